@@ -1,0 +1,196 @@
+"""The scorecard: what an evaluation found, as plain values that every report renders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragauge.data.example import Example
+from ragauge.data.facts import Evidence
+from ragauge.data.response import Response
+from ragauge.data.run import Run
+from ragauge.data.score import Score
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval and how it was made.
+
+    Attributes:
+        low: lower end.
+        high: upper end.
+        method: such as "t", "wilson" or "order statistics".
+        level: such as 0.95.
+    """
+
+    low: float
+    high: float
+    method: str
+    level: float = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One metric over a run or a segment of it. scored + undefined + not_applicable + failed = n.
+
+    Attributes:
+        metric: printed name.
+        measures: retrieval, generation or end_to_end.
+        direction: higher, lower or neither.
+        kind: rate, mean or amount.
+        n: examples.
+        scored: with a value.
+        undefined: 0/0 through what the system did.
+        not_applicable: an input is lacking.
+        failed: a fact could not be had.
+        mean: macro, over the scored examples, weighted; None when none is scored.
+        interval: of the mean; None for fewer than two scored examples.
+        micro: sum of numerators over sum of denominators; None where it does not apply.
+        low: mean with every failed score at its low (no bound: the metric's range); None when there are no values.
+        high: the same at its high.
+        quantiles: 0.5, 0.95, 0.99 -> value, for amounts.
+        reasons: why examples have no value -> how many, most frequent first.
+    """
+
+    metric: str
+    measures: str
+    direction: str
+    kind: str
+    n: int
+    scored: int
+    undefined: int
+    not_applicable: int
+    failed: int
+    mean: float | None
+    interval: Interval | None
+    micro: float | None = None
+    low: float | None = None
+    high: float | None = None
+    quantiles: Mapping[float, float] = field(default_factory=dict)
+    reasons: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why one example failed: the first row of the table that applies.
+
+    Attributes:
+        name: such as retrieval_miss; "" when the facts decide nothing.
+        decided_by: the facts that decided, in words with numbers.
+        fix: what to try.
+        component: retrieval, generation, system or data.
+        second: the next row that applies, as a second opinion; "" if none.
+        lacking: facts that would have been needed to look further.
+    """
+
+    name: str
+    decided_by: str = ""
+    fix: str = ""
+    component: str = ""
+    second: str = ""
+    lacking: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the diagnosis.
+
+    Attributes:
+        cause: name of the pattern or cause, such as retrieval_miss.
+        headline: one sentence a person understands, with numbers and intervals.
+        evidence: the numbers that it rests on, in words.
+        fix: what to try first.
+        leave: what not to touch yet.
+        measure_again: what to look at after the fix.
+        explains: failed examples that it accounts for.
+        failures: failed examples in all.
+        segment: "column=value" where it is concentrated; "" when everywhere.
+        confidence: high, medium or low.
+    """
+
+    cause: str
+    headline: str
+    evidence: str
+    fix: str
+    leave: str = ""
+    measure_again: str = ""
+    explains: int = 0
+    failures: int = 0
+    segment: str = ""
+    confidence: str = "medium"
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleView:
+    """One example with everything that a reader needs to check a number.
+
+    Attributes:
+        example: the question and its labels.
+        response: what the system returned.
+        evidence: question -> what the judge found.
+        scores: printed name -> score.
+        cause: why it failed; None when it did not.
+    """
+
+    example: Example
+    response: Response
+    evidence: Mapping[str, Evidence]
+    scores: Mapping[str, Score]
+    cause: Cause | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeNote:
+    """How the answers were judged and how far that can be trusted.
+
+    Attributes:
+        judge_id: "" when nothing was asked.
+        what: one sentence.
+        limits: what it cannot see, one sentence each.
+        uncertain: share of claims whose probability lies in the middle band; None where it does not apply.
+        observed: what its verdicts were worth on human labels, in words.
+    """
+
+    judge_id: str
+    what: str = ""
+    limits: tuple[str, ...] = ()
+    uncertain: float | None = None
+    observed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """What an evaluation found.
+
+    Attributes:
+        run: whose responses.
+        judge: who judged.
+        n: examples.
+        pending: not yet evaluated.
+        summaries: one a metric, in the order asked.
+        segments: column -> value -> summaries; values with the worst first.
+        findings: the diagnosis, those that explain most first.
+        causes: cause -> failed examples, most frequent first.
+        failed_examples: how many examples failed.
+        worst: the examples to look at first.
+        warnings: what the reader must know before believing a number.
+        definitions: printed name -> (one sentence, formula, source).
+        level: of the intervals.
+        took: evaluation facts such as seconds, answers_per_second, asked, reused.
+    """
+
+    run: Run
+    judge: JudgeNote
+    n: int
+    pending: int
+    summaries: tuple[Summary, ...]
+    segments: Mapping[str, Mapping[str, tuple[Summary, ...]]]
+    findings: tuple[Finding, ...]
+    causes: Mapping[str, int]
+    failed_examples: int
+    worst: tuple[ExampleView, ...]
+    warnings: tuple[str, ...] = ()
+    definitions: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
+    level: float = 0.95
+    took: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,106 @@
+"""What is asked of a RAG system, and what is known about the right answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from ragauge.data.canonical import digest, plain
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One earlier message of a conversation."""
+
+    role: Literal["user", "assistant", "system"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relevant:
+    """One judged item: a document, or a group of which any one member will do.
+
+    Attributes:
+        doc_ids: the members, at least one.
+        grade: relevance; 0 or less is judged not relevant.
+    """
+
+    doc_ids: tuple[str, ...]
+    grade: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters [start, end) of a document."""
+
+    doc_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One question of an eval set with whatever labels there are.
+
+    None means that nothing is known; an empty tuple means known to be empty. Both leave a metric
+    that needs the label not_applicable.
+
+    Attributes:
+        query_id: identity within the set.
+        query: the question.
+        history: earlier turns of the conversation.
+        references: accepted answers, the main one first.
+        reference_claims: the facts of the reference, one short statement each; None = not prepared.
+        aspects: what a complete answer has to address; None = not prepared.
+        criteria: pass or fail statements about a good answer.
+        relevant: judged documents (grade 0 = judged not relevant).
+        gold_spans: where the evidence stands.
+        answerable: whether the corpus holds the answer.
+        segments: column -> value, for reports per segment.
+        tags: such as golden or regression.
+        cluster: examples that share one are not independent (document, tenant, conversation).
+    """
+
+    query_id: str
+    query: str
+    history: tuple[Turn, ...] = ()
+    references: tuple[str, ...] = ()
+    reference_claims: tuple[str, ...] | None = None
+    aspects: tuple[str, ...] | None = None
+    criteria: tuple[str, ...] | None = None
+    relevant: tuple[Relevant, ...] | None = None
+    gold_spans: tuple[Span, ...] | None = None
+    answerable: bool | None = None
+    segments: Mapping[str, str] = field(default_factory=dict)
+    tags: frozenset[str] = frozenset()
+    cluster: str | None = None
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of everything in the example."""
+        return digest(plain(self))
+
+
+@dataclass(frozen=True)
+class EvalSet:
+    """A named, versioned list of examples.
+
+    Attributes:
+        name: what people call it.
+        examples: in file order, query_id unique.
+        corpus: fingerprint of the corpus that the labels were made on, where known.
+    """
+
+    name: str
+    examples: tuple[Example, ...]
+    corpus: str | None = None
+
+    @cached_property
+    def version(self) -> str:
+        """Hash of the content: the same examples in any order have the same version."""
+        return digest(sorted(example.content_hash for example in self.examples))[:16]
+
+    def __len__(self) -> int:
+        return len(self.examples)

@@ -1,0 +1,187 @@
+"""The facts that a judge finds about one answer: what every metric is computed from.
+
+Passages, sentences and claims are numbered from 1, by us. A verdict that could not be had is None (or a claim
+whose status is "failed"); it is never replaced by a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Label = Literal["supported", "contradicted", "not_in_context"]
+Strength = Literal["direct", "implied"]
+Address = Literal["fully", "partly", "no"]
+Agreement = Literal["agrees", "contradicts", "absent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The piece of a passage that decided a verdict.
+
+    Attributes:
+        passage: its number, from 1.
+        start: first character of the piece in the passage's text.
+        end: one past its last character.
+        missing: specifics of the claim that the passages do not hold.
+    """
+
+    passage: int
+    start: int
+    end: int
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of the answer.
+
+    Attributes:
+        n: number, from 1, over the whole answer.
+        text: the statement; None when the sentence's claims could not be had (then their number is unknown).
+        start: first character of its sentence in the answer.
+        end: one past the sentence's last character.
+        status: "ok"; "failed" = no verdict on it.
+        supporting: numbers of the passages that together support it.
+        joint: the passages support it only together.
+        contradicting: numbers of the passages that contradict it.
+        strength: stated or following directly, or only implied; None when unsupported.
+        p: the judge's probability that it is supported.
+        window: the piece of a passage that decided.
+        reason: why it failed, or the judge's words.
+    """
+
+    n: int
+    text: str | None
+    start: int = 0
+    end: int = 0
+    status: Literal["ok", "failed"] = "ok"
+    supporting: tuple[int, ...] = ()
+    joint: bool = False
+    contradicting: tuple[int, ...] = ()
+    strength: Strength | None = None
+    p: float | None = None
+    window: Window | None = None
+    reason: str = ""
+
+    @property
+    def label(self) -> Label | None:
+        """What the verdict says in one word; None when it failed."""
+        if self.status == "failed":
+            return None
+        if self.supporting:
+            return "supported"
+        return "contradicted" if self.contradicting else "not_in_context"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFacts:
+    """Facts of `verify_answer`.
+
+    Attributes:
+        claims: every claim of the answer in order; () = it claims nothing.
+        address: whether the answer addresses the question; None = failed.
+        refuse: whether the answer declines to answer; None = failed.
+        support_asked: False when the passages were not recorded: claims then carry no support.
+    """
+
+    claims: tuple[Claim, ...]
+    address: Address | None
+    refuse: bool | None
+    support_asked: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceClaim:
+    """One reference claim and the passages that support it (T_h); supporting None = failed."""
+
+    n: int
+    text: str
+    supporting: tuple[int, ...] | None
+    p: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceFacts:
+    """Facts of `verify_reference`."""
+
+    claims: tuple[ReferenceClaim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """Whether one passage (or one of its sentences) is relevant to the question; None = failed."""
+
+    passage: int
+    relevant: bool | None
+    sentence: int | None = None
+    p: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RelevanceFacts:
+    """Facts of `rate_passages`: one rating a passage, or one a sentence where `unit` is "sentence"."""
+
+    ratings: tuple[Rating, ...]
+    unit: Literal["passage", "sentence"] = "passage"
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementFacts:
+    """Facts of `agree`: answer claims against reference claims, both in the order of their numbers.
+
+    Attributes:
+        answer: per answer claim, whether it agrees with the reference; None = failed.
+        reference: per reference claim, whether the answer states it; None = failed.
+    """
+
+    answer: tuple[Agreement | None, ...]
+    reference: tuple[bool | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CoverFacts:
+    """Facts of `cover`: per aspect or criterion, whether the answer meets it; None = failed."""
+
+    met: tuple[bool | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GuessedFacts:
+    """Facts of `guess_questions`: cosine of the question with each question guessed from the answer."""
+
+    cosines: tuple[float | None, ...]
+
+
+FactsOf = AnswerFacts | ReferenceFacts | RelevanceFacts | AgreementFacts | CoverFacts | GuessedFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One question's answer about one response.
+
+    Attributes:
+        key: hash of {judge, question, version, what it saw, judge_repeat}: no run, no query id.
+        question: such as verify_answer.
+        question_version: raised when the question's meaning changes.
+        judge_id: who answered.
+        status: "ok", or "failed" when nothing could be had.
+        facts: None when failed.
+        judge_repeat: 0 for the first time of asking.
+        reply_keys: the stored replies that it was read from.
+        reason: why it failed.
+    """
+
+    key: str
+    question: str
+    question_version: int
+    judge_id: str
+    status: Literal["ok", "failed"]
+    facts: FactsOf | None
+    judge_repeat: int = 0
+    reply_keys: tuple[str, ...] = ()
+    reason: str = ""
+
+
+Evidences = Mapping[str, Evidence]      # by question

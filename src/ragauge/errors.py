@@ -1,0 +1,90 @@
+"""The exceptions of ragauge.
+
+RagaugeError                    everything below; its text is one sentence and what to do next
+├── UsageError                  a wrong argument, name or option             (exit 2)
+│   └── UnknownName             a name that is not among the known ones, with the nearest
+├── DataError                   a file or table that cannot be read as it is (exit 2)
+├── StoreError                  the store cannot be opened, read or written  (exit 1)
+├── MissingExtra                an optional package is needed                (exit 1)
+├── JudgeError                  a judge cannot be built or does not answer   (exit 1)
+├── SystemFailed                the system under test did not answer         (kept per example)
+└── Interrupted                 stopped by the user; what is done is kept    (exit 130)
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class RagaugeError(Exception):
+    """Base of every exception that ragauge raises on purpose."""
+
+    exit_code = 1
+
+
+class UsageError(RagaugeError):
+    """A wrong argument, name or option."""
+
+    exit_code = 2
+
+
+class UnknownName(UsageError):  # noqa: N818 - reads as a sentence in "except UnknownName"
+    """A name that is not among the known ones.
+
+    >>> str(UnknownName("metric", "recal", ["recall", "mrr"]))
+    "no metric 'recal'; nearest: recall. Known: mrr, recall."
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        self.name, self.known = name, sorted(known)
+        self.nearest = get_close_matches(name, self.known, n=3, cutoff=0.5)
+        nearest = f"; nearest: {', '.join(self.nearest)}" if self.nearest else ""
+        listed = f" Known: {', '.join(self.known)}." if 0 < len(self.known) <= 30 else ""
+        super().__init__(f"no {kind} {name!r}{nearest}.{listed}{' ' + hint if hint else ''}")
+
+
+class DataError(RagaugeError):
+    """A file or table that cannot be read as it is.
+
+    The message names the place, what was expected, what was found and what to do:
+    ``answers.jsonl line 12: no field 'query' (found: question, docs; nearest: question). Use --map query=question.``
+    """
+
+    exit_code = 2
+
+    def __init__(self, problem: str, *, source: str = "", line: int | None = None, hint: str = "") -> None:
+        self.source, self.line, self.problem, self.hint = source, line, problem, hint
+        where = " ".join(part for part in (source, f"line {line}" if line is not None else "") if part)
+        super().__init__(f"{where}: {problem}{' ' + hint if hint else ''}" if where else f"{problem} {hint}".strip())
+
+
+class StoreError(RagaugeError):
+    """The store cannot be opened, read or written."""
+
+
+class MissingExtra(RagaugeError):  # noqa: N818 - reads as a sentence in "except MissingExtra"
+    """An optional package is needed.
+
+    >>> str(MissingExtra("The PostgreSQL store", "psycopg", "postgres"))
+    "The PostgreSQL store needs psycopg. Install it with: pip install 'ragauge[postgres]'"
+    """
+
+    def __init__(self, feature: str, package: str, extra: str) -> None:
+        super().__init__(f"{feature} needs {package}. Install it with: pip install 'ragauge[{extra}]'")
+
+
+class JudgeError(RagaugeError):
+    """A judge cannot be built or does not answer."""
+
+
+class SystemFailed(RagaugeError):  # noqa: N818 - what happened, not a kind of programming error
+    """The system under test did not answer."""
+
+
+class Interrupted(RagaugeError):  # noqa: N818 - what happened
+    """Stopped by the user; everything finished before is kept."""
+
+    exit_code = 130
+
+    def __init__(self, message: str, resume: str = "") -> None:
+        self.resume = resume
+        super().__init__(message)

@@ -1,0 +1,45 @@
+"""Faithfulness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ragauge.data.facts import Claim
+from ragauge.metrics.base import Metric, Ratio, Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Faithfulness(Metric):
+    """Share of the answer's claims that the passages support.
+
+    faithfulness = #{i : S[i] is not empty} / c
+
+    c     claims in the answer
+    S[i]  passages that together support claim i
+
+    support=direct leaves out what is only implied.
+    Undefined when c = 0: a refusal claims nothing. Not applicable when passages were not recorded; with claims
+    and no passages at all it is 0.
+    Source: RAGAS, arXiv:2309.15217.
+
+    >>> one, two = Claim(1, "a", supporting=(1, 2), strength="direct"), Claim(2, "b")
+    >>> three = Claim(3, "c", supporting=(1,), strength="implied")
+    >>> Faithfulness().value([one, two, three])
+    Ratio(numerator=2, denominator=3)
+    >>> Faithfulness(support="direct").value([one, two, three])
+    Ratio(numerator=1, denominator=3)
+    """
+
+    measures: ClassVar = "generation"
+    needs: ClassVar = {"claims": "verify_answer.support"}
+    aliases: ClassVar = {"groundedness": {}}
+    separable: ClassVar = True
+
+    support: Literal["any", "direct"] = "any"
+
+    def value(self, claims: Sequence[Claim]) -> Ratio | Undefined:
+        if not claims:
+            return Undefined("the answer makes no claims")
+        return Ratio(sum(bool(c.supporting) and self.support in ("any", c.strength) for c in claims), len(claims))

@@ -1,0 +1,125 @@
+"""What a metric is: class facts, parameters, and one function of one example's facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Any, ClassVar, Literal
+
+from ragauge.data.score import Status
+
+Needs = Mapping[str, str]
+Measures = Literal["retrieval", "generation", "end_to_end"]
+Direction = Literal["higher", "lower", "neither"]
+Kind = Literal["rate", "mean", "amount"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A numerator over a denominator; a denominator of 0 has no value."""
+
+    numerator: float
+    denominator: float
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """The inputs are there, but what the system did leaves 0/0."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplicable:
+    """The example or the run lacks an input."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A needed fact could not be had."""
+
+    reason: str
+
+
+Value = Ratio | float | Undefined | NotApplicable
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A metric's result for one example: see `Score`, which adds whose it is."""
+
+    status: Status
+    value: float | None = None
+    numerator: float | None = None
+    denominator: float | None = None
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
+
+
+@lru_cache(maxsize=None)
+def snake(class_name: str) -> str:
+    """A class's name as a metric's: ContextPrecision -> context_precision, F1 -> f1."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", class_name).lower()
+
+
+def shown(value: object) -> str:
+    """A parameter as it stands in a printed name: true, 0.8, exp.
+
+    >>> shown(True), shown(0.8), shown(2.0), shown("exp")
+    ('true', '0.8', '2', 'exp')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return format(value, "g") if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """Base of every metric. A subclass is a frozen dataclass whose fields are the parameters.
+
+    Its name is the class's in snake_case. Class facts:
+
+    measures   which layer it speaks about
+    needs      argument of `value` -> fact (`metrics/facts.py` lists them); a property where it depends on parameters
+    range      least and greatest value
+    direction  which is better
+    kind       rate (0 or 1 an example), mean, or amount (summarised as quantiles)
+    version    raised when the meaning changes
+    aliases    other names -> the parameters that they stand for
+    separable  the numerator is a sum over items and the denominator is fixed, so that missing verdicts bound
+               the value where all of them go the same way
+    """
+
+    measures: ClassVar[Measures]
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    direction: ClassVar[Direction] = "higher"
+    kind: ClassVar[Kind] = "mean"
+    version: ClassVar[int] = 1
+    aliases: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    separable: ClassVar[bool] = False
+    value: ClassVar[Callable[..., Value]]
+
+    @property
+    def needs(self) -> Needs:
+        """Argument of `value` -> fact."""
+        raise NotImplementedError(f"{type(self).__name__} declares no needs")
+
+    @classmethod
+    def name(cls) -> str:
+        """The name without parameters."""
+        return snake(cls.__name__)
+
+    def __str__(self) -> str:
+        parts, cutoff = [self.name()], ""
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if part.name == "k":
+                cutoff = "" if value is None else f"@{value}"
+            elif value != part.default:
+                parts.append(f"{part.name}={shown(value)}")
+        return ":".join(parts) + cutoff

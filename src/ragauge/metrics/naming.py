@@ -1,0 +1,82 @@
+"""Printed names of metrics: name[:param=value]…[@k], read back into an equal object."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from ragauge.errors import UnknownName, UsageError
+from ragauge.metrics.base import Metric, shown
+
+FORM = re.compile(r"^(?P<name>[a-z0-9_]+)(?P<params>(?::[a-z_]+=[\w./+-]+)*)(?:@(?P<k>[^@:]+))?$")
+
+
+def read(name: str, classes: Mapping[str, type[Metric]], aliases: Mapping[str, tuple[str, Mapping[str, Any]]]) -> Metric:
+    """The metric that a printed name or alias stands for.
+
+    Args:
+        name: such as recall@5 or context_precision:by=reference:ranked=true.
+        classes: name -> class.
+        aliases: other name -> (name, parameters).
+
+    Raises:
+        UnknownName: no such metric or parameter.
+        UsageError: a value that the parameter does not take, or a malformed name.
+    """
+    found = FORM.match(name.strip())
+    if not found:
+        raise UsageError(f"{name!r} is not a metric's name. Write name:param=value@k, such as ndcg:gain=exp@10.")
+    head, params = found["name"], dict(part.split("=", 1) for part in found["params"].split(":")[1:])
+    given: dict[str, Any] = {}
+    if head in aliases and not (params and head in classes):
+        head, given = aliases[head][0], dict(aliases[head][1])
+    if head not in classes:
+        raise UnknownName("metric", head, [*classes, *aliases], "ragauge metrics lists them.")
+    cls = classes[head]
+    if found["k"] is not None:
+        params["k"] = found["k"]
+    hints = get_type_hints(cls)
+    known = {part.name: part for part in fields(cls)}
+    for key, text in params.items():
+        if key not in known:
+            if key == "k":
+                raise UsageError(f"{head} takes no cutoff, got @{text}. Write {head}.")
+            raise UnknownName(f"parameter of {head}", key, [other for other in known if other != "k"])
+        given[key] = _value(head, key, text, hints[key])
+    absent = [part.name for part in known.values() if part.default is MISSING and part.name not in given]
+    if absent:
+        raise UsageError(f"{head} needs {absent[0]}. Write {_usage(head, absent[0], hints[absent[0]])}.")
+    return cls(**given)
+
+
+def _usage(head: str, key: str, hint: Any) -> str:
+    if key == "k":
+        return f"{head}@5"
+    options = get_args(hint) if get_origin(hint) is Literal else ("VALUE",)
+    return " or ".join(f"{head}:{key}={shown(option)}" for option in options)
+
+
+def _value(head: str, key: str, text: str, hint: Any) -> Any:
+    options = [option for option in get_args(hint) if option is not type(None)]
+    if get_origin(hint) is Literal:
+        if text not in options:
+            raise UnknownName(f"value of {head}:{key}", text, [str(option) for option in options])
+        return text
+    kind = options[0] if options else hint
+    if kind is bool:
+        if text not in ("true", "false"):
+            raise UsageError(f"{head}: {key} must be true or false, got {text}.")
+        return text == "true"
+    if kind is int:
+        if not re.fullmatch(r"[0-9]+", text) or int(text) < 1:
+            hint_text = f"{head}@5" if key == "k" else f"{head}:{key}=1"
+            raise UsageError(f"{head}: {key} must be an integer of at least 1, got {text}. Write {hint_text}.")
+        return int(text)
+    if kind is float:
+        try:
+            return float(text)
+        except ValueError:
+            raise UsageError(f"{head}: {key} must be a number, got {text}.") from None
+    return text
