@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import cache
 from typing import Any, ClassVar, Literal
 
 from ragauge.data.score import Status
@@ -61,7 +61,7 @@ class Measured:
     reason: str = ""
 
 
-@lru_cache(maxsize=None)
+@cache
 def snake(class_name: str) -> str:
     """A class's name as a metric's: ContextPrecision -> context_precision, F1 -> f1."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", class_name).lower()

@@ -76,9 +76,8 @@ def _has_gap(value: Any) -> bool:
 def _bounded(metric: Metric, values: Mapping[str, Any], facts: Facts) -> Measured:
     gaps = sum(_is_gap(item) for value in values.values() for item in _items(value) or ())
     reason = f"{gaps} verdict{'s' if gaps > 1 else ''} missing"
-    results = []
-    for completed in _completions(metric, values, len(facts.response.passages or ())):
-        results.append(_read(metric.value(**completed)))
+    n_passages = len(facts.response.passages or ())
+    results = [_read(metric.value(**completed)) for completed in _completions(metric, values, n_passages)]
     scored = [result.value for result in results if result.value is not None]
     if not scored:
         if results and len({(result.status, result.reason) for result in results}) == 1:

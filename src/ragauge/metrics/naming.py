@@ -13,7 +13,10 @@ from ragauge.metrics.base import Metric, shown
 FORM = re.compile(r"^(?P<name>[a-z0-9_]+)(?P<params>(?::[a-z_]+=[\w./+-]+)*)(?:@(?P<k>[^@:]+))?$")
 
 
-def read(name: str, classes: Mapping[str, type[Metric]], aliases: Mapping[str, tuple[str, Mapping[str, Any]]]) -> Metric:
+Aliases = Mapping[str, tuple[str, Mapping[str, Any]]]
+
+
+def read(name: str, classes: Mapping[str, type[Metric]], aliases: Aliases) -> Metric:
     """The metric that a printed name or alias stands for.
 
     Args:
