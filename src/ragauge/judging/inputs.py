@@ -89,9 +89,9 @@ class GuessQuestions:
     answer: str
 
 
-Inputs = (
-    VerifyAnswer | VerifyReference | RatePassages | RateSentences | Agree | CoverAspects | CoverCriteria | GuessQuestions
-)
+Rate = RatePassages | RateSentences
+Cover = CoverAspects | CoverCriteria
+Inputs = VerifyAnswer | VerifyReference | Rate | Agree | Cover | GuessQuestions
 
 
 def reference_claims(example: Example) -> tuple[str, ...]:
@@ -133,10 +133,11 @@ def inputs_for(
                 return None
             return Agree(tuple(claim.text for claim in verified.claims), claims)
         case "cover_aspects":
-            return CoverAspects(example.query, example.aspects, answer) if example.aspects and answer is not None else None
+            parts = example.aspects
+            return CoverAspects(example.query, parts, answer) if parts and answer is not None else None
         case "cover_criteria":
-            met = example.criteria
-            return CoverCriteria(example.query, met, answer) if met and answer is not None else None
+            parts = example.criteria
+            return CoverCriteria(example.query, parts, answer) if parts and answer is not None else None
         case "guess_questions":
             return None if answer is None else GuessQuestions(example.query, answer)
     raise ValueError(f"no question {question!r}")

@@ -71,7 +71,9 @@ def select(names: Sequence[str]) -> list[Metric]:
 def questions(metrics: Sequence[Metric]) -> tuple[str, ...]:
     """The questions that have to be asked for these metrics, in the order of asking."""
     asked = {question_of(fact) for metric in metrics for fact in metric.needs.values()}
-    return tuple(question for question in QUESTIONS if question in asked or (question == "verify_answer" and "agree" in asked))
+    if "agree" in asked:
+        asked.add("verify_answer")
+    return tuple(question for question in QUESTIONS if question in asked)
 
 
 QUESTIONS = (

@@ -190,7 +190,7 @@ FREE: Mapping[str, Callable[[Facts], Any]] = {
     "set.query": lambda facts: facts.example.query,
     "set.references": lambda facts: facts.example.references,
     "set.answerable": _answerable,
-    "set.expected": lambda facts: facts.example.answerable is not False,     # answerable, or not known to be unanswerable
+    "set.expected": lambda facts: facts.example.answerable is not False,     # an answer is, for all that is known
 }
 
 # facts read from a question's evidence
