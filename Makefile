@@ -1,0 +1,53 @@
+# Two commands do everything on a fresh machine: make demo, make test.   make check is what CI runs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: demo test check lint smoke bench docs clean
+
+demo: $(VENV)/.core                ## run the main job on the built-in RAG and write a report
+	$(BIN)/ragauge demo -o demo-report.html
+
+test: $(VENV)/.test                ## every test that fits; real-data tests run where the data is
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow $(PYTEST_ARGS)
+
+check: lint test smoke             ## what CI runs
+
+lint: $(VENV)/.check
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tools/metric_pages.py --check
+
+smoke: $(VENV)/.check              ## the built wheel in a clean environment, core dependencies only
+	$(BIN)/python tools/smoke.py
+
+bench: $(VENV)/.check              ## figures beside those of peers; takes a while
+	$(BIN)/python bench/retrieval.py
+	$(BIN)/python bench/local_judge.py
+
+docs: $(VENV)/.test                ## pages that are generated from the code
+	$(BIN)/python tools/metric_pages.py
+
+$(VENV)/.venv:
+	$(PYTHON) -c 'import sys; sys.exit("ragauge needs Python 3.11 or later, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install -q --upgrade pip
+	touch $@
+
+$(VENV)/.core: $(VENV)/.venv pyproject.toml constraints.txt
+	$(PIP) install -q -e .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.core
+	$(PIP) install -q --group test
+	touch $@
+
+$(VENV)/.check: $(VENV)/.test
+	$(PIP) install -q --group check
+	touch $@
+
+clean:
+	rm -rf $(VENV) .smoke build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

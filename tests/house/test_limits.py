@@ -1,0 +1,101 @@
+"""The limits of the house. An exemption stands here, with its reason."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src/ragauge"
+FILES = sorted(SOURCE.rglob("*.py"))
+LONG_FUNCTIONS: dict[str, str] = {}      # "path:function" -> reason
+BANNED_NAMES = {"utils", "util", "helpers", "common", "misc"}
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", FILES, ids=named)
+def test_file_fits(path: Path) -> None:
+    """No file has more than 400 lines, and no metric more than 80."""
+    lines = len(path.read_text().splitlines())
+    family = path.parent.parent == SOURCE / "metrics" and path.name != "__init__.py" and "(Metric)" in path.read_text()
+    assert lines <= (80 if family else 400)
+
+
+@pytest.mark.parametrize("path", FILES, ids=named)
+def test_functions_fit(path: Path) -> None:
+    """No function has more than 50 lines."""
+    long = [
+        f"{node.name}: {node.end_lineno - node.lineno + 1}"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.end_lineno is not None
+        and node.end_lineno - node.lineno + 1 > 50
+        and f"{named(path)}:{node.name}" not in LONG_FUNCTIONS
+    ]
+    assert not long
+
+
+def test_no_vague_module() -> None:
+    """No module or folder is called utils, helpers, common or misc."""
+    assert not [named(path) for path in FILES if BANNED_NAMES & set(path.relative_to(SOURCE).with_suffix("").parts)]
+
+
+def test_init_holds_names_only() -> None:
+    """An __init__.py imports and lists names; the lazy front is the one that also looks them up."""
+    allowed = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
+    wrong = []
+    for path in FILES:
+        if path.name != "__init__.py" or path.parent == SOURCE:
+            continue
+        body = ast.parse(path.read_text()).body
+        docstring = bool(body) and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+        wrong += [named(path) for node in body[1 if docstring else 0 :] if not isinstance(node, allowed)]
+    assert not wrong
+
+
+def test_every_folder_is_a_package() -> None:
+    """A folder with Python files has an __init__.py, so that the layers see it."""
+    assert not [named(path.parent) for path in FILES if not (path.parent / "__init__.py").exists()]
+
+
+def test_no_import_by_string() -> None:
+    """Only the lazy front imports by a string, where the layers cannot see it."""
+    allowed = {"src/ragauge/__init__.py"}
+    found = {named(path) for path in FILES if re.search(r"\bimportlib\.import_module|__import__\(", path.read_text())}
+    assert found <= allowed
+
+
+def test_no_pickle() -> None:
+    """Nothing is pickled to disk."""
+    banned = re.compile(r"^\s*(import|from) (pickle|dill|shelve|marshal)\b", re.MULTILINE)
+    assert not [named(path) for path in FILES if banned.search(path.read_text())]
+
+
+def test_tree_names_no_host_or_machine() -> None:
+    """No file of the tree names a package index host or a path of a machine."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    banned = ["pypi" + r"\.org", "python" + "hosted", "registry" + r"\.npmjs", "/wo" + "rk/", "/ro" + "ot/"]
+    pattern = re.compile("|".join(banned))
+    texts = {".py", ".md", ".toml", ".txt", ".yaml", ".yml", ".json", ".jsonl", ".sh", ""}
+    paths = [ROOT / name for name in listed.splitlines() if Path(name).suffix in texts]
+    assert not [named(path) for path in paths if path.is_file() and pattern.search(path.read_text(errors="ignore"))]
+
+
+def test_every_test_states_its_claim() -> None:
+    """Every test function has a docstring: the claim that it proves."""
+    silent = [
+        f"{named(path)}: {node.name}"
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.startswith("test_")
+        and not ast.get_docstring(node)
+    ]
+    assert not silent
