@@ -1,0 +1,63 @@
+"""The scorecard as JSON: the stable, machine-readable form."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from ragauge.analysis.scorecard import Finding, Scorecard, Summary
+
+
+def summary_json(summary: Summary) -> dict[str, Any]:
+    """One metric: mean, ci, the four counts, and what there is beside them."""
+    found = summary.interval
+    out: dict[str, Any] = {
+        "mean": summary.mean,
+        "ci": None if found is None else [found.low, found.high],
+        "scored": summary.scored,
+        "undefined": summary.undefined,
+        "not_applicable": summary.not_applicable,
+        "failed": summary.failed,
+    }
+    if found is not None:
+        out["ci_method"] = found.method
+    if summary.micro is not None:
+        out["micro"] = summary.micro
+    if summary.failed:
+        out["bounds"] = [summary.low, summary.high]
+    if summary.quantiles:
+        out["quantiles"] = {f"p{round(100 * level)}": value for level, value in summary.quantiles.items()}
+    if summary.reasons:
+        out["reasons"] = dict(summary.reasons)
+    return out
+
+
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """One line of the diagnosis."""
+    found: dict[str, Any] = {field.name: getattr(finding, field.name) for field in fields(finding)}
+    return found
+
+
+def as_json(card: Scorecard) -> dict[str, Any]:
+    """The whole scorecard; the schema is `data/schema/scorecard.schema.json`."""
+    return {
+        "run_id": card.run.run_id,
+        "name": card.run.name,
+        "judge": card.judge.judge_id,
+        "n": card.n,
+        "pending": card.pending,
+        "level": card.level,
+        "metrics": {summary.metric: summary_json(summary) for summary in card.summaries},
+        "segments": {
+            column: {value: {s.metric: summary_json(s) for s in summaries} for value, summaries in values.items()}
+            for column, values in card.segments.items()
+        },
+        "diagnosis": [finding_json(finding) for finding in card.findings],
+        "failures": dict(card.causes),
+        "failed_examples": card.failed_examples,
+        "uncertain_claims": card.judge.uncertain,
+        "warnings": list(card.warnings),
+        "calls": card.took.get("calls", 0),
+        "cost": card.took.get("cost", 0.0),
+        "took": dict(card.took),
+    }
