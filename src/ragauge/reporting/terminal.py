@@ -55,7 +55,8 @@ def terminal(card: Scorecard) -> RenderableType:
 def _parts(card: Scorecard) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    yield Text(f"{safe(card.run.name)}  ", style="bold") + Text(f"run {card.run.run_id} · {card.n:,} examples", style="dim")
+    about = Text(f"  run {card.run.run_id} · {card.n:,} examples", style="dim")
+    yield Text(safe(card.run.name), style="bold") + about
     yield Text(safe(verdict(card)), style="bold")
     yield Text()
     yield _scorecard(card)

@@ -1,0 +1,6 @@
+"""Runs the command line: python -m ragauge."""
+
+from ragauge.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""What can be measured, for people and machines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ragauge.metrics.catalogue import describe, entries, parse
+from ragauge.metrics.presets import PRESETS
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def listed() -> dict[str, Any]:
+    """Every metric and preset as JSON types."""
+    return {"metrics": entries(), "presets": {name: list(parts) for name, parts in PRESETS.items()}}
+
+
+def one(name: str) -> dict[str, Any]:
+    """One metric as JSON types: its printed name, sentence, formula and source.
+
+    Raises:
+        UnknownName: no such metric.
+    """
+    metric = parse(name)
+    sentence, formula, source = describe(metric)
+    return {
+        "name": str(metric),
+        "sentence": sentence,
+        "formula": formula,
+        "source": source,
+        "measures": metric.measures,
+        "range": list(metric.range),
+        "direction": metric.direction,
+        "version": metric.version,
+        "needs": dict(metric.needs),
+    }
+
+
+def table() -> RenderableType:
+    """Every metric with what it measures and asks, then the presets."""
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("metric", "measures", "asks", "what it says"):
+        rows.add_column(column)
+    for entry in entries():
+        sentence = describe(parse(entry["example"]))[0]
+        rows.add_row(Text(entry["example"]), entry["measures"], ", ".join(entry["asks"]) or "–", Text(sentence))
+    presets = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    presets.add_column("preset")
+    presets.add_column("metrics")
+    for name, parts in PRESETS.items():
+        presets.add_row(name, Text(", ".join(parts)))
+    return Group(rows, presets, Text("One in full: ragauge metrics faithfulness", style="dim"))
+
+
+def page(name: str) -> RenderableType:
+    """One metric's definition as written in its file."""
+    from rich.console import Group
+    from rich.text import Text
+
+    metric = parse(name)
+    facts = one(name)
+    low, high = metric.range
+    about = f"measures {facts['measures']} · range {low:g} to {high:g} · better {facts['direction']}"
+    asks = ", ".join(facts["needs"].values())
+    doc = type(metric).__doc__ or ""
+    body = "\n".join(line.removeprefix("    ") for line in doc.splitlines())
+    head = Text(str(metric), style="bold"), Text(about, style="dim"), Text(f"needs {asks}\n", style="dim")
+    return Group(*head, Text(body))

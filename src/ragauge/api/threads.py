@@ -1,0 +1,45 @@
+"""Plain verbs over coroutines: works in a script, a notebook and inside any running loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+GLANCE = 0.2      # seconds between looks for Ctrl-C, where waiting on a lock cannot be interrupted
+
+
+def finish(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Runs a coroutine to its end in a private thread with a loop of its own.
+
+    The caller's loop, if there is one, is neither used nor patched; it waits, as in any plain call. Ctrl-C cancels
+    the coroutine, waits until it has put away what is done, and is raised again.
+    """
+    result: Future[T] = Future()
+    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = Future()
+
+    async def work() -> T:
+        task = asyncio.ensure_future(make())
+        started.set_result((asyncio.get_running_loop(), task))
+        return await task
+
+    def thread() -> None:
+        try:
+            result.set_result(asyncio.run(work()))
+        except BaseException as error:     # handed to the caller, whatever it is
+            result.set_exception(error)
+
+    worker = threading.Thread(target=thread, name="ragauge", daemon=True)
+    worker.start()
+    try:
+        while worker.is_alive():
+            worker.join(GLANCE)
+    except KeyboardInterrupt:
+        loop, task = started.result()
+        loop.call_soon_threadsafe(task.cancel)
+        worker.join()
+        raise
+    return result.result()

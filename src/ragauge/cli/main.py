@@ -1,0 +1,60 @@
+"""The command line: every command, and the one place where an error becomes a message and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ragauge.cli import demo, evaluate, metrics, report, retrieval, runs
+from ragauge.errors import Interrupted, RagaugeError
+from ragauge.version import __version__
+
+app = typer.Typer(
+    name="ragauge",
+    help="Measures retrieval-augmented generation: what works, where it fails, what to fix.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    epilog="Results go to stdout, progress to stderr. Start with: ragauge demo",
+)
+app.command()(demo.demo)
+app.command()(evaluate.evaluate)
+app.command()(retrieval.retrieval)
+app.command()(report.report)
+app.command("runs")(runs.list_runs)
+app.command()(runs.show)
+app.command()(runs.export)
+app.command()(runs.delete)
+app.command()(metrics.metrics)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ragauge {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def front(
+    _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Measures retrieval-augmented generation: what works, where it fails, what to fix."""
+
+
+def main() -> None:
+    """Entry point of the `ragauge` command."""
+    try:
+        app()
+    except Interrupted as error:
+        print(f"\n{error}", file=sys.stderr)  # noqa: T201 - the last word of the program
+        if error.resume:
+            print(f"Go on with: {error.resume}", file=sys.stderr)  # noqa: T201
+        sys.exit(error.exit_code)
+    except RagaugeError as error:
+        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

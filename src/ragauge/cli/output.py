@@ -1,0 +1,86 @@
+"""Where the command line writes: results to stdout, progress and warnings to stderr."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+class Moves(Protocol):
+    """What a progress line shows; `engine.execute.Progress` is one."""
+
+    done: int
+    total: int
+    rate: float
+    seconds_left: float | None
+
+
+def show(renderable: RenderableType) -> None:
+    """Prints to stdout; a pipe gets the full width instead of a terminal's guess."""
+    from rich.console import Console
+
+    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
+    console.print(renderable)
+
+
+def show_json(value: Any) -> None:
+    """Prints valid JSON to stdout: no NaN, no infinity."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def warn(message: str) -> None:
+    """Prints one line to stderr."""
+    sys.stderr.write(f"warning: {message}\n")
+
+
+def same_command() -> str:
+    """The command line as typed, quoted: the command that resumes."""
+    return shlex.join(["ragauge", *sys.argv[1:]])
+
+
+def clock(seconds: float) -> str:
+    """Time left as people say it.
+
+    >>> clock(5), clock(125), clock(7300)
+    ('5 s', '2 min 5 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+@contextmanager
+def progress_line(quiet: bool) -> Iterator[Any]:
+    """A callback that shows done, rate and time left: a live line in a terminal, a line now and then elsewhere."""
+    if quiet:
+        yield None
+        return
+    width, last = 0, [-1]
+
+    def moved(now: Moves) -> None:
+        nonlocal width
+        left = f" · {clock(now.seconds_left)} left" if now.seconds_left is not None and now.done < now.total else ""
+        line = f"evaluated {now.done:,} of {now.total:,} · {now.rate:,.0f} a second{left}"
+        if sys.stderr.isatty():
+            sys.stderr.write("\r" + line.ljust(width))
+            width = len(line)
+        elif now.total and now.done * 10 // now.total > last[0]:
+            last[0] = now.done * 10 // now.total
+            sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+
+    try:
+        yield moved
+    finally:
+        if width:
+            sys.stderr.write("\n")
