@@ -63,8 +63,8 @@ class Measured:
 
 @cache
 def snake(class_name: str) -> str:
-    """A class's name as a metric's: ContextPrecision -> context_precision, F1 -> f1."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", class_name).lower()
+    """A class's name as a metric's: ContextPrecision -> context_precision, RPrecision -> r_precision, F1 -> f1."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", class_name).lower()
 
 
 def shown(value: object) -> str:

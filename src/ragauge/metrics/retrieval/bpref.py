@@ -1,0 +1,47 @@
+"""Binary preference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragauge.data.ranking import Ranking
+from ragauge.metrics.base import Metric, NotApplicable
+
+
+@dataclass(frozen=True, slots=True)
+class Bpref(Metric):
+    """How often relevant documents are preferred to judged non-relevant ones; what was never judged is ignored.
+
+    bpref = (1 / #L) sum over returned items of L: 1 - min(above, #L) / min(N, #L), 1 where above = 0
+
+    L      judged items whose grade is at least rel; a group of documents counts once
+    above  judged non-relevant items ranked higher
+    N      judged non-relevant items, returned or not: grade at least 0 and below rel
+
+    A negative grade says that the document was pooled but not judged, and is ignored.
+    Not applicable when L is empty; 0 when nothing was returned.
+    Source: Buckley and Voorhees, doi:10.1145/1008992.1009000; trec_eval bpref.
+
+    >>> round(Bpref().value(Ranking(3, ((3, 1), (1, 3), (2, None), (0, 2)), (1, 2, 3))), 4)
+    0.3333
+    """
+
+    measures: ClassVar = "retrieval"
+    needs: ClassVar = {"ranking": "labels.ranking"}
+
+    rel: float = 1.0
+
+    def value(self, ranking: Ranking) -> float | NotApplicable:
+        n_relevant = sum(grade >= self.rel for grade, _ in ranking.items)
+        if not n_relevant:
+            return NotApplicable("no relevant labels")
+        n_other = sum(0 <= grade < self.rel for grade, _ in ranking.items)
+        least = min(0.0, self.rel)
+        returned = sorted((rank, grade < self.rel) for grade, rank in ranking.items if rank and grade >= least)
+        above, total = 0, 0.0
+        for _, other in returned:
+            above += other
+            if not other:
+                total += 1.0 - min(above, n_relevant) / min(n_other, n_relevant) if above else 1.0
+        return total / n_relevant

@@ -1,0 +1,45 @@
+"""Rank-biased precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragauge.data.ranking import Ranking
+from ragauge.errors import UsageError
+from ragauge.metrics.base import Metric, NotApplicable, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Rbp(Metric):
+    """Relevant documents met by a reader who goes on from each place to the next with probability p.
+
+    rbp = (1 - p) sum over the ranks r of items of L: p^(r - 1)
+
+    p  persistence, between 0 and 1: 0.5 looks at the first few, 0.95 at some twenty
+    L  judged items whose grade is at least rel; a group of documents counts once
+
+    It reaches 1 only when every place of an endless list is relevant.
+    Not applicable when L is empty; 0 when nothing was returned.
+    Source: Moffat and Zobel, doi:10.1145/1416950.1416952.
+
+    >>> round(Rbp(p=0.8).value(Ranking(3, ((1, 1), (1, 3), (0, 2)), (1, 2, 3))), 4)
+    0.328
+    """
+
+    measures: ClassVar = "retrieval"
+    needs: ClassVar = {"ranking": "labels.ranking"}
+
+    p: float
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.p < 1:
+            raise UsageError(f"rbp: p must be a number between 0 and 1, got {shown(self.p)}. Write rbp:p=0.8.")
+
+    def value(self, ranking: Ranking) -> float | NotApplicable:
+        ranks = [rank for grade, rank in ranking.items if grade >= self.rel]
+        if not ranks:
+            return NotApplicable("no relevant labels")
+        found = sorted(rank for rank in ranks if rank is not None)
+        return float((1.0 - self.p) * sum(self.p ** (rank - 1) for rank in found))
