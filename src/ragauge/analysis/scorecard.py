@@ -11,23 +11,11 @@ from ragauge.data.facts import Evidence
 from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.data.score import Score
+from ragauge.stats.result import Interval
 
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A confidence interval and how it was made.
-
-    Attributes:
-        low: lower end.
-        high: upper end.
-        method: such as "t", "wilson" or "order statistics".
-        level: such as 0.95.
-    """
-
-    low: float
-    high: float
-    method: str
-    level: float = 0.95
+__all__ = [
+    "Cause", "ExampleView", "Finding", "Interval", "JudgeNote", "Scorecard", "Summary",
+]     # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +70,7 @@ class Cause:
         component: retrieval, generation, system or data.
         second: the next row that applies, as a second opinion; "" if none.
         lacking: facts that would have been needed to look further.
+        basis: what decided: record (the run itself), labels (of the eval set) or judge; "" when nothing did.
     """
 
     name: str
@@ -90,6 +79,7 @@ class Cause:
     component: str = ""
     second: str = ""
     lacking: tuple[str, ...] = ()
+    basis: str = ""
 
 
 @dataclass(frozen=True, slots=True)

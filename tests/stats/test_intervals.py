@@ -1,0 +1,351 @@
+"""Intervals against SciPy, by hand, and by seeded simulation."""
+
+from __future__ import annotations
+
+import doctest
+from collections.abc import Callable
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragauge.errors import UsageError
+from ragauge.stats import intervals
+from ragauge.stats.intervals import (
+    bootstrap,
+    clustered_t,
+    mean_interval,
+    normal_quantile,
+    order_statistics,
+    student_t,
+    t_quantile,
+    wilson,
+)
+from ragauge.stats.result import Interval
+
+Draw = Callable[[np.random.Generator], tuple[Any, dict[str, Any]]]
+
+
+def ends(interval: Interval | None) -> tuple[float, float]:
+    assert interval is not None
+    return interval.low, interval.high
+
+
+def test_docstring_examples() -> None:
+    """Every example in the docstrings gives what it says."""
+    found = doctest.testmod(intervals)
+    assert found.attempted > 5
+    assert not found.failed
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 200])
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+def test_student_t_equals_scipy(n: int, level: float) -> None:
+    """The t interval is SciPy's."""
+    x = np.random.default_rng(n).normal(3, 2, n)
+    theirs = scipy.stats.t.interval(level, n - 1, loc=x.mean(), scale=scipy.stats.sem(x))
+    assert ends(student_t(x, level=level)) == pytest.approx(theirs, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 50, 3_000])
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+def test_wilson_equals_scipy(n: int, level: float) -> None:
+    """The Wilson interval is SciPy's, at the edges too."""
+    for successes in {0, 1, n // 3, n - 1, n}:
+        theirs = scipy.stats.binomtest(successes, n).proportion_ci(level, method="wilson")
+        assert ends(wilson(successes, n, level)) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
+
+
+@pytest.mark.parametrize("q", [0.1, 0.5, 0.95])
+@pytest.mark.parametrize("n", [1, 5, 6, 40, 71, 72, 500])
+def test_order_statistics_equals_scipy(n: int, q: float) -> None:
+    """order_statistics is the interval of SciPy's quantile test; there is none where SciPy's has an open end."""
+    x = np.random.default_rng(n).exponential(1, n)
+    theirs: Any = scipy.stats.quantile_test(x, p=q).confidence_interval(0.95)
+    found = order_statistics(x, q)
+    if np.isnan(theirs.low) or np.isnan(theirs.high):
+        assert found is None
+    else:
+        assert ends(found) == (theirs.low, theirs.high)
+
+
+@pytest.mark.parametrize(("q", "least"), [(0.5, 6), (0.95, 72), (0.99, 368)])
+def test_least_number_for_a_quantile(q: float, least: int) -> None:
+    """The least n that the docstring states has an interval, one fewer has none."""
+    assert order_statistics(range(least), q) is not None
+    assert order_statistics(range(least - 1), q) is None
+
+
+def test_bootstrap_is_near_scipy() -> None:
+    """The percentile bootstrap of mean and median agrees with SciPy's up to resampling noise."""
+    x = np.random.default_rng(5).exponential(1, 80)
+    for statistic in (np.mean, np.median):
+        theirs = scipy.stats.bootstrap(
+            (x,), statistic, method="percentile", n_resamples=9_999, rng=np.random.default_rng(1)
+        ).confidence_interval
+        ours = bootstrap(x, lambda s, of=statistic: of(s, axis=1), resamples=9_999)    # type: ignore[misc]
+        assert ends(ours) == pytest.approx((theirs.low, theirs.high), abs=0.03)
+
+
+def test_bootstrap_is_seeded_and_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same seed gives the same interval, another seed another; rows of pairs stay together in a ratio."""
+    x = np.random.default_rng(0).normal(0, 1, 30)
+    assert bootstrap(x, resamples=500) == bootstrap(x, resamples=500)
+    assert bootstrap(x, resamples=500) != bootstrap(x, resamples=500, seed=1)
+    whole = bootstrap(x, resamples=500)
+    monkeypatch.setattr(intervals, "CELLS", 30 * 7)
+    assert ends(bootstrap(x, resamples=500)) == pytest.approx(ends(whole), abs=0.08)
+    pairs = np.array([[1, 2], [2, 4], [3, 6]])     # 1/2 in every row, so the ratio of sums is 1/2 in every sample
+    assert ends(bootstrap(pairs, lambda s: s[:, :, 0].sum(1) / s[:, :, 1].sum(1), resamples=200)) == (0.5, 0.5)
+
+
+def test_weighted_t_by_hand() -> None:
+    """Weights enter the mean, the variance and the degrees of freedom."""
+    # m = (1·0 + 1·1 + 2·2)/4 = 1.25; deviations −1.25, −0.25, 0.75, weighted −1.25, −0.25, 1.5
+    # se² = 3/2 · (1.5625 + 0.0625 + 2.25)/16 = 0.36328125; n_eff = 16/6, df = 5/3
+    half = float(scipy.stats.t.ppf(0.975, 5 / 3)) * sqrt(0.36328125)
+    assert ends(student_t([0, 1, 2], [1, 1, 2])) == pytest.approx((1.25 - half, 1.25 + half), rel=1e-9)
+
+
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=12), st.floats(0.01, 100))
+def test_only_the_ratio_of_weights_matters(values: list[float], scale: float) -> None:
+    """Equal weights of any size change nothing, and a weight of 0 leaves a value out."""
+    plain = ends(student_t(values))
+    assert ends(student_t(values, [scale] * len(values))) == pytest.approx(plain, abs=1e-6)
+    assert ends(student_t([*values, 99.0], [1.0] * len(values) + [0.0])) == pytest.approx(plain, abs=1e-6)
+
+
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=12))
+def test_singleton_clusters_are_no_clusters(values: list[float]) -> None:
+    """With one value in each cluster the clustered interval is Student's."""
+    plain = ends(student_t(values))
+    assert ends(clustered_t(values, list(range(len(values))))) == pytest.approx(plain, abs=1e-9)
+
+
+def test_copies_within_a_cluster_add_nothing() -> None:
+    """Ten copies of every value, clustered, give the interval of the values; unclustered it would be narrower."""
+    x = np.random.default_rng(3).normal(0, 1, 12)
+    copies, labels = np.repeat(x, 10), np.repeat(np.arange(12), 10)
+    assert ends(clustered_t(copies, labels)) == pytest.approx(ends(student_t(x)), rel=1e-9)
+    found = mean_interval(copies, kind="amount", clusters=[f"doc-{label}" for label in labels])
+    assert found == clustered_t(copies, labels)
+    naive = ends(student_t(copies))
+    assert naive[1] - naive[0] < (ends(found)[1] - ends(found)[0]) / 2
+
+
+@pytest.mark.parametrize("kind", ["rate", "mean", "amount"])
+def test_too_few_values_have_no_interval(kind: Any) -> None:
+    """With n = 0 and n = 1 there is no interval, never one of width 0; nor with one cluster."""
+    for values in ([], [1.0]):
+        assert mean_interval(values, kind=kind, bounds=(0, 1)) is None
+        assert student_t(values) is None
+        assert bootstrap(values) is None
+    assert mean_interval([0.0, 1.0], kind=kind, weights=[1.0, 0.0], bounds=(0, 1)) is None
+    assert mean_interval([0.0, 1.0, 1.0], kind=kind, clusters=["a"] * 3, bounds=(0, 1)) is None
+    assert clustered_t([0.0, 1.0], ["a", "a"]) is None
+    assert wilson(0, 0) is None
+    assert order_statistics([], 0.5) is None
+
+
+def test_two_values() -> None:
+    """With n = 2 there is an interval: t with one degree of freedom, clipped to the range."""
+    # mean 0.6, s²/n = (0.01 + 0.01)/1/2 = 0.01, t(1) = 12.706
+    assert ends(student_t([0.5, 0.7])) == pytest.approx((0.6 - 12.7062 * 0.1, 0.6 + 12.7062 * 0.1), abs=1e-4)
+    found = mean_interval([0.5, 0.7], kind="mean", bounds=(0, 1))
+    assert found == Interval(0.0, 1.0, "t", 0.95)
+
+
+def test_method_follows_the_kind() -> None:
+    """0/1 rates take Wilson, everything else t; the method is named."""
+    rate = [1.0, 0.0, 1.0, 1.0]
+    assert mean_interval(rate, kind="rate") == wilson(3, 4)
+    averaged = mean_interval([0.5, 0.0, 1.0, 1.0], kind="rate")
+    assert averaged is not None
+    assert averaged.method == "t"
+    assert ends(averaged)[1] <= 1.0
+    assert mean_interval([10.0, 30.0], kind="amount", bounds=(0, inf)) == Interval(
+        0.0, ends(student_t([10.0, 30.0]))[1], "t", 0.95
+    )
+
+
+@pytest.mark.parametrize("kind", ["rate", "mean"])
+def test_constant_values_keep_a_width(kind: Any) -> None:
+    """All 1 among 30 is [30/(30+z²), 1], not [1, 1]; about what the rule of three gives."""
+    z2 = normal_quantile(0.95) ** 2
+    assert ends(mean_interval([1.0] * 30, kind=kind, bounds=(0, 1))) == pytest.approx((30 / (30 + z2), 1.0))
+    assert ends(mean_interval([0.0] * 30, kind=kind, bounds=(0, 1))) == pytest.approx((0.0, z2 / (30 + z2)))
+    in_clusters = mean_interval([1.0] * 30, kind=kind, bounds=(0, 1), clusters=[i % 10 for i in range(30)])
+    assert ends(in_clusters) == pytest.approx((10 / (10 + z2), 1.0))
+
+
+def test_constant_values_on_other_ranges() -> None:
+    """A range other than [0, 1] is rescaled; inside it the interval is a 0/1 score's; without bounds there is none."""
+    low, high = ends(wilson(15, 20))
+    assert ends(mean_interval([0.5] * 20, kind="mean", bounds=(-1, 1))) == pytest.approx((2 * low - 1, 2 * high - 1))
+    assert mean_interval([5.0] * 20, kind="amount", bounds=(0, inf)) is None
+
+
+@given(
+    st.lists(st.floats(0, 1), min_size=2, max_size=30),
+    st.sampled_from(["rate", "mean"]),
+    st.floats(0.5, 0.999),
+    st.booleans(),
+)
+def test_interval_holds_the_mean_within_the_range(values: list[float], kind: Any, level: float, pairs: bool) -> None:
+    """An interval lies in the metric's range, holds the mean and widens with the level."""
+    clusters = [i // 2 for i in range(len(values))] if pairs and len(values) > 3 else None
+    found = mean_interval(values, kind=kind, clusters=clusters, level=level, bounds=(0, 1))
+    wider = mean_interval(values, kind=kind, clusters=clusters, level=(level + 1) / 2, bounds=(0, 1))
+    assert found is not None
+    assert wider is not None
+    assert 0 <= found.low <= np.mean(values) + 1e-9
+    assert np.mean(values) - 1e-9 <= found.high <= 1
+    assert wider.low <= found.low + 1e-12
+    assert found.high <= wider.high + 1e-12
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: student_t([1, 2], level=1.0),
+        lambda: mean_interval([1, 2], kind="mean", level=0),
+        lambda: wilson(3, 2),
+        lambda: student_t([1, 2], [1, -1]),
+        lambda: student_t([1, 2], [1]),
+        lambda: clustered_t([1, 2], ["a"]),
+        lambda: order_statistics([1, 2], 1.5),
+    ],
+)
+def test_wrong_arguments_are_named(call: Callable[[], object]) -> None:
+    """A level, count, weight or quantile out of range is a UsageError."""
+    with pytest.raises(UsageError, match="must"):
+        call()
+
+
+def test_quantiles_equal_scipy() -> None:
+    """The cached quantiles are SciPy's."""
+    assert t_quantile(4.5, 0.9) == pytest.approx(scipy.stats.t.ppf(0.95, 4.5))
+    assert normal_quantile(0.9) == pytest.approx(scipy.stats.norm.ppf(0.95))
+
+
+# --- coverage: how often the interval holds the truth, and how often it lies wholly above or below ---
+
+
+def normal(n: int) -> Draw:
+    return lambda g: (g.normal(3, 2, n), {})
+
+
+def bernoulli(p: float, n: int) -> Draw:
+    return lambda g: ((g.random(n) < p).astype(float), {})
+
+
+def claims(p: float, n: int) -> Draw:
+    """Shares of four claims."""
+    return lambda g: (g.binomial(4, p, n) / 4, {})
+
+
+def sampled(n: int) -> Draw:
+    """Traffic sampled at two rates."""
+    return lambda g: (g.normal(3, 2, n), {"weights": g.choice([1.0, 10.0], n)})
+
+
+def sampled_rate(p: float, n: int) -> Draw:
+    return lambda g: ((g.random(n) < p).astype(float), {"weights": g.choice([1.0, 4.0], n)})
+
+
+def clustered(groups: int) -> Draw:
+    """Two to six values a cluster, half of the variance between clusters."""
+
+    def draw(g: np.random.Generator) -> tuple[Any, dict[str, Any]]:
+        labels = np.repeat(np.arange(groups), g.integers(2, 7, groups))
+        return 3 + g.normal(0, 1, groups)[labels] + g.normal(0, 1, labels.size), {"clusters": labels}
+
+    return draw
+
+
+CASES: dict[str, tuple[Draw, float, str, tuple[float, float]]] = {
+    "t, n=2": (normal(2), 3, "amount", (-inf, inf)),
+    "t, n=10": (normal(10), 3, "amount", (-inf, inf)),
+    "t, n=60": (normal(60), 3, "amount", (-inf, inf)),
+    "t, claims, n=50": (claims(0.8, 50), 0.8, "mean", (0, 1)),
+    "wilson, p=.5, n=40": (bernoulli(0.5, 40), 0.5, "rate", (0, 1)),
+    "wilson, p=.9, n=100": (bernoulli(0.9, 100), 0.9, "rate", (0, 1)),
+    "weighted t, n=30": (sampled(30), 3, "amount", (-inf, inf)),
+    "weighted wilson, n=60": (sampled_rate(0.3, 60), 0.3, "rate", (0, 1)),
+    "clustered, 12": (clustered(12), 3, "amount", (-inf, inf)),
+    "clustered, 40": (clustered(40), 3, "amount", (-inf, inf)),
+}
+
+
+def misses(case: str, times: int) -> tuple[float, float]:
+    """Shares of intervals wholly above and wholly below the truth."""
+    draw, truth, kind, bounds = CASES[case]
+    generator = np.random.default_rng(20)
+    above = below = 0
+    for _ in range(times):
+        values, given_too = draw(generator)
+        low, high = ends(mean_interval(values, kind=kind, bounds=bounds, **given_too))    # type: ignore[arg-type]
+        above += truth < low
+        below += truth > high
+    return above / times, below / times
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_coverage_is_near_nominal(case: str) -> None:
+    """At level 0.95 between 91.5 and 97.5 % of 2,000 intervals hold the truth, and no side misses above 6 %."""
+    above, below = misses(case, 2_000)
+    assert 0.915 <= 1 - above - below <= 0.975
+    assert max(above, below) <= 0.06
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_coverage_is_nominal_in_the_long_run(case: str) -> None:
+    """At level 0.95 between 93 and 96.5 % of 20,000 intervals hold the truth, and no side misses above 4.5 %."""
+    above, below = misses(case, 20_000)
+    assert 0.93 <= 1 - above - below <= 0.965
+    assert max(above, below) <= 0.045
+
+
+def test_unclustered_interval_of_clustered_values_is_too_narrow() -> None:
+    """The simulation has teeth: ignoring the clusters it covers below 85 %."""
+    generator, hit = np.random.default_rng(1), 0
+    for _ in range(500):
+        values, _ = clustered(20)(generator)
+        low, high = ends(mean_interval(values, kind="amount"))
+        hit += low <= 3 <= high
+    assert hit / 500 < 0.85
+
+
+def test_coverage_of_rates_averages_the_level() -> None:
+    """Wilson over many rates and n = 20: mean coverage within 94 and 96.5 %, computed exactly from the binomial."""
+    rates, found = np.linspace(0.02, 0.98, 97), []
+    bounds = [ends(wilson(k, 20)) for k in range(21)]
+    for p in rates:
+        chance = scipy.stats.binom.pmf(np.arange(21), 20, p)
+        found.append(sum(c for c, (low, high) in zip(chance, bounds, strict=True) if low <= p <= high))
+    assert 0.94 <= np.mean(found) <= 0.965
+    assert min(found) > 0.82     # Brown, Cai and DasGupta: the dips near 0 and 1
+
+
+@pytest.mark.parametrize(("q", "n"), [(0.5, 25), (0.95, 150)])
+def test_coverage_of_quantiles(q: float, n: int) -> None:
+    """Order statistics of skewed values hold the quantile in 94 to 99 % of samples: they are discrete."""
+    generator, truth, hit = np.random.default_rng(4), float(scipy.stats.lognorm.ppf(q, 1)), 0
+    for _ in range(2_000):
+        low, high = ends(order_statistics(generator.lognormal(0, 1, n), q))
+        hit += low <= truth <= high
+    assert 0.94 <= hit / 2_000 <= 0.99
+
+
+def test_coverage_of_the_bootstrap() -> None:
+    """The percentile bootstrap of a mean, n = 40, covers between 91 and 96.5 %: slightly narrow, as documented."""
+    generator, hit = np.random.default_rng(4), 0
+    for seed in range(600):
+        low, high = ends(bootstrap(generator.normal(3, 2, 40), resamples=399, seed=seed))
+        hit += low <= 3 <= high
+    assert 0.91 <= hit / 600 <= 0.965
