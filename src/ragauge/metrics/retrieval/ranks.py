@@ -1,0 +1,173 @@
+"""Where the judged documents of every query stand, found once for all retrieval metrics.
+
+Only the rows that hold a judged document survive, so what is left is as small as the labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ragauge.data.example import Example
+from ragauge.data.ranking import Ranking
+from ragauge.data.response import Response
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rankings(Mapping[str, Ranking]):
+    """Query id -> Ranking for every judged query, in the order of the labels; each is made when it is asked for.
+
+    Attributes:
+        query_ids: the judged queries.
+        n_returned: per query, the length of its list, duplicates included; 0 = not among the results.
+        unknown: queries of the results that have no labels, in the order of the results.
+    """
+
+    query_ids: tuple[str, ...]
+    n_returned: tuple[int, ...]
+    unknown: tuple[str, ...]
+    _grades: Any = field(repr=False)          # (items,) floats, all items of query 0, then of query 1 ...
+    _ranks: Any = field(repr=False)           # (items,) integers, 0 = not returned
+    _items_from: list[int] = field(repr=False)     # (queries + 1,) where each query's items start
+    _judged: Any = field(repr=False)          # (returned judged documents,) ranks, ascending within a query
+    _judged_from: list[int] = field(repr=False)    # (queries + 1,)
+    _index: dict[str, int] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.query_ids)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.query_ids)
+
+    def __getitem__(self, query_id: str) -> Ranking:
+        return self._at(self._index[query_id])
+
+    def _at(self, i: int) -> Ranking:
+        items = slice(self._items_from[i], self._items_from[i + 1])
+        judged = slice(self._judged_from[i], self._judged_from[i + 1])
+        grades, ranks = self._grades[items].tolist(), self._ranks[items].tolist()
+        return Ranking(
+            self.n_returned[i],
+            tuple((grade, rank or None) for grade, rank in zip(grades, ranks, strict=True)),
+            tuple(self._judged[judged].tolist()),
+        )
+
+
+def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
+    """The ranks of the judged documents of every query, in one pass over the results.
+
+    A document's rank is that of its first copy; an item's (a document, or a group of which any one will do) is its
+    best member's.
+
+    Args:
+        qrels: columns query_id, item (a number that the members of one group share), doc_id and grade.
+        results: columns query_id, doc_id and rank (from 1 in final order, duplicates kept), rows in any order.
+    """
+    import numpy as np
+    import polars as pl
+
+    heads, starts = _blocks(qrels)
+    if heads.n_unique() < len(heads):        # a query's labels stand apart: bring them together
+        met = pl.int_range(pl.len()).min().over("query_id")
+        qrels = qrels.sort(met, maintain_order=True)
+        heads, starts = _blocks(qrels)
+    lengths = _lengths(results)
+    pair = ["query_id", "doc_id"]
+    first = (
+        results.lazy()
+        .filter(pl.col("doc_id").is_in(qrels["doc_id"].implode()))      # cheap, and leaves few to join
+        .join(qrels.lazy(), on=pair, how="semi")
+        .group_by(pair)
+        .agg(pl.col("rank").min().cast(pl.Int64))
+    )
+    found = qrels.lazy().join(first, on=pair, how="left", maintain_order="left").select("rank").collect().to_series()
+    ids = heads.to_list()
+    index = {query_id: i for i, query_id in enumerate(ids)}
+    label_query = np.repeat(np.arange(len(ids)), np.diff(starts, append=qrels.height))
+    label_rank = found.fill_null(0).to_numpy()
+    grades, ranks, item_query = _items(qrels, label_query, label_rank)
+    there = label_rank > 0
+    most = int(label_rank.max(initial=0)) + 1         # a rank holds one document, so equal pairs are one document
+    judged_query, judged_rank = np.divmod(np.unique(label_query[there] * most + label_rank[there]), most)
+
+    def ends(query: Any) -> list[int]:
+        return [0, *np.cumsum(np.bincount(query, minlength=len(ids))).tolist()]
+
+    return Rankings(
+        query_ids=tuple(ids),
+        n_returned=tuple(lengths.get(query_id, 0) for query_id in ids),
+        unknown=tuple(query_id for query_id in lengths if query_id not in index),
+        _grades=grades,
+        _ranks=ranks,
+        _items_from=ends(item_query),
+        _judged=judged_rank,
+        _judged_from=ends(judged_query),
+        _index=index,
+    )
+
+
+def _items(qrels: pl.DataFrame, query: Any, rank: Any) -> tuple[Any, Any, Any]:
+    """Grade, best rank (0 = not returned) and query number of every item, from those of every label."""
+    import numpy as np
+
+    grade = qrels["grade"].cast(float).to_numpy()
+    item = qrels["item"].to_numpy()
+    order = np.lexsort((item, query))
+    query, item, rank, grade = query[order], item[order], rank[order], grade[order]
+    starts = np.flatnonzero((np.diff(query, prepend=-1) != 0) | (np.diff(item, prepend=item[:1]) != 0))
+    if len(starts) == 0:
+        return grade, rank, query
+    most = np.iinfo(np.int64).max
+    best = np.minimum.reduceat(np.where(rank > 0, rank, most), starts)
+    return grade[starts], np.where(best == most, 0, best), query[starts]
+
+
+def _blocks(frame: pl.DataFrame) -> tuple[pl.Series, Any]:
+    """The query ids where a block of rows of one query begins, and the numbers of those rows."""
+    import numpy as np
+    import polars as pl
+
+    query = pl.col("query_id")
+    starts = np.flatnonzero(frame.select((query != query.shift()).fill_null(True)).to_series().to_numpy())
+    return frame["query_id"].gather(starts), starts
+
+
+def _lengths(results: pl.DataFrame) -> dict[str, int]:
+    """Query id -> number of its rows; without hashing every row where each query is one block."""
+    import numpy as np
+    import polars as pl
+
+    heads, starts = _blocks(results)
+    n = pl.Series(np.diff(starts, append=results.height))
+    if heads.n_unique() < len(heads):
+        counted = pl.DataFrame({"query_id": heads, "n": n}).group_by("query_id", maintain_order=True).agg(pl.sum("n"))
+        heads, n = counted["query_id"], counted["n"]
+    return dict(zip(heads.to_list(), n.to_list(), strict=True))
+
+
+def of_responses(pairs: Sequence[tuple[Example, Response]]) -> list[Ranking | None]:
+    """One Ranking a response, in order; None where there are no labels or the passages were not recorded."""
+    import polars as pl
+
+    labels: dict[str, list[Any]] = {"query_id": [], "item": [], "doc_id": [], "grade": []}
+    passages: dict[str, list[Any]] = {"query_id": [], "doc_id": [], "rank": []}
+    for n, (example, response) in enumerate(pairs):
+        if not example.relevant or response.passages is None:
+            continue
+        key = str(n)           # not the query_id: a batch may hold several responses to one question
+        for item, judged in enumerate(example.relevant):
+            members = judged.doc_ids
+            labels["query_id"] += [key] * len(members)
+            labels["item"] += [item] * len(members)
+            labels["doc_id"] += members
+            labels["grade"] += [float(judged.grade)] * len(members)
+        passages["query_id"] += [key] * len(response.passages)
+        passages["doc_id"] += [passage.doc_id for passage in response.passages]
+        passages["rank"] += range(1, len(response.passages) + 1)
+    types = {"query_id": pl.String, "item": pl.Int64, "doc_id": pl.String, "grade": pl.Float64, "rank": pl.Int64}
+    found = rankings(*(pl.DataFrame(part, {name: types[name] for name in part}) for part in (labels, passages)))
+    return [found.get(str(n)) for n in range(len(pairs))]
