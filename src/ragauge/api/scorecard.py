@@ -1,0 +1,135 @@
+"""What `evaluate` returns: the scorecard with its scores at hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.analysis.scorecard import ExampleView, Finding, Summary
+from ragauge.analysis.scorecard import Scorecard as Card
+from ragauge.data.run import Run
+from ragauge.errors import UnknownName
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    from rich.console import RenderableType
+
+
+class Scorecard:
+    """How good retrieval and generation each are, with what certainty, and what to do.
+
+    In a notebook it shows itself; `card["recall@5"]` is one metric's summary; `card.failures` are the failed examples.
+
+    Attributes:
+        card: every number as plain frozen values.
+    """
+
+    def __init__(self, card: Card, scores: pl.DataFrame, failures: pl.DataFrame) -> None:
+        self.card = card
+        self._scores = scores
+        self._failures = failures
+
+    @property
+    def run(self) -> Run:
+        """The run whose responses were evaluated."""
+        return self.card.run
+
+    @property
+    def summaries(self) -> Mapping[str, Summary]:
+        """Printed name -> mean, interval, counts."""
+        return {summary.metric: summary for summary in self.card.summaries}
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The diagnosis, what explains most first."""
+        return self.card.findings
+
+    @property
+    def causes(self) -> Mapping[str, int]:
+        """Cause -> failed examples."""
+        return self.card.causes
+
+    @property
+    def worst(self) -> tuple[ExampleView, ...]:
+        """The examples to look at first, with their evidence."""
+        return self.card.worst
+
+    @property
+    def failures(self) -> pl.DataFrame:
+        """The failed examples: query_id, query, cause, decided_by, second, answer, then a column per metric."""
+        return self._failures
+
+    def __getitem__(self, metric: str) -> Summary:
+        found = self.summaries
+        if metric not in found:
+            raise UnknownName("metric of this scorecard", metric, found)
+        return found[metric]
+
+    def to_polars(self) -> pl.DataFrame:
+        """Every score, a row each: query_id, repeat, metric, status, value, numerator, denominator, bounds, reason."""
+        return self._scores
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as a pandas frame; needs pandas and pyarrow (pip install 'ragauge[pandas]')."""
+        from ragauge.errors import MissingExtra
+
+        try:
+            return self._scores.to_pandas()
+        except ImportError:
+            raise MissingExtra("to_pandas", "pandas and pyarrow", "pandas") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The machine-readable form, as `--json` prints it."""
+        from ragauge.reporting.as_json import as_json
+
+        return as_json(self.card)
+
+    def to_json(self) -> str:
+        """The same as text: valid JSON, no NaN."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def to_markdown(self) -> str:
+        """Short enough for a pull request."""
+        from ragauge.reporting.markdown import markdown
+
+        return markdown(self.card)
+
+    def to_html(self) -> str:
+        """One self-contained page."""
+        from ragauge.reporting.html import html
+
+        return html(self.card)
+
+    def to_terminal(self) -> RenderableType:
+        """What the command line prints."""
+        from ragauge.reporting.terminal import terminal
+
+        return terminal(self.card)
+
+    def save(self, path: str | Path) -> Path:
+        """Writes a report whose form its ending names: .html, .md, .json; .jsonl, .csv, .parquet for the scores.
+
+        Raises:
+            UsageError: another ending.
+        """
+        from ragauge.api.files import save
+
+        return save(self, Path(path))
+
+    def _repr_html_(self) -> str:
+        """A notebook's view: the page in a frame of its own, so that its style touches nothing else."""
+        from html import escape
+
+        page = escape(self.to_html(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:720px;border:0" title="ragauge scorecard"></iframe>'
+
+    def __repr__(self) -> str:
+        from rich.console import Console
+
+        console = Console(width=120, color_system=None, force_terminal=False)
+        with console.capture() as captured:
+            console.print(self.to_terminal())
+        return captured.get()

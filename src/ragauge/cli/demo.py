@@ -1,0 +1,29 @@
+"""`ragauge demo`: the main job on the built-in RAG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragauge.cli import options
+from ragauge.cli.output import progress_line, same_command, show, show_json
+from ragauge.errors import Interrupted
+
+
+def demo(
+    output: Annotated[Path, typer.Option("-o", "--output", help="The report to write.")] = Path("demo-report.html"),
+    store: options.Store = "",
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Evaluate a real RAG over a small corpus, in three configurations: one good, two with a planted fault. No key."""
+    from ragauge import api
+
+    try:
+        with progress_line(quiet) as progress:
+            shown = api.demo(output, store or None, progress)
+    except KeyboardInterrupt:
+        raise Interrupted("Stopped. Everything evaluated so far is kept.", resume=same_command()) from None
+    show_json(shown.to_dict()) if as_json else show(shown.to_terminal())

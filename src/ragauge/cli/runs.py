@@ -1,0 +1,64 @@
+"""`ragauge runs`, `show`, `export` and `delete`: what is in the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragauge.cli import options
+from ragauge.cli.output import show as shown
+from ragauge.cli.output import show_json
+
+
+def list_runs(store: options.Store = "", as_json: options.Json = False) -> None:
+    """List the stored runs, newest first."""
+    from ragauge import api
+
+    rows = api.runs(store=store or None)
+    show_json(rows) if as_json else shown(api.runs_table(rows))
+
+
+def show(
+    run: Annotated[str, typer.Argument(help="A stored run: id, name or latest.")],
+    example: Annotated[str, typer.Argument(help="One example's query_id, to see its claims and passages.")] = "",
+    store: options.Store = "",
+    as_json: options.Json = False,
+) -> None:
+    """Show a run, or one example of it with every claim and what it rests on."""
+    from ragauge import api
+
+    opened = api.open_run(run, store=store or None)
+    if example:
+        view = opened.example(example)
+        show_json(api.example_json(view)) if as_json else shown(api.example_text(view))
+        return
+    show_json(opened.to_dict()) if as_json else shown(opened.to_terminal())
+
+
+def export(
+    run: Annotated[str, typer.Argument(help="A stored run: id, name or latest.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="responses .jsonl; or scores.jsonl, .csv, .parquet.")],
+    store: options.Store = "",
+) -> None:
+    """Write a run's questions and responses (NAME.jsonl), or its scores (scores.jsonl, .csv, .parquet)."""
+    from ragauge import api
+
+    count = api.open_run(run, store=store or None).export(output)
+    typer.echo(f"wrote {output} ({count:,} lines)", err=True)
+
+
+def delete(
+    run: Annotated[str, typer.Argument(help="A stored run: id or name.")],
+    store: options.Store = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Delete a run with its scores. Texts and evidence that other runs use stay."""
+    from ragauge import api
+
+    opened = api.open_run(run, store=store or None)
+    if not yes:
+        typer.confirm(f"Delete run {opened.run.name} ({opened.run.run_id}, {opened.run.done} responses)?", abort=True)
+    opened.delete()
+    typer.echo(f"deleted {opened.run.name} ({opened.run.run_id})", err=True)

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import io
+import json
+import re
+from html.parser import HTMLParser
+
+from ragauge.analysis.scorecard import Scorecard
+from ragauge.reporting.as_json import as_json
+from ragauge.reporting.examples import missed, pieces
+from ragauge.reporting.html import html
+from ragauge.reporting.markdown import markdown
+from ragauge.reporting.terminal import terminal, track
+
+
+class Page(HTMLParser):
+    """Collects tags, text and the places where a page could load or run something."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def printed(card: Scorecard) -> str:
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=140, color_system=None).print(terminal(card))
+    return out.getvalue()
+
+
+def test_html_runs_and_loads_nothing(card: Scorecard) -> None:
+    """The page has no script, no handler and no address outside itself, whatever the data holds (case 69)."""
+    page = Page(html(card))
+    assert not {"script", "iframe", "img", "object", "link", "form", "base"} & set(page.tags)
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    links = [value for name, value in page.attributes if name in ("href", "src", "xlink:href")]
+    assert all(value is not None and value.startswith("#") for value in links)
+
+
+def test_hostile_strings_are_shown_as_text(card: Scorecard) -> None:
+    """Markup in questions, answers, passages, names and segments stands in the page as text."""
+    text = " ".join(Page(html(card)).text)
+    assert text.count("<script>alert('x')</script>") >= 6
+
+
+def test_terminal_gets_no_escape_from_data(card: Scorecard) -> None:
+    """No control character of the data reaches the terminal, and markup of the data is not interpreted."""
+    out = printed(card)
+    assert "\x1b" not in out
+    assert "[red]a|b[/red]" in out
+
+
+def test_markdown_table_survives_hostile_names(card: Scorecard) -> None:
+    """A pipe or a tag in a segment's name neither adds a cell nor a tag."""
+    lines = [line for line in markdown(card).splitlines() if "alert" in line and line.startswith("|")]
+    assert lines
+    for line in lines:
+        assert len(re.findall(r"(?<!\\)\|", line)) == 5      # four columns: value, n, recall@5, faithfulness
+        assert "<script>" not in line
+
+
+def test_one_run_same_numbers_everywhere(card: Scorecard) -> None:
+    """Terminal, Markdown, HTML and JSON show one mean, one interval and the same counts (case 66)."""
+    data = json.loads(json.dumps(as_json(card), allow_nan=False))
+    found = data["metrics"]["faithfulness"]
+    shown = f"{found['mean']:.2f}", f"[{found['ci'][0]:.2f}, {found['ci'][1]:.2f}]"
+    for text in (printed(card), markdown(card), " ".join(Page(html(card)).text)):
+        squeezed = " ".join(text.split())
+        assert shown[0] in squeezed
+        assert shown[1] in squeezed
+        assert "110 scored · 6 undefined · 3 not_applicable" in squeezed
+
+
+def test_metric_that_applies_to_nothing_is_named_once_with_its_reason(card: Scorecard) -> None:
+    """A metric without any input is told apart from one that scored 0."""
+    out = printed(card)
+    assert "not applicable (no aspects prepared): completeness" in out
+    assert as_json(card)["metrics"]["completeness"]["mean"] is None
+
+
+def test_answer_is_cut_at_its_claims(card: Scorecard) -> None:
+    """The pieces of an answer join to the answer, and each claim carries its label."""
+    (view,) = card.worst
+    cut = pieces(view)
+    assert "".join(piece.text for piece in cut) == view.response.answer
+    assert [piece.label for piece in cut if piece.label] == ["supported", "not_in_context"]
+    assert "90 kg" in cut[2].title
+
+
+def test_missed_documents_are_named(card: Scorecard) -> None:
+    """A labelled document that was not handed on is named; one that was is not."""
+    assert missed(card.worst[0]) == ("z",)
+
+
+def test_track_marks_the_mean_inside_its_interval(card: Scorecard) -> None:
+    """The mark of the mean stands where the mean is on the line from 0 to 1."""
+    drawn = track(card.summaries[0])
+    assert drawn.index("●") == int(0.41 * len(drawn))
+    assert drawn.index("━") < drawn.index("●") < drawn.rindex("━")
+
+
+def test_amounts_show_quantiles(card: Scorecard) -> None:
+    """Latency is shown with its quantiles and without a line from 0 to 1."""
+    assert "p50 900, p95 3,210" in printed(card)
+    assert track(card.summaries[3]) == ""
