@@ -1,0 +1,1 @@
+"""Why an example failed: one row of the table a function."""

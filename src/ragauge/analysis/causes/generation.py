@@ -1,0 +1,139 @@
+"""Causes that lie in writing the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
+from ragauge.analysis.causes.seen import Seen, numbers
+from ragauge.data.facts import Claim
+
+
+def _missed_refusal(seen: Seen) -> Verdict:
+    """The corpus does not hold the answer, and the system answered."""
+    if seen.example.answerable or seen.refuse:
+        return None
+    if seen.example.answerable is None:
+        return Lack("whether the question is answerable")
+    if seen.refuse is None:
+        return Lack(seen.lack("verify_answer.refuse"))
+    return Why("the question is labelled unanswerable, yet the system answered", "labels")
+
+
+def _wrong_refusal(seen: Seen) -> Verdict:
+    """The system declined although the answer is to be had."""
+    if seen.example.answerable is False or seen.refuse is False:
+        return None
+    if seen.refuse is None:
+        return Lack(seen.lack("verify_answer.refuse"))
+    known = "the question is labelled answerable" if seen.example.answerable else "nothing says it is unanswerable"
+    return Why(f"the system declined to answer, but {known}", "labels" if seen.example.answerable else "judge")
+
+
+def _off_topic(seen: Seen) -> Verdict:
+    """The answer is about something else."""
+    if seen.address in ("fully", "partly") or seen.refuse:
+        return None
+    if seen.address is None or seen.refuse is None:
+        return Lack(seen.lack("verify_answer.address"))
+    return Why("the answer does not address the question", "judge")
+
+
+def _contradicted(seen: Seen) -> Verdict:
+    """A claim says the opposite of the passages."""
+    if seen.against:
+        first = seen.against[0]
+        text = f"{_share(seen, seen.against)} contradicted by the passages"
+        return Why(f"{text} (claim {first.n} by passage {numbers(first.contradicting)})", "judge")
+    return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
+
+
+def _ignored(seen: Seen) -> Verdict:
+    """Evidence was there, and the answer uses no passage at all."""
+    if seen.used or (seen.claims_whole and not seen.claims):
+        return None
+    if not seen.claims_whole:
+        return Lack(seen.lack("verify_answer.support"))
+    if seen.evidence:
+        text = f"the answer uses none of the {seen.n} passages, though the evidence is in {_passages(seen)}"
+        return Why(text, "judge")
+    return None if seen.evidence_whole else Lack("which passages hold the evidence")
+
+
+def _hallucinated(seen: Seen) -> Verdict:
+    """A claim stands in no passage, be it true or not."""
+    if seen.bare:
+        text = f"{_share(seen, seen.bare)} in no passage (claim {numbers(claim.n for claim in seen.bare)})"
+        return Why(text, "judge")
+    return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
+
+
+def _misattributed(seen: Seen) -> Verdict:
+    """A claim cites passages, but not those that support it."""
+    if seen.response.citations is None or seen.claims == ():
+        return None
+    if seen.claims is None:
+        return Lack(seen.lack("verify_answer.support"))
+    for claim in seen.claims:
+        if claim.supporting:
+            cited = seen.cited(claim)
+            if cited and cited.isdisjoint(claim.supporting):
+                text = f"claim {claim.n} cites passage {numbers(sorted(cited))}"
+                return Why(f"{text} but stands in {numbers(claim.supporting)}", "judge")
+    return None
+
+
+def _incomplete(seen: Seen) -> Verdict:
+    """The answer leaves out a part."""
+    if seen.address == "partly":
+        return Why("the answer addresses only part of the question", "judge")
+    if seen.unstated:
+        of = len(seen.agreement.reference) if seen.agreement else 0
+        text = f"the answer states {of - len(seen.unstated)} of {of} reference claims"
+        return Why(f"{text} (not {numbers(seen.unstated)})", "judge")
+    if seen.address is None:
+        return Lack(seen.lack("verify_answer.address"))
+    return Lack(seen.lack("agree.reference")) if seen.agreement is None else None
+
+
+def _share(seen: Seen, claims: Sequence[Claim]) -> str:
+    total = len(seen.answer.claims) if seen.answer else 0
+    return f"{len(claims)} of {total} claim{'' if total == 1 else 's'}"
+
+
+def _passages(seen: Seen) -> str:
+    return f"passage{'s' if len(seen.evidence) > 1 else ''} {numbers(sorted(seen.evidence))}"
+
+
+MISSED_REFUSAL = Row(
+    "missed_refusal", "generation", "Give the prompt a way out: say so when the passages do not hold the answer.",
+    _missed_refusal,
+)     # fmt: skip
+WRONG_REFUSAL = Row(
+    "wrong_refusal", "generation", "Make the prompt less cautious: answer whenever the passages hold the answer.",
+    _wrong_refusal,
+)     # fmt: skip
+OFF_TOPIC = Row(
+    "off_topic", "generation", "Repeat the question in the prompt after the passages; check query rewriting.",
+    _off_topic,
+)     # fmt: skip
+CONTRADICTED = Row(
+    "contradicted", "generation", "Tell the model to copy facts from the passages exactly; try a stronger model.",
+    _contradicted,
+)     # fmt: skip
+IGNORED = Row(
+    "ignored", "generation", "Demand answers from the passages; put the best passage first or last; smaller chunks.",
+    _ignored,
+)     # fmt: skip
+HALLUCINATED = Row(
+    "hallucinated", "generation",
+    "Write 'answer only from the context' into the prompt, validate the output, or try another model.",
+    _hallucinated,
+)     # fmt: skip
+MISATTRIBUTED = Row(
+    "misattributed", "generation", "Number the passages in the prompt and fix the format of citations.", _misattributed
+)     # fmt: skip
+INCOMPLETE = Row(
+    "incomplete", "generation", "Ask for every part of the question; check that retrieval brings all of the evidence.",
+    _incomplete,
+)     # fmt: skip

@@ -1,0 +1,50 @@
+"""What one row of the cause table is, and what it can say about an example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from ragauge.analysis.causes.seen import Seen
+
+Basis = Literal["record", "labels", "judge"]
+Component = Literal["retrieval", "generation", "system", "data"]
+
+
+class Why(NamedTuple):
+    """The row applies.
+
+    Attributes:
+        text: the facts that decided, in words with numbers.
+        basis: the run's own record, the eval set's labels, or a judge's verdicts.
+        lacking: what would have told more.
+    """
+
+    text: str
+    basis: Basis
+    lacking: str = ""
+
+
+class Lack(NamedTuple):
+    """The row cannot be decided: a fact is lacking. A row that known facts rule out says None instead."""
+
+    what: str
+
+
+Verdict = Why | Lack | None
+
+
+class Row(NamedTuple):
+    """One row of the cause table.
+
+    Attributes:
+        name: of the cause, the same everywhere.
+        component: where to fix it.
+        fix: what to try.
+        decide: whether it applies.
+    """
+
+    name: str
+    component: Component
+    fix: str
+    decide: Callable[[Seen], Verdict]

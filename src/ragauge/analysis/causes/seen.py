@@ -1,0 +1,266 @@
+"""One example's facts as the cause table asks for them: S, X, Z, U, T, E and the labelled documents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+from ragauge.data.example import Relevant, Span
+from ragauge.data.facts import AgreementFacts, AnswerFacts, Claim, ReferenceClaim, ReferenceFacts, RelevanceFacts
+from ragauge.data.response import Passage
+from ragauge.metrics.base import Failed, NotApplicable
+from ragauge.metrics.facts import Facts, resolve
+from ragauge.metrics.usage import cited
+
+LEAST_GAP = 3     # characters of a gold span: chunkers drop the white space between two chunks
+
+
+class Seen:
+    """What is known about one example. Nothing is computed before it is asked for.
+
+    An attribute that is None is not known; a verdict that failed is never counted either way.
+
+    Attributes:
+        facts: the example, its response and the evidence.
+        indexed: the documents in the index, where a listing is known.
+        n: passages handed on; 0 when not recorded too.
+    """
+
+    def __init__(self, facts: Facts, indexed: Collection[str] | None = None) -> None:
+        self.facts, self.example, self.response, self.indexed = facts, facts.example, facts.response, indexed
+        self.passages: Sequence[Passage] | None = facts.response.passages
+        self.n = len(self.passages or ())
+
+    def asked(self, question: str) -> Any:
+        """A question's facts, or None."""
+        found = self.facts.evidence.get(question)
+        return None if found is None or found.status == "failed" else found.facts
+
+    def lack(self, fact: str) -> str:
+        """Why a fact is not known, in words."""
+        value = resolve(fact, self.facts)
+        return value.reason if isinstance(value, NotApplicable | Failed) else f"{fact.partition('.')[0]}: no verdict"
+
+    # ---- labels ----
+
+    @cached_property
+    def relevant(self) -> tuple[Relevant, ...]:
+        """Documents that hold the answer: labelled with a grade of at least 1, else those of the gold spans."""
+        if self.example.relevant:
+            return tuple(item for item in self.example.relevant if item.grade >= 1)
+        return tuple(Relevant((doc_id,)) for doc_id in dict.fromkeys(span.doc_id for span in self.spans))
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Where the evidence stands in the documents."""
+        return self.example.gold_spans or ()
+
+    @cached_property
+    def missed(self) -> tuple[Relevant, ...] | None:
+        """Labelled documents none of whose members was handed on; None without labels or recorded passages."""
+        if not self.relevant or self.passages is None:
+            return None
+        there = {passage.doc_id for passage in self.passages}
+        return tuple(item for item in self.relevant if there.isdisjoint(item.doc_ids))
+
+    @cached_property
+    def ranks(self) -> dict[str, int] | None:
+        """Document -> its first rank among the candidates; None when they are not recorded."""
+        if self.response.candidates is None:
+            return None
+        found: dict[str, int] = {}
+        for rank, passage in enumerate(self.response.candidates, 1):
+            found.setdefault(passage.doc_id, rank)
+        return found
+
+    def rank(self, item: Relevant) -> int | None:
+        """The best rank of an item among the candidates."""
+        ranks = self.ranks or {}
+        return min((ranks[doc_id] for doc_id in item.doc_ids if doc_id in ranks), default=None)
+
+    @cached_property
+    def cut_spans(self) -> tuple[Span, ...]:
+        """Gold spans that lack characters although their document was handed on."""
+        return tuple(span for span in self.spans if self._pieces(span) and _open(span, self._pieces(span)))
+
+    @cached_property
+    def spans_known(self) -> bool:
+        """Whether every passage of the gold documents says where it stands in them."""
+        docs = {span.doc_id for span in self.spans}
+        return all(passage.span is not None for passage in self.passages or () if passage.doc_id in docs)
+
+    def _pieces(self, span: Span) -> list[tuple[int, int]]:
+        found = [passage.span for passage in self.passages or () if passage.doc_id == span.doc_id]
+        return [] if None in found else sorted((piece.start, piece.end) for piece in found if piece is not None)
+
+    # ---- versions ----
+
+    @cached_property
+    def stale(self) -> frozenset[int] | None:
+        """Numbers of the passages from outdated versions; None when no passage says how old it is."""
+        every = [*(self.passages or ()), *(self.response.candidates or ())]
+        if not any(passage.superseded_by or passage.updated_at for passage in self.passages or ()):
+            return None
+        newest: dict[str, str] = {}
+        for passage in every:
+            if passage.updated_at:
+                newest[passage.doc_id] = max(passage.updated_at, newest.get(passage.doc_id, ""))
+        return frozenset(
+            n
+            for n, passage in enumerate(self.passages or (), 1)
+            if passage.superseded_by or (passage.updated_at and _older(passage.updated_at, newest[passage.doc_id]))
+        )
+
+    def of(self, item: Relevant) -> list[int]:
+        """Numbers of the passages of a labelled item, older versions that it replaces included."""
+        return [
+            n
+            for n, passage in enumerate(self.passages or (), 1)
+            if passage.doc_id in item.doc_ids or passage.superseded_by in item.doc_ids
+        ]
+
+    # ---- the answer ----
+
+    @cached_property
+    def answer(self) -> AnswerFacts | None:
+        """What verify_answer found."""
+        found = self.asked("verify_answer")
+        return found if isinstance(found, AnswerFacts) else None
+
+    @property
+    def refuse(self) -> bool | None:
+        """Whether the answer declines."""
+        return self.answer.refuse if self.answer else None
+
+    @property
+    def address(self) -> str | None:
+        """Whether the answer addresses the question: fully, partly, no."""
+        return self.answer.address if self.answer else None
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...] | None:
+        """Claims that have a verdict on their support; None when support is not known at all."""
+        if self.answer is None or (not self.answer.support_asked and self.passages != ()):
+            return None
+        return tuple(claim for claim in self.answer.claims if claim.status == "ok")
+
+    @cached_property
+    def claims_whole(self) -> bool:
+        """Whether every claim has its verdict."""
+        return self.claims is not None and self.answer is not None and len(self.claims) == len(self.answer.claims)
+
+    @cached_property
+    def bare(self) -> tuple[Claim, ...]:
+        """Claims that no passage supports or contradicts."""
+        return tuple(claim for claim in self.claims or () if not claim.supporting and not claim.contradicting)
+
+    @cached_property
+    def against(self) -> tuple[Claim, ...]:
+        """Claims that passages contradict and none supports."""
+        return tuple(claim for claim in self.claims or () if not claim.supporting and claim.contradicting)
+
+    def cited(self, claim: Claim) -> frozenset[int]:
+        """Z: numbers of the passages cited for a claim."""
+        return cited(claim, self.response.citations or (), self.passages or ())
+
+    @cached_property
+    def used(self) -> frozenset[int]:
+        """U: numbers of the passages that support a claim or are cited for one."""
+        numbers: set[int] = set()
+        for claim in self.answer.claims if self.answer else ():
+            numbers.update(claim.supporting)
+            if self.response.citations:
+                numbers |= self.cited(claim)
+        return frozenset(numbers)
+
+    # ---- the reference ----
+
+    @cached_property
+    def reference(self) -> tuple[ReferenceClaim, ...] | None:
+        """Reference claims with the passages that support them; None when verify_reference has no facts."""
+        found = self.asked("verify_reference")
+        return found.claims if isinstance(found, ReferenceFacts) and found.claims else None
+
+    @cached_property
+    def unmet(self) -> tuple[ReferenceClaim, ...]:
+        """Reference claims that no passage supports."""
+        return tuple(claim for claim in self.reference or () if claim.supporting == ())
+
+    @cached_property
+    def met(self) -> tuple[ReferenceClaim, ...]:
+        """Reference claims that some passage supports."""
+        return tuple(claim for claim in self.reference or () if claim.supporting)
+
+    @cached_property
+    def marks(self) -> dict[int, bool | None] | None:
+        """Passage -> whether it is relevant to the question; None when rate_passages has no facts."""
+        found = self.asked("rate_passages")
+        if not isinstance(found, RelevanceFacts) or found.unit != "passage":
+            return None
+        rated = {rating.passage: rating.relevant for rating in found.ratings}
+        return {n: rated.get(n) for n in range(1, self.n + 1)}
+
+    @cached_property
+    def evidence(self) -> frozenset[int]:
+        """E: numbers of the passages that support a reference claim; without those facts, the relevant ones."""
+        if self.reference is not None:
+            return frozenset(n for claim in self.met for n in claim.supporting or ())
+        return frozenset(n for n, relevant in (self.marks or {}).items() if relevant)
+
+    @cached_property
+    def evidence_whole(self) -> bool:
+        """Whether no missing verdict could add to `evidence`."""
+        if self.reference is not None:
+            return len(self.met) + len(self.unmet) == len(self.reference)
+        return self.marks is not None and None not in self.marks.values()
+
+    @cached_property
+    def agreement(self) -> AgreementFacts | None:
+        """What agree found."""
+        found = self.asked("agree")
+        return found if isinstance(found, AgreementFacts) else None
+
+    @cached_property
+    def wrong(self) -> tuple[Claim, ...]:
+        """Claims that contradict the reference."""
+        if self.agreement is None or self.answer is None:
+            return ()
+        pairs = zip(self.answer.claims, self.agreement.answer, strict=False)
+        return tuple(claim for claim, agrees in pairs if agrees == "contradicts")
+
+    @cached_property
+    def unstated(self) -> tuple[int, ...]:
+        """Numbers of the reference claims that the answer does not state; a sentence that failed may state any."""
+        if self.agreement is None or any(claim.text is None for claim in (self.answer.claims if self.answer else ())):
+            return ()
+        return tuple(n for n, stated in enumerate(self.agreement.reference, 1) if stated is False)
+
+
+def _open(span: Span, pieces: Iterable[tuple[int, int]]) -> bool:
+    """Whether a stretch of the span of some length lies in none of the pieces, which are sorted."""
+    reached = span.start
+    for start, end in pieces:
+        if min(start, span.end) - reached >= LEAST_GAP:
+            return True
+        reached = max(reached, end)
+    return span.end - reached >= LEAST_GAP
+
+
+def _older(date: str, newest: str) -> bool:
+    """Whether an ISO date lies before another one, at the precision that both have."""
+    length = min(len(date), len(newest))
+    return date[:length] < newest[:length]
+
+
+def numbers(values: Iterable[int]) -> str:
+    """Numbers in words: 2; 2 and 5; 2, 5 and 7."""
+    listed = [str(value) for value in values]
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}" if listed else "none"
+
+
+def documents(items: Sequence[Relevant], most: int = 3) -> str:
+    """Documents in words, the first few: gold document d1; gold documents d1, d2 or d3 (any one), and 4 more."""
+    listed = [item.doc_ids[0] if len(item.doc_ids) == 1 else " or ".join(item.doc_ids[:most]) for item in items[:most]]
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return f"gold document{'s' if len(items) > 1 else ''} {', '.join(listed)}{more}"

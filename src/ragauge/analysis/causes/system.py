@@ -1,0 +1,61 @@
+"""Causes that lie in the system as a whole or in its data."""
+
+from __future__ import annotations
+
+from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
+from ragauge.analysis.causes.seen import Seen, documents, numbers
+
+LONGEST = 200     # characters of an error that are shown
+
+
+def _failed(seen: Seen) -> Verdict:
+    """The system gave an error instead of an answer."""
+    error = seen.response.error
+    if error is None:
+        return None
+    return Why(f"the system failed: {error if len(error) <= LONGEST else error[:LONGEST] + ' …'}", "record")
+
+
+def _stale(seen: Seen) -> Verdict:
+    """A wrong claim rests on outdated passages alone, or the gold documents came only in outdated versions."""
+    wrong = [claim for claim in seen.wrong if claim.supporting]
+    items = [item for item in seen.relevant if seen.of(item)]
+    came = sorted({n for item in items for n in seen.of(item)})
+    suspect = bool(seen.unmet and came)
+    if not wrong and not suspect:
+        return Lack(seen.lack("agree.answer")) if _open(seen) else None
+    if seen.stale is None:
+        return Lack("dates or versions of the passages not recorded")
+    for claim in wrong:
+        if seen.stale.issuperset(claim.supporting):
+            where = f"passage{'s' if len(claim.supporting) > 1 else ''} {numbers(claim.supporting)}"
+            return Why(f"claim {claim.n} contradicts the reference and rests on {where}, outdated", "judge")
+    if suspect and seen.stale.issuperset(came):
+        text = f"{documents(items)} came only as an outdated version (passage {numbers(came)})"
+        return Why(f"{text}, and reference claim {numbers(c.n for c in seen.unmet)} is in no passage", "labels")
+    return None
+
+
+def _open(seen: Seen) -> bool:
+    """Whether a verdict that is lacking could show a wrong claim that rests on an outdated passage."""
+    supported = any(claim.supporting for claim in seen.claims or ())
+    return bool(seen.stale) and supported and seen.agreement is None
+
+
+def _not_indexed(seen: Seen) -> Verdict:
+    """A missed document is not in the index at all."""
+    if not seen.missed:
+        return None
+    if seen.indexed is None:
+        return Lack("a listing of the index")
+    absent = [item for item in seen.missed if not any(doc_id in seen.indexed for doc_id in item.doc_ids)]
+    return Why(f"{documents(absent)} not in the index", "labels") if absent else None
+
+
+SYSTEM_FAILED = Row(
+    "system_failed", "system", "Read the system's logs for this error; look at time-outs first.", _failed
+)     # fmt: skip
+STALE_SOURCE = Row(
+    "stale_source", "data", "Re-index the documents and drop or demote their old versions.", _stale
+)     # fmt: skip
+NOT_IN_INDEX = Row("not_in_index", "data", "Ingest the missing documents; check what ingestion skips.", _not_indexed)
