@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
+from math import isfinite
 from typing import Any, ClassVar, Literal
 
 from ragauge.data.score import Status
@@ -60,6 +61,33 @@ class Measured:
     high: float | None = None
     reason: str = ""
 
+    @staticmethod
+    def of(result: Value) -> Measured:
+        """What a metric's arithmetic returned, with its status; a denominator of 0 is undefined.
+
+        >>> Measured.of(Ratio(1, 4)).value, Measured.of(Ratio(0, 0)).status
+        (0.25, 'undefined')
+        """
+        if isinstance(result, Ratio):
+            if result.denominator == 0:
+                return Measured("undefined", None, 0.0, 0.0, reason="nothing to divide by")
+            value = result.numerator / result.denominator
+            return Measured("scored", value, float(result.numerator), float(result.denominator), value, value)
+        if isinstance(result, Undefined):
+            return Measured("undefined", reason=result.reason)
+        if isinstance(result, NotApplicable):
+            return Measured("not_applicable", reason=result.reason)
+        value = float(result)
+        return Measured("scored", value, None, None, value, value)
+
+    @staticmethod
+    def failed(reason: str, bounds: tuple[float, float]) -> Measured:
+        """No value; the bounds that are finite are kept."""
+        low, high = bounds
+        return Measured(
+            "failed", low=low if isfinite(low) else None, high=high if isfinite(high) else None, reason=reason
+        )
+
 
 @cache
 def snake(class_name: str) -> str:
@@ -86,13 +114,14 @@ class Metric:
 
     measures   which layer it speaks about
     needs      argument of `value` -> fact (`metrics/facts.py` lists them); a property where it depends on parameters
-    range      least and greatest value
+    range      least and greatest value; a property where it depends on parameters
     direction  which is better
     kind       rate (0 or 1 an example), mean, or amount (summarised as quantiles)
     version    raised when the meaning changes
     aliases    other names -> the parameters that they stand for
-    separable  the numerator is a sum over items and the denominator is fixed, so that missing verdicts bound
-               the value where all of them go the same way
+    separable  each missing verdict has a best and a worst value that do not depend on the other missing ones
+               (sums over claims; shares and rankings of passages), so that bounds are found without trying every
+               combination: see `metrics/bounds.py`
     """
 
     measures: ClassVar[Measures]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ragauge.data.example import Example
-from ragauge.data.facts import Evidence
+from ragauge.data.facts import AnswerFacts, Claim, Evidence, Rating, ReferenceClaim
 from ragauge.data.ranking import Ranking
 from ragauge.data.response import REDACTED, Response
 from ragauge.metrics.base import Failed, NotApplicable
+from ragauge.metrics.usage import used
 
 Absent = NotApplicable | Failed
+Vectors = tuple[Sequence[float], Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +26,14 @@ class Facts:
         response: what the system returned; for an example absent from a finished run, an empty one.
         evidence: question -> what the judge found; a question that does not apply is absent.
         ranking: ranks of the judged documents; None when there are no labels or no passages were recorded.
+        vectors: embedding model -> (vector of the answer, vector of the reference).
     """
 
     example: Example
     response: Response
     evidence: Mapping[str, Evidence] = field(default_factory=dict)
     ranking: Ranking | None = None
+    vectors: Mapping[str, Vectors] = field(default_factory=dict)
 
 
 def question_of(fact: str) -> str | None:
@@ -39,40 +43,71 @@ def question_of(fact: str) -> str | None:
     ('verify_answer', None)
     """
     head = fact.partition(".")[0]
-    return None if head in ("labels", "response", "set") else head
+    return None if head in ("labels", "response", "set", "embedding") else head
 
 
 def resolve(fact: str, facts: Facts) -> Any:
-    """A fact's value, or NotApplicable or Failed with the reason."""
-    absent = _inputs_absent(fact, facts)
-    if absent is not None:
-        return absent
-    question = question_of(fact)
-    if question is None:
+    """A fact's value, or NotApplicable or Failed with the reason.
+
+    A value that is a tuple may hold missing verdicts: None, or an item without verdict.
+    """
+    for need in INPUTS.get(fact, ()):      # before any failure: no retry would bring what was never recorded
+        absent = NEEDED[need](facts)
+        if absent is not None:
+            return absent
+    if fact in FREE:
         return FREE[fact](facts)
     if facts.response.error is not None:
-        return Failed(f"the system failed: {facts.response.error}")
+        return _system_failed(facts)
+    question = fact.partition(".")[0]
     found = facts.evidence.get(question)
     if found is None:
-        return NotApplicable(f"{question} was not asked")
+        return _not_asked(question, facts)
     if found.status == "failed" or found.facts is None:
         return Failed(found.reason or f"{question} failed")
-    value = ASKED[fact](found.facts)
+    value = ASKED[fact](found.facts, facts)
     return Failed(f"no verdict on {fact}") if value is None else value
+
+
+def blank(fact: str, facts: Facts) -> tuple[Any, ...] | None:
+    """What a failed fact would have held: as many missing verdicts; None where their number is unknown."""
+    if facts.response.error is not None:
+        return None
+    example, n_passages = facts.example, len(facts.response.passages or ())
+    match fact:
+        case "verify_answer.used" | "verify_reference.useful" | "rate_passages.relevant":
+            return (None,) * n_passages
+        case "rate_passages.ratings":
+            return tuple(Rating(n, None) for n in range(1, n_passages + 1))
+        case "cover_aspects.met":
+            return (None,) * len(example.aspects or ())
+        case "cover_criteria.met":
+            return (None,) * len(example.criteria or ())
+        case "agree.answer":
+            claims = resolve("verify_answer.claims", facts)
+            return None if isinstance(claims, Absent) else (None,) * len(claims)
+        case "agree.reference":
+            return (None,) * len(example.reference_claims) if example.reference_claims else None
+        case "verify_reference.claims" if example.reference_claims:
+            return tuple(ReferenceClaim(n, text, None) for n, text in enumerate(example.reference_claims, 1))
+    return None
+
+
+def _system_failed(facts: Facts) -> Failed:
+    return Failed(f"the system failed: {facts.response.error}")
+
+
+def _not_asked(question: str, facts: Facts) -> Absent:
+    """Why a question has no evidence: agree is asked on the claims of verify_answer, so it fails with it."""
+    first = facts.evidence.get("verify_answer")
+    if question == "agree" and first is not None and first.status == "failed":
+        return Failed(first.reason or "verify_answer failed")
+    return NotApplicable(f"{question} was not asked")
 
 
 def _not_recorded(facts: Facts, name: str) -> NotApplicable:
     why = facts.response.missing.get(name)
     return NotApplicable(f"{name} not recorded" + (f": {why}" if why else ""))
-
-
-def _inputs_absent(fact: str, facts: Facts) -> NotApplicable | None:
-    """What the example or the run lacks for this fact. It comes before any failure: no retry would bring it."""
-    for need in INPUTS.get(fact, ()):
-        absent = NEEDED[need](facts)
-        if absent is not None:
-            return absent
-    return None
 
 
 def _needs_passages(facts: Facts) -> NotApplicable | None:
@@ -98,10 +133,16 @@ def _needs_answer(facts: Facts) -> NotApplicable | None:
 
 
 def _needs_reference(facts: Facts) -> NotApplicable | None:
+    """Reference claims, or a reference to read them from; prepared claims that are empty stay empty."""
     example = facts.example
-    if example.reference_claims or any(reference.strip() for reference in example.references):
-        return None
-    return NotApplicable("no reference answer")
+    if example.reference_claims is None:
+        return _needs_reference_text(facts)
+    return None if example.reference_claims else NotApplicable("the reference makes no claims")
+
+
+def _needs_reference_text(facts: Facts) -> NotApplicable | None:
+    known = any(reference.strip() for reference in facts.example.references)
+    return None if known else NotApplicable("no reference answer")
 
 
 def _needs_labels(facts: Facts) -> NotApplicable | None:
@@ -121,6 +162,7 @@ NEEDED: Mapping[str, Callable[[Facts], NotApplicable | None]] = {
     "texts": _needs_texts,
     "answer": _needs_answer,
     "reference": _needs_reference,
+    "reference text": _needs_reference_text,
     "labels": _needs_labels,
     "aspects": _needs_aspects,
     "criteria": _needs_criteria,
@@ -133,14 +175,20 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
     "response.texts": ("texts",),
     "response.answer": ("answer",),
     "response.citations": ("answer",),
-    "set.references": ("reference",),
+    "set.references": ("reference text",),
+    "embedding.cosine": ("answer", "reference text"),
     "verify_answer.claims": ("answer",),
+    "verify_answer.claimed": ("answer",),
     "verify_answer.support": ("answer", "texts"),
+    "verify_answer.used": ("answer", "texts"),
     "verify_answer.address": ("answer",),
     "verify_answer.refuse": ("answer",),
     "verify_reference.claims": ("reference", "texts"),
+    "verify_reference.useful": ("reference", "texts"),
     "rate_passages.ratings": ("texts",),
+    "rate_passages.relevant": ("texts",),
     "rate_sentences.ratings": ("texts",),
+    "rate_sentences.relevant": ("texts",),
     "agree.answer": ("answer", "reference"),
     "agree.reference": ("answer", "reference"),
     "cover_aspects.met": ("answer", "aspects"),
@@ -152,7 +200,7 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
 def _response_part(name: str) -> Callable[[Facts], Any]:
     def part(facts: Facts) -> Any:
         if facts.response.error is not None:
-            return Failed(f"the system failed: {facts.response.error}")
+            return _system_failed(facts)
         value = getattr(facts.response, name)
         return _not_recorded(facts, name) if value is None or value == {} else value
 
@@ -161,20 +209,24 @@ def _response_part(name: str) -> Callable[[Facts], Any]:
 
 def _citations(facts: Facts) -> Any:
     if facts.response.error is not None:
-        return Failed(f"the system failed: {facts.response.error}")
+        return _system_failed(facts)
     found = facts.response.citations
     return NotApplicable("the system does not cite") if found is None else found
 
 
 def _ranking(facts: Facts) -> Any:
     if facts.response.error is not None:
-        return Failed(f"the system failed: {facts.response.error}")
+        return _system_failed(facts)
     return facts.ranking if facts.ranking is not None else Failed("the judged documents were not ranked")
 
 
 def _answerable(facts: Facts) -> Any:
     known = facts.example.answerable
     return NotApplicable("not known whether the question is answerable") if known is None else known
+
+
+def _vectors(facts: Facts) -> Any:
+    return facts.vectors or NotApplicable("no vectors of answer and reference were supplied")
 
 
 # facts that ask nothing
@@ -191,20 +243,80 @@ FREE: Mapping[str, Callable[[Facts], Any]] = {
     "set.references": lambda facts: facts.example.references,
     "set.answerable": _answerable,
     "set.expected": lambda facts: facts.example.answerable is not False,     # an answer is, for all that is known
+    "embedding.cosine": _vectors,
 }
 
+
+def _claims(found: AnswerFacts, _: Facts) -> tuple[Claim, ...] | Failed:
+    """The claims; a sentence whose claims could not be had hides an unknown number of them."""
+    if any(claim.text is None for claim in found.claims):
+        return Failed("the claims of a sentence could not be had")
+    return found.claims
+
+
+def _support(found: AnswerFacts, facts: Facts) -> tuple[Claim, ...] | Absent:
+    """The claims with their support: without passages none has any, and nothing needed to be asked."""
+    if not found.support_asked and facts.response.passages:
+        return NotApplicable("support by the passages was not asked")
+    return _claims(found, facts)
+
+
+def _used(found: AnswerFacts, facts: Facts) -> tuple[bool | None, ...] | Absent:
+    claims = _support(found, facts)
+    if isinstance(claims, Absent):
+        return claims
+    return used(claims, facts.response.citations or (), facts.response.passages or ())
+
+
+def _claimed(found: AnswerFacts, facts: Facts) -> bool | Failed:
+    claims = _claims(found, facts)
+    return claims if isinstance(claims, Failed) else bool(claims)
+
+
+def _useful(found: Any, facts: Facts) -> tuple[bool | None, ...]:
+    """One mark a passage: whether it supports a reference claim; None where a missing verdict may say so."""
+    numbers = {n for claim in found.claims for n in claim.supporting or ()}
+    otherwise = None if any(claim.supporting is None for claim in found.claims) else False
+    return tuple(True if n in numbers else otherwise for n in range(1, len(facts.response.passages or ()) + 1))
+
+
+def _relevant(found: Any, facts: Facts) -> tuple[bool | None, ...]:
+    """One mark a passage that was handed on, in their order; None where no rating came back."""
+    rated = {rating.passage: rating.relevant for rating in found.ratings}
+    return tuple(rated.get(n) for n in range(1, len(facts.response.passages or ()) + 1))
+
+
+def _agreement(found: Any, facts: Facts) -> tuple[Any, ...] | Failed:
+    """Per answer claim; unknown as a whole when the number of claims is."""
+    claims = resolve("verify_answer.claims", facts)
+    return claims if isinstance(claims, Failed) else found.answer
+
+
+def _stated(found: Any, facts: Facts) -> tuple[bool | None, ...]:
+    """Per reference claim, whether the answer states it: a sentence that could not be read may state any."""
+    if isinstance(resolve("verify_answer.claims", facts), Failed):
+        return tuple(stated or None for stated in found.reference)
+    reference: tuple[bool | None, ...] = found.reference
+    return reference
+
+
 # facts read from a question's evidence
-ASKED: Mapping[str, Callable[[Any], Any]] = {
-    "verify_answer.claims": lambda found: found.claims,
-    "verify_answer.support": lambda found: found.claims if found.support_asked else None,
-    "verify_answer.address": lambda found: found.address,
-    "verify_answer.refuse": lambda found: found.refuse,
-    "verify_reference.claims": lambda found: found.claims,
-    "rate_passages.ratings": lambda found: found.ratings,
-    "rate_sentences.ratings": lambda found: found.ratings,
-    "agree.answer": lambda found: found.answer,
-    "agree.reference": lambda found: found.reference,
-    "cover_aspects.met": lambda found: found.met,
-    "cover_criteria.met": lambda found: found.met,
-    "guess_questions.cosines": lambda found: found.cosines,
+ASKED: Mapping[str, Callable[[Any, Facts], Any]] = {
+    "verify_answer.claims": _claims,
+    "verify_answer.claimed": _claimed,
+    "verify_answer.support": _support,
+    "verify_answer.used": _used,
+    "verify_answer.address": lambda found, _: found.address,
+    "verify_answer.refuse": lambda found, _: found.refuse,
+    "verify_reference.claims": lambda found, _: found.claims,
+    "verify_reference.useful": _useful,
+    "rate_passages.ratings": lambda found, _: found.ratings,
+    "rate_passages.relevant": _relevant,
+    "rate_sentences.ratings": lambda found, _: found.ratings,
+    "rate_sentences.relevant": lambda found, _: tuple(rating.relevant for rating in found.ratings),
+    "agree.answer": _agreement,
+    "agree.reference": _stated,
+    "cover_aspects.met": lambda found, _: found.met,
+    "cover_criteria.met": lambda found, _: found.met,
+    "guess_questions.cosines": lambda found, _: found.cosines,
 }

@@ -1,0 +1,44 @@
+"""Answer correctness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragauge.data.facts import Agreement
+from ragauge.metrics.answer.answer_precision import AnswerPrecision
+from ragauge.metrics.answer.answer_recall import AnswerRecall
+from ragauge.metrics.base import Metric, NotApplicable, Ratio
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCorrectness(Metric):
+    """Harmonic mean of answer precision and answer recall.
+
+    answer_correctness = 2 P R / (P + R)
+
+    P  answer_precision: share of the answer's claims that agree with the reference
+    R  answer_recall: share of the reference's claims that the answer states
+
+    0 when R = 0, so a refusal is 0. It needs no passages.
+    Not applicable when there is no reference, it makes no claims, or the answer was not recorded. Never undefined.
+    Source: F1 of RAGChecker, arXiv:2408.08067.
+
+    >>> round(AnswerCorrectness().value(["agrees", "absent"], stated=[True], refuse=False), 4)
+    0.6667
+    """
+
+    measures: ClassVar = "end_to_end"
+    needs: ClassVar = {**AnswerPrecision.needs, **AnswerRecall.needs}
+    separable: ClassVar = True
+
+    def value(self, agreement: Sequence[Agreement], stated: Sequence[bool], refuse: bool) -> float | NotApplicable:
+        recall = AnswerRecall().value(stated, refuse)
+        if isinstance(recall, NotApplicable):
+            return recall
+        precision = AnswerPrecision().value(agreement)
+        if not isinstance(precision, Ratio) or not recall.numerator:
+            return 0.0
+        p, r = precision.numerator / precision.denominator, recall.numerator / recall.denominator
+        return 2 * p * r / (p + r)

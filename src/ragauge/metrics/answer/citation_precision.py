@@ -1,0 +1,48 @@
+"""Citation precision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragauge.data.facts import Claim
+from ragauge.data.response import Citation, Passage
+from ragauge.metrics.base import Metric, Ratio, Undefined
+from ragauge.metrics.usage import named, targets
+
+
+@dataclass(frozen=True, slots=True)
+class CitationPrecision(Metric):
+    """Share of the citations that support the claim they are given for.
+
+    citation_precision = #{(i, z) : z names a passage of S[i]} / #{(i, z)}
+
+    (i, z)  claim i and something cited in its sentence, each once a claim
+    S[i]    passages that together support claim i
+
+    A citation names a passage, or a document and so any of its passages. One that names nothing retrieved is wrong.
+    Undefined when no claim is cited for. Not applicable when the system does not cite or passages were not recorded.
+    Source: ALCE, arXiv:2305.14627, here per claim.
+
+    >>> passages = [Passage("p1", "d1"), Passage("p2", "d2")]
+    >>> claim = Claim(1, "a", end=9, supporting=(2,))
+    >>> CitationPrecision().value([claim], [Citation(0, 9, "d2"), Citation(0, 9, "d7")], passages)
+    Ratio(numerator=1, denominator=2)
+    """
+
+    measures: ClassVar = "generation"
+    needs: ClassVar = {
+        "claims": "verify_answer.support",
+        "citations": "response.citations",
+        "passages": "response.passages",
+    }
+    separable: ClassVar = True
+
+    def value(
+        self, claims: Sequence[Claim], citations: Sequence[Citation], passages: Sequence[Passage]
+    ) -> Ratio | Undefined:
+        pairs = [(claim, target) for claim in claims for target in targets(claim, citations)]
+        if not pairs:
+            return Undefined("no claim is cited for")
+        return Ratio(sum(bool(named(target, passages) & {*claim.supporting}) for claim, target in pairs), len(pairs))

@@ -1,0 +1,41 @@
+"""Contradicted claims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragauge.data.facts import Claim
+from ragauge.metrics.base import Metric, Ratio, Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Contradicted(Metric):
+    """Share of the answer's claims that no passage supports and some passage contradicts.
+
+    contradicted = #{i : S[i] is empty, X[i] is not empty} / c
+
+    c     claims in the answer
+    S[i]  passages that together support claim i
+    X[i]  passages that contradict it
+
+    A claim that is both supported and contradicted counts in source_conflict instead.
+    Undefined when c = 0: a refusal claims nothing. Not applicable when passages were not recorded.
+    faithfulness + contradicted + not_in_context = 1.
+    Source: RAGTruth's conflict with the context, arXiv:2401.00396.
+
+    >>> one, two, three = Claim(1, "a", supporting=(1,)), Claim(2, "b", contradicting=(1,)), Claim(3, "c")
+    >>> Contradicted().value([one, two, three])
+    Ratio(numerator=1, denominator=3)
+    """
+
+    measures: ClassVar = "generation"
+    needs: ClassVar = {"claims": "verify_answer.support"}
+    direction: ClassVar = "lower"
+    separable: ClassVar = True
+
+    def value(self, claims: Sequence[Claim]) -> Ratio | Undefined:
+        if not claims:
+            return Undefined("the answer makes no claims")
+        return Ratio(sum(not claim.supporting and bool(claim.contradicting) for claim in claims), len(claims))

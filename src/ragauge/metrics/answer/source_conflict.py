@@ -1,0 +1,39 @@
+"""Claims on which the passages disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragauge.data.facts import Claim
+from ragauge.metrics.base import Metric, Ratio, Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class SourceConflict(Metric):
+    """Share of the answer's claims that some passages support and others contradict.
+
+    source_conflict = #{i : S[i] is not empty, X[i] is not empty} / c
+
+    c     claims in the answer
+    S[i]  passages that together support claim i
+    X[i]  passages that contradict it
+
+    Such claims count as supported in faithfulness; the corpus disagrees with itself on them.
+    Undefined when c = 0: a refusal claims nothing. Not applicable when passages were not recorded.
+    Source: conflicts between passages, survey arXiv:2403.08319.
+
+    >>> SourceConflict().value([Claim(1, "a", supporting=(1,), contradicting=(2,)), Claim(2, "b", supporting=(1,))])
+    Ratio(numerator=1, denominator=2)
+    """
+
+    measures: ClassVar = "generation"
+    needs: ClassVar = {"claims": "verify_answer.support"}
+    direction: ClassVar = "lower"
+    separable: ClassVar = True
+
+    def value(self, claims: Sequence[Claim]) -> Ratio | Undefined:
+        if not claims:
+            return Undefined("the answer makes no claims")
+        return Ratio(sum(bool(claim.supporting and claim.contradicting) for claim in claims), len(claims))

@@ -1,0 +1,41 @@
+"""Unsupported claims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragauge.data.facts import Claim
+from ragauge.metrics.base import Metric, Ratio, Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported(Metric):
+    """Share of the answer's claims that no passage supports.
+
+    unsupported = #{i : S[i] is empty} / c = contradicted + not_in_context = 1 - faithfulness
+
+    c     claims in the answer
+    S[i]  passages that together support claim i
+
+    It needs no reference, so a claim from the model's own knowledge counts even where it is true;
+    hallucination:by=reference leaves those out.
+    Undefined when c = 0: a refusal claims nothing. Not applicable when passages were not recorded; with claims and
+    no passages at all it is 1.
+    Source: RAGAS, arXiv:2309.15217, as its complement.
+
+    >>> Unsupported().value([Claim(1, "a", supporting=(1,)), Claim(2, "b", contradicting=(1,)), Claim(3, "c")])
+    Ratio(numerator=2, denominator=3)
+    """
+
+    measures: ClassVar = "generation"
+    needs: ClassVar = {"claims": "verify_answer.support"}
+    aliases: ClassVar = {"hallucination": {}}
+    direction: ClassVar = "lower"
+    separable: ClassVar = True
+
+    def value(self, claims: Sequence[Claim]) -> Ratio | Undefined:
+        if not claims:
+            return Undefined("the answer makes no claims")
+        return Ratio(sum(not claim.supporting for claim in claims), len(claims))

@@ -1,0 +1,224 @@
+"""What missing verdicts leave open: the least and the greatest value over everything that they could have been.
+
+A metric's facts hold *gaps*: a claim without verdict, a None among the ratings. A *completion* fills all of them.
+Few completions are tried one by one. For a separable metric (see `Metric`) the bounds are found by a search that
+tries the gaps filled alike, filled from the top or the bottom of the list, and then one at a time. Otherwise the
+bounds are those of the metric's range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations, product
+from math import prod
+from typing import Any
+
+from ragauge.data.facts import Claim, Rating, ReferenceClaim
+from ragauge.metrics.base import Failed, Measured, Metric, Needs
+from ragauge.metrics.facts import Facts, blank
+
+MOST_TRIED = 64             # completions tried one by one where a search gives the same bounds
+MOST_COMPLETIONS = 2_000    # and where it does not
+SWEEPS = 3
+
+BITS = (False, True)
+SCALARS: Mapping[str, tuple[Any, ...]] = {
+    "verify_answer.refuse": BITS,
+    "verify_answer.claimed": BITS,
+    "verify_answer.address": ("no", "partly", "fully"),
+}
+MARKS: Mapping[str, tuple[Any, ...]] = {        # facts with one mark an item: what a None among them could have been
+    "verify_answer.used": BITS,
+    "verify_reference.useful": BITS,
+    "rate_passages.relevant": BITS,
+    "rate_sentences.relevant": BITS,
+    "agree.answer": ("agrees", "contradicts", "absent"),
+    "agree.reference": BITS,
+    "cover_aspects.met": BITS,
+    "cover_criteria.met": BITS,
+    "guess_questions.cosines": (-1.0, 1.0),
+}
+ITEMS = frozenset(
+    {"verify_answer.support", "verify_reference.claims", "rate_passages.ratings", "rate_sentences.ratings"}
+)
+# facts about the same items, in the same order: their gaps are filled together
+ABOUT: Mapping[str, str] = {
+    "verify_answer.support": "claim",
+    "agree.answer": "claim",
+    "verify_reference.claims": "reference claim",
+    "agree.reference": "reference claim",
+    "verify_answer.used": "passage",
+    "verify_reference.useful": "passage",
+    "rate_passages.relevant": "passage",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Missing verdicts about one item: (argument, index) of each, and all that they could have been."""
+
+    places: tuple[tuple[str, int | None], ...]
+    options: tuple[tuple[Any, ...], ...]
+
+
+def has_gap(fact: str, value: Any) -> bool:
+    """Whether a resolved fact lacks a verdict."""
+    if fact in MARKS:
+        return None in value
+    return fact in ITEMS and any(_is_gap(item) for item in value)
+
+
+def bounded(metric: Metric, values: Mapping[str, Any], facts: Facts) -> Measured:
+    """The metric's result where a fact failed or lacks verdicts: scored if they cannot matter, else bounded."""
+    needs, known, reason = metric.needs, dict(values), ""
+    for argument, value in values.items():
+        if isinstance(value, Failed):
+            reason = reason or value.reason
+            known[argument] = None if needs[argument] in SCALARS else blank(needs[argument], facts)
+            if known[argument] is None and needs[argument] not in SCALARS:
+                return Measured.failed(reason, metric.range)
+    n_passages = len(facts.response.passages or ())
+    gaps = _gaps(needs, known, n_passages, every_subset=not metric.separable)
+    if not reason:
+        missing = sum(len(gap.places) for gap in gaps)
+        reason = f"{missing} verdict{'s' if missing > 1 else ''} missing"
+    trial = _Trial(metric, known, gaps)
+    if not gaps:
+        return trial.at(())
+    if prod(len(gap.options) for gap in gaps) <= (MOST_TRIED if metric.separable else MOST_COMPLETIONS):
+        return _settled([trial.at(choice) for choice in product(*(range(len(gap.options)) for gap in gaps))],
+                        metric, reason)
+    if metric.separable:
+        return _settled(list(_searched(trial)), metric, reason, all_tried=False)
+    return Measured.failed(reason, metric.range)
+
+
+def _settled(results: Sequence[Measured], metric: Metric, reason: str, *, all_tried: bool = True) -> Measured:
+    """One result of all completions: the common one, or the bounds."""
+    scored = [result.value for result in results if result.value is not None]
+    if len({result.status for result in results}) == 1 and (not scored or min(scored) == max(scored)):
+        return results[0]
+    if not scored or (len(scored) < len(results) and not all_tried):
+        return Measured.failed(reason, metric.range)
+    return Measured("failed", low=min(scored), high=max(scored), reason=reason)
+
+
+class _Trial:
+    """Computes the metric with its gaps filled in some way."""
+
+    def __init__(self, metric: Metric, known: Mapping[str, Any], gaps: Sequence[Gap]) -> None:
+        open_arguments = {argument for gap in gaps for argument, index in gap.places if index is not None}
+        self.metric, self.gaps = metric, gaps
+        self.known = {name: list(value) if name in open_arguments else value for name, value in known.items()}
+        self.open = open_arguments
+
+    def at(self, choice: Sequence[int]) -> Measured:
+        """The result with each gap filled by its option of that number."""
+        filled = self.known
+        for gap, number in zip(self.gaps, choice, strict=True):
+            for (argument, index), option in zip(gap.places, gap.options[number], strict=True):
+                if index is None:
+                    filled[argument] = option
+                else:
+                    filled[argument][index] = option
+        arguments = {name: tuple(value) if name in self.open else value for name, value in filled.items()}
+        return Measured.of(self.metric.value(**arguments))
+
+
+def _searched(trial: _Trial) -> Iterator[Measured]:
+    """Results among which are the least and the greatest of a separable metric."""
+    last = [len(gap.options) - 1 for gap in trial.gaps]
+    size = len(last)
+    starts = {
+        tuple(last[i] if (i < cut) is from_top else 0 for i in range(size))
+        for cut in range(size + 1)
+        for from_top in (True, False)
+    }
+    found = {start: trial.at(start) for start in sorted(starts)}
+    yield from found.values()
+    if any(result.value is None for result in found.values()):
+        return
+    for sign in (1.0, -1.0):
+        best = max(found, key=lambda start: sign * (found[start].value or 0.0))
+        for start in {best, (0,) * size, tuple(last)}:
+            yield from _climb(trial, list(start), sign)
+
+
+def _climb(trial: _Trial, choice: list[int], sign: float) -> Iterator[Measured]:
+    """Improves one gap after another until nothing helps."""
+    current = trial.at(choice)
+    for _ in range(SWEEPS):
+        before = current.value
+        for i, gap in enumerate(trial.gaps):
+            kept = choice[i]
+            for number in range(len(gap.options)):
+                choice[i] = number
+                result = trial.at(choice)
+                if result.value is None or current.value is None:
+                    yield result
+                    return
+                if sign * result.value > sign * current.value:
+                    current, kept = result, number
+            choice[i] = kept
+        if current.value == before:
+            break
+    yield current
+
+
+def _is_gap(item: Any) -> bool:
+    match item:
+        case Claim():
+            return item.status == "failed"
+        case ReferenceClaim():
+            return item.supporting is None
+        case Rating():
+            return item.relevant is None
+    return item is None
+
+
+def _gaps(needs: Needs, known: Mapping[str, Any], n_passages: int, *, every_subset: bool) -> list[Gap]:
+    """The gaps of all facts: those about one item together, lists in their order, single facts last."""
+    places: dict[tuple[str, int], list[tuple[tuple[str, int | None], Sequence[Any]]]] = {}
+    singles: list[Gap] = []
+    for argument, fact in needs.items():
+        if fact in SCALARS and known[argument] is None:
+            singles.append(Gap(((argument, None),), tuple((option,) for option in SCALARS[fact])))
+        if fact not in MARKS and fact not in ITEMS:
+            continue
+        for index, item in enumerate(known[argument]):
+            if _is_gap(item):
+                options = MARKS[fact] if fact in MARKS else _options(item, n_passages, every_subset)
+                places.setdefault((ABOUT.get(fact, fact), index), []).append(((argument, index), options))
+    together = [
+        Gap(tuple(place for place, _ in parts), tuple(product(*(options for _, options in parts))))
+        for parts in places.values()
+    ]
+    return together + singles
+
+
+def _options(item: Any, n_passages: int, every_subset: bool) -> list[Any]:
+    """What a missing verdict could have been, nothing supported first, everything supported last.
+
+    A separable metric tells sets of passages apart by what a single passage or all of them show; any other metric
+    is given every set.
+    """
+    every = tuple(range(1, n_passages + 1))
+    if isinstance(item, Rating):
+        return [replace(item, relevant=False), replace(item, relevant=True)]
+    sets: list[tuple[int, ...]] = [(n,) for n in every] + ([every] if n_passages > 1 else [])
+    if every_subset:
+        sets = list(chain.from_iterable(combinations(every, size) for size in range(1, n_passages + 1)))
+    if isinstance(item, ReferenceClaim):
+        return [replace(item, supporting=numbers) for numbers in [(), *sets]]
+    against = [(), *sets] if every_subset else [(), every[:1]] if every else [()]
+    claim = replace(item, status="ok", supporting=(), contradicting=(), strength=None, joint=False)
+    options = [replace(claim, contradicting=numbers) for numbers in against]
+    for numbers in sets:
+        wholly = every_subset or numbers == every
+        for strength in ("implied", "direct") if wholly else ("direct",):
+            supported = replace(claim, supporting=numbers, strength=strength)
+            if every_subset and len(numbers) > 1:
+                options += [replace(supported, joint=True, contradicting=others) for others in against]
+            options += [replace(supported, contradicting=others) for others in (against[::-1] if wholly else [()])]
+    return options

@@ -1,0 +1,38 @@
+"""Context recall."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragauge.data.facts import ReferenceClaim
+from ragauge.metrics.base import Metric, NotApplicable, Ratio
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRecall(Metric):
+    """Share of the reference's claims that the passages support.
+
+    context_recall = #{h : T[h] is not empty} / m
+
+    m     claims of the reference answer; its sentences where the set is unprepared
+    T[h]  passages that support reference claim h
+
+    0 when nothing was retrieved. Not applicable when there is no reference, it makes no claims, or the passages were
+    not recorded. With labelled documents, recall says the same without a judge.
+    Source: RAGAS, arXiv:2309.15217; claim recall of RAGChecker, arXiv:2408.08067.
+
+    >>> ContextRecall().value([ReferenceClaim(1, "a", (2, 3)), ReferenceClaim(2, "b", ())])
+    Ratio(numerator=1, denominator=2)
+    """
+
+    measures: ClassVar = "retrieval"
+    needs: ClassVar = {"claims": "verify_reference.claims"}
+    aliases: ClassVar = {"claim_recall": {}}
+    separable: ClassVar = True
+
+    def value(self, claims: Sequence[ReferenceClaim]) -> Ratio | NotApplicable:
+        if not claims:
+            return NotApplicable("the reference makes no claims")
+        return Ratio(sum(bool(claim.supporting) for claim in claims), len(claims))
