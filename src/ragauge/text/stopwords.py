@@ -18,3 +18,23 @@ ENGLISH = frozenset(
     i'll you'll he'll she'll we'll they'll let's what's who's where's here's
     """.split()
 )
+
+# capitalised because a sentence begins, though not in the list above
+OPENERS = frozenset(
+    """
+    according accordingly actually additionally afterwards ago allegedly almost already always another answer anyone
+    approximately around aside based basically beyond born briefly clearly common consequently context conversely
+    currently dear despite despite document documents due earlier especially even eventually every everyone example
+    examples excerpt except false finally first firstly five following former fortunately four founded frequently
+    furthermore generally given hello hence here hi historically i'd ideally importantly including indeed initially
+    instead interestingly key known last lastly later like likewise located made mainly many meanwhile moreover much
+    named nevertheless new next nine no nobody none nonetheless note nothing notably often ok okay one originally
+    others otherwise overall passage passages per perhaps please possibly presumably previously question rarely
+    recently regarding regardless relevant second secondly see seldom several seven similarly six sometimes soon sorry
+    source sources specifically starting still summary ten thanks thankfully third three today together tomorrow
+    true two typically ultimately under unfortunately unlike unknown use using usually various via well yes yesterday
+    """.split()
+)
+PARTICLES = frozenset("de del della di da do dos das du des la le van von der den ter ten bin ibn al el y zu zur".split())
+TITLES = frozenset("mr mrs ms miss dr prof professor sir madam".split())
+WEEKDAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun i".split())

@@ -1,0 +1,141 @@
+"""Dates in their many spellings, as year, year-month, year-month-day or --month-day."""
+
+from __future__ import annotations
+
+import re
+
+from ragauge.text.marks import Mark
+
+# English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Polish and Turkish
+_NAMES = """
+january jan januar januari janvier janv enero ene gennaio gen janeiro stycznia ocak
+february feb februar februari février févr fevrier febrero febbraio fevereiro lutego şubat
+march mar märz mars marzo março marca maart mrt mart
+april apr avril avr abril abr aprile kwietnia nisan
+may mai mayo maggio maio mei maj maja mayıs
+june jun juni juin junio giugno junho czerwca haziran
+july jul juli juillet juil julio luglio julho lipca temmuz
+august aug août aout agosto ago augustus augusti sierpnia ağustos
+september sep sept septembre septiembre settembre setembro września eylül
+october oct oktober okt octobre octubre ottobre outubro października ekim
+november nov novembre noviembre novembro listopada kasım
+december dec dezember dez décembre déc decembre diciembre dicembre dezembro grudnia aralık
+"""
+MONTHS = {name: n for n, line in enumerate(_NAMES.strip().splitlines(), 1) for name in line.split()}
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_YEAR = r"[12]\d{3}(?!\d)"
+_ORDINAL = r"(?:st|nd|rd|th|er|\.|º|ª)?"
+
+YEAR_FIRST = re.compile(r"([12]\d{3})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2([12]\d{3})(?!\d)")
+YEAR_MONTH = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])(?![\d-])")
+DAY_MONTH = re.compile(
+    rf"(\d{{1,2}}){_ORDINAL}(?:\s+(?:of|de|del))?[ \t-]*(?<![\d])({_MONTH})(?![^\W\d_])\.?"
+    rf"(?:,?[\s-]+(?:of\s+|de\s+|del\s+)?({_YEAR}))?",
+    re.IGNORECASE,
+)
+MONTH_BEFORE = re.compile(rf"(?<![^\W_])({_MONTH})(?:\.|,)?[ \t\n-]+(?:of\s+|de\s+|del\s+)?(?:the\s+)?$", re.IGNORECASE)
+DAY_YEAR = re.compile(rf"(\d{{1,2}})(?:st|nd|rd|th)?(?![\d:%]|[.,]\d)(?:(?:,|\s)\s*({_YEAR})(?![,.]\d))?")
+CJK_DATE = re.compile(r"(\d{4})\s?[年년](?:\s?(\d{1,2})\s?[月월](?:\s?(\d{1,2})\s?[日号號일])?)?")
+CJK_DAY = re.compile(r"(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日号號일]")
+DECADE = re.compile(r"([12]\d{2}0)'?s\b")
+BARE_YEAR = re.compile(r"([12]\d{3})(?![\w%]|[.,:/]\d|-\d{3}\b)")
+COUNTED = re.compile(r"\s+(?!(?:was|has|is|as|its|this|does|plus|versus|less|unless|across|towards)\b)(?:[a-z]{2,}s|people|men|women|children)\b")
+LED = re.compile(r"\b(?:in|since|by|from|until|till|to|during|of|year|before|after|circa|early|mid|late|and)[ -]$", re.IGNORECASE)
+LONGEST_MONTH = 24
+FIRST_LIKELY, LAST_YEAR = 1800, 2099
+
+
+def at(plain: str, pos: int) -> Mark | None:
+    """The date whose first digit is at pos, or None; the mark begins earlier where the month's name does."""
+    found = _by_year(plain, pos) or _numeric(plain, pos) or _day_first(plain, pos)
+    if found is not None:
+        return found
+    before = MONTH_BEFORE.search(plain, max(0, pos - LONGEST_MONTH), pos)
+    if before and (month := _month(before[1])):
+        return _month_first(plain, pos, before.start(), month)
+    return _year(plain, pos)
+
+
+def parts(normal: str) -> set[str]:
+    """Everything that a date says: itself and the less exact dates that contain it.
+
+    >>> sorted(parts("2024-01-03"))
+    ['--01-03', '2024', '2024-01', '2024-01-03']
+    """
+    if len(normal) == 10:
+        return {normal, normal[:7], normal[:4], f"--{normal[5:]}"}
+    if len(normal) == 7 and not normal.startswith("--"):
+        return {normal, normal[:4]}
+    return {normal}
+
+
+def _month(name: str) -> int | None:
+    """A month's number; a lower-case word that means something else as well ("may", "march") is none."""
+    if name.islower() and (len(name) < 4 or name in ("march", "mars", "mart")) and name not in ("mai", "maj", "mei"):
+        return None
+    return MONTHS[name.lower()] if name.lower() in MONTHS else None
+
+
+def _mark(start: int, end: int, year: str | None, month: int, day: str | None, other: str = "") -> Mark | None:
+    if not 1 <= month <= 12 or (day is not None and not 1 <= int(day) <= 31):
+        return None
+    if year is None:
+        return Mark("date", start, end, f"--{month:02}-{int(day or 0):02}")
+    tail = f"-{int(day):02}" if day is not None else ""
+    return Mark("date", start, end, f"{year}-{month:02}{tail}", other=other)
+
+
+def _by_year(plain: str, pos: int) -> Mark | None:
+    if found := YEAR_FIRST.match(plain, pos):
+        return _mark(pos, found.end(), found[1], int(found[3]), found[4])
+    if found := CJK_DATE.match(plain, pos):
+        if found[2] is None:
+            return Mark("date", pos, found.end(), found[1])
+        return _mark(pos, found.end(), found[1], int(found[2]), found[3])
+    if found := CJK_DAY.match(plain, pos):
+        return _mark(pos, found.end(), None, int(found[1]), found[2])
+    if found := YEAR_MONTH.match(plain, pos):
+        return _mark(pos, found.end(), found[1], int(found[2]), None)
+    return None
+
+
+def _numeric(plain: str, pos: int) -> Mark | None:
+    """3.4.2024 has the day first; 3/4/2024 is read both ways, the month first."""
+    found = YEAR_LAST.match(plain, pos)
+    if found is None:
+        return None
+    first, second, year = found[1], found[3], found[4]
+    day_first = _mark(pos, found.end(), year, int(second), first)
+    month_first = _mark(pos, found.end(), year, int(first), second)
+    if found[2] == "." or month_first is None or day_first is None:
+        return day_first or month_first
+    return month_first._replace(other=day_first.normal if day_first.normal != month_first.normal else "")
+
+
+def _day_first(plain: str, pos: int) -> Mark | None:
+    found = DAY_MONTH.match(plain, pos)
+    if found is None or not (month := _month(found[2])):
+        return None
+    return _mark(pos, found.end(), found[3], month, found[1])
+
+
+def _month_first(plain: str, pos: int, start: int, month: int) -> Mark | None:
+    if found := BARE_YEAR.match(plain, pos):
+        return _mark(start, found.end(), found[1], month, None)
+    if found := DAY_YEAR.match(plain, pos):
+        return _mark(start, found.end(), found[2], month, found[1])
+    return None
+
+
+def _year(plain: str, pos: int) -> Mark | None:
+    if found := DECADE.match(plain, pos):
+        return Mark("date", pos, found.end(), f"{found[1]}s")
+    found = BARE_YEAR.match(plain, pos)
+    if found is None or int(found[1]) > LAST_YEAR:
+        return None
+    led = LED.search(plain, max(0, pos - 8), pos)
+    counted = COUNTED.match(plain, found.end())
+    if (led and not counted) or (int(found[1]) >= FIRST_LIKELY and not counted):
+        return Mark("date", pos, found.end(), found[1])
+    return None

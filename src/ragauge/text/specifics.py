@@ -1,0 +1,247 @@
+"""Specifics: the numbers, dates, names, percentages and quotations of a text, and whether another text has them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, cast
+
+from ragauge.text import dates, names, numerals, quotes
+from ragauge.text.language import guess
+from ragauge.text.marks import Mark, plain
+from ragauge.text.stopwords import ENGLISH
+
+Kind = Literal["number", "date", "name", "percent", "quote"]
+ALL: tuple[Kind, ...] = ("number", "date", "name", "percent", "quote")
+CACHED = 50_000     # characters; the finds of a longer text are not kept
+SAMPLE = 2_000      # characters that tell the language
+APART = 100         # places between two texts
+DIGITS = re.compile(r"[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Specific:
+    """One checkable detail: `text` is characters [start, end) of the whole.
+
+    Attributes:
+        kind: number, date, name, percent or quote.
+        text: as written.
+        start: first character.
+        end: one past the last.
+        normal: canonical form: equal for equal meaning.
+        unit: what a number counts ("GB", "days", "$"); "" where nothing says so.
+        other: canonical form of the other reading where the spelling has two ("03/04/2024", "1.234"); else "".
+    """
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    normal: str
+    unit: str = ""
+    other: str = ""
+
+
+def find(text: str, kinds: Collection[Kind] = ALL) -> tuple[Specific, ...]:
+    """The specifics of a text in order, not overlapping: a date is not numbers too, a quotation covers what is in it.
+
+    Numbers compare by value ("1,000", "1000", "5.2 million"), dates by day, month and year, names by their words,
+    whatever the case, accents and dots. A capitalised word is no name where only its position asks for the capital.
+
+    >>> [(found.kind, found.normal, found.unit) for found in find("On 3 Jan 2024 ACME Corp. paid $5.2 million, 20%.")]
+    [('date', '2024-01-03', ''), ('name', 'acme corp', ''), ('number', '5200000', '$'), ('percent', '20%', '')]
+    """
+    wanted = frozenset(kinds)
+    return (_kept if len(text) <= CACHED else _find)(text, wanted)
+
+
+def _find(text: str, kinds: frozenset[Kind]) -> tuple[Specific, ...]:
+    exact = list(numerals.find(plain(text))) if kinds & {"number", "date", "percent"} else []
+    groups = [
+        list(quotes.find(text)) if "quote" in kinds else [],
+        [mark for mark in exact if mark.kind == "date"],
+        [mark for mark in exact if mark.kind != "date"],
+        list(names.find(text, nouns_capitalised=guess(text[:SAMPLE]) == "de")) if "name" in kinds else [],
+    ]
+    taken: list[Mark] = []
+    for group in groups:
+        taken = _apart(taken, group)
+    return tuple(_specific(text, mark) for mark in taken if mark.kind in kinds)
+
+
+_kept = lru_cache(maxsize=1_024)(_find)
+
+
+def _specific(text: str, mark: Mark) -> Specific:
+    return Specific(
+        cast("Kind", mark.kind), text[mark.start : mark.end], mark.start, mark.end, mark.normal, mark.unit, mark.other
+    )
+
+
+def _apart(taken: list[Mark], more: list[Mark]) -> list[Mark]:
+    """The marks taken, in order, and those of the others that overlap none of them."""
+    merged = list(taken)
+    at = end = 0
+    for mark in sorted(more, key=lambda mark: (mark.start, -mark.end)):
+        while at < len(taken) and taken[at].end <= mark.start:
+            at += 1
+        if mark.start >= end and (at == len(taken) or taken[at].start >= mark.end):
+            merged.append(mark)
+            end = mark.end
+    return sorted(merged, key=lambda mark: mark.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Haystack:
+    """Texts made ready to be searched for many specifics.
+
+    Attributes:
+        exact: canonical numbers, dates and percentages, less exact dates included.
+        places: folded word -> its places, ascending, over all the texts; texts lie far apart.
+        capital: places of words with a capital; shouted: folded words that occur in capitals throughout.
+    """
+
+    exact: frozenset[str]
+    places: Mapping[str, Sequence[int]]
+    capital: frozenset[int]
+    shouted: frozenset[str]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Haystack:
+        """Reads the texts once; what was read last is kept."""
+        return _haystack(tuple(texts))
+
+
+@lru_cache(maxsize=64)
+def _haystack(texts: tuple[str, ...]) -> Haystack:
+    exact: set[str] = set()
+    places: dict[str, list[int]] = {}
+    capital: set[int] = set()
+    shouted: set[str] = set()
+    place = 0
+    for text in texts:
+        for mark in numerals.find(plain(text), liberal=True):
+            exact |= _readings(mark, plain(text))
+        for word in names.written(text):
+            folded = names.fold(word)
+            places.setdefault(folded, []).append(place)
+            if word[0].isupper():
+                capital.add(place)
+                if len(word) > 1 and word.isupper():
+                    shouted.add(folded)
+            place += 1
+        place += APART
+    return Haystack(frozenset(exact), places, frozenset(capital), frozenset(shouted))
+
+
+def _readings(mark: Mark, text: str) -> set[str]:
+    """Everything that a mark of the searched text vouches for."""
+    both = {mark.normal, mark.other} - {""}
+    if mark.kind == "date":
+        both = {part for normal in both for part in dates.parts(normal)}
+        return both | {numerals.canonical(digits, "") for digits in DIGITS.findall(text, mark.start, mark.end)}
+    if mark.kind == "percent":
+        return both | {normal.removesuffix("%") for normal in both}
+    return both
+
+
+def found_in(specific: Specific, haystack: Haystack) -> bool:
+    """Whether the texts hold the specific.
+
+    A number is found by its value (also as the number of a percentage, or as digits written in a date), a
+    percentage as a percentage, a date when a date at least as exact is there, a name or a quotation as whole words.
+    Of a name the words may stand apart where capitalised words lie between ("John F. Kennedy", "Kennedy, John");
+    a longer one's in any order within one stretch.
+
+    >>> texts = Haystack.of(["ACME Corp. paid 1,000 dollars on January 3, 2024. USAGE rose 20 percent."])
+    >>> [found_in(found, texts) for found in find("In 2024, Acme Corp paid $1000; 20% went to the US.")]
+    [True, True, True, True, False]
+    """
+    if specific.kind in ("number", "date", "percent"):
+        return any(
+            reading in haystack.exact or _day_and_year(reading, haystack.exact)
+            for reading in (specific.normal, specific.other)
+            if reading
+        )
+    if specific.kind == "quote":
+        parts = (names.pieces(part) for part in specific.normal.split("…"))
+        return all(_in_a_row(part, haystack) is not None for part in parts if part)
+    if specific.normal in ENGLISH and specific.text.isupper():
+        return specific.normal in haystack.shouted
+    return _named(specific, haystack)
+
+
+def _day_and_year(normal: str, exact: frozenset[str]) -> bool:
+    """A full date whose day and whose year are given apart."""
+    return len(normal) == 10 and normal[4] == "-" and normal[:4] in exact and f"--{normal[5:]}" in exact
+
+
+def _named(specific: Specific, haystack: Haystack) -> bool:
+    words = specific.normal.split()
+    if _in_a_row(words, haystack) is not None or _joined(words, haystack):
+        return True
+    if len(words) < 2 or "://" in specific.text or "@" in specific.text or any(w not in haystack.places for w in words):
+        return False
+    if "of" in words:
+        at = words.index("of")
+        sides = (words[:at], [word for n, word in enumerate(words) if n > at and word != "the"])
+        return all(_in_a_row(side, haystack) is not None for side in sides if side)
+    if len(words) == 2:
+        return _between_capitals(*words, haystack)
+    return _together(words, haystack)
+
+
+def _in_a_row(words: Sequence[str], haystack: Haystack) -> int | None:
+    """The first place where the words stand one after another."""
+    if not words or any(word not in haystack.places for word in words):
+        return None
+    rarest = min(range(len(words)), key=lambda n: len(haystack.places[words[n]]))
+    for place in haystack.places[words[rarest]]:
+        start = place - rarest
+        if all(_stands(word, start + n, haystack) for n, word in enumerate(words)):
+            return start
+    return None
+
+
+def _stands(word: str, place: int, haystack: Haystack) -> bool:
+    places = haystack.places[word]
+    at = bisect_left(places, place)
+    return at < len(places) and places[at] == place
+
+
+def _joined(words: Sequence[str], haystack: Haystack) -> bool:
+    """A code written in one piece there and in several here ("X-200", "X200")."""
+    return any(char.isdigit() for word in words for char in word) and "".join(words) in haystack.places
+
+
+def _between_capitals(first: str, last: str, haystack: Haystack) -> bool:
+    """Two words with up to two capitalised ones between, or the other way round."""
+    for place in haystack.places[first]:
+        if place not in haystack.capital:
+            continue
+        if place - 1 in haystack.capital and _stands(last, place - 1, haystack):
+            return True
+        for gap in (1, 2):
+            if place + gap not in haystack.capital:
+                break
+            if _stands(last, place + gap + 1, haystack):
+                return True
+    return False
+
+
+def _together(words: Sequence[str], haystack: Haystack) -> bool:
+    """All the words within one stretch, in any order."""
+    reach = 2 * len(words) + 2
+    rarest = min(words, key=lambda word: len(haystack.places[word]))
+    for place in haystack.places[rarest]:
+        if all(_near(haystack.places[word], place, reach) for word in words):
+            return True
+    return False
+
+
+def _near(places: Sequence[int], place: int, reach: int) -> bool:
+    at = bisect_left(places, place - reach)
+    return at < len(places) and places[at] <= place + reach
