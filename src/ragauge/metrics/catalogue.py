@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, fields
 from functools import cache
-from typing import Any
+from itertools import product
+from math import isfinite
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from ragauge.errors import UnknownName
+from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics import answer, context, retrieval
 from ragauge.metrics.base import Metric
+from ragauge.metrics.docstring import described
 from ragauge.metrics.facts import question_of
 from ragauge.metrics.naming import read
 from ragauge.metrics.presets import PRESETS
@@ -74,6 +78,92 @@ def questions(metrics: Sequence[Metric]) -> tuple[str, ...]:
     if "agree" in asked:
         asked.add("verify_answer")
     return tuple(question for question in QUESTIONS if question in asked)
+
+
+def describe(metric: Metric) -> tuple[str, str, str]:
+    """(sentence, formula, source) of a metric with its parameters, from its docstring.
+
+    >>> describe(parse("faithfulness"))[1]
+    'faithfulness = #{i : S[i] is not empty} / c'
+    """
+    return described(metric)
+
+
+def entries() -> list[dict[str, Any]]:
+    """One entry a class, in order, as JSON types: what `ragauge metrics` lists.
+
+    name, example (a printed name that parses), parameters, aliases (other name -> printed name), measures, asks (the
+    questions), needs, range (None: no bound), direction, kind, version, sentence, formula, source.
+    """
+    return [_entry(cls, _instances(cls)[0]) for cls in classes().values()]
+
+
+def samples() -> list[Metric]:
+    """At least one metric of every class and of every option of its parameters, for tests over all of them."""
+    return [metric for cls in classes().values() for metric in _instances(cls)]
+
+
+def _entry(cls: type[Metric], example: Metric) -> dict[str, Any]:
+    sentence, formula, source = describe(example)
+    hints = get_type_hints(cls)
+    return {
+        "name": cls.name(),
+        "example": str(example),
+        "parameters": [_parameter(part, hints[part.name]) for part in fields(cls)],
+        "aliases": {alias: str(parse(alias)) for alias in cls.aliases},
+        "measures": example.measures,
+        "asks": list(questions([example])),
+        "needs": dict(example.needs),
+        "range": [bound if isfinite(bound) else None for bound in example.range],
+        "direction": example.direction,
+        "kind": example.kind,
+        "version": example.version,
+        "sentence": sentence,
+        "formula": formula,
+        "source": source,
+    }
+
+
+def _parameter(part: Field[Any], hint: Any) -> dict[str, Any]:
+    """A parameter as JSON types: its values where they are few, else their kind."""
+    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
+    few = list(kinds) if get_origin(hint) is Literal else [False, True] if kinds == [bool] else None
+    return {
+        "name": part.name,
+        "values": few,
+        "kind": "choice" if few else kinds[0].__name__,
+        "required": part.default is MISSING,
+        "default": None if part.default is MISSING else part.default,
+    }
+
+
+def _instances(cls: type[Metric]) -> list[Metric]:
+    """Every combination of options that the class takes, the defaults first; other parameters at one value each."""
+    hints = get_type_hints(cls)
+    made: dict[Metric, None] = {}
+    for choice in product(*(list(_values(part, hints[part.name])) for part in fields(cls))):
+        try:
+            made[cls(*choice)] = None
+        except UsageError:
+            continue     # options that do not go together
+    return list(made)
+
+
+def _values(part: Field[Any], hint: Any) -> Iterator[Any]:
+    """Values of one parameter to try: its default, every option, and an instance of an open kind where there is none.
+
+    A class names one of its own where these would not do: field(metadata={"sample": ...}).
+    """
+    if part.default is not MISSING:
+        yield part.default
+    if "sample" in part.metadata:
+        yield part.metadata["sample"]
+        return
+    described_as = _parameter(part, hint)
+    if described_as["values"]:
+        yield from (value for value in described_as["values"] if value != part.default)
+    elif part.default is MISSING or part.default is None:
+        yield {"int": 5, "float": 0.5, "str": "sample"}[described_as["kind"]]
 
 
 QUESTIONS = (
