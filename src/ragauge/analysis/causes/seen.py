@@ -11,7 +11,7 @@ from ragauge.data.facts import AgreementFacts, AnswerFacts, Claim, ReferenceClai
 from ragauge.data.response import Passage
 from ragauge.metrics.base import Failed, NotApplicable
 from ragauge.metrics.facts import Facts, resolve
-from ragauge.metrics.usage import cited
+from ragauge.metrics.usage import cited_for
 
 LEAST_GAP = 3     # characters of a gold span: chunkers drop the white space between two chunks
 
@@ -162,7 +162,7 @@ class Seen:
 
     def cited(self, claim: Claim) -> frozenset[int]:
         """Z: numbers of the passages cited for a claim."""
-        return cited(claim, self.response.citations or (), self.passages or ())
+        return cited_for(claim, self.response.citations or (), self.passages or ())
 
     @cached_property
     def used(self) -> frozenset[int]:

@@ -1,0 +1,474 @@
+"""The cause table: every row by cases where it decides and near misses where it does not."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragauge.analysis.attribute import attribute
+from ragauge.analysis.causes.table import BY_NAME, ROWS
+from ragauge.analysis.scorecard import Cause
+from ragauge.data.example import Example, Relevant, Span
+from ragauge.data.facts import (
+    AgreementFacts,
+    AnswerFacts,
+    Claim,
+    Evidence,
+    FactsOf,
+    Rating,
+    ReferenceClaim,
+    ReferenceFacts,
+    RelevanceFacts,
+)
+from ragauge.data.response import Citation, Passage, Response
+from ragauge.metrics.base import Measured
+from ragauge.metrics.facts import Facts
+
+
+@dataclass(frozen=True)
+class Case:
+    """One example with evidence, every part of it perfect unless replaced.
+
+    Two gold documents, a and b, both handed on, with c as noise; two claims, resting on passages 1 and 2 and citing
+    them; two reference claims, in passages 1 and 2, both stated.
+    """
+
+    answerable: bool | None = True
+    relevant: Any = (Relevant(("a",), 2), Relevant(("b",)), Relevant(("z",), 0))
+    spans: Any = None
+    references: Any = ("One. Two.",)
+    passages: Any = (Passage("p1", "a", "one"), Passage("p2", "b", "two"), Passage("p3", "c", "three"))
+    candidates: Any = None
+    answer: str | None = "One. Two."
+    citations: Any = (Citation(0, 4, "p1"), Citation(5, 9, "b"))
+    error: str | None = None
+    claims: Any = (
+        Claim(1, "one", 0, 4, supporting=(1,), strength="direct"),
+        Claim(2, "two", 5, 9, supporting=(2,), strength="direct"),
+    )
+    support_asked: bool = True
+    address: Any = "fully"
+    refuse: bool | None = False
+    met: Any = ((1,), (2,))
+    ratings: Any = None
+    agrees: Any = ("agrees", "agrees")
+    stated: Any = (True, True)
+    failed: tuple[str, ...] = ()
+
+    def facts(self) -> Facts:
+        found: dict[str, FactsOf | None] = {
+            "verify_answer": None
+            if self.claims is None
+            else AnswerFacts(self.claims, self.address, self.refuse, self.support_asked),
+            "verify_reference": None
+            if self.met is None
+            else ReferenceFacts(tuple(ReferenceClaim(n, f"r{n}", t) for n, t in enumerate(self.met, 1))),
+            "rate_passages": None
+            if self.ratings is None
+            else RelevanceFacts(tuple(Rating(n, q) for n, q in enumerate(self.ratings, 1))),
+            "agree": None if self.agrees is None else AgreementFacts(self.agrees, self.stated),
+        }
+        evidence = {
+            question: Evidence("k", question, 1, "test", "ok", value)
+            for question, value in found.items()
+            if value is not None and question not in self.failed
+        }
+        evidence |= {name: Evidence("k", name, 1, "test", "failed", None, reason="time-out") for name in self.failed}
+        example = Example(
+            "q", "What?", references=self.references, relevant=self.relevant, gold_spans=self.spans,
+            answerable=self.answerable,
+        )     # fmt: skip
+        response = Response(
+            "q", passages=self.passages, candidates=self.candidates, answer=self.answer, citations=self.citations,
+            error=self.error,
+        )     # fmt: skip
+        return Facts(example, response, evidence)
+
+    def cause(self, **more: Any) -> Cause | None:
+        return attribute(self.facts(), **more)
+
+
+def case(**changes: Any) -> Case:
+    return replace(Case(), **changes)
+
+
+def claim(n: int, *supporting: int, against: tuple[int, ...] = ()) -> Claim:
+    return Claim(n, f"claim {n}", 5 * n - 5, 5 * n - 1, supporting=supporting, contradicting=against,
+                 strength="direct" if supporting else None)     # fmt: skip
+
+
+def passages(*docs: str, **parts: Any) -> tuple[Passage, ...]:
+    return tuple(Passage(f"p{n}", doc, doc, **parts) for n, doc in enumerate(docs, 1))
+
+
+LABELS_ONLY: dict[str, Any] = {
+    "references": (), "claims": None, "met": None, "agrees": None, "answer": None, "citations": None,
+}     # fmt: skip
+UNLABELLED: dict[str, Any] = {"relevant": None, "answerable": None}
+NO_REFERENCE: dict[str, Any] = {"references": (), "met": None, "agrees": None}
+REFUSAL: dict[str, Any] = {
+    "claims": (), "address": "no", "refuse": True, "agrees": (), "stated": (False, False), "answer": "I do not know.",
+    "citations": (),
+}     # fmt: skip
+WAS = "2023-05-01"
+OLD = (Passage("p1", "a", "one", superseded_by="a-new"), Passage("p2", "b", "two", updated_at=WAS))
+PIECES = (Passage("p1", "a", "x", span=Span("a", 0, 100)), Passage("p2", "b", "y", span=Span("b", 0, 50)))
+
+# cause, what is changed in the perfect case, words that decided_by must hold
+APPLIES: list[tuple[str, dict[str, Any], str]] = [
+    ("system_failed", {"error": "HTTP 500"}, "HTTP 500"),
+    ("system_failed", {"error": "time-out", "passages": (), "answer": None, "answerable": False}, "time-out"),
+    ("missed_refusal", {"answerable": False, "relevant": None}, "unanswerable"),
+    ("missed_refusal", {"answerable": False, "passages": (), "met": ((), ())}, "unanswerable"),
+    ("empty_retrieval", {"passages": (), "met": None, "claims": (claim(1), claim(2))}, "returned nothing"),
+    ("empty_retrieval", {"passages": (), **LABELS_ONLY}, "returned nothing"),
+    ("empty_retrieval", {"passages": (), "candidates": (), "met": ((), ()), **REFUSAL}, "returned nothing"),
+    # rests on passage 1 alone, which a newer document replaced
+    ("stale_source", {"passages": OLD, "agrees": ("contradicts", "agrees")}, "claim 1"),
+    # the newest version of b came too: passage 2 is from an older one
+    ("stale_source", {
+        "passages": (*passages("a"), Passage("p2", "b", "old", updated_at="2023-01-01"),
+                     Passage("p3", "b", "new", updated_at="2024-01-01T09:00")),
+        "agrees": ("agrees", "contradicts"),
+    }, "passage 2"),
+    # only the version that gold document b-new replaced was retrieved, and it does not say what the reference says
+    ("stale_source", {
+        "relevant": (Relevant(("b-new",)),), "met": ((1,), ()),
+        "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b-new")),
+    }, "gold document b-new came only as an outdated version (passage 2)"),
+    ("compound", {"passages": passages("a", "c"), "met": None, "claims": (claim(1, 1), claim(2))}, "1 of 2 gold"),
+    ("compound", {**UNLABELLED, "met": ((1,), ()), "claims": (claim(1, 1), claim(2))}, "1 of 2 reference claims"),
+    ("compound", {"met": ((1,), (), None), "claims": (claim(1), claim(2))}, "claims 1 and 2 have no support"),
+    ("retrieval_miss", {
+        "passages": passages("a", "c"), "candidates": passages("a", "c", "x", "y"),
+    }, "gold document b not among the 4 candidates"),
+    ("retrieval_miss", {"passages": passages("c", "x"), **LABELS_ONLY}, "depth unknown"),
+    ("retrieval_miss", {**UNLABELLED, "met": ((1,), ())}, "1 of 2 reference claims in none of the 3 passages"),
+    ("retrieval_miss", {
+        **UNLABELLED, **NO_REFERENCE, "ratings": (False, False, False), "address": "no", "claims": (claim(1, 1),),
+    }, "none of the 3 passages is relevant"),
+    ("ranked_low", {
+        "passages": passages("a", "c"), "candidates": passages("a", "c", "x", "b"), "met": ((1,), ()),
+    }, "gold document b at rank 4 of 4 candidates; 2 passages"),
+    ("ranked_low", {
+        "relevant": (Relevant(("y", "x")),), "passages": passages("a", "c"), **LABELS_ONLY,
+        "candidates": passages("a", "c", "x", "y"),
+    }, "gold document y or x at rank 3 of 4"),
+    ("lost_before_prompt", {
+        "passages": passages("a", "c"), "candidates": passages("b", "a", "x", "c"),
+    }, "gold document b at rank 1"),
+    ("lost_before_prompt", {
+        "passages": passages("a", "c"), "candidates": passages("a", "b", "c"), **LABELS_ONLY,
+    }, "gold document b at rank 2"),
+    ("span_cut", {"met": ((1,), ())}, "1 of 2 reference claims"),
+    ("span_cut", {"passages": PIECES, "spans": (Span("a", 90, 110),)}, "a [90, 110)"),
+    ("span_cut", {"passages": PIECES, "relevant": None, "spans": (Span("b", 60, 70),), **LABELS_ONLY}, "b [60, 70)"),
+    ("wrong_refusal", REFUSAL, "labelled answerable"),
+    ("wrong_refusal", {**UNLABELLED, **REFUSAL}, "nothing says"),
+    ("off_topic", {"address": "no"}, "does not address"),
+    ("off_topic", {**UNLABELLED, **NO_REFERENCE, "address": "no", "claims": (claim(1), claim(2))}, "not address"),
+    ("contradicted", {"claims": (claim(1, 1), claim(2, against=(2,)))}, "1 of 2 claims contradicted"),
+    ("contradicted", {"claims": (claim(1, against=(3,)), claim(2))}, "claim 1 by passage 3"),
+    ("noise", {"agrees": ("agrees", "contradicts")}, "claim 2 follows passage 2"),
+    ("noise", {"claims": (claim(1, 3), claim(2, 3)), "citations": None, "address": "partly"}, "evidence is in 1 and 2"),
+    ("noise", {
+        **UNLABELLED, **NO_REFERENCE, "ratings": (True, False, False), "claims": (claim(1, 2), claim(2)),
+        "citations": None,
+    }, "the answer uses passage 2; the evidence is in 1"),
+    ("ignored", {"claims": (claim(1), claim(2)), "citations": None}, "passages 1 and 2"),
+    ("ignored", {
+        **UNLABELLED, **NO_REFERENCE, "ratings": (False, True, False), "claims": (claim(1),), "citations": (),
+    }, "passage 2"),
+    ("hallucinated", {"claims": (claim(1, 1), claim(2))}, "1 of 2 claims in no passage (claim 2)"),
+    ("hallucinated", {"claims": (claim(1, 1), claim(2)), "agrees": ("agrees", "absent")}, "claim 2"),
+    ("misattributed", {"citations": (Citation(0, 4, "p3"),), "address": "partly"}, "claim 1 cites passage 3"),
+    ("misattributed", {"citations": (Citation(0, 4, "b"),), "stated": (True, False)}, "but stands in 1"),
+    ("incomplete", {"address": "partly"}, "only part"),
+    ("incomplete", {"stated": (True, False)}, "1 of 2 reference claims (not 2)"),
+]     # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "changes", "words"), APPLIES)
+def test_row_decides(name: str, changes: dict[str, Any], words: str) -> None:
+    """A case built for a row is attributed to it, with its numbers, its fix and its component."""
+    cause = case(**changes).cause()
+    assert cause is not None
+    assert cause.name == name
+    assert words in cause.decided_by
+    assert cause.fix == BY_NAME[name].fix
+    assert cause.component == BY_NAME[name].component
+    assert cause.basis in ("record", "labels", "judge")
+
+
+def test_every_row_is_covered() -> None:
+    """Every row of the table has at least two cases above; not_in_index has its own below."""
+    names = [name for name, _, _ in APPLIES]
+    assert {row.name for row in ROWS if names.count(row.name) < 2} == {"not_in_index"}
+
+
+# near misses: what is changed, what it is instead (None = it did not fail)
+OTHERWISE: list[tuple[str, dict[str, Any], str | None]] = [
+    ("nothing is wrong", {}, None),
+    ("missed_refusal: correct refusal", {"answerable": False, **REFUSAL}, None),
+    ("missed_refusal: answerable unknown", {"answerable": None}, None),
+    ("empty_retrieval: correct refusal", {"answerable": False, "passages": (), **REFUSAL}, None),
+    ("empty_retrieval: not recorded", {"passages": None, "met": None, "support_asked": False}, None),
+    ("stale: the claim agrees", {"passages": OLD}, None),
+    ("stale: another passage supports it too", {
+        "passages": (*OLD, Passage("p3", "c", "x", updated_at=WAS)), "agrees": ("contradicts", "agrees"),
+        "claims": (claim(1, 1, 3), claim(2, 2)),
+    }, "noise"),
+    ("stale: no dates", {"agrees": ("contradicts", "agrees")}, "noise"),
+    ("stale: a day is not older than its hour", {
+        "passages": (*passages("a"), Passage("p2", "b", "x", updated_at="2024-01-01"),
+                     Passage("p3", "b", "x", updated_at="2024-01-01T09:00")),
+        "agrees": ("agrees", "contradicts"),
+    }, "noise"),
+    ("stale: the newest came as well", {
+        "relevant": (Relevant(("b-new",)),), "met": ((1,), ()),
+        "passages": (*passages("b-new"), Passage("p2", "b-old", "two", superseded_by="b-new")),
+    }, "span_cut"),
+    ("compound: all evidence found", {"claims": (claim(1, 1), claim(2))}, "hallucinated"),
+    ("compound: no evidence found", {
+        "passages": passages("c", "x"), "met": ((), ()), "claims": (claim(1), claim(2)),
+    }, "retrieval_miss"),
+    ("compound: the rest is contradicted, not made up", {
+        "passages": passages("a", "c"), "met": ((1,), ()), "claims": (claim(1, 1), claim(2, against=(1,))),
+    }, "retrieval_miss"),
+    ("retrieval_miss: another member of the group came", {"relevant": (Relevant(("b", "x")),)}, None),
+    ("retrieval_miss: grade below 1", {"relevant": (Relevant(("a",)), Relevant(("x",), 0.5))}, None),
+    ("retrieval_miss: the reference is all there", {**UNLABELLED}, None),
+    ("retrieval_miss: one passage is relevant", {
+        **UNLABELLED, **NO_REFERENCE, "ratings": (False, False, True), "address": "partly", "citations": None,
+        "claims": (claim(1, 3),),
+    }, "incomplete"),
+    ("retrieval_miss: labels rule it out although all ratings are no", {
+        **NO_REFERENCE, "ratings": (False, False, False), "address": "partly",
+    }, "incomplete"),
+    ("ranked_low: at the last rank handed on", {
+        "passages": passages("a", "c"), "candidates": passages("a", "b", "c"),
+    }, "lost_before_prompt"),
+    ("lost_before_prompt: one rank below", {
+        "passages": passages("a", "c"), "candidates": passages("a", "c", "b"),
+    }, "ranked_low"),
+    ("span_cut: covered by two passages with white space between", {
+        "passages": (*PIECES, Passage("p3", "a", "z", span=Span("a", 102, 200))), "spans": (Span("a", 90, 110),),
+    }, None),
+    ("span_cut: three characters are missing", {
+        "passages": (*PIECES, Passage("p3", "a", "z", span=Span("a", 103, 200))), "spans": (Span("a", 90, 110),),
+    }, "span_cut"),
+    ("span_cut: positions unknown", {"spans": (Span("a", 90, 110),)}, None),
+    ("wrong_refusal: it answered", {"answerable": True}, None),
+    ("off_topic: a refusal addresses nothing", {**REFUSAL}, "wrong_refusal"),
+    ("contradicted: another passage supports it", {"claims": (claim(1, 1, against=(2,)), claim(2, 2))}, None),
+    ("noise: the evidence is used", {
+        "claims": (claim(1, 1, 3), claim(2, 3)), "address": "partly", "citations": None,
+    }, "incomplete"),
+    ("noise: evidence cited is evidence used", {"claims": (claim(1, 3), claim(2, 3)), "address": "partly"},
+     "misattributed"),
+    ("ignored: a citation is a use", {"claims": (claim(1), claim(2))}, "hallucinated"),
+    ("ignored: there was no evidence", {
+        **UNLABELLED, **NO_REFERENCE, "claims": (claim(1), claim(2)), "citations": None, "ratings": (False,) * 3,
+    }, "retrieval_miss"),
+    ("ignored: no claims", {"claims": (), "citations": None, "agrees": (), "address": "partly"}, "incomplete"),
+    ("hallucinated: the claim has no verdict", {
+        "claims": (claim(1, 1), replace(claim(2), status="failed")), "address": "partly",
+    }, "incomplete"),
+    ("misattributed: on its own it is no failure", {"citations": (Citation(0, 4, "p3"),)}, None),
+    ("misattributed: one of two citations is right", {
+        "citations": (Citation(0, 4, "p3"), Citation(0, 4, "p1")), "address": "partly",
+    }, "incomplete"),
+    ("misattributed: the system does not cite", {"citations": None, "address": "partly"}, "incomplete"),
+    ("misattributed: an unknown id is no passage", {"citations": (Citation(0, 4, "nine"),), "address": "partly"},
+     "incomplete"),
+    ("incomplete: a sentence that could not be read may state it", {
+        "stated": (True, False), "claims": (claim(1, 1), Claim(2, None, 5, 9, status="failed")),
+    }, None),
+    ("labels only, all found", {**LABELS_ONLY}, None),
+    ("nothing known at all", {**UNLABELLED, **LABELS_ONLY, "passages": None}, None),
+]     # fmt: skip
+
+
+@pytest.mark.parametrize(("what", "changes", "name"), OTHERWISE, ids=[what for what, _, _ in OTHERWISE])
+def test_near_miss_is_something_else(what: str, changes: dict[str, Any], name: str | None) -> None:
+    """A case that just misses a row falls to the next that applies, or did not fail."""
+    cause = case(**changes).cause()
+    assert (cause and cause.name) == name
+
+
+def test_not_in_index_needs_a_listing() -> None:
+    """A missed document that the index does not hold is not_in_index; without a listing the row is lacking."""
+    missed = case(passages=passages("a", "c"), **LABELS_ONLY)
+    absent = missed.cause(indexed={"a", "c"})
+    assert absent is not None
+    assert (absent.name, absent.decided_by) == ("not_in_index", "gold document b not in the index")
+    assert absent.second == "retrieval_miss"
+    listed = missed.cause(indexed={"a", "b", "c"})
+    assert listed is not None
+    assert listed.name == "retrieval_miss"
+    unlisted = missed.cause()
+    assert unlisted is not None
+    assert "a listing of the index" in unlisted.lacking
+    assert "a listing of the index" not in listed.lacking
+    grouped = replace(missed, relevant=(Relevant(("x", "b")),)).cause(indexed={"x"})
+    assert grouped is not None
+    assert grouped.name == "retrieval_miss"
+
+
+def test_order_of_the_table() -> None:
+    """The rows stand in the order of the specification."""
+    assert [row.name for row in ROWS] == [
+        "system_failed", "missed_refusal", "empty_retrieval", "stale_source", "compound", "not_in_index",
+        "retrieval_miss", "ranked_low", "lost_before_prompt", "span_cut", "wrong_refusal", "off_topic", "contradicted",
+        "noise", "ignored", "hallucinated", "misattributed", "incomplete",
+    ]     # fmt: skip
+
+
+def test_first_row_decides_and_the_next_is_the_second() -> None:
+    """Repairing what decided brings out the next cause, down a chain; the second is the row that applies after it."""
+    broken = case(
+        passages=passages("a", "c"), candidates=passages("b", "a", "c"), met=((1,), ()), address="no",
+        claims=(claim(1, 1), claim(2, against=(2,))), agrees=("contradicts", "absent"), stated=(True, False),
+        citations=(Citation(0, 4, "b"),),
+    )     # fmt: skip
+    repairs: list[tuple[dict[str, Any], str, str]] = [
+        ({}, "lost_before_prompt", "off_topic"),
+        ({"passages": passages("a", "b")}, "span_cut", "off_topic"),
+        ({"met": ((1,), (2,))}, "off_topic", "contradicted"),
+        ({"address": "fully"}, "contradicted", "noise"),
+        ({"claims": (claim(1, 1), claim(2, 2))}, "noise", "misattributed"),
+        ({"agrees": ("agrees", "agrees")}, "misattributed", "incomplete"),
+        ({"citations": (Citation(0, 4, "a"),)}, "incomplete", ""),
+    ]     # fmt: skip
+    for changes, name, second in repairs:
+        broken = replace(broken, **changes)
+        cause = broken.cause()
+        assert cause is not None
+        assert (cause.name, cause.second) == (name, second)
+    assert replace(broken, stated=(True, True)).cause() is None
+
+
+def test_lacking_names_what_was_not_known() -> None:
+    """Rows without their facts are skipped and named; rows that known facts rule out are not."""
+    labels = case(passages=passages("a", "c"), **LABELS_ONLY).cause()
+    assert labels is not None
+    assert labels.name == "retrieval_miss"
+    assert set(labels.lacking) == {
+        "answer not recorded", "a listing of the index", "candidates (the ranking before the cut) not recorded",
+    }     # fmt: skip
+    known = case(passages=passages("a", "c"), candidates=passages("a", "c"), agrees=None, met=None).cause(indexed={"b"})
+    assert known is not None
+    assert known.lacking == ()
+    timed_out = case(failed=("verify_answer",), stated=(True, False), agrees=("agrees", "agrees")).cause()
+    assert timed_out is not None
+    assert timed_out.name == "incomplete"
+    assert timed_out.lacking == ("time-out",)
+
+
+def test_nothing_decides_but_it_failed() -> None:
+    """A failed example that no row fits has an empty cause, the sign of failure and what is lacking."""
+    # claim 1 contradicts the reference; no verdict says whether a passage supports it
+    only = case(
+        **UNLABELLED, agrees=("contradicts", "agrees"), support_asked=False, passages=None, met=None, citations=None,
+        claims=(claim(1), claim(2)),
+    )     # fmt: skip
+    cause = attribute(only.facts(), {"context_recall": Measured("failed", reason="2 verdicts missing")})
+    assert cause is not None
+    assert (cause.name, cause.fix, cause.second, cause.basis) == ("", "", "", "")
+    assert "contradicts the reference" in cause.decided_by
+    assert "passages not recorded" in cause.lacking
+    assert "context_recall: 2 verdicts missing" in cause.lacking
+
+
+def test_requested_metrics_do_not_matter() -> None:
+    """The same facts give the same cause whatever was measured."""
+    for _, changes, _ in APPLIES:
+        facts = case(**changes).facts()
+        assert attribute(facts) == attribute(facts, {"faithfulness": Measured("scored", 0.0)})
+
+
+numbers = st.lists(st.integers(1, 3), max_size=3, unique=True).map(tuple)
+any_claims = st.lists(
+    st.builds(
+        lambda supporting, against, status: (supporting, against, status),
+        numbers, numbers, st.sampled_from(["ok", "ok", "failed"]),
+    ), max_size=3,
+)     # fmt: skip
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Any evidence, labels and record, perfect or broken."""
+    drawn = draw(any_claims)
+    claims = tuple(
+        replace(claim(n, *(s if status == "ok" else ()), against=x if status == "ok" else ()), status=status)
+        for n, (s, x, status) in enumerate(drawn, 1)
+    )
+    agreement = st.lists(
+        st.sampled_from(["agrees", "contradicts", "absent", None]), min_size=len(claims), max_size=len(claims)
+    )
+    met = draw(st.none() | st.lists(st.none() | numbers, min_size=2, max_size=2).map(tuple))
+    bits = st.sampled_from([True, False, None])
+    docs = st.lists(st.sampled_from("abcx"), max_size=3).map(lambda d: passages(*d))
+    return case(
+        answerable=draw(bits),
+        relevant=draw(st.sampled_from([None, Case().relevant, (Relevant(("a", "x")),)])),
+        passages=draw(st.none() | docs),
+        candidates=draw(st.none() | docs),
+        claims=draw(st.sampled_from([None, claims])),
+        address=draw(st.sampled_from(["fully", "partly", "no", None])),
+        refuse=draw(bits),
+        met=met,
+        ratings=draw(st.none() | st.lists(bits, min_size=3, max_size=3).map(tuple)),
+        agrees=draw(st.none() | agreement.map(tuple)),
+        stated=draw(st.lists(bits, min_size=2, max_size=2).map(tuple)),
+        error=draw(st.sampled_from([None, None, None, "boom"])),
+        failed=draw(st.sampled_from([(), (), ("verify_answer",), ("agree", "verify_reference")])),
+    )
+
+
+@given(cases())
+@settings(max_examples=400)
+def test_attribution_is_total_and_sound(drawn: Case) -> None:
+    """Any facts get a known cause or none; correct refusals never fail; a system error always does."""
+    cause = drawn.cause()
+    if cause is not None:
+        order = [row.name for row in ROWS]
+        assert cause.name in ("", *order)
+        assert cause.decided_by
+        if cause.second:
+            assert order.index(cause.second) > order.index(cause.name)
+    if drawn.error:
+        assert cause is not None
+        assert cause.name == "system_failed"
+    elif drawn.answerable is False and drawn.refuse and drawn.claims is not None and not drawn.failed:
+        assert cause is None
+
+
+@given(cases())
+@settings(max_examples=300)
+def test_a_lost_verdict_never_makes_an_example_fail(drawn: Case) -> None:
+    """Losing all of a question's verdicts never turns a good example into a failed one, correct refusals aside."""
+    if drawn.cause() is not None or (drawn.answerable is False and drawn.refuse):
+        return
+    for question in ("verify_answer", "verify_reference", "rate_passages", "agree"):
+        assert replace(drawn, failed=(*drawn.failed, question)).cause() is None
+
+
+def test_attribution_is_fast() -> None:
+    """A mix of good and failed examples takes below 100 microseconds each, generous for a busy machine."""
+    every = [case(**changes).facts() for _, changes, _ in APPLIES] + [Case().facts()] * len(APPLIES)
+    best = min(_timed(every) for _ in range(5))
+    assert best / len(every) < 100e-6
+
+
+def _timed(every: list[Facts]) -> float:
+    start = time.perf_counter()
+    for facts in every:
+        attribute(facts)
+    return time.perf_counter() - start
