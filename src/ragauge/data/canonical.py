@@ -6,7 +6,21 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping, Set
+from functools import cache
 from typing import Any
+
+SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+@cache
+def _parts(cls: Any) -> tuple[tuple[str, Any], ...] | None:
+    """(field, default) of a dataclass; None of any other type. Read once: it runs for every value stored."""
+    if not dataclasses.is_dataclass(cls):
+        return None
+    return tuple(
+        (part.name, part.default_factory() if part.default_factory is not dataclasses.MISSING else part.default)
+        for part in dataclasses.fields(cls)
+    )
 
 
 def plain(value: Any) -> Any:
@@ -14,13 +28,16 @@ def plain(value: Any) -> Any:
 
     Leaving defaults out keeps hashes stable when a type gains a field.
     """
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    kind: Any = type(value)
+    if kind in SCALARS:
+        return value
+    parts = _parts(kind)
+    if parts is not None:
         out = {}
-        for part in dataclasses.fields(value):
-            item = getattr(value, part.name)
-            default = part.default_factory() if part.default_factory is not dataclasses.MISSING else part.default
+        for name, default in parts:
+            item = getattr(value, name)
             if default is dataclasses.MISSING or item != default:
-                out[part.name] = plain(item)
+                out[name] = plain(item)
         return out
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}

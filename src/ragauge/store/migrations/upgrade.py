@@ -1,0 +1,61 @@
+"""Brings a store to this program's version."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect, text
+
+from ragauge.errors import StoreError
+from ragauge.store.sql.database import Database
+
+VERSIONS = ("0001",)  # oldest first
+HEAD = VERSIONS[-1]
+TABLE = "ragauge_version"
+_ALEMBIC = threading.Lock()  # Alembic keeps its context in module variables
+
+
+def upgrade(database: Database) -> bool:
+    """Brings the store to the newest version; True when there was something to do.
+
+    The whole upgrade is one write transaction: a second process that opens the same new file waits for it and finds
+    it done; a crash leaves the store as it was.
+
+    Raises:
+        StoreError: the store is newer than this program, or is another program's database.
+    """
+    with database.read() as connection:
+        if version_of(connection, database.url) == HEAD:
+            return False
+    with _ALEMBIC, database.write() as connection:
+        if version_of(connection, database.url) == HEAD:
+            return False
+        _run(connection)
+    return True
+
+
+def version_of(connection: Connection, url: str) -> str | None:
+    """The store's version; None for an empty database."""
+    tables = set(inspect(connection).get_table_names())
+    if not tables:
+        return None
+    if TABLE not in tables:
+        raise StoreError(f"{url} is another program's database. Choose another file with --store.")
+    found: str | None = connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalar()  # noqa: S608 - a constant
+    if found not in VERSIONS:
+        raise StoreError(
+            f"{url} was written by a newer ragauge: its version is {found}, this program knows up to {HEAD}. "
+            "Upgrade with: pip install -U ragauge, or choose another store with --store."
+        )
+    return found
+
+
+def _run(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    config.attributes.update(connection=connection, version_table=TABLE)
+    command.upgrade(config, "head")

@@ -1,0 +1,122 @@
+"""The one way into a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from ragauge.errors import StoreError, UsageError
+from ragauge.store.contracts import Causes, Evidences, Runs, Scores, Sets, Summaries, Texts
+
+if TYPE_CHECKING:
+    from ragauge.store.sql.database import Database
+
+DEFAULT_URL = "sqlite:///.ragauge/ragauge.db"
+PREFIX = "sqlite:///"
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where sets, runs, evidence and scores are kept; one attribute per area.
+
+    Used as a context manager, it closes itself.
+
+    Attributes:
+        url: where it is, absolute: another process opens the same store with it.
+        texts: passage texts, each once.
+        sets: eval sets.
+        runs: runs and their responses.
+        evidence: what judges found.
+        scores: scores.
+        causes: why examples failed.
+        summaries: the last summary of each run.
+    """
+
+    url: str
+    texts: Texts
+    sets: Sets
+    runs: Runs
+    evidence: Evidences
+    scores: Scores
+    causes: Causes
+    summaries: Summaries
+    _database: Database
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """A block whose writes, in all areas, are kept together or not at all."""
+        return _transaction(self._database)
+
+    def close(self) -> None:
+        """Gives the connections back."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@contextmanager
+def _transaction(database: Database) -> Iterator[None]:
+    with database.write():
+        yield
+
+
+def open_store(url: str = DEFAULT_URL) -> Store:
+    """Opens a store, making its folder and tables where they are missing and upgrading an older one.
+
+    Args:
+        url: sqlite:///PATH, or the path of a file.
+
+    Raises:
+        UsageError: the URL names no kind of store there is.
+        StoreError: it cannot be opened, is newer than this program, or is another program's database.
+    """
+    from ragauge.store.migrations.upgrade import upgrade
+    from ragauge.store.sql.causes import SqlCauses
+    from ragauge.store.sql.database import Database, use_write_ahead_log
+    from ragauge.store.sql.evidence import SqlEvidence
+    from ragauge.store.sql.runs import SqlRuns
+    from ragauge.store.sql.scores import SqlScores
+    from ragauge.store.sql.sets import SqlSets
+    from ragauge.store.sql.summaries import SqlSummaries
+    from ragauge.store.sql.texts import SqlTexts
+
+    database = Database(_absolute(url))
+    try:
+        use_write_ahead_log(database)
+        upgrade(database)
+    except BaseException:
+        database.close()
+        raise
+    return Store(
+        url=database.url,
+        texts=SqlTexts(database),
+        sets=SqlSets(database),
+        runs=SqlRuns(database),
+        evidence=SqlEvidence(database),
+        scores=SqlScores(database),
+        causes=SqlCauses(database),
+        summaries=SqlSummaries(database),
+        _database=database,
+    )
+
+
+def _absolute(url: str) -> str:
+    """The URL with an absolute path, its folder made."""
+    path = url.removeprefix(PREFIX)
+    if "://" in path or path in ("", ":memory:"):
+        raise UsageError(f"a store is a SQLite file, got {url!r}. Write {DEFAULT_URL}.")
+    file = Path(path).expanduser().absolute()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"the store's folder {file.parent} cannot be made: {error.strerror}.") from error
+    return f"{PREFIX}{file.as_posix()}"

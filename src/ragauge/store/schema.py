@@ -1,0 +1,236 @@
+"""The tables. `migrations/` makes them; a test holds both to be equal.
+
+Everything is joined by integers: a score's row is about 35 bytes, a seventh of one keyed by texts. `…_no` is an
+integer of this store, `…_id` is the identity that the outside knows.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.types import TypeDecorator
+
+from ragauge.store.packing import escape, unescape
+
+metadata = MetaData()
+Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself only under this name
+
+
+class Words(TypeDecorator[str]):
+    """Short user text: `escape` on the way in, `unescape` on the way out."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: object) -> str | None:  # noqa: ARG002 - SQLAlchemy's form
+        """What is stored."""
+        return None if value is None else escape(value)
+
+    def process_result_value(self, value: str | None, dialect: object) -> str | None:  # noqa: ARG002
+        """What is read back."""
+        return None if value is None else unescape(value)
+
+
+def _to(column: str) -> ForeignKey:
+    return ForeignKey(column, ondelete="CASCADE")
+
+
+texts = Table(
+    "texts",
+    metadata,
+    Column("text_no", Key, primary_key=True),
+    Column("sha", LargeBinary(32), nullable=False, unique=True),
+    Column("body", LargeBinary, nullable=False),
+)
+
+sets = Table(
+    "sets",
+    metadata,
+    Column("set_no", Key, primary_key=True),
+    Column("name", Words, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("corpus", Words),
+    Column("kept", SmallInteger, nullable=False),  # 1: added for itself; 0: came with a run and goes with the last
+    Column("created_at", Text, nullable=False),
+    UniqueConstraint("name", "version"),
+)
+
+examples = Table(
+    "examples",
+    metadata,
+    Column("example_no", Key, primary_key=True),
+    Column("sha", LargeBinary(32), nullable=False, unique=True),
+    Column("query_key", BigInteger, nullable=False),  # hash of the question: what shares it is judged together
+    Column("groups", LargeBinary),  # packed JSON of segments and cluster: reports group by them
+    Column("body", LargeBinary, nullable=False),
+)
+
+set_examples = Table(
+    "set_examples",
+    metadata,
+    Column("set_no", Key, _to("sets.set_no"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("example_no", Key, ForeignKey("examples.example_no"), nullable=False),
+    Index("set_examples_by_example", "example_no"),
+    sqlite_with_rowid=False,
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("run_no", Key, primary_key=True),
+    Column("run_id", Words, nullable=False, unique=True),
+    Column("name", Words, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("set_no", Key, ForeignKey("sets.set_no")),
+    Column("set_name", Words, nullable=False),
+    Column("set_version", Text, nullable=False),
+    Column("system", Words, nullable=False),
+    Column("config", LargeBinary, nullable=False),
+    Column("variant", Text, nullable=False),
+    Column("git", Words, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("planned", Integer, nullable=False),
+    Column("done", Integer, nullable=False),
+    Column("absent", Integer, nullable=False),
+    Column("heartbeat", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("content", LargeBinary(32), nullable=False, unique=True),
+    sqlite_autoincrement=True,  # "latest" must not fall back to a deleted run's number
+)
+
+run_names = Table(
+    "run_names",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Index("run_names_by_run", "run_no"),
+    sqlite_with_rowid=False,
+)
+
+responses = Table(
+    "responses",
+    metadata,
+    Column("response_no", Key, primary_key=True),  # ascending in the order of the run's file
+    Column("run_no", Key, _to("runs.run_no"), nullable=False),
+    Column("query_id", Words, nullable=False),
+    Column("repeat", Integer, nullable=False),
+    Column("example_no", Key, ForeignKey("examples.example_no"), nullable=False),
+    Column("weight", Float, nullable=False),
+    Column("absent", SmallInteger, nullable=False),  # 1: the run holds no response to this example
+    Column("body", LargeBinary, nullable=False),
+    Column("text_nos", LargeBinary),  # of passages, then candidates: 8 bytes each, 0 = no text
+    UniqueConstraint("run_no", "query_id", "repeat"),
+    Index("responses_by_example", "example_no"),
+)
+
+run_texts = Table(
+    "run_texts",
+    metadata,
+    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("text_no", Key, ForeignKey("texts.text_no"), primary_key=True),
+    Index("run_texts_by_text", "text_no"),
+    sqlite_with_rowid=False,
+)
+
+judges = Table(
+    "judges",
+    metadata,
+    Column("judge_no", Key, primary_key=True),
+    Column("judge_id", Words, nullable=False, unique=True),  # "" for scores that no judge was asked for
+)
+
+metrics = Table(
+    "metrics",
+    metadata,
+    Column("metric_no", Key, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    UniqueConstraint("name", "version"),
+)
+
+reasons = Table(
+    "reasons",
+    metadata,
+    Column("reason_no", Key, primary_key=True),
+    Column("sha", LargeBinary(32), nullable=False, unique=True),
+    Column("body", LargeBinary, nullable=False),
+)
+
+evidence = Table(
+    "evidence",
+    metadata,
+    Column("evidence_no", Key, primary_key=True),
+    Column("key", LargeBinary(32), nullable=False, unique=True),
+    Column("question", Text, nullable=False),
+    Column("question_version", Integer, nullable=False),
+    Column("judge_no", Key, ForeignKey("judges.judge_no"), nullable=False),
+    Column("judge_repeat", Integer, nullable=False),
+    Column("status", SmallInteger, nullable=False),  # 0 ok, 1 failed
+    Column("body", LargeBinary),  # packed JSON of the facts; of the reason where it failed
+    Column("replies", LargeBinary),  # packed JSON of the reply keys, where there are any
+)
+
+run_evidence = Table(
+    "run_evidence",
+    metadata,
+    Column("response_no", Key, _to("responses.response_no"), primary_key=True),
+    Column("judge_no", Key, ForeignKey("judges.judge_no"), primary_key=True),
+    Column("judge_repeat", Integer, primary_key=True),
+    Column("question", Text, primary_key=True),
+    Column("evidence_no", Key, ForeignKey("evidence.evidence_no"), nullable=False),
+    Index("run_evidence_by_evidence", "evidence_no"),
+    sqlite_with_rowid=False,
+)
+
+# Ordered by run and response: one run is one stretch of the table, so a frame, the count of what is done and the scores
+# of one example are range reads without another index.
+scores = Table(
+    "scores",
+    metadata,
+    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("response_no", Key, primary_key=True),
+    Column("judge_no", Key, primary_key=True),
+    Column("judge_repeat", Integer, primary_key=True),
+    Column("metric_no", Key, primary_key=True),
+    Column("status", SmallInteger, nullable=False),  # place in STATUSES
+    Column("value", Float),
+    Column("numerator", Float),
+    Column("denominator", Float),
+    Column("low", Float),  # NULL where it equals value
+    Column("high", Float),
+    Column("reason_no", Integer),
+    sqlite_with_rowid=False,
+)
+
+causes = Table(
+    "causes",
+    metadata,
+    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("response_no", Key, primary_key=True),
+    Column("judge_no", Key, primary_key=True),
+    Column("judge_repeat", Integer, primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+summaries = Table(
+    "summaries",
+    metadata,
+    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("judge_no", Key, ForeignKey("judges.judge_no"), primary_key=True),
+    Column("judge_repeat", Integer, primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+)

@@ -1,0 +1,85 @@
+"""Why failed examples failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sqlalchemy import and_, delete, insert, select
+
+from ragauge.analysis.scorecard import Cause
+from ragauge.data.codec import decode, encode
+from ragauge.store.packing import framed, pack, unpack
+from ragauge.store.schema import causes as table
+from ragauge.store.schema import responses
+from ragauge.store.sql.database import Database, chunks
+from ragauge.store.sql.names import judge_no, put_judges, run_no
+from ragauge.store.sql.runs import response_no
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class SqlCauses:
+    """`Causes` on a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def write(
+        self, run_id: str, judge_id: str | None, causes: Mapping[int, Cause | None], judge_repeat: int = 0
+    ) -> None:
+        """Keeps causes by number of response; None = it did not fail, which removes an earlier cause."""
+        with self._database.write() as connection:
+            run = run_no(connection, run_id)
+            judge = put_judges(self._database, connection, [judge_id])[judge_id]
+            key = {"run_no": run, "judge_no": judge, "judge_repeat": judge_repeat}
+            mine = and_(*(table.c[name] == value for name, value in key.items()))
+            for part in chunks(causes):
+                connection.execute(delete(table).where(mine, table.c.response_no.in_(part)))
+            rows = [
+                {**key, "response_no": number, "body": pack(encode(cause))}
+                for number, cause in causes.items()
+                if cause is not None
+            ]
+            if rows:
+                connection.execute(insert(table), rows)
+
+    def frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
+        """query_id, repeat, cause, decided_by, fix, component, second of the failed examples, in example order."""
+        import polars as pl
+
+        with self._database.read() as connection:
+            query = (
+                select(responses.c.query_id, responses.c.repeat, table.c.body)
+                .join_from(table, responses, table.c.response_no == responses.c.response_no)
+                .where(
+                    table.c.run_no == run_no(connection, run_id),
+                    table.c.judge_no == judge_no(connection, judge_id),
+                    table.c.judge_repeat == judge_repeat,
+                )
+                .order_by(table.c.response_no)
+            )
+            found = [(row.query_id, row.repeat, decode(Cause, unpack(row.body))) for row in connection.execute(query)]
+        words = ("query_id", "cause", "decided_by", "fix", "component", "second")
+        schema = dict.fromkeys(words, pl.String) | {"repeat": pl.Int64}
+        rows = [
+            (framed(query_id), repeat, *map(framed, (c.name, c.decided_by, c.fix, c.component, c.second)))
+            for query_id, repeat, c in found
+        ]
+        ordered = {name: schema[name] for name in ("query_id", "repeat", *words[1:])}
+        return pl.DataFrame(rows, schema=ordered, orient="row")
+
+    def of_response(
+        self, run_id: str, query_id: str, repeat: int, judge_id: str | None, judge_repeat: int = 0
+    ) -> Cause | None:
+        """The cause of one response; None when it did not fail."""
+        with self._database.read() as connection:
+            mine = (
+                table.c.run_no == run_no(connection, run_id),
+                table.c.response_no == response_no(connection, run_id, query_id, repeat),
+                table.c.judge_no == judge_no(connection, judge_id),
+                table.c.judge_repeat == judge_repeat,
+            )
+            body = connection.execute(select(table.c.body).where(*mine)).scalar()
+        return None if body is None else decode(Cause, unpack(body))

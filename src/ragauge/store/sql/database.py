@@ -1,0 +1,152 @@
+"""One database: connections, transactions, and what SQLite needs to be shared by several processes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Engine, Table, create_engine, event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from ragauge.errors import StoreError
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects.postgresql import Insert as PostgresInsert
+    from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
+
+WAIT = 120.0  # seconds that a writer waits for another process's transaction
+MOST_IN = 900  # values in one IN (...): older SQLite builds allow 999 variables a statement
+WRITES = {"ragauge_writes": True}
+
+
+class Database:
+    """Connections to one store.
+
+    A read sees one consistent state and waits for nobody. A write is one transaction: writers of this process queue on
+    a lock, writers of other processes on SQLite's. A write inside a write joins it, so that areas combine.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.engine = _engine(url)
+        self._lock = threading.Lock()
+        self._current = threading.local()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection for reading; inside another block of the same thread, that block's."""
+        current = self._of_thread("writing") or self._of_thread("reading")
+        if current is not None:
+            yield current
+            return
+        with _as_store_error(self.url), self.engine.connect() as connection:
+            self._current.reading = connection
+            try:
+                yield connection
+            finally:
+                self._current.reading = None
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction: all of it is kept at the end of the block, or none when the block raises."""
+        current = self._of_thread("writing")
+        if current is not None:
+            yield current
+            return
+        with self._lock, _as_store_error(self.url), self.engine.connect() as plain:
+            connection = plain.execution_options(**WRITES)
+            with connection.begin():
+                self._current.writing = connection
+                try:
+                    yield connection
+                finally:
+                    self._current.writing = None
+
+    def _of_thread(self, kind: str) -> Connection | None:
+        found: Connection | None = getattr(self._current, kind, None)
+        return found
+
+    def insert(self, table: Table) -> SqliteInsert | PostgresInsert:
+        """An INSERT that knows ON CONFLICT, in this database's dialect."""
+        return postgresql.insert(table) if self.engine.dialect.name == "postgresql" else sqlite.insert(table)
+
+    def close(self) -> None:
+        """Gives every connection back."""
+        self.engine.dispose()
+
+
+@contextmanager
+def _as_store_error(url: str) -> Iterator[None]:
+    try:
+        yield
+    except SQLAlchemyError as error:
+        cause = getattr(error, "orig", None) or error
+        raise StoreError(f"the store {make_url(url).render_as_string()} failed: {cause}.") from error
+
+
+def _engine(url: str) -> Engine:
+    engine = create_engine(url, connect_args={"timeout": WAIT, "check_same_thread": False})
+
+    @event.listens_for(engine, "connect")
+    def _on_connect(connection: Any, _record: object) -> None:
+        # the driver's own BEGIN comes late and deferred; ours are written below
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA foreign_keys = ON")
+        # A committed transaction is in the operating system's hands under NORMAL too, so kill -9 loses nothing either
+        # way. FULL also syncs the log at each commit: judged answers cost money or hours, and one commit holds a whole
+        # batch, so surviving a power cut costs a few milliseconds a second.
+        cursor.execute("PRAGMA synchronous = FULL")
+        cursor.execute("PRAGMA cache_size = -32768")  # 32 MB a connection
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _on_begin(connection: Connection) -> None:
+        # IMMEDIATE takes the write lock first and waits for it. A deferred transaction that read before it writes
+        # cannot wait (its snapshot is old): it would fail at once with "database is locked".
+        writes = connection.get_execution_options().get("ragauge_writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def use_write_ahead_log(database: Database) -> None:
+    """Puts a SQLite file into WAL mode, where readers and one writer do not block each other.
+
+    The mode is kept in the file. The change needs the file alone and does not wait by itself, so it is tried again.
+    """
+    until = time.monotonic() + WAIT
+    with _as_store_error(database.url):
+        while True:
+            connection = database.engine.raw_connection()
+            try:
+                cursor = connection.cursor()
+                if cursor.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+                    return
+                if cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal":
+                    return
+            except Exception as error:
+                if "locked" not in str(error) or time.monotonic() > until:
+                    raise StoreError(f"the store {database.url} cannot be opened: {error}.") from error
+            finally:
+                connection.close()
+            if time.monotonic() > until:
+                raise StoreError(f"the store {database.url} cannot be put into WAL mode: other programs hold it.")
+            time.sleep(0.02)
+
+
+def chunks(values: Iterable[Any], size: int = MOST_IN) -> Iterator[Sequence[Any]]:
+    """Lists of at most `size` values."""
+    part: list[Any] = []
+    for value in values:
+        part.append(value)
+        if len(part) == size:
+            yield part
+            part = []
+    if part:
+        yield part

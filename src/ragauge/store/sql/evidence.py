@@ -1,0 +1,203 @@
+"""What judges found, by key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, select
+
+from ragauge.data.canonical import canonical
+from ragauge.data.codec import FACTS, decode, encode
+from ragauge.data.facts import Evidence
+from ragauge.store.contracts import PackedEvidence
+from ragauge.store.packing import pack, unpack
+from ragauge.store.schema import evidence as table
+from ragauge.store.schema import judges, responses, run_evidence
+from ragauge.store.sql.database import Database, chunks
+from ragauge.store.sql.names import judge_no, put_judges, run_no
+from ragauge.store.sql.runs import response_no
+
+OK, FAILED = 0, 1
+
+
+def packed(evidence: Evidence) -> PackedEvidence:
+    """Evidence as it is stored."""
+    failed = evidence.status == "failed" or evidence.facts is None
+    return PackedEvidence(
+        key=evidence.key,
+        question=evidence.question,
+        question_version=evidence.question_version,
+        judge_id=evidence.judge_id,
+        judge_repeat=evidence.judge_repeat,
+        failed=failed,
+        body=pack(canonical(evidence.reason) if failed else encode(evidence.facts)),
+        replies=pack(canonical(list(evidence.reply_keys))) if evidence.reply_keys else None,
+    )
+
+
+def unpacked(found: PackedEvidence) -> Evidence:
+    """Evidence with its facts."""
+    text = unpack(found.body)
+    return Evidence(
+        key=found.key,
+        question=found.question,
+        question_version=found.question_version,
+        judge_id=found.judge_id,
+        status="failed" if found.failed else "ok",
+        facts=None if found.failed else decode(FACTS[found.question], text),
+        judge_repeat=found.judge_repeat,
+        reply_keys=tuple(json.loads(unpack(found.replies))) if found.replies is not None else (),
+        reason=json.loads(text) if found.failed else "",
+    )
+
+
+class SqlEvidence:
+    """`Evidences` on a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, evidence: Evidence) -> Evidence:
+        """Keeps evidence; returns what is stored under its key: the first that was not failed wins."""
+        with self._database.write() as connection:
+            self._insert(connection, {evidence.key: packed(evidence)})
+            return unpacked(_by_key(connection, [evidence.key])[evidence.key][1])
+
+    def get(self, key: str) -> Evidence | None:
+        """Evidence by key."""
+        with self._database.read() as connection:
+            found = _by_key(connection, [key]).get(key)
+        return None if found is None else unpacked(found[1])
+
+    def known(self, keys: Collection[str]) -> dict[str, PackedEvidence]:
+        """What is stored of these keys and did not fail: what need not be asked again."""
+        with self._database.read() as connection:
+            return {key: found for key, (_, found) in _by_key(connection, keys).items() if not found.failed}
+
+    def add(self, found: Sequence[tuple[int, PackedEvidence]]) -> set[str]:
+        """Keeps evidence and links it to responses; returns the keys that something else was stored under first."""
+        mine = {one.key: one for _, one in found}
+        if not mine:
+            return set()
+        with self._database.write() as connection:
+            numbers = self._insert(connection, mine)
+            stored = _by_key(connection, mine)
+            links = [
+                {
+                    "response_no": response,
+                    "judge_no": numbers[one.judge_id],
+                    "judge_repeat": one.judge_repeat,
+                    "question": one.question,
+                    "evidence_no": stored[one.key][0],
+                }
+                for response, one in found
+            ]
+            statement = self._database.insert(run_evidence)
+            connection.execute(
+                statement.on_conflict_do_update(
+                    index_elements=["response_no", "judge_no", "judge_repeat", "question"],
+                    set_={"evidence_no": statement.excluded.evidence_no},
+                ),
+                links,
+            )
+        return {key for key, one in mine.items() if _differs(stored[key][1], one)}
+
+    def linked(self, numbers: Collection[int], judge_id: str, judge_repeat: int = 0) -> dict[int, list[PackedEvidence]]:
+        """Everything that a judge found about these responses."""
+        result: dict[int, list[PackedEvidence]] = {}
+        with self._database.read() as connection:
+            judge = judge_no(connection, judge_id)
+            for part in chunks(numbers) if judge is not None else ():
+                query = _linked(judge, judge_repeat).where(run_evidence.c.response_no.in_(part))
+                for row in connection.execute(query):
+                    result.setdefault(row.response_no, []).append(_packed_row(row))
+        return result
+
+    def of_response(
+        self, run_id: str, query_id: str, repeat: int, judge_id: str, judge_repeat: int = 0
+    ) -> dict[str, Evidence]:
+        """Question -> evidence of one response."""
+        with self._database.read() as connection:
+            number = response_no(connection, run_id, query_id, repeat)
+        found = self.linked([number], judge_id, judge_repeat).get(number, [])
+        return {one.question: unpacked(one) for one in found}
+
+    def of_run(
+        self, run_id: str, judge_id: str, judge_repeat: int = 0, batch: int = 500
+    ) -> Iterator[tuple[str, int, dict[str, Evidence]]]:
+        """(query_id, repeat, question -> evidence) of every response, in example order, read as a stream."""
+        columns = (responses.c.response_no, responses.c.query_id, responses.c.repeat)
+        with self._database.read() as connection:
+            mine = responses.c.run_no == run_no(connection, run_id)
+            rows = connection.execute(select(*columns).where(mine).order_by(responses.c.response_no)).all()
+        for part in chunks(rows, batch):
+            found = self.linked([row.response_no for row in part], judge_id, judge_repeat)
+            for row in part:
+                evidence = {one.question: unpacked(one) for one in found.get(row.response_no, [])}
+                yield row.query_id, row.repeat, evidence
+
+    def _insert(self, connection: Connection, mine: dict[str, PackedEvidence]) -> dict[str | None, int]:
+        """Adds what is new, and what did not fail in place of what did; returns the judges' numbers."""
+        numbers = put_judges(self._database, connection, {one.judge_id for one in mine.values()})
+        rows = [
+            {
+                "key": bytes.fromhex(key),
+                "question": one.question,
+                "question_version": one.question_version,
+                "judge_no": numbers[one.judge_id],
+                "judge_repeat": one.judge_repeat,
+                "status": FAILED if one.failed else OK,
+                "body": one.body,
+                "replies": one.replies,
+            }
+            for key, one in mine.items()
+        ]
+        statement = self._database.insert(table)
+        connection.execute(
+            statement.on_conflict_do_update(
+                index_elements=["key"],
+                set_={name: statement.excluded[name] for name in ("status", "body", "replies")},
+                where=(table.c.status == FAILED),
+            ),
+            rows,
+        )
+        return numbers
+
+
+def _differs(stored: PackedEvidence, mine: PackedEvidence) -> bool:
+    if stored.failed and mine.failed:
+        return False
+    return (stored.failed, stored.body) != (mine.failed, mine.body)
+
+
+def _by_key(connection: Connection, keys: Collection[str]) -> dict[str, tuple[int, PackedEvidence]]:
+    found = {}
+    for part in chunks(keys):
+        query = select(table, judges.c.judge_id).join_from(table, judges, table.c.judge_no == judges.c.judge_no)
+        for row in connection.execute(query.where(table.c.key.in_([bytes.fromhex(key) for key in part]))):
+            found[row.key.hex()] = (row.evidence_no, _packed_row(row))
+    return found
+
+
+def _linked(judge: int | None, judge_repeat: int) -> Select[Any]:
+    return (
+        select(table, judges.c.judge_id, run_evidence.c.response_no)
+        .join_from(run_evidence, table, run_evidence.c.evidence_no == table.c.evidence_no)
+        .join(judges, judges.c.judge_no == table.c.judge_no)
+        .where(run_evidence.c.judge_no == judge, run_evidence.c.judge_repeat == judge_repeat)
+    )
+
+
+def _packed_row(row: Row[Any]) -> PackedEvidence:
+    return PackedEvidence(
+        key=row.key.hex(),
+        question=row.question,
+        question_version=row.question_version,
+        judge_id=row.judge_id,
+        judge_repeat=row.judge_repeat,
+        failed=row.status == FAILED,
+        body=row.body,
+        replies=row.replies,
+    )

@@ -1,0 +1,175 @@
+"""From the spool into the tables, in one transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, text
+from sqlalchemy.exc import IntegrityError
+
+from ragauge.data.canonical import canonical, plain
+from ragauge.data.run import Run
+from ragauge.errors import DataError, UsageError
+from ragauge.store.packing import pack
+from ragauge.store.schema import examples, responses, run_names, run_texts, runs, sets
+from ragauge.store.sql import texts as texts_area
+from ragauge.store.sql.database import Database, chunks
+from ragauge.store.sql.spool import Packed, Spool
+
+SET_OF_RUN = text("""
+    INSERT INTO set_examples (set_no, position, example_no)
+    SELECT :set_no, row_number() OVER (ORDER BY min(response_no)), example_no
+    FROM responses WHERE run_no = :run_no GROUP BY example_no
+""")
+
+
+def now() -> str:
+    """The time, UTC, as ISO text that sorts."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def load(database: Database, spool: Spool, run: Run, batch: int) -> int:
+    """Writes the spooled run, or finds the one of the same content; returns its number."""
+    run = _completed(run, spool)
+    content = _content(run, spool)
+    with database.write() as connection:
+        found = connection.execute(select(runs.c.run_no).where(runs.c.content == content)).scalar()
+        if found is not None:
+            _name(database, connection, found, run.name)
+            return int(found)
+        run_no = _insert_run(connection, run, content, spool.n_absent)
+        for part in chunks(spool.read(), batch):
+            _insert_batch(database, connection, run_no, part, spool)
+        if run.kind == "set":
+            set_no = _set_no(connection, run_no, run, whole=run.set_version == spool.set_version)
+            connection.execute(runs.update().where(runs.c.run_no == run_no).values(set_no=set_no))
+        return run_no
+
+
+def _completed(run: Run, spool: Spool) -> Run:
+    moment = now()
+    named = run.name or run.run_id
+    return replace(
+        run,
+        run_id=run.run_id or hashlib.sha256(f"{moment}{named}".encode() + spool.content).hexdigest()[:12],
+        name=named,
+        set_name=run.set_name or (named if run.kind == "set" else ""),
+        set_version=run.set_version or (spool.set_version if run.kind == "set" else ""),
+        planned=max(run.planned, spool.n),
+        done=spool.n,
+        heartbeat=run.heartbeat or moment,
+        created_at=run.created_at or moment,
+    )
+
+
+def _content(run: Run, spool: Spool) -> bytes:
+    what = [run.kind, run.set_version, run.system, plain(run.config), run.variant, spool.content.hex()]
+    return hashlib.sha256(canonical(what).encode("utf-8", "surrogatepass")).digest()
+
+
+def _name(database: Database, connection: Connection, run_no: int, name: str) -> None:
+    if name:
+        connection.execute(database.insert(run_names).on_conflict_do_nothing(), [{"name": name, "run_no": run_no}])
+
+
+def _insert_run(connection: Connection, run: Run, content: bytes, absent: int) -> int:
+    if connection.execute(select(runs.c.run_no).where(runs.c.run_id == run.run_id)).scalar() is not None:
+        raise UsageError(f"the run id {run.run_id!r} is taken by a run of other content. Leave run_id empty.")
+    values = {column.name: getattr(run, column.name) for column in runs.c if hasattr(run, column.name)}
+    values |= {"config": pack(canonical(plain(run.config))), "content": content, "absent": absent}
+    key = connection.execute(insert(runs).values(values)).inserted_primary_key
+    return int(key[0]) if key is not None else 0
+
+
+def _insert_batch(
+    database: Database, connection: Connection, run_no: int, batch: Sequence[Packed], spool: Spool
+) -> None:
+    text_nos = _text_nos(database, connection, batch)
+    example_nos = _example_nos(database, connection, batch)
+    if text_nos:
+        links = [{"run_no": run_no, "text_no": number} for number in sorted(set(text_nos.values()))]
+        connection.execute(database.insert(run_texts).on_conflict_do_nothing(), links)
+    rows = [_row(run_no, item, example_nos[item.example_sha], text_nos) for item in batch]
+    try:
+        connection.execute(insert(responses), rows)
+    except IntegrityError:
+        raise _duplicate(spool) from None
+
+
+def _row(run_no: int, item: Packed, example_no: int, text_nos: dict[bytes, int]) -> dict[str, Any]:
+    numbers = [text_nos[sha] if sha else 0 for sha in item.shas]
+    return {
+        "run_no": run_no,
+        "query_id": item.query_id,
+        "repeat": item.repeat,
+        "example_no": example_no,
+        "weight": item.weight,
+        "absent": int(item.absent),
+        "body": item.body,
+        "text_nos": struct.pack(f"<{len(numbers)}q", *numbers) if any(numbers) else None,
+    }
+
+
+def _text_nos(database: Database, connection: Connection, batch: Sequence[Packed]) -> dict[bytes, int]:
+    shas = {sha: None for item in batch for sha in item.shas if sha}
+    known = texts_area.numbers_of(connection, shas)
+    new = [pair for item in batch for pair in item.texts if pair[0] not in known]
+    if new:
+        texts_area.add(database, connection, new)
+        known |= texts_area.numbers_of(connection, {sha: None for sha, _ in new})
+    return known
+
+
+def _example_nos(database: Database, connection: Connection, batch: Sequence[Packed]) -> dict[bytes, int]:
+    rows = [
+        {"sha": item.example_sha, "query_key": item.query_key, "groups": item.groups, "body": item.example}
+        for item in batch
+        if item.example is not None
+    ]
+    return put_examples(database, connection, rows, {item.example_sha: None for item in batch})
+
+
+def put_examples(
+    database: Database, connection: Connection, rows: Sequence[dict[str, Any]], shas: Iterable[bytes]
+) -> dict[bytes, int]:
+    """Adds examples that are new; returns the numbers of all that are named."""
+    if rows:
+        connection.execute(database.insert(examples).on_conflict_do_nothing(), rows)
+    found: dict[bytes, int] = {}
+    for part in chunks(shas):
+        query = select(examples.c.sha, examples.c.example_no).where(examples.c.sha.in_(part))
+        found.update((sha, number) for sha, number in connection.execute(query))
+    return found
+
+
+def _set_no(connection: Connection, run_no: int, run: Run, *, whole: bool) -> int | None:
+    """The run's eval set, added where the run covers all of it."""
+    same = (sets.c.name == run.set_name) & (sets.c.version == run.set_version)
+    found = connection.execute(select(sets.c.set_no).where(same)).scalar()
+    if found is not None:
+        return int(found)
+    if not whole:
+        return None
+    values = {"name": run.set_name, "version": run.set_version, "kept": 0, "created_at": run.created_at}
+    key = connection.execute(insert(sets).values(values)).inserted_primary_key
+    set_no = int(key[0]) if key is not None else 0
+    connection.execute(SET_OF_RUN, {"set_no": set_no, "run_no": run_no})
+    return set_no
+
+
+def _duplicate(spool: Spool) -> DataError:
+    """Which response stands twice; looked for only when the table has refused it."""
+    seen: dict[tuple[str, int], int] = {}
+    for place, item in enumerate(spool.read(), 1):
+        first = seen.setdefault((item.query_id, item.repeat), place)
+        if first != place:
+            return DataError(
+                f"query_id {item.query_id!r}, repeat {item.repeat} stands twice: records {first} and {place}.",
+                hint="Give each answer to one question its own repeat: 0, 1, 2 …",
+            )
+    return DataError("a response stands twice.")

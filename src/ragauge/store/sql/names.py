@@ -1,0 +1,93 @@
+"""The small tables that give names their numbers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import Connection, select
+
+from ragauge.errors import UnknownName
+from ragauge.store.packing import pack
+from ragauge.store.schema import judges, metrics, reasons, run_names, runs
+from ragauge.store.sql.database import Database, chunks
+
+NOBODY = ""  # the judge of scores that ask nothing
+
+
+def run_no(connection: Connection, run_id: str) -> int:
+    """A run's number. UnknownName if there is none of this id."""
+    found: int | None = connection.execute(select(runs.c.run_no).where(runs.c.run_id == run_id)).scalar()
+    if found is None:
+        raise UnknownName("run", run_id, known_runs(connection), "ragauge runs lists them.")
+    return found
+
+
+def known_runs(connection: Connection, most: int = 500) -> list[str]:
+    """Names and ids of the newest runs, for the nearest in an error."""
+    newest = select(runs.c.run_id, runs.c.name).order_by(runs.c.run_no.desc()).limit(most)
+    names = {name for row in connection.execute(newest) for name in row if name}
+    return [*names, *connection.execute(select(run_names.c.name).limit(most)).scalars()]
+
+
+def judge_no(connection: Connection, judge_id: str | None) -> int | None:
+    """A judge's number; None if it never judged here."""
+    found: int | None = connection.execute(
+        select(judges.c.judge_no).where(judges.c.judge_id == (judge_id or NOBODY))
+    ).scalar()
+    return found
+
+
+def put_judges(database: Database, connection: Connection, judge_ids: Collection[str | None]) -> dict[str | None, int]:
+    """Numbers of judges, new ones added."""
+    rows = [{"judge_id": judge_id or NOBODY} for judge_id in judge_ids]
+    if rows:
+        connection.execute(database.insert(judges).on_conflict_do_nothing(), rows)
+    found = {}
+    for judge_id in judge_ids:
+        number = judge_no(connection, judge_id)
+        if number is not None:
+            found[judge_id] = number
+    return found
+
+
+def metric_nos(connection: Connection, named: Collection[tuple[str, int]]) -> dict[tuple[str, int], int]:
+    """(name, version) -> number, of the metrics that have one."""
+    wanted = set(named)
+    found: dict[tuple[str, int], int] = {}
+    for part in chunks(sorted({name for name, _ in wanted})):
+        for number, name, version in connection.execute(select(metrics).where(metrics.c.name.in_(part))):
+            if (name, version) in wanted:
+                found[name, version] = number
+    return found
+
+
+def put_metrics(
+    database: Database, connection: Connection, named: Collection[tuple[str, int]]
+) -> dict[tuple[str, int], int]:
+    """(name, version) -> number, new ones added."""
+    found = metric_nos(connection, named)
+    rows = [{"name": name, "version": version} for name, version in named if (name, version) not in found]
+    if rows:
+        connection.execute(database.insert(metrics).on_conflict_do_nothing(), rows)
+        found = metric_nos(connection, named)
+    return found
+
+
+def put_reasons(database: Database, connection: Connection, texts: Sequence[str]) -> dict[str, int]:
+    """Text -> number of each reason, new ones added."""
+    by_sha = {hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(): text for text in texts}
+    found = _reason_nos(connection, by_sha)
+    rows = [{"sha": sha, "body": pack(text)} for sha, text in by_sha.items() if text not in found]
+    if rows:
+        connection.execute(database.insert(reasons).on_conflict_do_nothing(), rows)
+        found = _reason_nos(connection, by_sha)
+    return found
+
+
+def _reason_nos(connection: Connection, by_sha: dict[bytes, str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for part in chunks(by_sha):
+        query = select(reasons.c.sha, reasons.c.reason_no).where(reasons.c.sha.in_(part))
+        found.update((by_sha[sha], number) for sha, number in connection.execute(query))
+    return found

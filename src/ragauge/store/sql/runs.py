@@ -1,0 +1,208 @@
+"""Runs and their responses."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import struct
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Row, Select, bindparam, func, select
+
+from ragauge.data.codec import decode, from_plain
+from ragauge.data.example import Example
+from ragauge.data.response import Response
+from ragauge.data.run import Run
+from ragauge.errors import UnknownName
+from ragauge.store.contracts import Loaded, Record
+from ragauge.store.packing import ESCAPE, framed, unescape, unpack
+from ragauge.store.schema import examples, responses, run_names, runs
+from ragauge.store.sql import deleting, importing
+from ragauge.store.sql.database import Database, chunks
+from ragauge.store.sql.names import known_runs, run_no
+from ragauge.store.sql.spool import Spool
+from ragauge.store.sql.texts import SqlTexts
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LATEST = "latest"
+
+
+class SqlRuns:
+    """`Runs` on a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._texts = SqlTexts(database)
+
+    def import_run(self, run: Run, records: Iterable[Record], batch: int = 500) -> Run:
+        """Keeps a run and its responses, all or nothing; finds the run of the same content. See `Runs`."""
+        spool = Spool()
+        try:
+            spool.fill(records)
+            number = importing.load(self._database, spool, run, batch)
+        finally:
+            spool.close()
+        with self._database.read() as connection:
+            return _run(connection.execute(select(runs).where(runs.c.run_no == number)).one())
+
+    def find(self, which: str) -> Run:
+        """The run of an id, of a name (the newest that has it), or "latest". UnknownName if there is none."""
+        newest = select(runs).order_by(runs.c.run_no.desc()).limit(1)
+        named = select(run_names.c.run_no).where(run_names.c.name == which)
+        tries = [newest.where(runs.c.run_id == which), newest.where((runs.c.name == which) | runs.c.run_no.in_(named))]
+        with self._database.read() as connection:
+            for query in [newest, *tries] if which == LATEST else tries:
+                found = connection.execute(query).first()
+                if found is not None:
+                    return _run(found)
+            raise UnknownName("run", which, {*known_runs(connection), LATEST}, "ragauge runs lists them.")
+
+    def list(self, limit: int | None = None) -> builtins.list[Run]:
+        """Runs, newest first."""
+        with self._database.read() as connection:
+            return [_run(row) for row in connection.execute(select(runs).order_by(runs.c.run_no.desc()).limit(limit))]
+
+    def delete(self, run_id: str) -> None:
+        """Removes a run, its scores, and the texts, examples and evidence that no other run refers to."""
+        with self._database.write() as connection:
+            deleting.delete_run(connection, run_no(connection, run_id))
+
+    def size(self, run_id: str) -> int:
+        """How many responses it has, absent ones counted."""
+        with self._database.read() as connection:
+            mine = responses.c.run_no == run_no(connection, run_id)
+            return connection.execute(select(func.count()).select_from(responses).where(mine)).scalar_one()
+
+    def absent(self, run_id: str) -> int:
+        """How many examples the run held no response for."""
+        with self._database.read() as connection:
+            number = run_no(connection, run_id)
+            return int(connection.execute(select(runs.c.absent).where(runs.c.run_no == number)).scalar_one())
+
+    def order(self, run_id: str) -> builtins.list[tuple[int, int]]:
+        """(number, hash of the question) of every response, in example order."""
+        query = _of_run(select(responses.c.response_no, examples.c.query_key))
+        with self._database.read() as connection:
+            rows = connection.execute(query, {"number": run_no(connection, run_id)})
+            return [(number, key) for number, key in rows]
+
+    def load(self, numbers: Sequence[int]) -> builtins.list[Loaded]:
+        """Responses by number, in that order, with their examples; numbers that are gone are left out."""
+        query = _bodies()
+        with self._database.read() as connection:
+            rows: list[Row[Any]] = []
+            for part in chunks(numbers):
+                rows += connection.execute(query.where(responses.c.response_no.in_(part)))
+            by_number = {row.response_no: row for row in rows}
+            texts = self._texts.get(_text_nos(rows))
+        return [_loaded(by_number[number], texts) for number in numbers if number in by_number]
+
+    def pairs(self, run_id: str, batch: int = 500) -> Iterator[tuple[Example, Response]]:
+        """Every example with its response, in example order, read as a stream."""
+        # by number, a batch at a time: no transaction stays open while the caller works
+        for part in chunks([number for number, _ in self.order(run_id)], batch):
+            for item in self.load(part):
+                yield item.example, item.response
+
+    def response(self, run_id: str, query_id: str, repeat: int = 0) -> tuple[Example, Response]:
+        """One example with its response. UnknownName if there is none."""
+        with self._database.read() as connection:
+            (item,) = self.load([response_no(connection, run_id, query_id, repeat)])
+        return item.example, item.response
+
+    def segments(self, run_id: str) -> pl.DataFrame:
+        """query_id and one column per segment (null where an example does not have it), in example order."""
+        import polars as pl
+
+        ids, groups = self._groups(run_id)
+        segments = [group.get("segments", {}) for group in groups]
+        columns: dict[str, builtins.list[str | None]] = {"query_id": [*ids]}
+        for name in dict.fromkeys(name for segment in segments for name in segment):
+            values = [segment.get(name) for segment in segments]
+            shown = framed(name) if name != "query_id" else "query_id (segment)"
+            columns[shown] = [None if value is None else framed(str(value)) for value in values]
+        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+
+    def clusters(self, run_id: str) -> pl.DataFrame:
+        """query_id and cluster (null where there is none), in example order."""
+        import polars as pl
+
+        ids, groups = self._groups(run_id)
+        clusters = [group.get("cluster") for group in groups]
+        columns = {"query_id": ids, "cluster": [None if name is None else framed(name) for name in clusters]}
+        return pl.DataFrame(columns, schema={"query_id": pl.String, "cluster": pl.String})
+
+    def _groups(self, run_id: str) -> tuple[builtins.list[str], builtins.list[dict[str, Any]]]:
+        """query_id, and what it is grouped by, of each distinct query_id."""
+        query = _of_run(select(responses.c.query_id, examples.c.groups))
+        found: dict[str, dict[str, Any]] = {}
+        with self._database.read() as connection:
+            for query_id, groups in connection.execute(query, {"number": run_no(connection, run_id)}):
+                if query_id not in found:
+                    found[query_id] = json.loads(unpack(groups)) if groups is not None else {}
+        return [framed(query_id) for query_id in found], list(found.values())
+
+
+def response_no(connection: Connection, run_id: str, query_id: str, repeat: int) -> int:
+    """Number of one response. UnknownName if there is none."""
+    number = run_no(connection, run_id)
+    mine = (responses.c.run_no == number) & (responses.c.repeat == repeat)
+    asked = [query_id, unescape(query_id)] if ESCAPE in query_id else [query_id]  # as it stands in a frame, too
+    found = connection.execute(select(responses.c.response_no).where(mine, responses.c.query_id.in_(asked))).scalar()
+    if found is None:
+        known = select(responses.c.query_id).where(responses.c.run_no == number).distinct().limit(5_000)
+        name = query_id if repeat == 0 else f"{query_id} (repeat {repeat})"
+        raise UnknownName("query_id", name, connection.execute(known).scalars())
+    return int(found)
+
+
+def _of_run(query: Select[Any]) -> Select[Any]:
+    """Responses of the run `:number` with their examples, in example order."""
+    joined = query.join_from(responses, examples, responses.c.example_no == examples.c.example_no)
+    return joined.where(responses.c.run_no == bindparam("number")).order_by(responses.c.response_no)
+
+
+def _bodies() -> Select[Any]:
+    columns = (responses.c.response_no, responses.c.body, responses.c.text_nos, examples.c.body.label("example"))
+    return select(*columns).join_from(responses, examples, responses.c.example_no == examples.c.example_no)
+
+
+def _numbers(packed: bytes | None) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(packed) // 8}q", packed) if packed else ()
+
+
+def _text_nos(rows: Collection[Row[Any]]) -> set[int]:
+    return {number for row in rows for number in _numbers(row.text_nos) if number}
+
+
+def _loaded(row: Row[Any], texts: dict[int, str]) -> Loaded:
+    numbers = _numbers(row.text_nos)
+    plain = json.loads(unpack(row.body))
+    passages = [*plain.get("passages", ()), *plain.get("candidates", ())]
+    if numbers:
+        for passage, number in zip(passages, numbers, strict=True):
+            if number:
+                passage["text"] = texts[number]
+    return Loaded(row.response_no, decode(Example, unpack(row.example)), from_plain(Response, plain))
+
+
+def _run(row: Row[Any]) -> Run:
+    return Run(
+        run_id=row.run_id,
+        name=row.name,
+        kind=row.kind,
+        set_name=row.set_name,
+        set_version=row.set_version,
+        system=row.system,
+        config=json.loads(unpack(row.config)),
+        variant=row.variant,
+        git=row.git,
+        state=row.state,
+        planned=row.planned,
+        done=row.done,
+        heartbeat=row.heartbeat,
+        created_at=row.created_at,
+    )

@@ -1,0 +1,187 @@
+"""Scores, by integer keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, and_, case, func, or_, select
+
+from ragauge.data.score import STATUSES, Score
+from ragauge.metrics.base import Measured
+from ragauge.store.contracts import Column
+from ragauge.store.packing import unpack
+from ragauge.store.schema import judges, metrics, reasons
+from ragauge.store.schema import scores as table
+from ragauge.store.sql.database import Database, chunks
+from ragauge.store.sql.names import judge_no, metric_nos, put_judges, put_metrics, put_reasons, run_no
+from ragauge.store.sql.runs import response_no
+
+if TYPE_CHECKING:
+    import polars as pl
+
+KEY = ("run_no", "response_no", "judge_no", "judge_repeat", "metric_no")
+VALUES = ("status", "value", "numerator", "denominator", "low", "high", "reason_no")
+CODES = {status: code for code, status in enumerate(STATUSES)}
+FAILED = CODES["failed"]
+AT_A_TIME = 20_000
+Place = tuple[int, int, int]  # metric_no, judge_no, judge_repeat
+
+
+class SqlScores:
+    """`Scores` on a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        statement = database.insert(table)
+        upsert = statement.on_conflict_do_update(
+            index_elements=list(KEY), set_={name: statement.excluded[name] for name in VALUES}
+        )
+        # compiled once and run with tuples: twice as fast as through dictionaries, and there are 25 rows an answer
+        self._upsert = upsert.compile(dialect=database.engine.dialect, column_keys=[*KEY, *VALUES])
+
+    def write(self, run_id: str, columns: Sequence[Column], rows: Iterable[tuple[int, Sequence[Measured]]]) -> int:
+        """Keeps scores; one already there is replaced, since scores are recomputable."""
+        with self._database.write() as connection:
+            run = run_no(connection, run_id)
+            places = self._put_places(connection, columns)
+            written = 0
+            for part in chunks(rows, max(1, AT_A_TIME // max(1, len(columns)))):
+                texts = {measured.reason for _, row in part for measured in row if measured.reason}
+                numbers = put_reasons(self._database, connection, sorted(texts)) if texts else {}
+                written += self._insert(connection, _rows(run, places, part, numbers))
+        return written
+
+    def complete(self, run_id: str, columns: Sequence[Column], *, failed_too: bool = True) -> set[int]:
+        """Numbers of the responses that have a score in every column."""
+        with self._database.read() as connection:
+            run = run_no(connection, run_id)
+            places = _places(connection, columns)
+            if places is None or not places:
+                return set()
+            query = (
+                select(table.c.response_no)
+                .where(table.c.run_no == run, or_(*(_is_at(place) for place in places)))
+                .group_by(table.c.response_no)
+                .having(func.count() == len(set(places)))
+            )
+            if not failed_too:
+                query = query.having(func.sum(case((table.c.status == FAILED, 1), else_=0)) == 0)
+            return set(connection.execute(query).scalars())
+
+    def frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
+        """Every score of a run by one judge, with those that ask nobody, in example order. See `Scores`."""
+        from ragauge.store.sql.score_frame import frame
+
+        with self._database.read() as connection:
+            return frame(connection, run_no(connection, run_id), judge_id, judge_repeat)
+
+    def of_response(
+        self, run_id: str, query_id: str, repeat: int, judge_id: str | None, judge_repeat: int = 0
+    ) -> dict[str, Score]:
+        """Printed name -> score of one response."""
+        with self._database.read() as connection:
+            mine = (
+                table.c.run_no == run_no(connection, run_id),
+                table.c.response_no == response_no(connection, run_id, query_id, repeat),
+                by_judge(connection, judge_id, judge_repeat),
+            )
+            query = (
+                select(table, metrics.c.name, metrics.c.version, judges.c.judge_id, reasons.c.body)
+                .join_from(table, metrics, table.c.metric_no == metrics.c.metric_no)
+                .join(judges, judges.c.judge_no == table.c.judge_no)
+                .join(reasons, reasons.c.reason_no == table.c.reason_no, isouter=True)
+                .where(*mine)
+                .order_by(metrics.c.metric_no)
+            )
+            rows = connection.execute(query).all()
+        newest: dict[str, Any] = {}
+        for row in rows:
+            if row.name not in newest or row.version > newest[row.name].version:
+                newest[row.name] = row
+        return {name: _score(row, run_id, query_id, repeat) for name, row in newest.items()}
+
+    def judges(self, run_id: str) -> list[str]:
+        """Who judged this run."""
+        with self._database.read() as connection:
+            found = select(table.c.judge_no).where(table.c.run_no == run_no(connection, run_id)).distinct()
+            named = select(judges.c.judge_id).where(judges.c.judge_no.in_(found), judges.c.judge_id != "")
+            return list(connection.execute(named.order_by(judges.c.judge_no)).scalars())
+
+    def _put_places(self, connection: Connection, columns: Sequence[Column]) -> list[Place]:
+        named = put_metrics(self._database, connection, [(column.metric, column.version) for column in columns])
+        judged = put_judges(self._database, connection, {column.judge_id for column in columns})
+        return [
+            (named[column.metric, column.version], judged[column.judge_id], column.judge_repeat) for column in columns
+        ]
+
+    def _insert(self, connection: Connection, rows: Iterator[tuple[Any, ...]]) -> int:
+        values = list(rows)
+        if not values:
+            return 0
+        if self._upsert.positional:
+            connection.exec_driver_sql(str(self._upsert), values)
+        else:
+            names = (*KEY, *VALUES)
+            connection.exec_driver_sql(str(self._upsert), [dict(zip(names, row, strict=True)) for row in values])
+        return len(values)
+
+
+def by_judge(connection: Connection, judge_id: str | None, judge_repeat: int) -> Any:
+    """Condition: scores of one asking of a judge, and those that ask nobody."""
+    nobody = judge_no(connection, None)
+    judge = judge_no(connection, judge_id)
+    asks_nobody = table.c.judge_no == (-1 if nobody is None else nobody)
+    if judge_id is None or judge is None:
+        return asks_nobody
+    return or_(asks_nobody, and_(table.c.judge_no == judge, table.c.judge_repeat == judge_repeat))
+
+
+def _rows(
+    run: int, places: Sequence[Place], part: Sequence[tuple[int, Sequence[Measured]]], numbers: dict[str, int]
+) -> Iterator[tuple[Any, ...]]:
+    for response, row in part:
+        for (metric, judge, repeat), one in zip(places, row, strict=True):
+            value = one.value
+            yield (
+                run, response, judge, repeat, metric, CODES[one.status], value, one.numerator, one.denominator,
+                None if one.low == value else one.low, None if one.high == value else one.high,
+                numbers[one.reason] if one.reason else None,
+            )  # fmt: skip
+
+
+def _places(connection: Connection, columns: Sequence[Column]) -> list[Place] | None:
+    """Numbers of the columns; None when one of them was never written."""
+    named = metric_nos(connection, [(column.metric, column.version) for column in columns])
+    judged = {judge_id: judge_no(connection, judge_id) for judge_id in {column.judge_id for column in columns}}
+    places = []
+    for column in columns:
+        metric, judge = named.get((column.metric, column.version)), judged[column.judge_id]
+        if metric is None or judge is None:
+            return None
+        places.append((metric, judge, column.judge_repeat))
+    return places
+
+
+def _is_at(place: Place) -> Any:
+    metric, judge, repeat = place
+    return and_(table.c.metric_no == metric, table.c.judge_no == judge, table.c.judge_repeat == repeat)
+
+
+def _score(row: Any, run_id: str, query_id: str, repeat: int) -> Score:
+    return Score(
+        run_id=run_id,
+        query_id=query_id,
+        repeat=repeat,
+        metric=row.name,
+        metric_version=row.version,
+        judge_id=row.judge_id or None,
+        judge_repeat=row.judge_repeat,
+        status=STATUSES[row.status],
+        value=row.value,
+        numerator=row.numerator,
+        denominator=row.denominator,
+        low=row.value if row.low is None else row.low,
+        high=row.value if row.high is None else row.high,
+        reason=unpack(row.body) if row.body is not None else "",
+    )

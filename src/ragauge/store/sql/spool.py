@@ -1,0 +1,174 @@
+"""A run on its way into the store: read once, checked, hashed and packed into a temporary file.
+
+Nothing touches the database meanwhile, so a slow or failing source holds no lock and leaves nothing half-loaded, and
+what identifies the run is known before the first row is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import struct
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import IO
+
+from ragauge.data.canonical import canonical
+from ragauge.data.codec import encode
+from ragauge.data.example import Example
+from ragauge.data.response import Passage, Response
+from ragauge.errors import DataError
+from ragauge.store.contracts import Record
+from ragauge.store.packing import pack
+from ragauge.store.sql.texts import sha_of
+
+IN_MEMORY = 8_000_000  # bytes of a spool that stay out of the disk
+REMEMBERED = 20_000  # texts and examples known to be in the spool already; older ones are written again
+ABSENT = "no response in the run"
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """One response with its example, ready for the tables.
+
+    Attributes:
+        example_sha: hash of the example.
+        query_key: hash of the question.
+        groups: packed segments and cluster; None when there are none.
+        example: packed example; None when it stands earlier in the spool.
+        query_id: identity within the run.
+        repeat: which answer.
+        weight: how many real requests it stands for.
+        absent: the run holds no response.
+        body: packed response without the passages' texts.
+        shas: hash of each passage's text, of passages then candidates; b"" = no text.
+        texts: (hash, packed text) of those texts that do not stand earlier in the spool.
+    """
+
+    example_sha: bytes
+    query_key: int
+    groups: bytes | None
+    example: bytes | None
+    query_id: str
+    repeat: int
+    weight: float
+    absent: bool
+    body: bytes
+    shas: tuple[bytes, ...]
+    texts: tuple[tuple[bytes, bytes], ...]
+
+
+class Spool:
+    """Packed responses in a temporary file, and the hashes of them all."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed by close()
+        self._seen: dict[bytes, None] = {}
+        self._sum = 0
+        self._example_shas = bytearray()
+        self.n = 0
+        self.n_absent = 0
+
+    def fill(self, records: Iterable[Record]) -> None:
+        """Reads every record.
+
+        Raises:
+            DataError: a response to another query than its example's, or a number that is not finite.
+        """
+        for example, response in records:
+            packed = self._pack(example, response)
+            parts = tuple(getattr(packed, name) for name in Packed.__slots__)
+            raw = marshal.dumps(parts)
+            self._file.write(struct.pack("<Q", len(raw)) + raw)
+            self.n += 1
+            self.n_absent += packed.absent
+
+    def read(self) -> Iterator[Packed]:
+        """The packed responses, in order."""
+        self._file.seek(0)
+        while head := self._file.read(8):
+            raw = self._file.read(struct.unpack("<Q", head)[0])
+            yield Packed(*marshal.loads(raw))  # noqa: S302 - our own nameless temporary file
+
+    @property
+    def content(self) -> bytes:
+        """Hash of every example and response; their order does not matter."""
+        return self._sum.to_bytes(64, "big")
+
+    @property
+    def set_version(self) -> str:
+        """The version that `EvalSet` gives these examples."""
+        shas = bytes(self._example_shas)
+        distinct = {shas[i : i + 32] for i in range(0, len(shas), 32)}
+        return hashlib.sha256(canonical(sorted(sha.hex() for sha in distinct)).encode()).hexdigest()[:16]
+
+    def close(self) -> None:
+        """Removes the file."""
+        self._file.close()
+
+    def _pack(self, example: Example, response: Response | None) -> Packed:
+        query_id = example.query_id
+        if response is not None and response.query_id != query_id:
+            raise DataError(f"the response to {response.query_id!r} stands beside the example {query_id!r}.")
+        try:
+            example_text = encode(example)
+            kept = response or Response(query_id, passages=(), missing={"answer": ABSENT})
+            body, texts = _without_texts(kept)
+            body_text = encode(body)
+        except DataError as error:
+            raise DataError(f"query {query_id!r}: {error}") from None
+        example_sha = hashlib.sha256(example_text.encode("utf-8", "surrogatepass")).digest()
+        shas = tuple(b"" if text is None else sha_of(text) for text in texts)
+        self._count(example_sha, body_text, shas, response is None)
+        new = {sha: text for sha, text in zip(shas, texts, strict=True) if text is not None and self._first(sha)}
+        return Packed(
+            example_sha=example_sha,
+            query_key=query_key_of(example.query),
+            groups=groups_of(example),
+            example=pack(example_text) if self._first(example_sha) else None,
+            query_id=query_id,
+            repeat=kept.repeat,
+            weight=float(kept.weight),
+            absent=response is None,
+            body=pack(body_text),
+            shas=shas,
+            texts=tuple((sha, pack(text)) for sha, text in new.items()),
+        )
+
+    def _count(self, example_sha: bytes, body: str, shas: tuple[bytes, ...], absent: bool) -> None:
+        self._example_shas += example_sha
+        record = [example_sha.hex(), body, [sha.hex() for sha in shas], absent]
+        digest = hashlib.sha256(canonical(record).encode("utf-8", "surrogatepass")).digest()
+        # a sum, so that the order of the file does not matter and memory stays flat
+        self._sum = (self._sum + int.from_bytes(digest, "big")) % (1 << 512)
+
+    def _first(self, sha: bytes) -> bool:
+        if sha in self._seen:
+            return False
+        self._seen[sha] = None
+        if len(self._seen) > REMEMBERED:
+            del self._seen[next(iter(self._seen))]
+        return True
+
+
+def _without_texts(response: Response) -> tuple[Response, list[str | None]]:
+    """The response with its passages' texts taken out, and those texts: of passages, then of candidates."""
+    passages, candidates = response.passages, response.candidates
+    texts = [passage.text for passage in (*(passages or ()), *(candidates or ()))]
+    return replace(response, passages=_bare(passages), candidates=_bare(candidates)), texts
+
+
+def _bare(passages: tuple[Passage, ...] | None) -> tuple[Passage, ...] | None:
+    return None if passages is None else tuple(replace(passage, text=None) for passage in passages)
+
+
+def query_key_of(query: str) -> int:
+    """64 bits of the question's hash."""
+    return int.from_bytes(sha_of(query)[:8], "big", signed=True)
+
+
+def groups_of(example: Example) -> bytes | None:
+    """What reports group by, packed: segments and cluster; None when there are none."""
+    groups = {"segments": dict(example.segments), "cluster": example.cluster}
+    return pack(canonical(groups)) if example.segments or example.cluster is not None else None

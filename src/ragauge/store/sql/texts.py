@@ -1,0 +1,64 @@
+"""Passage texts, each once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import Connection, func, select
+
+from ragauge.store.packing import pack, unpack
+from ragauge.store.schema import texts as table
+from ragauge.store.sql.database import Database, chunks
+
+
+def sha_of(text: str) -> bytes:
+    """SHA-256 of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+class SqlTexts:
+    """`Texts` on a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, texts: Sequence[str]) -> list[int]:
+        """Their numbers, in order; a text already there keeps its number."""
+        by_sha = {sha_of(text): text for text in texts}
+        with self._database.write() as connection:
+            known = numbers_of(connection, by_sha)
+            rows = [(sha, pack(text)) for sha, text in by_sha.items() if sha not in known]
+            add(self._database, connection, rows)
+            known = numbers_of(connection, by_sha)
+        return [known[sha_of(text)] for text in texts]
+
+    def get(self, numbers: Collection[int]) -> dict[int, str]:
+        """Texts by number."""
+        found: dict[int, str] = {}
+        with self._database.read() as connection:
+            for part in chunks(sorted(set(numbers))):
+                query = select(table.c.text_no, table.c.body).where(table.c.text_no.in_(part))
+                found |= {number: unpack(body) for number, body in connection.execute(query)}
+        return found
+
+    def count(self) -> int:
+        """How many distinct texts there are."""
+        with self._database.read() as connection:
+            return connection.execute(select(func.count()).select_from(table)).scalar_one()
+
+
+def numbers_of(connection: Connection, shas: Collection[bytes]) -> dict[bytes, int]:
+    """Numbers of the texts that are there, by hash."""
+    found: dict[bytes, int] = {}
+    for part in chunks(shas):
+        query = select(table.c.sha, table.c.text_no).where(table.c.sha.in_(part))
+        found.update((sha, number) for sha, number in connection.execute(query))
+    return found
+
+
+def add(database: Database, connection: Connection, rows: Sequence[tuple[bytes, bytes]]) -> None:
+    """Adds texts by (hash, packed text); those that are there stay."""
+    if rows:
+        values = [{"sha": sha, "body": body} for sha, body in rows]
+        connection.execute(database.insert(table).on_conflict_do_nothing(), values)
