@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, and_, or_, select
 
 from ragauge.data.score import STATUSES
 from ragauge.store.packing import framed, unpack
 from ragauge.store.schema import metrics, reasons, responses
 from ragauge.store.schema import scores as table
 from ragauge.store.sql.database import chunks
-from ragauge.store.sql.scores import by_judge
+from ragauge.store.sql.names import judge_no
 
 if TYPE_CHECKING:
     import polars as pl
 
 AT_A_TIME = 20_000
-COLUMNS = ("query_id", "repeat", "metric", "status", "value", "numerator", "denominator", "low", "high", "reason",
-           "weight")  # fmt: skip
 
 
 def frame(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> pl.DataFrame:
@@ -35,6 +33,16 @@ def frame(connection: Connection, run_no: int, judge_id: str | None, judge_repea
         "query_id", "repeat", "metric", "status", "value", "numerator", "denominator",
         pl.coalesce("low", "value"), pl.coalesce("high", "value"), pl.col("reason").fill_null(""), "weight",
     )  # fmt: skip
+
+
+def by_judge(connection: Connection, judge_id: str | None, judge_repeat: int) -> Any:
+    """Condition: scores of one asking of a judge, and those that ask nobody."""
+    nobody = judge_no(connection, None)
+    judge = judge_no(connection, judge_id)
+    asks_nobody = table.c.judge_no == (-1 if nobody is None else nobody)
+    if judge_id is None or judge is None:
+        return asks_nobody
+    return or_(asks_nobody, and_(table.c.judge_no == judge, table.c.judge_repeat == judge_repeat))
 
 
 def _numbers(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> pl.DataFrame:

@@ -16,6 +16,7 @@ from ragauge.store.schema import scores as table
 from ragauge.store.sql.database import Database, chunks
 from ragauge.store.sql.names import judge_no, metric_nos, put_judges, put_metrics, put_reasons, run_no
 from ragauge.store.sql.runs import response_no
+from ragauge.store.sql.score_frame import by_judge, frame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,8 +72,6 @@ class SqlScores:
 
     def frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
         """Every score of a run by one judge, with those that ask nobody, in example order. See `Scores`."""
-        from ragauge.store.sql.score_frame import frame
-
         with self._database.read() as connection:
             return frame(connection, run_no(connection, run_id), judge_id, judge_repeat)
 
@@ -125,16 +124,6 @@ class SqlScores:
             names = (*KEY, *VALUES)
             connection.exec_driver_sql(str(self._upsert), [dict(zip(names, row, strict=True)) for row in values])
         return len(values)
-
-
-def by_judge(connection: Connection, judge_id: str | None, judge_repeat: int) -> Any:
-    """Condition: scores of one asking of a judge, and those that ask nobody."""
-    nobody = judge_no(connection, None)
-    judge = judge_no(connection, judge_id)
-    asks_nobody = table.c.judge_no == (-1 if nobody is None else nobody)
-    if judge_id is None or judge is None:
-        return asks_nobody
-    return or_(asks_nobody, and_(table.c.judge_no == judge, table.c.judge_repeat == judge_repeat))
 
 
 def _rows(

@@ -7,12 +7,11 @@ what identifies the run is known before the first row is written.
 from __future__ import annotations
 
 import hashlib
-import marshal
 import struct
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import IO
+from typing import IO, Any
 
 from ragauge.data.canonical import canonical
 from ragauge.data.codec import encode
@@ -26,6 +25,11 @@ from ragauge.store.sql.texts import sha_of
 IN_MEMORY = 8_000_000  # bytes of a spool that stay out of the disk
 REMEMBERED = 20_000  # texts and examples known to be in the spool already; older ones are written again
 ABSENT = "no response in the run"
+
+# query_key, repeat, weight, absent, has groups, has example, lengths of query_id, groups, example, body; hashes, texts
+HEAD = struct.Struct("<qqd???QQQQQQ")
+SIZE = struct.Struct("<Q")
+NO_TEXT = bytes(32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +82,15 @@ class Spool:
         """
         for example, response in records:
             packed = self._pack(example, response)
-            parts = tuple(getattr(packed, name) for name in Packed.__slots__)
-            raw = marshal.dumps(parts)
-            self._file.write(struct.pack("<Q", len(raw)) + raw)
+            _write(self._file, packed)
             self.n += 1
             self.n_absent += packed.absent
 
     def read(self) -> Iterator[Packed]:
         """The packed responses, in order."""
         self._file.seek(0)
-        while head := self._file.read(8):
-            raw = self._file.read(struct.unpack("<Q", head)[0])
-            yield Packed(*marshal.loads(raw))  # noqa: S302 - our own nameless temporary file
+        while head := self._file.read(HEAD.size):
+            yield _read(self._file, HEAD.unpack(head))
 
     @property
     def content(self) -> bytes:
@@ -172,3 +173,41 @@ def groups_of(example: Example) -> bytes | None:
     """What reports group by, packed: segments and cluster; None when there are none."""
     groups = {"segments": dict(example.segments), "cluster": example.cluster}
     return pack(canonical(groups)) if example.segments or example.cluster is not None else None
+
+
+def _write(file: IO[bytes], packed: Packed) -> None:
+    query_id = packed.query_id.encode("utf-8", "surrogatepass")
+    groups, example = packed.groups or b"", packed.example or b""
+    file.write(
+        HEAD.pack(
+            packed.query_key, packed.repeat, packed.weight, packed.absent, packed.groups is not None,
+            packed.example is not None, len(query_id), len(groups), len(example), len(packed.body),
+            len(packed.shas), len(packed.texts),
+        )
+    )  # fmt: skip
+    # a text that is not recorded has no hash: 32 zero bytes stand for it
+    file.write(b"".join((packed.example_sha, query_id, groups, example, packed.body)))
+    file.write(b"".join(sha or NO_TEXT for sha in packed.shas))
+    for sha, text in packed.texts:
+        file.write(sha + SIZE.pack(len(text)))
+        file.write(text)
+
+
+def _read(file: IO[bytes], head: tuple[Any, ...]) -> Packed:
+    query_key, repeat, weight, absent, has_groups, has_example, *sizes, n_shas, n_texts = head
+    example_sha = file.read(32)
+    query_id, groups, example, body = (file.read(size) for size in sizes)
+    shas = (file.read(32) for _ in range(n_shas))
+    return Packed(
+        example_sha=example_sha,
+        query_key=query_key,
+        groups=groups if has_groups else None,
+        example=example if has_example else None,
+        query_id=query_id.decode("utf-8", "surrogatepass"),
+        repeat=repeat,
+        weight=weight,
+        absent=absent,
+        body=body,
+        shas=tuple(b"" if sha == NO_TEXT else sha for sha in shas),
+        texts=tuple((file.read(32), file.read(SIZE.unpack(file.read(SIZE.size))[0])) for _ in range(n_texts)),
+    )
