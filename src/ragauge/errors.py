@@ -51,9 +51,11 @@ class DataError(RagaugeError):
 
     exit_code = 2
 
-    def __init__(self, problem: str, *, source: str = "", line: int | None = None, hint: str = "") -> None:
+    def __init__(
+        self, problem: str, *, source: str = "", line: int | None = None, hint: str = "", unit: str = "line"
+    ) -> None:
         self.source, self.line, self.problem, self.hint = source, line, problem, hint
-        where = " ".join(part for part in (source, f"line {line}" if line is not None else "") if part)
+        where = " ".join(part for part in (source, f"{unit} {line}" if line is not None else "") if part)
         super().__init__(f"{where}: {problem}{' ' + hint if hint else ''}" if where else f"{problem} {hint}".strip())
 
 

@@ -1,0 +1,179 @@
+"""The fields of one record, and what the tools that people come from call them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from ragauge.errors import UnknownName
+
+EXAMPLE_FIELDS: Mapping[str, str] = {
+    "query_id": "identity within the set; derived from the query where absent",
+    "query": "the question",
+    "history": "earlier turns: [{role, text}]",
+    "reference_answer": "an accepted answer",
+    "references": "all accepted answers, the main one first",
+    "reference_claims": "facts of the reference, one statement each",
+    "aspects": "what a complete answer has to address",
+    "criteria": "pass or fail statements about a good answer",
+    "relevant": "judged documents: {doc_id: grade}, [doc_id], [{doc_ids, grade}], or [[doc_id, doc_id]] for groups",
+    "relevant_texts": "texts of the relevant passages, where they have no ids",
+    "gold_spans": "where the evidence stands: [{doc_id, start, end}]",
+    "answerable": "whether the corpus holds the answer",
+    "segments": "column -> value, for reports per segment",
+    "tags": "such as golden or regression",
+    "cluster": "examples that share one are not independent",
+}
+RESPONSE_FIELDS: Mapping[str, str] = {
+    "repeat": "which of the system's answers to the question, from 0",
+    "passages": "what the generator saw, in order: texts, or [{doc_id, passage_id, text, score, ...}]",
+    "retrieved_ids": "doc_ids of the passages, in the same order",
+    "candidates": "the longer ranking before rerank, filter or truncation; same form as passages",
+    "answer": "what the system answered",
+    "citations": "[{start, end, doc_id}] by character of the answer, or [doc_id] for the whole answer",
+    "latency_ms": "milliseconds: {stage: number}, or one number for the total",
+    "latency_s": "the total in seconds",
+    "tokens": "{kind: number}, such as input and output, or one number for the total",
+    "cost": "in US dollars",
+    "outcome": "what became of it in production: {solved: true}",
+    "weight": "how many real requests a sampled one stands for",
+    "missing": "field -> why it was not recorded",
+    "error": "why the system failed",
+}
+FIELDS: Mapping[str, str] = {**EXAMPLE_FIELDS, **RESPONSE_FIELDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A tool's name for one of our fields; `beside` = read so only where one of these columns is there too."""
+
+    tool: str
+    theirs: str
+    ours: str
+    beside: frozenset[str] = frozenset()
+
+
+DEEPEVAL = frozenset({"input", "actual_output", "expected_output", "retrieval_context"})
+TOOLS: Mapping[str, Mapping[str, str]] = {
+    "ragas (before 0.2)": {
+        "question": "query", "contexts": "passages", "answer": "answer", "ground_truth": "reference_answer",
+        "ground_truths": "references",
+    },
+    "ragas": {
+        "user_input": "query", "retrieved_contexts": "passages", "retrieved_context_ids": "retrieved_ids",
+        "response": "answer", "reference": "reference_answer", "reference_contexts": "relevant_texts",
+        "reference_context_ids": "relevant",
+    },
+    "deepeval": {
+        "input": "query", "actual_output": "answer", "expected_output": "reference_answer",
+        "retrieval_context": "passages", "context": "relevant_texts", "completion_time": "latency_s",
+        "token_cost": "cost",
+    },
+    "RAGChecker": {
+        "query_id": "query_id", "query": "query", "gt_answer": "reference_answer", "response": "answer",
+        "retrieved_context": "passages", "gt_answer_claims": "reference_claims",
+    },
+    "MLflow": {
+        "request_id": "query_id", "request": "query", "response": "answer", "expected_response": "reference_answer",
+        "retrieved_context": "passages", "expected_retrieved_context": "relevant",
+        "expected_facts": "reference_claims", "guidelines": "criteria",
+    },
+    "other names": {
+        "id": "query_id", "_id": "query_id", "qid": "query_id", "question_id": "query_id", "output": "answer",
+        "documents": "passages", "retrieved_documents": "passages", "context": "passages",
+        "expected_answer": "reference_answer", "chat_history": "history", "qrels": "relevant",
+    },
+}
+BESIDE = {("deepeval", "context"): DEEPEVAL}      # everywhere else a column called context holds what was retrieved
+ALIASES: tuple[Alias, ...] = tuple(
+    Alias(tool, theirs, ours, BESIDE.get((tool, theirs), frozenset()))
+    for tool, names in TOOLS.items()
+    for theirs, ours in names.items()
+)
+
+
+@lru_cache(maxsize=4096)
+def snake(column: str) -> str:
+    """A column's name as the tables here spell it: "Ground Truth" and "groundTruth" -> ground_truth."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip())
+    return re.sub(r"[\s\-]+", "_", spaced).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How the columns of one row are read.
+
+    Attributes:
+        columns: our field -> their column.
+        unread: columns that nothing reads.
+    """
+
+    columns: Mapping[str, str]
+    unread: tuple[str, ...]
+
+
+def plan_for(found: Iterable[str], mapped: Mapping[str, str]) -> Plan:
+    """Which column is read as which field: what the user mapped, then our names, then the tools' names."""
+    found = tuple(found)
+    columns = {ours: theirs for ours, theirs in mapped.items() if theirs in found}
+    used = set(mapped.values())
+    spelled: dict[str, str] = {}
+    for column in found:
+        if column not in used:
+            spelled.setdefault(snake(column), column)
+    for field in FIELDS:
+        if field not in mapped and field in spelled:
+            columns[field] = spelled[field]
+    used |= set(columns.values())
+    names = set(spelled)
+    for alias in ALIASES:
+        column = spelled.get(alias.theirs, "")
+        takes = column and column not in used and alias.ours not in columns and alias.ours not in mapped
+        if takes and (not alias.beside or alias.beside & names):
+            columns[alias.ours] = column
+            used.add(column)
+    return Plan(columns, tuple(column for column in found if column not in used))
+
+
+def check_mapped(mapped: Mapping[str, str]) -> None:
+    """Refuses a mapping onto a field that does not exist."""
+    for field in mapped:
+        if field not in FIELDS:
+            raise UnknownName("field", field, FIELDS, "Write FIELD=COLUMN, such as query=question.")
+
+
+def names_of(field: str) -> list[str]:
+    """Every name that is read as the field, ours first."""
+    return [field, *(alias.theirs for alias in ALIASES if alias.ours == field)]
+
+
+def _closeness(column: str, names: Iterable[str]) -> float:
+    return max((SequenceMatcher(None, snake(column), name).ratio() for name in names), default=0.0)
+
+
+def nearest_column(field: str, found: Iterable[str], least: float = 0.65) -> str:
+    """The found column whose name looks most like the field's; "" where none does."""
+    names = names_of(field)
+    best = max(((_closeness(column, names), column) for column in found), default=(0.0, ""))
+    return best[1] if best[0] >= least else ""
+
+
+def nearest_field(column: str, least: float = 0.75) -> str:
+    """The field whose name looks most like a column's; "" where none does."""
+    best = max((_closeness(column, names_of(field)), field) for field in FIELDS)
+    return best[1] if best[0] >= least else ""
+
+
+def alias_table() -> str:
+    """The aliases as a Markdown table, one row a field."""
+    lines = [f"| field | {' | '.join(TOOLS)} |", f"|---|{'---|' * len(TOOLS)}"]
+    for field in FIELDS:
+        cells = [
+            ", ".join(f"`{theirs}`" for theirs, ours in names.items() if ours == field) for names in TOOLS.values()
+        ]
+        if any(cells):
+            lines.append(f"| `{field}` | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,79 @@
+"""BEIR folders: queries.jsonl, qrels/SPLIT.tsv, and the corpus that the labels were made on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from ragauge.data.readers import jsonl
+from ragauge.data.readers.lines import opened
+from ragauge.data.readers.rankings import read_qrels
+from ragauge.data.readers.rows import Row, Rows
+from ragauge.errors import DataError, UsageError
+
+PACKED = ("", ".gz", ".zst")
+
+
+def reads(folder: Path) -> bool:
+    """Whether the folder has queries and labels."""
+    return _file(folder, "queries.jsonl") is not None and bool(splits(folder))
+
+
+def splits(folder: Path) -> dict[str, Path]:
+    """Split -> its file of labels."""
+    return {path.name.partition(".")[0]: path for path in sorted((folder / "qrels").glob("*.tsv*"))}
+
+
+def read(folder: Path, split: str | None = None) -> Rows:
+    """The queries of a split with their labels; queries without labels belong to other splits and are left out.
+
+    Args:
+        folder: of the data set.
+        split: None = test, or the only one.
+    """
+    known = splits(folder)
+    name = split or ("test" if "test" in known or len(known) > 1 else next(iter(known), "test"))
+    if name not in known:
+        raise UsageError(f"{folder}: no split {name!r}. Known: {', '.join(known)}.")
+    return Rows(str(folder), _rows(folder, known[name]), unit="query")
+
+
+def _rows(folder: Path, labels: Path) -> Iterator[tuple[int, Row]]:
+    judged = _judged(labels)
+    queries = _file(folder, "queries.jsonl")
+    if queries is None:      # reads() has seen it
+        raise DataError("no queries.jsonl.", source=str(folder))
+    left = set(judged)
+    for n, row in jsonl.read(queries).rows:
+        query_id = str(row.get("_id", row.get("query_id")))
+        if query_id in judged:
+            left.discard(query_id)
+            yield n, {"query_id": query_id, "query": row.get("text", row.get("query")), "relevant": judged[query_id]}
+    if left:
+        shown = ", ".join(repr(one) for one in sorted(left)[:5])
+        raise DataError(f"{len(left)} labelled queries are not in {queries.name}: {shown}.", source=str(labels))
+
+
+def _judged(path: Path) -> dict[str, dict[str, float]]:
+    """Query id -> doc_id -> grade."""
+    found: dict[str, dict[str, float]] = {}
+    for query_id, doc_id, grade in read_qrels(path).select("query_id", "doc_id", "grade").iter_rows():
+        found.setdefault(query_id, {})[doc_id] = grade
+    return found
+
+
+def fingerprint(folder: Path) -> str | None:
+    """SHA-256 of the corpus, its first 16 digits; None where the folder has none."""
+    corpus = _file(folder, "corpus.jsonl")
+    if corpus is None:
+        return None
+    whole = hashlib.sha256()
+    with opened(corpus) as file:
+        while block := file.read(1 << 20):
+            whole.update(block)
+    return whole.hexdigest()[:16]
+
+
+def _file(folder: Path, name: str) -> Path | None:
+    return next((path for end in PACKED if (path := folder / f"{name}{end}").is_file()), None)

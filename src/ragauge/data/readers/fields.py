@@ -1,0 +1,269 @@
+"""The shape of one record: from named values to an Example and a Response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from ragauge.data.example import Example, Turn
+from ragauge.data.readers import passages as retrieved
+from ragauge.data.readers.aliases import RESPONSE_FIELDS
+from ragauge.data.readers.values import (
+    BadValue,
+    Notes,
+    answer_text,
+    at_least_zero,
+    entries,
+    identifier,
+    items,
+    number,
+    opened,
+    scalar_text,
+    text,
+    texts,
+    whole,
+    yes_or_no,
+)
+from ragauge.data.response import REDACTED, Response
+
+Found = Mapping[str, Any]           # our field -> a value that is not null
+Names = Mapping[str, str]           # our field -> what the source calls it
+Role = Literal["user", "assistant", "system"]
+
+ROLES: Mapping[str, Role] = {
+    "user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant",
+    "system": "system", "developer": "system",
+}
+TOOL_ROLES = frozenset({"tool", "function"})
+TOKEN_KINDS = {
+    "prompt_tokens": "input", "input_tokens": "input", "completion_tokens": "output", "output_tokens": "output",
+    "total_tokens": "total",
+}
+
+
+def turns(value: Any, name: str, notes: Notes) -> tuple[Turn, ...]:
+    """Earlier turns: [{role, text}] or [[role, text]]; turns of tools are left out and counted."""
+    out = []
+    for n, item in enumerate(items(opened(value, name, notes), name, "a list of objects with role and text")):
+        where = f"{name}[{n}]"
+        pair = isinstance(item, list | tuple) and len(item) == 2
+        turn = {"role": item[0], "text": item[1]} if pair else item
+        if not isinstance(turn, Mapping):
+            raise BadValue(where, "an object with role and text", item)
+        named = turn.get("role", turn.get("type"))
+        if named in TOOL_ROLES:
+            notes.turns += 1
+            continue
+        role = ROLES.get(named) if isinstance(named, str) else None
+        if role is None:
+            raise BadValue(f"{where}.role", "user, assistant or system", named)
+        out.append(Turn(role, message_text(turn.get("text", turn.get("content")), f"{where}.text", notes)))
+    return tuple(out)
+
+
+def message_text(content: Any, name: str, notes: Notes) -> str:
+    """The text of a chat message; of one in parts, its text parts."""
+    if isinstance(content, list | tuple):
+        parts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
+        return "\n".join(text(part, name, notes) for part in parts if part is not None)
+    return text(content, name, notes)
+
+
+def claims(value: Any, name: str, notes: Notes) -> tuple[str, ...]:
+    """Statements; one that is given as a list of parts is put together."""
+    value = opened(value, name, notes)
+    if isinstance(value, list | tuple):
+        joined = [
+            " ".join(item) if isinstance(item, list | tuple) and all(isinstance(part, str) for part in item) else item
+            for item in value
+        ]
+        return texts(joined, name, notes)
+    return texts(value, name, notes)
+
+
+def criteria(value: Any, name: str, notes: Notes) -> tuple[str, ...]:
+    """Pass or fail statements: a list, or an object of named lists."""
+    value = opened(value, name, notes)
+    if isinstance(value, Mapping):
+        return tuple(line for key, item in value.items() for line in texts(item, f"{name}.{key}", notes))
+    return texts(value, name, notes)
+
+
+def segments(value: Any, name: str, notes: Notes) -> dict[str, str]:
+    """Column -> value, both texts."""
+    found = entries(opened(value, name, notes), name, "an object of column and value")
+    return {text(key, f"{name} key", notes): scalar_text(item, f"{name}.{key}", notes) for key, item in found}
+
+
+def tags(value: Any, name: str, notes: Notes) -> frozenset[str]:
+    """A list of tags; in one text they are separated by commas or semicolons; an object gives key=value."""
+    value = opened(value, name, notes)
+    if isinstance(value, Mapping):
+        value = [f"{key}={scalar_text(item, f'{name}.{key}', notes)}" for key, item in entries(value, name, "")]
+    if isinstance(value, str):
+        value = [part.strip() for part in text(value, name, notes).replace(";", ",").split(",") if part.strip()]
+    found = items(value, name, "a list of tags")
+    return frozenset(text(item, f"{name}[{n}]", notes) for n, item in enumerate(found))
+
+
+EXAMPLE_PARSERS: Mapping[str, Callable[[Any, str, Notes], Any]] = {
+    "history": turns,
+    "reference_claims": claims,
+    "aspects": texts,
+    "criteria": criteria,
+    "relevant": retrieved.relevant,
+    "gold_spans": retrieved.gold_spans,
+    "answerable": lambda value, name, _: yes_or_no(value, name),
+    "segments": segments,
+    "tags": tags,
+    "cluster": scalar_text,
+}
+
+
+def query_of(found: Found, names: Names, notes: Notes) -> str:
+    """The question; it must say something."""
+    query = text(found["query"], names["query"], notes)
+    if not query.strip():
+        raise BadValue(names["query"], "text that is not blank", query)
+    return query
+
+
+def example_of(found: Found, names: Names, query_id: str, query: str, notes: Notes) -> Example:
+    """The example that the values describe."""
+    parts = {
+        field: parse(found[field], names[field], notes)
+        for field, parse in EXAMPLE_PARSERS.items()
+        if field in found and found[field] != REDACTED
+    }
+    if "relevant" not in parts and "relevant_texts" in found:
+        parts["relevant"] = retrieved.relevant_texts(found["relevant_texts"], names["relevant_texts"], notes)
+    return Example(query_id, query, references=_references(found, names, notes), **parts)
+
+
+def _references(found: Found, names: Names, notes: Notes) -> tuple[str, ...]:
+    listed: tuple[str, ...] = ()
+    if "references" in found:
+        listed = texts(found["references"], names["references"], notes)
+    if "reference_answer" in found:
+        main = texts(found["reference_answer"], names["reference_answer"], notes)
+        listed = (*main, *(one for one in listed if one not in main))
+    return listed
+
+
+def latency(found: Found, names: Names, notes: Notes) -> dict[str, float]:
+    """Stage -> milliseconds."""
+    if "latency_ms" in found:
+        name = names["latency_ms"]
+        value = opened(found["latency_ms"], name, notes)
+        if not isinstance(value, Mapping):
+            return {"total": at_least_zero(value, name)}
+        stages = entries(value, name, "an object of stage and milliseconds")
+        return {text(key, name, notes): at_least_zero(item, f"{name}.{key}") for key, item in stages}
+    return {"total": at_least_zero(found["latency_s"], names["latency_s"]) * 1000} if "latency_s" in found else {}
+
+
+def tokens(value: Any, name: str, notes: Notes) -> dict[str, int]:
+    """Kind -> count, kinds by our names."""
+    value = opened(value, name, notes)
+    if not isinstance(value, Mapping):
+        return {"total": whole(value, name)}
+    found = entries(value, name, "an object of kind and count")
+    return {text(TOKEN_KINDS.get(key, key), name, notes): whole(item, f"{name}.{key}") for key, item in found}
+
+
+def outcome(value: Any, name: str, notes: Notes) -> dict[str, float | bool | str]:
+    """What became of the answer; a single value is kept under the key outcome."""
+    value = opened(value, name, notes)
+    if not isinstance(value, Mapping):
+        value = {"outcome": value}
+    out: dict[str, float | bool | str] = {}
+    for key, item in entries(value, name, "an object of single values"):
+        if isinstance(item, str):
+            out[key] = text(item, f"{name}.{key}", notes)
+        elif isinstance(item, bool):
+            out[key] = item
+        elif isinstance(item, int | float):
+            out[key] = number(item, f"{name}.{key}")
+        else:
+            raise BadValue(f"{name}.{key}", "a single value", item)
+    return out
+
+
+def weight(value: Any, name: str) -> float:
+    """A number above 0."""
+    found = number(value, name)
+    if found <= 0:
+        raise BadValue(name, "a number above 0", value)
+    return found
+
+
+def error(value: Any, name: str, notes: Notes) -> str | None:
+    """What went wrong; an empty text or false is no error."""
+    if value is False or value == "":
+        return None
+    if isinstance(value, Mapping) and isinstance(value.get("message"), str):
+        value = value["message"]
+    return text(value, name, notes)
+
+
+def missing(value: Any, name: str, notes: Notes) -> dict[str, str]:
+    """Field -> why it is not recorded."""
+    found = entries(opened(value, name, notes), name, "an object of field and reason")
+    return {text(key, name, notes): text(reason, f"{name}.{key}", notes) for key, reason in found}
+
+
+def response_of(found: Found, names: Names, query_id: str, notes: Notes, blank: str = "") -> Response:
+    """The response that the values describe.
+
+    Args:
+        found: our field -> value; null values are left out.
+        names: our field -> the source's column, also of fields that are null here.
+        query_id: which example it answers.
+        notes: what to warn about.
+        blank: why a null value is null where the source can say nothing else, such as "empty cell".
+    """
+    redacted: dict[str, str] = {}
+    if REDACTED in found.values():
+        redacted = {field: "redacted" for field in RESPONSE_FIELDS if found.get(field) == REDACTED}
+        found = {field: value for field, value in found.items() if field not in redacted}
+
+    def has(field: str) -> bool:
+        return field in found
+
+    answer = answer_text(found["answer"], names["answer"], notes) if has("answer") else None
+    passages = None
+    if has("passages") or has("retrieved_ids"):
+        ids_name = names.get("retrieved_ids", "")
+        passages = retrieved.passages(
+            found.get("passages"), names.get("passages", ids_name), notes, found.get("retrieved_ids"), ids_name
+        )
+    cited = retrieved.citations(found["citations"], names["citations"], notes, answer) if has("citations") else None
+    failed = error(found["error"], names["error"], notes) if has("error") else None
+    why = missing(found["missing"], names["missing"], notes) if has("missing") else None
+    if why is None and failed is None:
+        why = {
+            field: blank if blank and field in names else f"no field {field}"
+            for field, value in (("passages", passages), ("answer", answer))
+            if value is None
+        }
+    return Response(
+        query_id,
+        repeat=whole(found["repeat"], names["repeat"]) if has("repeat") else 0,
+        passages=passages,
+        candidates=retrieved.passages(found["candidates"], names["candidates"], notes) if has("candidates") else None,
+        answer=answer,
+        citations=cited,
+        latency_ms=latency(found, names, notes),
+        tokens=tokens(found["tokens"], names["tokens"], notes) if has("tokens") else {},
+        cost=number(found["cost"], names["cost"]) if has("cost") else None,
+        outcome=outcome(found["outcome"], names["outcome"], notes) if has("outcome") else {},
+        weight=weight(found["weight"], names["weight"]) if has("weight") else 1.0,
+        missing={**(why or {}), **redacted},
+        error=failed,
+    )
+
+
+def query_id_in(found: Found, names: Names, notes: Notes) -> str | None:
+    """The given id; None where there is none."""
+    return identifier(found["query_id"], names["query_id"], notes) if "query_id" in found else None
+

@@ -1,0 +1,29 @@
+"""Hugging Face data sets, by their shape: `column_names` and rows that are dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragauge.data.readers.rows import Rows
+from ragauge.errors import UsageError
+
+
+def reads(source: object) -> bool:
+    """Whether the object is a data set, or several splits of one."""
+    return hasattr(source, "column_names") and hasattr(source, "__getitem__" if not _streams(source) else "__iter__")
+
+
+def _streams(source: object) -> bool:
+    return type(source).__name__.startswith("Iterable")
+
+
+def read(source: Any, split: str | None = None) -> Rows:
+    """The rows, from 1; of several splits the one named, else test, else the only one."""
+    if isinstance(source, Mapping):
+        name = split or ("test" if "test" in source else next(iter(source)) if len(source) == 1 else "")
+        if name not in source:
+            known = ", ".join(source)
+            raise UsageError(f"the data set has the splits {known}; got {split!r}. Choose one with split=NAME.")
+        source = source[name]
+    return Rows("dataset", enumerate(iter(source), 1), unit="row", cells=True)

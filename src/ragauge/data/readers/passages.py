@@ -1,0 +1,273 @@
+"""Retrieved passages, and what points into them: citations, labels, gold spans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isfinite
+from typing import Any, TypeVar
+
+from ragauge.data.example import Relevant, Span
+from ragauge.data.identity import text_id
+from ragauge.data.readers.values import (
+    OBJECT,
+    BadValue,
+    Notes,
+    answer_text,
+    entries,
+    identifier,
+    items,
+    number,
+    opened,
+    storable,
+    text,
+    whole,
+)
+from ragauge.data.response import REDACTED, Citation, Passage
+
+T = TypeVar("T")
+
+TEXT_KEYS = ("text", "content", "page_content")
+DOC_KEYS = ("doc_id", "document_id", "doc_uri", "docid", "id", "_id")
+METADATA_KEYS = ("id", "doc_id", "chunk_id", "doc_uri", "source")     # the order in which traces are read too
+PASSAGE_KEYS = ("passage_id", "chunk_id")
+SCORE_KEYS = ("score", "relevance_score", "similarity")
+KNOWN_KEYS = frozenset(
+    {*TEXT_KEYS, *DOC_KEYS, *PASSAGE_KEYS, *SCORE_KEYS, "span", "hop", "updated_at", "superseded_by"}
+    | {"metadata", "meta", "title", "type"}      # metadata is searched for an id; title and type carry nothing to judge
+)
+PLAIN_KEYS = frozenset({"doc_id", "text", "score"})
+PASSAGES = "a text, a list of texts, or a list of objects with doc_id and text"
+
+
+def passages(value: Any, name: str, notes: Notes, ids: Any = None, ids_name: str = "") -> tuple[Passage, ...]:
+    """Passages in order; one text is one passage. `ids` are their doc_ids where they stand in a list of their own."""
+    value = opened(value, name, notes)
+    found: list[Any] = []
+    if value is not None:
+        found = [value] if isinstance(value, (str, *OBJECT)) else items(value, name, PASSAGES)
+    if ids is not None:
+        listed = items(opened(ids, ids_name, notes), ids_name, "a list of ids, one a passage")
+        known = [identifier(one, f"{ids_name}[{n}]", notes) for n, one in enumerate(listed)]
+        if value is not None and len(known) != len(found):
+            raise BadValue(ids_name, f"a list of {len(found)} ids, one a passage of {name}", known)
+        found = [_with_id(item, one) for item, one in zip(found or [{}] * len(known), known, strict=True)]
+    return _distinct([_plain(item) or _passage(item, n, name, notes) for n, item in enumerate(found)])
+
+
+def _with_id(item: Any, doc_id: str) -> dict[str, Any]:
+    return {**item, "doc_id": doc_id} if isinstance(item, Mapping) else {"doc_id": doc_id, "text": item}
+
+
+def _plain(item: Any) -> tuple[Passage, bool] | None:
+    """The shape that nearly every passage has, read in a tenth of the time; None for any other."""
+    if type(item) is not dict or not item.keys() <= PLAIN_KEYS:
+        return None
+    doc_id, content, score = item.get("doc_id"), item.get("text"), item.get("score")
+    if type(doc_id) is not str or type(content) is not str or not doc_id.strip():
+        return None
+    if score is not None and (type(score) is not float or not isfinite(score)):
+        return None
+    if not storable(content) or not storable(doc_id):
+        return None
+    return Passage(doc_id, doc_id, content, score), False
+
+
+def _passage(item: Any, n: int, name: str, notes: Notes) -> tuple[Passage, bool]:
+    """One passage, and whether its passage_id was given."""
+    if not isinstance(item, OBJECT):
+        if not isinstance(item, str):
+            raise BadValue(f"{name}[{n}]", "a text or an object with doc_id and text", item)
+        content: str | None = text(item, f"{name}[{n}]", notes)
+        doc_id = _nameless(content, n)
+        return Passage(doc_id, doc_id, content), False
+    if not item.keys() <= KNOWN_KEYS:
+        for key in item.keys() - KNOWN_KEYS:
+            notes.passage_keys[f"{name}[].{key}"] = notes.passage_keys.get(f"{name}[].{key}", 0) + 1
+    key, value = _first(item, TEXT_KEYS)
+    content = None if value is None else text(value, f"{name}[{n}].{key}", notes)
+    doc_id, spare = _doc_id(item, content, n, name, notes)
+    key, value = _first(item, PASSAGE_KEYS)
+    passage_id = spare if value is None else identifier(value, f"{name}[{n}].{key}", notes)
+    score_key, score = _first(item, SCORE_KEYS)
+    return Passage(
+        passage_id=passage_id or doc_id,
+        doc_id=doc_id,
+        text=content,
+        score=None if score is None else number(score, f"{name}[{n}].{score_key}"),
+        span=_optional(item, "span", lambda value, name: _span(value, name, notes, doc_id), f"{name}[{n}]"),
+        hop=_optional(item, "hop", whole, f"{name}[{n}]") or 0,
+        updated_at=_optional(item, "updated_at", lambda value, name: text(value, name, notes), f"{name}[{n}]"),
+        superseded_by=_optional(item, "superseded_by", lambda v, name: identifier(v, name, notes), f"{name}[{n}]"),
+    ), bool(passage_id)
+
+
+def _first(item: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, Any]:
+    for key in keys:
+        value = item.get(key)
+        if value is not None:
+            return key, value
+    return keys[0], None
+
+
+def _optional(item: Mapping[str, Any], key: str, parse: Callable[[Any, str], T], where: str) -> T | None:
+    value = item.get(key)
+    return None if value is None else parse(value, f"{where}.{key}")
+
+
+def _nameless(content: str | None, n: int) -> str:
+    """A redacted text says nothing about which document it is, so its place tells it apart."""
+    return f"redacted:{n + 1}" if content in (None, REDACTED) else text_id(content or "")
+
+
+def _doc_id(item: Mapping[str, Any], content: str | None, n: int, name: str, notes: Notes) -> tuple[str, str]:
+    """The doc_id, and an `id` beside an explicit one: that is the chunk's."""
+    key, value = _first(item, DOC_KEYS)
+    if value is not None:
+        doc_id = identifier(value, f"{name}[{n}].{key}", notes)
+        spare = item.get("id") if key != "id" else None
+        return doc_id, "" if spare is None else identifier(spare, f"{name}[{n}].id", notes)
+    metadata = item.get("metadata") or item.get("meta")
+    if isinstance(metadata, Mapping):
+        key, value = _first(metadata, METADATA_KEYS)
+        if value is not None:
+            return identifier(value, f"{name}[{n}].metadata.{key}", notes), ""
+    if content is None:
+        raise BadValue(f"{name}[{n}]", "an object with doc_id or text", item)
+    return _nameless(content, n), ""
+
+
+def _distinct(found: list[tuple[Passage, bool]]) -> tuple[Passage, ...]:
+    """Passages whose ids tell them apart: a second text under one doc_id becomes doc_id#2."""
+    texts = {passage.passage_id: passage.text for passage, given in found if given}
+    out = []
+    for passage, given in found:
+        if given:
+            out.append(passage)
+            continue
+        passage_id, copy = passage.passage_id, 1
+        while texts.setdefault(passage_id, passage.text) != passage.text:
+            copy += 1
+            passage_id = f"{passage.passage_id}#{copy}"
+        out.append(passage if copy == 1 else _renamed(passage, passage_id))
+    return tuple(out)
+
+
+def _renamed(old: Passage, passage_id: str) -> Passage:
+    return Passage(
+        passage_id, old.doc_id, old.text, old.score, old.span, old.hop, old.updated_at, old.superseded_by
+    )
+
+
+def _span(value: Any, name: str, notes: Notes, doc_id: str | None = None) -> Span:
+    """A span; [start, end] will do where the document is known."""
+    if isinstance(value, list | tuple) and len(value) == 2 and doc_id is not None:
+        value = {"start": value[0], "end": value[1]}
+    if not isinstance(value, Mapping):
+        raise BadValue(name, "an object with doc_id, start and end", value)
+    key, named = _first(value, DOC_KEYS)
+    if named is None and doc_id is None:
+        raise BadValue(name, "an object with doc_id, start and end", value)
+    start, end = _bounds(value, name)
+    return Span(doc_id or "" if named is None else identifier(named, f"{name}.{key}", notes), start, end)
+
+
+def _bounds(value: Mapping[str, Any], name: str) -> tuple[int, int]:
+    start, end = whole(value.get("start"), f"{name}.start"), whole(value.get("end"), f"{name}.end")
+    if end < start:
+        raise BadValue(f"{name}.end", f"at least the start ({start})", end)
+    return start, end
+
+
+def gold_spans(value: Any, name: str, notes: Notes) -> tuple[Span, ...]:
+    """Where the evidence stands."""
+    found = items(opened(value, name, notes), name, "a list of objects with doc_id, start and end")
+    return tuple(_span(item, f"{name}[{n}]", notes) for n, item in enumerate(found))
+
+
+CITATIONS = "a list of objects with start, end and doc_id, or a list of ids"
+
+
+def citations(value: Any, name: str, notes: Notes, answer: str | None) -> tuple[Citation, ...]:
+    """What parts of the answer are credited to; an id without offsets credits the whole answer."""
+    length = len(answer) if answer is not None else 0
+    out = []
+    for n, item in enumerate(items(opened(value, name, notes), name, CITATIONS)):
+        where = f"{name}[{n}]"
+        if not isinstance(item, Mapping):
+            out.append(Citation(0, length, identifier(item, where, notes)))
+            continue
+        key, target = _first(item, ("target", "passage_id", "chunk_id", *DOC_KEYS))
+        if target is None:
+            raise BadValue(where, "an object with doc_id (or passage_id)", item)
+        whole_answer = item.get("start") is None and item.get("end") is None
+        start, end = (0, length) if whole_answer else _bounds(item, where)
+        if answer is not None and end > length:
+            hint = "Offsets count characters of the answer, not bytes or tokens."
+            raise BadValue(f"{where}.end", f"at most the length of the answer ({length})", end, hint)
+        out.append(Citation(start, end, identifier(target, f"{where}.{key}", notes)))
+    return tuple(out)
+
+
+RELEVANT = "an object of doc_id and grade, a list of ids, or a list of objects with doc_ids and grade"
+
+
+def relevant(value: Any, name: str, notes: Notes) -> tuple[Relevant, ...]:
+    """Judged documents. In a list, an inner list is a group of which any one member will do."""
+    value = opened(value, name, notes)
+    found = list(_judged(value, name, notes))
+    grades: dict[tuple[str, ...], float] = {}
+    for one in found:
+        if grades.setdefault(one.doc_ids, one.grade) != one.grade:
+            both = f"{grades[one.doc_ids]:g} and {one.grade:g}"
+            raise BadValue(f"{name} of {', '.join(one.doc_ids)}", "one grade a document", both)
+    return tuple(Relevant(doc_ids, grade) for doc_ids, grade in grades.items())
+
+
+def _judged(value: Any, name: str, notes: Notes) -> Iterator[Relevant]:
+    if isinstance(value, OBJECT):
+        for key, grade in entries(value, name, RELEVANT):
+            yield Relevant((identifier(key, f"{name} key", notes),), _grade(grade, f"{name}.{key}"))
+        return
+    if isinstance(value, str | int) and not isinstance(value, bool):
+        value = [value]
+    for n, item in enumerate(items(value, name, RELEVANT)):
+        where = f"{name}[{n}]"
+        if isinstance(item, list | tuple):
+            yield Relevant(_members(item, where, notes), 1.0)
+        elif isinstance(item, Mapping):
+            key, grade = _first(item, ("grade", "relevance", "score"))
+            level = 1.0 if grade is None else _grade(grade, f"{where}.{key}")
+            yield Relevant(_named(item, where, notes), level)
+        else:
+            yield Relevant((identifier(item, where, notes),), 1.0)
+
+
+def _named(item: Mapping[str, Any], where: str, notes: Notes) -> tuple[str, ...]:
+    if item.get("doc_ids") is not None:
+        return _members(item["doc_ids"], f"{where}.doc_ids", notes)
+    key, value = _first(item, DOC_KEYS)
+    if value is not None:
+        return (identifier(value, f"{where}.{key}", notes),)
+    key, content = _first(item, TEXT_KEYS)
+    if content is None:
+        raise BadValue(where, "an object with doc_ids and grade", item)
+    return (text_id(text(content, f"{where}.{key}", notes)),)
+
+
+def _members(value: Any, where: str, notes: Notes) -> tuple[str, ...]:
+    members = [identifier(one, f"{where}[{n}]", notes) for n, one in enumerate(items(value, where, "a list of ids"))]
+    if not members:
+        raise BadValue(where, "a group of at least one id", value)
+    return tuple(dict.fromkeys(members))
+
+
+def _grade(value: Any, name: str) -> float:
+    return float(value) if isinstance(value, bool) else number(value, name)
+
+
+def relevant_texts(value: Any, name: str, notes: Notes) -> tuple[Relevant, ...]:
+    """Labels that are texts: each names the document that a passage of the same text gets."""
+    value = opened(value, name, notes)
+    found = [value] if isinstance(value, str) else items(value, name, "a text or a list of texts")
+    ids = [text_id(answer_text(item, f"{name}[{n}]", notes)) for n, item in enumerate(found)]
+    return tuple(Relevant((one,)) for one in dict.fromkeys(ids))

@@ -1,0 +1,273 @@
+"""One pass over the rows of a source: columns to fields, ids, duplicates, and one warning for each thing to know."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+from ragauge.data.example import Example
+from ragauge.data.identity import query_id_of
+from ragauge.data.readers import langsmith, mlflow, ragchecker
+from ragauge.data.readers.aliases import RESPONSE_FIELDS, Plan, check_mapped, nearest_column, nearest_field, plan_for
+from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of
+from ragauge.data.readers.rows import Row, Rows
+from ragauge.data.readers.values import BadValue, Notes, scalar_text
+from ragauge.data.records import Record
+from ragauge.data.response import Response
+
+Warn = Callable[[str], None]
+RESPONSE = frozenset(RESPONSE_FIELDS)
+MANY_LABELS = 5      # from so many labelled and answered examples on, no match at all is worth a word
+
+
+def warn_user(message: str) -> None:
+    """A Python warning."""
+    warnings.warn(message, UserWarning, stacklevel=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user said about a source.
+
+    Attributes:
+        columns: our field -> the source's column; a dot reaches into an object (outputs.answer).
+        segments: columns that examples are grouped by.
+        system: which system's answers, where a file holds two.
+        warn: receives each warning once, when the source has been read.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    segments: Sequence[str] = ()
+    system: str | None = None
+    warn: Warn = warn_user
+
+
+@dataclass(slots=True)
+class Matching:
+    """Whether labels and passages name documents the same way."""
+
+    judged: int = 0         # examples with labels and passages
+    met: int = 0            # of them, with a label among the passages
+    by_text: int = 0        # examples whose labels are texts
+    met_by_text: int = 0
+
+
+class Reading:
+    """Turns the rows of one source into records. Rows come in order; `finish` says what was noticed."""
+
+    def __init__(self, rows: Rows, options: Options) -> None:
+        check_mapped(options.columns)
+        self.rows, self.options = rows, options
+        self.notes, self.matching = Notes(cells=rows.cells), Matching()
+        self.count = 0
+        self.sought = {*options.columns.values(), *options.segments}      # columns named by the user, not yet seen
+        self._dotted = [name for name in (*options.columns.values(), *options.segments) if "." in name]
+        self._plans: dict[tuple[str, ...], Plan] = {}
+        self._tools: dict[tuple[str, ...], str] = {}
+        self._unread: dict[str, int] = {}
+        self._systems: set[str] = set()
+        self._lines: dict[tuple[str, int], int] = {}
+        self._asked: dict[str, tuple[int, int]] = {}        # query_id -> (hash of the query, line)
+
+    def records(self) -> Iterator[Record]:
+        """Every row as a record."""
+        for n, row in self.rows.rows:
+            record = self.record(n, row)
+            if record is not None:
+                yield record
+        self.finish(self.sought)
+
+    def record(self, n: int, row: Row) -> Record | None:
+        """One row as a record; None where it has no answer of the chosen system, or repeats another row."""
+        names: Mapping[str, str] = {}
+        try:
+            flat = self._flat(row)
+            if flat is None:
+                return None
+            found, names = self._found(flat)
+            if "query" not in found:
+                self._no_field("query", flat, n)
+            query, given = query_of(found, names, self.notes), query_id_in(found, names, self.notes)
+            example = example_of(found, names, given or query_id_of(query), query, self.notes)
+            example = self._segmented(example, flat)
+            response = None
+            if not RESPONSE.isdisjoint(found):
+                response = response_of(found, names, example.query_id, self.notes, self.rows.blank)
+        except BadValue as bad:
+            self._fail(bad, n, names)
+        if self._repeats(n, example, response, given is None, twice=ragchecker.reads(row)):
+            return None
+        self.count += 1
+        self.match(example, response)
+        return Record(example, response, self.rows.source, n)
+
+    def response(self, n: int, row: Row) -> tuple[Response, str] | None:
+        """One row of a file of responses, and its query ("" where it has none)."""
+        names: Mapping[str, str] = {}
+        try:
+            flat = self._flat(row)
+            if flat is None:
+                return None
+            found, names = self._found(flat)
+            query = query_of(found, names, self.notes) if "query" in found else ""
+            given = query_id_in(found, names, self.notes)
+            if not (given or query):
+                self._no_field("query_id", flat, n)
+            response = response_of(found, names, given or query_id_of(query), self.notes, self.rows.blank)
+        except BadValue as bad:
+            self._fail(bad, n, names)
+        self._once(n, response.query_id, response.repeat, given is None)
+        self.count += 1
+        return response, query
+
+    def _flat(self, row: Row) -> Row | None:
+        """The row with the columns of other tools taken apart and with what the user's dotted names reach."""
+        if self.sought:
+            self.sought -= row.keys()
+        extra = {name: value for name in self._dotted if (value := _reached(row, name)) is not None}
+        self.sought -= extra.keys()
+        keys = tuple(row)
+        tool = self._tools.get(keys)
+        if tool is None:
+            tool = self._tools[keys] = _tool(keys)
+        flat: Row | None = row
+        if tool == "langsmith":
+            flat = langsmith.flat(row, self.notes)
+        elif tool == "mlflow":
+            flat = mlflow.flat(row, self.notes)
+        elif tool == "ragchecker":
+            flat = ragchecker.flat(row, self.options.system)
+            if flat is None:
+                self._systems |= ragchecker.systems(row)
+        if flat is None or flat is row:
+            return flat if not extra or flat is None else {**row, **extra}
+        mapped = {name: row[name] for name in self.options.columns.values() if name in row}
+        return {**flat, **mapped, **extra}
+
+    def _found(self, row: Row) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+        """Field -> value for what is there, and field -> column."""
+        keys = tuple(row)
+        plan = self._plans.get(keys)
+        if plan is None:
+            plan = self._plans[keys] = plan_for(keys, self.options.columns)
+        for column in plan.unread:
+            if row[column] is not None and column not in self.options.segments:
+                self._unread[column] = self._unread.get(column, 0) + 1
+        found = {ours: value for ours, theirs in plan.columns.items() if (value := row[theirs]) is not None}
+        return found, plan.columns
+
+    def _segmented(self, example: Example, row: Row) -> Example:
+        named = {
+            name: scalar_text(row[name], name, self.notes)
+            for name in self.options.segments
+            if row.get(name) is not None
+        }
+        return replace(example, segments={**example.segments, **named}) if named else example
+
+    def _repeats(self, n: int, example: Example, response: Response | None, derived: bool, twice: bool) -> bool:
+        """Whether the row stood there before and may (a second annotator's); any other repetition is refused."""
+        content = hash((example.query, response.answer if twice and response else None))
+        first = self._asked.setdefault(example.query_id, (content, n))
+        if first[0] != content:
+            problem = f"query_id {example.query_id!r} stands on {self.rows.unit} {first[1]} with another query."
+            raise self.rows.error(problem, n, "Give every query its own query_id.")
+        if twice and first[1] != n:
+            return True
+        self._once(n, example.query_id, response.repeat if response else 0, derived)
+        return False
+
+    def _once(self, n: int, query_id: str, repeat: int, derived: bool) -> None:
+        before = self._lines.setdefault((query_id, repeat), n)
+        if before == n:
+            return
+        if derived:
+            problem = f"the same query as on {self.rows.unit} {before}, and neither has a query_id."
+            raise self.rows.error(problem, n, "Add a field query_id, or use --map query_id=COLUMN.")
+        problem = f"query_id {query_id!r} stands on {self.rows.unit} {before} already."
+        hint = "Give every example its own query_id, or number several answers to one question with repeat (0, 1, …)."
+        raise self.rows.error(problem, n, hint)
+
+    def match(self, example: Example, response: Response | None) -> None:
+        """Counts whether a label of the example is among the passages."""
+        if not example.relevant or response is None or not response.passages:
+            return
+        returned = {passage.doc_id for passage in response.passages}
+        met = any(not returned.isdisjoint(one.doc_ids) for one in example.relevant)
+        by_text = all(doc_id.startswith("text:") for one in example.relevant for doc_id in one.doc_ids)
+        self.matching.judged += 1
+        self.matching.met += met
+        self.matching.by_text += by_text
+        self.matching.met_by_text += met and by_text
+
+    def _no_field(self, field: str, row: Row, n: int) -> NoReturn:
+        columns = [column for column, value in row.items() if value is not None] or list(row)
+        nearest = nearest_column(field, columns)
+        seen = f"found: {', '.join(columns[:20])}" + (f"; nearest: {nearest}" if nearest else "")
+        raise self.rows.error(f"no field {field!r} ({seen}).", n, f"Use --map {field}={nearest or 'COLUMN'}.")
+
+    def _fail(self, bad: BadValue, n: int, names: Mapping[str, str]) -> NoReturn:
+        said = str(bad)
+        ours = next((ours for ours, theirs in names.items() if ours != theirs and said.startswith(theirs)), "")
+        read_as = f"It is read as {ours}; use --map {ours}=COLUMN for another column." if ours else ""
+        raise self.rows.error(said, n, bad.hint or read_as) from None
+
+    def finish(self, unseen: Collection[str] = ()) -> None:
+        """Refuses a source without examples, and columns that the user named and no row has; then warns."""
+        if not self.count:
+            if self._systems:
+                problem = f"no row has an answer of the system {self.options.system!r}."
+                raise self.rows.error(problem, hint=f"Systems: {', '.join(sorted(self._systems))}.")
+            raise self.rows.error("there is no example in it.")
+        for name in sorted(unseen):
+            columns = list(dict.fromkeys(key for keys in self._plans for key in keys))
+            near = get_close_matches(name, columns, n=1)
+            seen = f"found: {', '.join(columns[:20])}" + (f"; nearest: {near[0]}" if near else "")
+            raise self.rows.error(f"no {self.rows.unit} has a column {name!r} ({seen}).")
+        for warning in self.warnings():
+            self.options.warn(f"{self.rows.source}: {warning}")
+
+    def warnings(self) -> Iterator[str]:
+        """What the user should know before believing a number."""
+        if self._unread:
+            close = [f"{near}={column}" for column in self._unread if (near := nearest_field(column))]
+            nearest = f" (meant: {', '.join(close)}?)" if close else ""
+            yield (
+                f"columns not read: {', '.join(self._unread)}{nearest}. "
+                "Use --map FIELD=COLUMN to read one, or --segments COLUMN to report by it."
+            )
+        if self.notes.passage_keys:
+            yield f"keys of passages not read: {', '.join(self.notes.passage_keys)}."
+        if self.notes.replaced:
+            yield f"{self.notes.replaced} texts held NUL or half a character (lone surrogate); replaced by U+FFFD."
+        if self.notes.turns:
+            yield f"{self.notes.turns} turns of tools left out of the history."
+        found = self.matching
+        if found.by_text and 2 * found.met_by_text < found.by_text:
+            yield (
+                f"labels are texts, and only {found.met_by_text} of {found.by_text} examples have one word for word "
+                "among the passages: recall will be low whatever was retrieved. Give ids to passages and labels."
+            )
+        elif found.judged >= MANY_LABELS and not found.met:
+            yield (
+                f"none of {found.judged} examples has a labelled document among its passages. "
+                "Do both name documents the same way?"
+            )
+
+
+def _tool(columns: tuple[str, ...]) -> str:
+    """Which tool's columns hold objects that have to be taken apart; "" for most files."""
+    readers = {"langsmith": langsmith.reads, "mlflow": mlflow.reads, "ragchecker": ragchecker.reads}
+    return next((name for name, reads in readers.items() if reads(columns)), "")
+
+
+def _reached(row: Row, name: str) -> Any:
+    """What a dotted name reaches inside the row's objects; None where a column has that very name."""
+    if name in row:
+        return None
+    value: Any = row
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value

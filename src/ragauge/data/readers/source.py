@@ -1,0 +1,243 @@
+"""Eval sets and responses from whatever they stand in: a file, a folder, a table in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from ragauge.data.example import EvalSet, Example
+from ragauge.data.identity import folded
+from ragauge.data.readers import beir, csv, huggingface, jsonl, parquet, table
+from ragauge.data.readers.aliases import names_of, snake
+from ragauge.data.readers.lines import BOM, PARQUET, ZIP, head
+from ragauge.data.readers.reading import Options, Reading, Warn, warn_user
+from ragauge.data.readers.rows import Rows
+from ragauge.data.records import Record
+from ragauge.errors import DataError, UsageError
+
+ACCEPTED = (
+    "Accepted: .jsonl, .json, .csv, .tsv (each also packed as .gz or .zst), .parquet, a BEIR folder "
+    "(queries.jsonl, qrels/), a polars or pandas DataFrame, an Arrow table, a list of dictionaries, "
+    "a Hugging Face data set."
+)
+QUERY_NAMES = frozenset(names_of("query"))
+ENDINGS: Mapping[str, Callable[[Path], Rows]] = {
+    ".jsonl": jsonl.read, ".ndjson": jsonl.read, ".json": jsonl.read, ".csv": csv.read, ".tsv": csv.read
+}
+SHOWN = 5
+
+
+def records(
+    source: Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    segments: Sequence[str] = (),
+    split: str | None = None,
+    system: str | None = None,
+    warn: Warn = warn_user,
+) -> Iterator[Record]:
+    """Every example of a source, with its response where there is one, one at a time.
+
+    Args:
+        source: a path, a folder, or a table in memory.
+        columns: our field -> the source's column, for names that are not known: {"query": "frage"}.
+        segments: columns to report by.
+        split: of a BEIR folder or a Hugging Face data set; None = test.
+        system: whose answers, where a file holds those of two (RAGChecker's meta-evaluation).
+        warn: receives each warning when the source has been read; by default a Python warning.
+
+    Raises:
+        DataError: what cannot be read, with the line. It may come after records were handed out, so that a caller
+            who keeps them should do so in one transaction.
+        UsageError: a field, split or system that does not exist.
+    """
+    if isinstance(source, EvalSet):
+        return iter([Record(example, None, source.name, n) for n, example in enumerate(source.examples, 1)])
+    return Reading(rows_of(source, split), Options(columns or {}, tuple(segments), system, warn)).records()
+
+
+def read_set(
+    source: Any,
+    *,
+    name: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    segments: Sequence[str] = (),
+    split: str | None = None,
+    system: str | None = None,
+    warn: Warn = warn_user,
+) -> EvalSet:
+    """The eval set in a source; responses beside the examples are left aside.
+
+    Args:
+        source: as for `records`.
+        name: of the set; None = the file's or folder's name.
+        columns: as for `records`.
+        segments: as for `records`.
+        split: as for `records`.
+        system: as for `records`.
+        warn: as for `records`.
+    """
+    found: dict[str, Example] = {}
+    for record in records(source, columns=columns, segments=segments, split=split, system=system, warn=warn):
+        found.setdefault(record.example.query_id, record.example)
+    folder = Path(source) if isinstance(source, str | Path) and Path(source).is_dir() else None
+    return EvalSet(name or name_of(source), tuple(found.values()), beir.fingerprint(folder) if folder else None)
+
+
+def joined(
+    set_source: Any,
+    response_source: Any,
+    columns: Mapping[str, str] | None = None,
+    *,
+    on_unknown: Literal["error", "warn"] = "error",
+    segments: Sequence[str] = (),
+    split: str | None = None,
+    system: str | None = None,
+    warn: Warn = warn_user,
+) -> Iterator[Record]:
+    """The examples of one source with the responses of another, joined on query_id.
+
+    Responses come in the order of their file, then the examples without one, in the order of theirs. The examples
+    are held in memory, the responses are not.
+
+    Args:
+        set_source: the examples.
+        response_source: the responses; query_id and, where that is absent, the query says whose they are.
+        columns: our field -> column, in either source.
+        on_unknown: what to do about a response to no example of the set.
+        segments: columns of the set to report by.
+        split: as for `records`.
+        system: as for `records`.
+        warn: as for `records`.
+    """
+    if on_unknown not in ("error", "warn"):
+        raise UsageError(f"joined: on_unknown must be 'error' or 'warn', got {on_unknown!r}.")
+    known = columns or {}
+    if isinstance(set_source, EvalSet):
+        examples = {record.example.query_id: record for record in records(set_source)}
+        unseen = set(known.values())
+    else:
+        reading = Reading(rows_of(set_source, split), Options(known, tuple(segments), system, warn))
+        examples = {}
+        for n, row in reading.rows.rows:
+            record = reading.record(n, row)
+            if record is not None:
+                examples.setdefault(record.example.query_id, record)
+        reading.finish(reading.sought - set(known.values()))
+        unseen = reading.sought
+    answers = Reading(rows_of(response_source), Options(known, (), system, warn))
+    return _joined(examples, answers, unseen, on_unknown, warn)
+
+
+def _joined(
+    examples: Mapping[str, Record], answers: Reading, unseen: set[str], on_unknown: str, warn: Warn
+) -> Iterator[Record]:
+    source = answers.rows.source
+    answered: set[str] = set()
+    unknown: dict[str, int] = {}
+    other_query: list[int] = []
+    for n, row in answers.rows.rows:
+        read = answers.response(n, row)
+        if read is None:
+            continue
+        response, query = read
+        asked = examples.get(response.query_id)
+        if asked is None:
+            unknown[response.query_id] = n
+            continue
+        if query and folded(query) != folded(asked.example.query):
+            other_query.append(n)
+        answered.add(response.query_id)
+        answers.match(asked.example, response)
+        yield Record(asked.example, response, source, n)
+    answers.finish(unseen & answers.sought)
+    if unknown:
+        shown = ", ".join(f"{one!r} ({answers.rows.unit} {n})" for one, n in list(unknown.items())[:SHOWN])
+        more = f" and {len(unknown) - SHOWN} more" if len(unknown) > SHOWN else ""
+        problem = f"query_ids that the set does not have: {shown}{more}."
+        if on_unknown == "error":
+            raise answers.rows.error(problem, hint="Is it the same set? on_unknown='warn' leaves them out.")
+        warn(f"{source}: {problem} Their responses are left out.")
+    if other_query:
+        warn(
+            f"{source}: {len(other_query)} responses carry another query than the set under the same query_id "
+            f"(first: {answers.rows.unit} {other_query[0]}). The set's is used."
+        )
+    for query_id, record in examples.items():
+        if query_id not in answered:
+            yield Record(record.example, None, record.source, record.line)
+
+
+def rows_of(source: Any, split: str | None = None) -> Rows:
+    """The rows of a source, its format chosen by content, then by the ending of its name."""
+    if isinstance(source, str | Path):
+        path = Path(source)
+        if path.is_dir():
+            return _folder(path, split)
+        try:
+            return _file(path)
+        except (FileNotFoundError, PermissionError) as error:
+            raise _unopened(path, error) from None
+    if huggingface.reads(source):
+        return huggingface.read(source, split)
+    if table.reads(source):
+        return table.read(source)
+    kind = type(source).__name__
+    raise DataError(f"cannot read an eval set or responses from an object of type {kind}.", hint=ACCEPTED)
+
+
+def _folder(path: Path, split: str | None) -> Rows:
+    if not beir.reads(path):
+        problem = "the folder is not a BEIR data set (queries.jsonl, qrels/test.tsv)."
+        raise DataError(problem, source=str(path), hint=ACCEPTED)
+    return beir.read(path, split)
+
+
+def _file(path: Path) -> Rows:
+    with path.open("rb") as file:
+        magic = file.read(4)
+    if magic == PARQUET:
+        return parquet.read(path)
+    if magic == ZIP:
+        raise DataError("a zip archive or an Excel workbook cannot be read.", source=str(path), hint="Save it as CSV.")
+    if not magic:
+        raise DataError("the file is empty.", source=str(path), hint=ACCEPTED)
+    ending = next((end for end in reversed(path.suffixes) if end.lower() not in (".gz", ".zst")), "").lower()
+    if ending == ".parquet":
+        raise DataError("not a Parquet file: it does not start with PAR1.", source=str(path), hint=ACCEPTED)
+    start = head(path).removeprefix(BOM).lstrip()
+    if start[:1] in (b"{", b"["):
+        return jsonl.read(path)
+    if ending in ENDINGS:
+        return ENDINGS[ending](path)
+    first = start.partition(b"\n")[0].decode("utf-8", "replace")
+    if any(QUERY_NAMES & {snake(cell) for cell in first.split(mark)} for mark in csv.DELIMITERS):
+        return csv.read(path)
+    trec = len(first.split()) in (4, 6)
+    hint = "TREC runs and qrels are read by: ragauge retrieval QRELS RUN." if trec else ACCEPTED
+    shown = f"{first[:40]!r}" + ("…" if len(first) > 40 else "")
+    raise DataError(f"the format is not known (ending {ending!r}, first line {shown}).", source=str(path), hint=hint)
+
+
+def _unopened(path: Path, error: OSError) -> DataError:
+    if isinstance(error, PermissionError):
+        return DataError("may not be opened: permission denied.", source=str(path))
+    from difflib import get_close_matches
+
+    beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = get_close_matches(path.name, beside, n=3, cutoff=0.6)
+    return DataError("there is no such file.", source=str(path), hint=f"Nearest: {', '.join(near)}." if near else "")
+
+
+def name_of(source: Any) -> str:
+    """What a source is called when the user says nothing: the file's name without its endings."""
+    if not isinstance(source, str | Path):
+        return source.name if isinstance(source, EvalSet) else "table"
+    path = Path(source)
+    name = path.name or path.resolve().name
+    if path.is_dir():
+        return name
+    for ending in (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"):
+        name = name.removesuffix(ending)
+    return name

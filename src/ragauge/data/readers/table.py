@@ -1,0 +1,83 @@
+"""Tables in memory: polars, pandas, Arrow, and lists of dictionaries. None of these libraries is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ragauge.data.readers.rows import Row, Rows
+from ragauge.data.readers.values import described
+from ragauge.errors import DataError
+
+BATCH = 8_192
+
+
+def reads(source: object) -> bool:
+    """Whether the object is such a table."""
+    return _library(source) in ("polars", "pandas", "pyarrow") or hasattr(source, "to_list") or (
+        isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping)
+    )
+
+
+def read(source: Any) -> Rows:
+    """The rows of a table, from 1."""
+    match _library(source):
+        case "polars":
+            return Rows("table", enumerate(_polars(source), 1), unit="row", cells=True)
+        case "pandas":
+            return Rows("table", enumerate(_pandas(source), 1), unit="row", cells=True)
+        case "pyarrow":
+            return Rows("table", enumerate(_arrow(source), 1), unit="row", cells=True)
+    if hasattr(source, "to_list"):       # ragas' EvaluationDataset
+        source = source.to_list()
+    return Rows("list", _listed(source), unit="entry")
+
+
+def _library(source: object) -> str:
+    return type(source).__module__.partition(".")[0]
+
+
+def _polars(source: Any) -> Iterator[Row]:
+    if hasattr(source, "collect"):
+        start = 0
+        while (batch := source.slice(start, BATCH).collect()).height:
+            yield from batch.iter_rows(named=True)
+            start += BATCH
+        return
+    yield from source.iter_rows(named=True)
+
+
+def _arrow(source: Any) -> Iterator[Row]:
+    batches = source.to_batches(max_chunksize=BATCH) if hasattr(source, "to_batches") else [source]
+    for batch in batches:
+        yield from batch.to_pylist()
+
+
+def _pandas(source: Any) -> Iterator[Row]:
+    columns = [str(column) for column in source.columns]
+    for cells in source.itertuples(index=False, name=None):
+        yield {column: _null_or(_plain(cell)) for column, cell in zip(columns, cells, strict=True)}
+
+
+def _plain(value: Any) -> Any:
+    """NumPy values, at any depth, as Python's."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if _library(value) == "numpy" and hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    return value
+
+
+def _null_or(cell: Any) -> Any:
+    """Empty cells of pandas (NaN, NaT, NA) as None."""
+    return None if type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell) else cell
+
+
+def _listed(source: Iterable[Any]) -> Iterator[tuple[int, Row]]:
+    for n, item in enumerate(source, 1):
+        row = item.model_dump() if hasattr(item, "model_dump") else item
+        if not isinstance(row, Mapping):
+            raise DataError(f"expected a dictionary, got {described(item)}.", source="list", line=n, unit="entry")
+        yield n, row
