@@ -145,7 +145,9 @@ def _references(found: Found, names: Names, notes: Notes) -> tuple[str, ...]:
     if "references" in found:
         listed = texts(found["references"], names["references"], notes)
     if "reference_answer" in found:
-        main = texts(found["reference_answer"], names["reference_answer"], notes)
+        value, name = found["reference_answer"], names["reference_answer"]
+        several = isinstance(value, list | tuple)       # a text is taken as it is: an answer may look like JSON
+        main = texts(value, name, notes) if several else (answer_text(value, name, notes),)
         listed = (*main, *(one for one in listed if one not in main))
     return listed
 

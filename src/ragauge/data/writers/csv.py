@@ -1,0 +1,44 @@
+"""Records as a flat table: one a row; lists and objects stand in their cell as JSON."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ragauge.data.example import Example
+from ragauge.data.readers.aliases import FIELDS
+from ragauge.data.records import Record
+from ragauge.data.writers.jsonl import fields
+from ragauge.data.writers.whole import written
+
+
+def write_records(path: str | Path, records: Iterable[Record | Example]) -> int:
+    """Writes a header with the fields that any record has, then one record a row.
+
+    A cell cannot tell an empty answer from none: the reader takes an empty cell for a missing value. Use JSONL where
+    that matters.
+
+    Args:
+        path: packed where it ends in .gz.
+        records: held in memory, since the header depends on all of them.
+
+    Returns:
+        How many were written.
+    """
+    rows = [fields(record) for record in records]
+    used = {name for row in rows for name in row} | {"query_id", "query"}
+    with written(Path(path)) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        header = [name for name in FIELDS if name in used]
+        writer.writerow(header)
+        writer.writerows([[_cell(row.get(name)) for name in header] for row in rows])
+    return len(rows)
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return json.dumps(value) if isinstance(value, bool) else value
