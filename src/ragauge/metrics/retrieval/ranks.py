@@ -46,6 +46,11 @@ class Rankings(Mapping[str, Ranking]):
     def __getitem__(self, query_id: str) -> Ranking:
         return self._at(self._index[query_id])
 
+    @property
+    def n_judged_returned(self) -> int:
+        """Judged documents among the results of their query, over all queries."""
+        return len(self._judged)
+
     def _at(self, i: int) -> Ranking:
         items = slice(self._items_from[i], self._items_from[i + 1])
         judged = slice(self._judged_from[i], self._judged_from[i + 1])
@@ -72,8 +77,7 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
 
     heads, starts = _blocks(qrels)
     if heads.n_unique() < len(heads):        # a query's labels stand apart: bring them together
-        met = pl.int_range(pl.len()).min().over("query_id")
-        qrels = qrels.sort(met, maintain_order=True)
+        qrels = qrels.with_row_index("row").sort(pl.col("row").min().over("query_id"), maintain_order=True)
         heads, starts = _blocks(qrels)
     lengths = _lengths(results)
     pair = ["query_id", "doc_id"]

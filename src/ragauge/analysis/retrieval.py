@@ -1,0 +1,201 @@
+"""Rankings measured against relevance labels: every metric's mean over the topics, and what to mind about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum
+from typing import TYPE_CHECKING, Literal
+
+from ragauge.analysis.scorecard import Summary
+from ragauge.data.example import Example, Relevant
+from ragauge.data.response import Passage, Response
+from ragauge.errors import UsageError
+from ragauge.metrics.base import Measured, Metric
+from ragauge.metrics.facts import Facts
+from ragauge.metrics.measure import measure_all
+from ragauge.metrics.retrieval.ranks import Rankings, rankings
+from ragauge.stats.intervals import mean_interval
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Topics = Literal["all", "trec_eval"]
+RANKING, PASSAGES = "labels.ranking", "response.passages"
+LISTED = 3         # ids shown in a warning
+LABELLED = Example("", "", relevant=(Relevant(("",)),))     # stands for every topic: the ranking says what is relevant
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalReport:
+    """What the metrics say about a run.
+
+    Attributes:
+        topics: which queries were averaged over: all the labelled ones, or trec_eval's choice.
+        summaries: one a metric, in the order asked.
+        query_ids: the topics, in the order of the labels.
+        values: printed name -> value per topic, in the same order; None where there is none.
+        warnings: what the reader must know before believing a number.
+    """
+
+    topics: Topics
+    summaries: tuple[Summary, ...]
+    query_ids: tuple[str, ...]
+    values: Mapping[str, Sequence[float | None]] = field(repr=False)
+    warnings: tuple[str, ...] = ()
+
+    def __getitem__(self, metric: str) -> Summary:
+        """The summary of a metric, by its printed name."""
+        return next(summary for summary in self.summaries if summary.metric == metric)
+
+    def per_query(self) -> dict[str, dict[str, float | None]]:
+        """Query id -> printed name -> value."""
+        return {
+            query_id: {name: values[i] for name, values in self.values.items()}
+            for i, query_id in enumerate(self.query_ids)
+        }
+
+
+def evaluate_retrieval(
+    qrels: pl.DataFrame, run: pl.DataFrame, metrics: Sequence[Metric], topics: Topics = "all", level: float = 0.95
+) -> RetrievalReport:
+    """Measures a run against labels.
+
+    Every labelled query is a topic: one that the run does not have counts as an empty retrieval, and one without
+    relevant documents is not applicable. With topics="trec_eval" the topics are the labelled queries of the run, and
+    one without relevant documents scores 0, as trec_eval does without -c.
+
+    Args:
+        qrels: columns query_id, item, doc_id, grade, as `read_qrels` gives them.
+        run: columns query_id, doc_id, rank and perhaps score, as `read_run` gives them.
+        metrics: those that need labels and rankings only.
+        topics: "all" or "trec_eval".
+        level: of the intervals.
+
+    Raises:
+        UsageError: a metric that needs more than a ranking, or another value of topics.
+    """
+    if topics not in ("all", "trec_eval"):
+        raise UsageError(f"topics must be all or trec_eval, got {topics}.")
+    for metric in metrics:
+        other = sorted(set(metric.needs.values()) - {RANKING, PASSAGES})
+        if other:
+            raise UsageError(
+                f"{metric} needs {', '.join(other)}, which labels and a ranking do not give. Use ragauge evaluate."
+            )
+    found = rankings(qrels, run)
+    chosen = [i for i, n in enumerate(found.n_returned) if n or topics == "all"]
+    query_ids = tuple(found.query_ids[i] for i in chosen)
+    measured = _measured(metrics, found, query_ids, run)
+    if topics == "trec_eval":
+        zero = Measured("scored", 0.0, low=0.0, high=0.0)
+        measured = {
+            name: [zero if one.status == "not_applicable" else one for one in column]
+            for name, column in measured.items()
+        }
+    return RetrievalReport(
+        topics=topics,
+        summaries=tuple(_summary(metric, measured[str(metric)], level) for metric in metrics),
+        query_ids=query_ids,
+        values={name: tuple(one.value for one in column) for name, column in measured.items()},
+        warnings=tuple(_warnings(found, run, topics)),
+    )
+
+
+def _measured(
+    metrics: Sequence[Metric], found: Rankings, query_ids: Sequence[str], run: pl.DataFrame
+) -> dict[str, list[Measured]]:
+    """Printed name -> result per topic; each topic's ranking is made once for all metrics."""
+    wanted = any(PASSAGES in metric.needs.values() for metric in metrics)
+    lists = _passages(run, query_ids) if wanted else {}
+    rows = []
+    for query_id in query_ids:
+        response = Response(query_id, passages=lists.get(query_id, ()))
+        rows.append(measure_all(metrics, Facts(LABELLED, response, ranking=found[query_id])))
+    return {str(metric): [row[i] for row in rows] for i, metric in enumerate(metrics)}
+
+
+def _passages(run: pl.DataFrame, query_ids: Sequence[str]) -> dict[str, tuple[Passage, ...]]:
+    """Query id -> its list as passages without text, for the few metrics that look at more than ranks."""
+    import polars as pl
+
+    scores = pl.col("score") if "score" in run.columns else pl.lit(None, pl.Float64).alias("score")
+    ordered = run.filter(pl.col("query_id").is_in(query_ids)).sort("rank").select("query_id", "doc_id", scores)
+    found: dict[str, list[Passage]] = {}
+    for query_id, doc_id, score in ordered.iter_rows():
+        found.setdefault(query_id, []).append(Passage(doc_id, doc_id, score=score))
+    return {query_id: tuple(passages) for query_id, passages in found.items()}
+
+
+def _summary(metric: Metric, measured: Sequence[Measured], level: float) -> Summary:
+    count = Counter(one.status for one in measured)
+    values = [one.value for one in measured if one.value is not None]
+    mean = fsum(values) / len(values) if values else None
+    return Summary(
+        metric=str(metric),
+        measures=metric.measures,
+        direction=metric.direction,
+        kind=metric.kind,
+        n=len(measured),
+        scored=count["scored"],
+        undefined=count["undefined"],
+        not_applicable=count["not_applicable"],
+        failed=count["failed"],
+        mean=mean,
+        interval=mean_interval(values, kind=metric.kind, bounds=metric.range, level=level),
+        low=mean,
+        high=mean,
+        reasons=dict(Counter(one.reason for one in measured if one.reason).most_common()),
+    )
+
+
+def _warnings(found: Rankings, run: pl.DataFrame, topics: Topics) -> Iterator[str]:
+    """What makes the numbers doubtful: ids that do not meet, queries without results or labels, repeated documents."""
+    n_topics = len(found)
+    absent = [query_id for query_id, n in zip(found.query_ids, found.n_returned, strict=True) if not n]
+    matched = n_topics - len(absent)
+    if absent:
+        counted = "each counts as an empty retrieval" if topics == "all" else "they are left out"
+        yield f"{_queries(len(absent))} of {n_topics} with labels not in the run; {counted}: {_listed(absent)}."
+    if found.unknown:
+        yield f"{_queries(len(found.unknown))} of the run without labels, not scored: {_listed(found.unknown)}."
+    if n_topics and 2 * matched < n_topics and found.unknown:
+        yield (
+            f"only {matched} of {n_topics} labelled queries are in the run. Do both files use the same query ids? "
+            f"The labels have {absent[0]!r}, the run has {found.unknown[0]!r}."
+        )
+    if matched and not found.n_judged_returned:
+        doc_id = run["doc_id"][0]
+        yield f"not one judged document is in the run. Do both files use the same document ids? The run has {doc_id!r}."
+    repeated = _repeated(run)
+    if repeated is not None:
+        n, queries = repeated.height, repeated["query_id"].unique(maintain_order=True).to_list()
+        yield (
+            f"{n} result{'s' if n > 1 else ''} repeat a document of the same query; a copy keeps its place and earns "
+            f"nothing: {_listed(queries)}."
+        )
+
+
+def _queries(n: int) -> str:
+    return f"{n} quer{'ies' if n != 1 else 'y'}"
+
+
+def _listed(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - LISTED} more" if len(ids) > LISTED else ""
+    return ", ".join(ids[:LISTED]) + more
+
+
+def _repeated(run: pl.DataFrame) -> pl.DataFrame | None:
+    """The rows that hold a document again; None where there are none, which hashes alone can tell."""
+    import numpy as np
+    import polars as pl
+
+    keys = run.select(pl.col("query_id").hash(1) ^ pl.col("doc_id").hash(2)).to_series().to_numpy()
+    ordered = np.sort(keys)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(twice):
+        return None
+    suspects = run.filter(pl.Series(np.isin(keys, twice))).sort("query_id", "rank")
+    again = suspects.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
+    return again if again.height else None
