@@ -57,6 +57,11 @@ class RetrievalReport:
         }
 
 
+def needs_ranking_only(metric: Metric) -> bool:
+    """Whether labels and a ranking are all that the metric looks at."""
+    return set(metric.needs.values()) <= {RANKING, PASSAGES}
+
+
 def evaluate_retrieval(
     qrels: pl.DataFrame, run: pl.DataFrame, metrics: Sequence[Metric], topics: Topics = "all", level: float = 0.95
 ) -> RetrievalReport:
@@ -79,11 +84,9 @@ def evaluate_retrieval(
     if topics not in ("all", "trec_eval"):
         raise UsageError(f"topics must be all or trec_eval, got {topics}.")
     for metric in metrics:
-        other = sorted(set(metric.needs.values()) - {RANKING, PASSAGES})
-        if other:
-            raise UsageError(
-                f"{metric} needs {', '.join(other)}, which labels and a ranking do not give. Use ragauge evaluate."
-            )
+        if not needs_ranking_only(metric):
+            other = ", ".join(sorted(set(metric.needs.values()) - {RANKING, PASSAGES}))
+            raise UsageError(f"{metric} needs {other}, which labels and a ranking do not give. Use ragauge evaluate.")
     found = rankings(qrels, run)
     chosen = [i for i, n in enumerate(found.n_returned) if n or topics == "all"]
     query_ids = tuple(found.query_ids[i] for i in chosen)
@@ -157,9 +160,9 @@ def _warnings(found: Rankings, run: pl.DataFrame, topics: Topics) -> Iterator[st
     matched = n_topics - len(absent)
     if absent:
         counted = "each counts as an empty retrieval" if topics == "all" else "they are left out"
-        yield f"{_queries(len(absent))} of {n_topics} with labels not in the run; {counted}: {_listed(absent)}."
+        yield f"{len(absent)} of {n_topics} labelled queries not in the run; {counted}: {_listed(absent)}."
     if found.unknown:
-        yield f"{_queries(len(found.unknown))} of the run without labels, not scored: {_listed(found.unknown)}."
+        yield f"queries of the run without labels, not scored: {len(found.unknown)} ({_listed(found.unknown)})."
     if n_topics and 2 * matched < n_topics and found.unknown:
         yield (
             f"only {matched} of {n_topics} labelled queries are in the run. Do both files use the same query ids? "
@@ -172,13 +175,9 @@ def _warnings(found: Rankings, run: pl.DataFrame, topics: Topics) -> Iterator[st
     if repeated is not None:
         n, queries = repeated.height, repeated["query_id"].unique(maintain_order=True).to_list()
         yield (
-            f"{n} result{'s' if n > 1 else ''} repeat a document of the same query; a copy keeps its place and earns "
-            f"nothing: {_listed(queries)}."
+            f"results that repeat a document of the same query: {n} (queries {_listed(queries)}). A copy keeps its "
+            "place and earns nothing."
         )
-
-
-def _queries(n: int) -> str:
-    return f"{n} quer{'ies' if n != 1 else 'y'}"
 
 
 def _listed(ids: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from ragauge.data.readers import beir_qrels, rankings_jsonl, rankings_parquet, t
 from ragauge.data.readers.content import check_text, first_line, is_parquet, read_bytes
 from ragauge.data.readers.ranking_tables import is_header
 from ragauge.data.readers.trec_order import ScoreBits
-from ragauge.errors import DataError
+from ragauge.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,7 +52,10 @@ def read_run(path: str | Path, score_bits: ScoreBits = 64) -> pl.DataFrame:
 
     Raises:
         DataError: the file, the line, what was expected and what was found; nothing is half loaded.
+        UsageError: another value of score_bits.
     """
+    if score_bits not in (64, 32):
+        raise UsageError(f"score_bits must be 64 or 32, got {score_bits}.")
     path = Path(path)
     if is_parquet(path):
         return rankings_parquet.read_run(path, score_bits)
