@@ -1,1 +1,75 @@
-"""ragauge: tells whether a retrieval-augmented generation system works, where it fails and what to fix."""
+"""ragauge tells whether a retrieval-augmented generation system works, where it fails and what to fix.
+
+    import ragauge as rg
+
+    card = rg.evaluate("answers.jsonl")
+    card["faithfulness"]
+
+Importing does nothing: every name below is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragauge.version import __version__
+
+if TYPE_CHECKING:
+    from ragauge import aio as aio
+    from ragauge.api.runs import OpenRun as OpenRun
+    from ragauge.api.runs import open_run as open_run
+    from ragauge.api.runs import runs as runs
+    from ragauge.api.scorecard import Scorecard as Scorecard
+    from ragauge.api.verbs import evaluate as evaluate
+    from ragauge.api.verbs import read_set as read_set
+    from ragauge.data.example import EvalSet as EvalSet
+    from ragauge.data.example import Example as Example
+    from ragauge.data.example import Relevant as Relevant
+    from ragauge.data.example import Span as Span
+    from ragauge.data.response import Citation as Citation
+    from ragauge.data.response import Passage as Passage
+    from ragauge.data.response import Response as Response
+    from ragauge.data.run import Run as Run
+    from ragauge.errors import DataError as DataError
+    from ragauge.errors import RagaugeError as RagaugeError
+    from ragauge.errors import UnknownName as UnknownName
+    from ragauge.errors import UsageError as UsageError
+
+_FROM = {
+    "OpenRun": "ragauge.api.runs",
+    "open_run": "ragauge.api.runs",
+    "runs": "ragauge.api.runs",
+    "Scorecard": "ragauge.api.scorecard",
+    "evaluate": "ragauge.api.verbs",
+    "read_set": "ragauge.api.verbs",
+    "EvalSet": "ragauge.data.example",
+    "Example": "ragauge.data.example",
+    "Relevant": "ragauge.data.example",
+    "Span": "ragauge.data.example",
+    "Citation": "ragauge.data.response",
+    "Passage": "ragauge.data.response",
+    "Response": "ragauge.data.response",
+    "Run": "ragauge.data.run",
+    "DataError": "ragauge.errors",
+    "RagaugeError": "ragauge.errors",
+    "UnknownName": "ragauge.errors",
+    "UsageError": "ragauge.errors",
+}
+
+__all__ = ["__version__", "aio", *sorted(_FROM)]  # noqa: PLE0604 - strings, all of them
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name == "aio":
+        return import_module("ragauge.aio")
+    if name not in _FROM:
+        raise AttributeError(f"module 'ragauge' has no attribute {name!r}")
+    value = getattr(import_module(_FROM[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

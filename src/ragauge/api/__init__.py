@@ -1,0 +1,1 @@
+"""The verbs: what the command line, notebooks and tests call."""

@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from ragauge.data.writers.whole import replaced, written
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragauge.api.scorecard import Scorecard
+    import polars as pl
 
 
-def whole(path: Path, text: str) -> None:
-    """Writes a file whole or not at all: a crash leaves the old one."""
+class Reported(Protocol):
+    """What can be written in every form; `api.scorecard.Scorecard` is one."""
+
+    def to_html(self) -> str: ...
+    def to_markdown(self) -> str: ...
+    def to_json(self) -> str: ...
+    def to_polars(self) -> pl.DataFrame: ...
+
+
+def _text(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with written(path) as file:
+        file.write(text)
 
 
-def _csv(card: Scorecard, path: Path) -> None:
-    whole(path, card.to_polars().write_csv())
+def _csv(card: Reported, path: Path) -> None:
+    _text(path, card.to_polars().write_csv())
 
 
-def _parquet(card: Scorecard, path: Path) -> None:
+def _parquet(card: Reported, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    card.to_polars().write_parquet(path)
+    with replaced(path) as part:
+        card.to_polars().write_parquet(part)
 
 
-FORMS: Mapping[str, Callable[[Scorecard, Path], None]] = {
-    ".html": lambda card, path: whole(path, card.to_html()),
-    ".md": lambda card, path: whole(path, card.to_markdown()),
-    ".json": lambda card, path: whole(path, card.to_json()),
+FORMS: Mapping[str, Callable[[Reported, Path], None]] = {
+    ".html": lambda card, path: _text(path, card.to_html()),
+    ".md": lambda card, path: _text(path, card.to_markdown()),
+    ".json": lambda card, path: _text(path, card.to_json()),
     ".csv": _csv,
     ".parquet": _parquet,
 }
@@ -55,7 +54,7 @@ def check(path: Path) -> None:
         raise UsageError(f"-o {path}: the ending says the form; expected {', '.join(FORMS)}, got {got}.")
 
 
-def save(card: Scorecard, path: Path) -> Path:
+def save(card: Reported, path: Path) -> Path:
     """Writes the report and returns its path."""
     check(path)
     FORMS[path.suffix.lower()](card, path)

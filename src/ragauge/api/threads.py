@@ -6,9 +6,11 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 T = TypeVar("T")
+P = ParamSpec("P")
 GLANCE = 0.2      # seconds between looks for Ctrl-C, where waiting on a lock cannot be interrupted
 
 
@@ -43,3 +45,13 @@ def finish(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
         worker.join()
         raise
     return result.result()
+
+
+def plain(verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """The plain form of a coroutine verb: the same arguments and documentation, waits for the result."""
+
+    @wraps(verb)
+    def waits(*args: P.args, **kwargs: P.kwargs) -> T:
+        return finish(lambda: verb(*args, **kwargs))
+
+    return waits

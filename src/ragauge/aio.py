@@ -1,0 +1,12 @@
+"""The verbs as coroutines, for code that already runs in a loop.
+
+    card = await ragauge.aio.evaluate("answers.jsonl")
+
+The plain verbs work in a running loop too, by waiting; these do not block it.
+"""
+
+from __future__ import annotations
+
+from ragauge.api.verbs import evaluate_async as evaluate
+
+__all__ = ["evaluate"]

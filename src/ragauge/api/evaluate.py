@@ -1,0 +1,97 @@
+"""Evaluate: store, plan, execute, and the scorecard of what came out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.sources import Source, store_url, stored
+from ragauge.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragauge.api.scorecard import Scorecard
+    from ragauge.data.run import Run
+    from ragauge.engine.execute import Progress
+    from ragauge.engine.plan import Plan
+    from ragauge.store.open import Store
+
+NO_JUDGE = ("none", "")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to find out.
+
+    Attributes:
+        metrics: names and presets; () = the default preset.
+        judge: who answers what labels do not: local, or none.
+        limit: evaluate this many examples, drawn at random.
+        keep: segment column (or "tag") -> value; only examples that match all.
+        workers: processes; None = all cores.
+    """
+
+    metrics: tuple[str, ...] = ()
+    judge: str = "local"
+    limit: int | None = None
+    keep: Mapping[str, str] = field(default_factory=dict)
+    workers: int | None = None
+
+
+def planned(wanted: Wanted, run: Run, store: Store) -> Plan:
+    """What has to be done for a run: its examples less those that are stored."""
+    from ragauge.engine.judges import build_judge
+    from ragauge.engine.plan import plan
+    from ragauge.metrics.catalogue import questions, select
+
+    metrics = select(wanted.metrics or ("default",))
+    judge = None
+    if wanted.judge in NO_JUDGE:
+        metrics = [metric for metric in metrics if not questions([metric])]
+        if not metrics:
+            raise UsageError("every metric asked for needs a judge. Use --judge local, or metrics from labels.")
+    elif questions(metrics):
+        judge = build_judge(wanted.judge)
+    return plan(store, run.run_id, metrics, judge, limit=wanted.limit, keep=wanted.keep)
+
+
+async def evaluate_source(
+    source: Source, wanted: Wanted, store: str | None = None, progress: Callable[[Progress], None] | None = None
+) -> Scorecard:
+    """Stores what is not stored, judges what is not judged, and returns the scorecard."""
+    from ragauge.api.cards import card_of
+    from ragauge.engine.execute import execute
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        run = stored(source, opened)
+        plan = planned(wanted, run, opened)
+        started = time.perf_counter()
+        outcome = await execute(plan, opened, workers=wanted.workers, progress=progress)
+        seconds = time.perf_counter() - started
+        took: dict[str, Any] = {"seconds": round(seconds, 2), "evaluated": outcome.done, "asked": outcome.asked}
+        rate = round(outcome.done / seconds, 1) if outcome.done else 0.0
+        took |= {"reused": outcome.reused, "answers_per_second": rate}
+        return card_of(opened, run, plan, took)
+
+
+async def dry_run(source: Source, wanted: Wanted, store: str | None = None) -> dict[str, Any]:
+    """What `evaluate_source` would do, as JSON types."""
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        run = stored(source, opened)
+        found = planned(wanted, run, opened)
+        return {
+            "run_id": run.run_id,
+            "name": run.name,
+            "judge": found.judge_id or "",
+            "metrics": [str(metric) for metric in found.metrics],
+            "questions": list(found.questions),
+            "examples": found.total,
+            "stored": found.done,
+            "to_do": found.pending,
+            "calls": 0,
+            "cost": 0.0,
+        }

@@ -1,0 +1,58 @@
+"""A run's responses or scores as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragauge.data.run import Run
+from ragauge.data.writers.whole import replaced
+from ragauge.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragauge.store.open import Store
+
+
+def export(store: Store, run: Run, path: Path) -> int:
+    """Writes the form that the path's name asks for and returns the number of lines."""
+    name = path.name.lower()
+    judges = [judge for judge in store.scores.judges(run.run_id) if judge]
+    judge = judges[-1] if judges else None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if name.endswith("scores.jsonl"):
+        return _scores_jsonl(store, run, judge, path)
+    if path.suffix == ".jsonl":
+        return _responses(store, run, path)
+    if path.suffix in (".csv", ".parquet"):
+        frame = store.scores.frame(run.run_id, judge)
+        with replaced(path) as part:
+            frame.write_csv(part) if path.suffix == ".csv" else frame.write_parquet(part)
+        return len(frame)
+    raise UsageError(f"-o {path}: expected scores.jsonl, .csv or .parquet for scores, or .jsonl for responses.")
+
+
+def _responses(store: Store, run: Run, path: Path) -> int:
+    from ragauge.data.records import Record
+    from ragauge.data.writers import jsonl
+
+    pairs = store.runs.pairs(run.run_id)
+    absent = "no response in the run"
+    return jsonl.write_records(
+        path,
+        (
+            example if response.missing.get("response") == absent else Record(example, response, run.name, n)
+            for n, (example, response) in enumerate(pairs, 1)
+        ),
+    )
+
+
+def _scores_jsonl(store: Store, run: Run, judge: str | None, path: Path) -> int:
+    from ragauge.api.cards import view_of
+    from ragauge.data.writers import scores_jsonl
+
+    views = (
+        view_of(store, run.run_id, response.query_id, response.repeat, judge)
+        for _, response in store.runs.pairs(run.run_id)
+    )
+    rows = ((v.example, v.response, v.evidence, v.scores, v.cause.name if v.cause else "") for v in views)
+    return scores_jsonl.write_scores(path, rows)

@@ -1,0 +1,162 @@
+"""A stored run: its scorecard, its examples, and what can be written of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.sources import store_url
+from ragauge.data.canonical import plain
+from ragauge.data.run import Run
+from ragauge.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ragauge.analysis.scorecard import ExampleView
+    from ragauge.api.scorecard import Scorecard
+    from ragauge.store.open import Store
+
+
+class OpenRun:
+    """A run in the store. Nothing is held open between calls.
+
+    Attributes:
+        run: what is known about it.
+        url: the store.
+    """
+
+    def __init__(self, run: Run, url: str) -> None:
+        self.run = run
+        self.url = url
+
+    @contextmanager
+    def _store(self) -> Iterator[Store]:
+        from ragauge.store.open import open_store
+
+        with open_store(self.url) as store:
+            yield store
+
+    def judges(self) -> list[str]:
+        """Who judged it, the newest judge last."""
+        with self._store() as store:
+            return [judge for judge in store.scores.judges(self.run.run_id) if judge]
+
+    def scorecard(self, judge: str | None = None) -> Scorecard:
+        """The scorecard of what is stored; nothing is judged.
+
+        Args:
+            judge: whose verdicts, by id or its beginning; None = the last judge's.
+
+        Raises:
+            UsageError: the run has not been evaluated, or not by this judge.
+        """
+        from ragauge.api.cards import stored_card
+
+        with self._store() as store:
+            return stored_card(store, self.run, judge)
+
+    def example(self, query_id: str, repeat: int = 0) -> ExampleView:
+        """One example with its response, evidence, scores and cause, by the last judge.
+
+        Raises:
+            UnknownName: no such example; the nearest ids are in the text.
+        """
+        from ragauge.api.cards import view_of
+
+        judges = self.judges()
+        with self._store() as store:
+            return view_of(store, self.run.run_id, query_id, repeat, judges[-1] if judges else None)
+
+    def export(self, path: Path) -> int:
+        """Writes what the name says: scores.jsonl, .csv or .parquet the scores; another .jsonl the responses.
+
+        Returns:
+            How many lines were written.
+        """
+        from ragauge.api import exports
+
+        with self._store() as store:
+            return exports.export(store, self.run, path)
+
+    def delete(self) -> None:
+        """Removes the run and what no other run uses."""
+        with self._store() as store:
+            store.runs.delete(self.run.run_id)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run as JSON types, with the names of its judges."""
+        found: dict[str, Any] = {"run_id": self.run.run_id, "name": self.run.name, **plain(self.run)}
+        with self._store() as store:
+            found["responses"] = store.runs.size(self.run.run_id)
+            found["without_response"] = store.runs.absent(self.run.run_id)
+        return found | {"judges": self.judges()}
+
+    def to_terminal(self) -> RenderableType:
+        """What `ragauge show RUN` prints: the scorecard where there is one, else the facts of the run."""
+        from rich.text import Text
+
+        try:
+            return self.scorecard().to_terminal()
+        except UsageError as error:
+            facts = "\n".join(f"{key:<16} {value}" for key, value in self.to_dict().items())
+            return Text(f"{facts}\n\n{error}")
+
+    def __repr__(self) -> str:
+        return f"<run {self.run.name!r} {self.run.run_id}: {self.run.done} responses, store {self.url}>"
+
+
+def open_run(which: str = "latest", *, store: str | None = None) -> OpenRun:
+    """A stored run by id, name or "latest".
+
+    Raises:
+        UnknownName: no such run; the nearest names are in the text.
+    """
+    from ragauge.store.open import open_store
+
+    url = store_url(store)
+    with open_store(url) as opened:
+        return OpenRun(opened.runs.find(which), opened.url)
+
+
+def runs(*, store: str | None = None) -> list[dict[str, Any]]:
+    """The stored runs, newest first, each with its last means."""
+    from ragauge.store.open import open_store
+
+    rows = []
+    with open_store(store_url(store)) as opened:
+        for run in opened.runs.list():
+            judges = [judge for judge in opened.scores.judges(run.run_id) if judge]
+            judge = judges[-1] if judges else None
+            summaries = opened.summaries.read(run.run_id, judge) or opened.summaries.read(run.run_id, None)
+            rows.append({
+                "run_id": run.run_id, "name": run.name, "created_at": run.created_at, "set": run.set_name,
+                "system": run.system, "responses": opened.runs.size(run.run_id), "judges": judges,
+                "means": {summary.metric: summary.mean for summary in summaries},
+            })  # fmt: skip
+    return rows
+
+
+def runs_table(rows: list[dict[str, Any]]) -> RenderableType:
+    """The list for a terminal: name, id, age and a few means."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from ragauge.reporting.words import number, safe
+
+    if not rows:
+        return Text("No runs yet. Start with: ragauge evaluate FILE, or ragauge demo.")
+    shown = ("recall@5", "context_recall", "faithfulness", "answer_correctness")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("name", "run", "created", "responses"):
+        table.add_column(column, justify="right" if column == "responses" else "left")
+    for metric in shown:
+        table.add_column(metric, justify="right")
+    for row in rows:
+        means = [number(row["means"].get(metric)) for metric in shown]
+        head = Text(safe(row["name"])), row["run_id"], row["created_at"][:16].replace("T", " "), f"{row['responses']:,}"
+        table.add_row(*head, *means)
+    return table

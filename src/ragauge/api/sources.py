@@ -1,0 +1,134 @@
+"""What is evaluated: a stored run, or questions and responses that become one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.data.example import EvalSet, Example
+from ragauge.data.response import Response
+from ragauge.data.run import Run
+from ragauge.errors import DataError, UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.data.records import Record
+    from ragauge.store.open import Store
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the questions and responses are.
+
+    Attributes:
+        items: one (a run's id or name, a path, a table), or two: the eval set and the responses.
+        columns: our field -> the source's column.
+        segments: columns of the source to report by.
+        name: of the run; "" = from the file.
+        system: whose answers, where a file holds those of several.
+        config: what is known about the system.
+        warn: receives warnings about the data.
+    """
+
+    items: tuple[Any, ...]
+    columns: Mapping[str, str] = field(default_factory=dict)
+    segments: tuple[str, ...] = ()
+    name: str = ""
+    system: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    warn: Callable[[str], None] | None = None
+
+
+def stored(source: Source, store: Store) -> Run:
+    """The run of a source: found by name, or imported in one transaction.
+
+    Raises:
+        UsageError: not one or two sources, or a path that does not exist and is no run.
+        DataError: a file that cannot be read as it is, or that holds no response at all.
+    """
+    if len(source.items) == 1:
+        (item,) = source.items
+        if isinstance(item, Run):
+            return item
+        if isinstance(item, str) and not Path(item).exists():
+            return _run_or_file(item, store)
+    if not 1 <= len(source.items) <= 2:
+        got = len(source.items)
+        raise UsageError(f"evaluate takes a run, a file, or an eval set and responses; got {got} sources.")
+    return _imported(source, store)
+
+
+def _run_or_file(item: str, store: Store) -> Run:
+    try:
+        return store.runs.find(item)
+    except UnknownName as error:
+        if Path(item).suffix or "/" in item:
+            raise UsageError(f"{item}: no such file, and no run of that name. Check the path.") from None
+        raise error from None
+
+
+def _imported(source: Source, store: Store) -> Run:
+    from ragauge.api import git
+
+    responses = source.items[-1]
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    run = Run(
+        run_id="",
+        name=source.name or _stem(responses),
+        set_name=_stem(source.items[0]),
+        system=source.system or "recorded",
+        config=dict(source.config) or {"files": [_stem(item) for item in source.items]},
+        git=git.state(),
+        created_at=now,
+        heartbeat=now,
+    )
+    pairs = ((record.example, record.response) for record in _records(source))
+    return store.runs.import_run(run, _with_responses(pairs, _stem(responses)))
+
+
+def _records(source: Source) -> Iterator[Record]:
+    from ragauge.data.readers import source as readers
+
+    more: dict[str, Any] = {"columns": source.columns, "segments": source.segments}
+    if source.warn is not None:
+        more["warn"] = source.warn
+    if source.system:
+        more["system"] = source.system
+    if len(source.items) == 2:
+        return readers.joined(*source.items, **more)
+    return readers.records(source.items[0], **more)
+
+
+def _with_responses(
+    pairs: Iterator[tuple[Example, Response | None]], where: str
+) -> Iterator[tuple[Example, Response | None]]:
+    """The pairs as they come; at the end, an error when none of them held a response."""
+    some = False
+    for example, response in pairs:
+        some = some or response is not None
+        yield example, response
+    if not some:
+        raise DataError(
+            "no line holds a response (an answer or passages)", source=where,
+            hint="Give the responses as a second file: ragauge evaluate SET RESPONSES.",
+        )  # fmt: skip
+
+
+def _stem(item: Any) -> str:
+    if isinstance(item, str | Path):
+        name = Path(item).name
+        while Path(name).suffix in (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"):
+            name = Path(name).stem
+        return name
+    return item.name if isinstance(item, EvalSet) else "table"
+
+
+def store_url(store: str | None) -> str:
+    """The store's URL: as given, from RAGAUGE_STORE, or the default file."""
+    import os
+
+    from ragauge.store.open import DEFAULT_URL
+
+    return store or os.environ.get("RAGAUGE_STORE") or DEFAULT_URL

@@ -1,0 +1,94 @@
+"""The public verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.evaluate import Wanted, evaluate_source
+from ragauge.api.sources import Source
+from ragauge.api.threads import plain
+
+if TYPE_CHECKING:
+    from ragauge.api.scorecard import Scorecard
+    from ragauge.data.example import EvalSet
+    from ragauge.engine.execute import Progress
+
+
+def read_set(
+    source: Any,
+    *,
+    name: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    segments: Sequence[str] = (),
+    split: str | None = None,
+) -> EvalSet:
+    """An eval set from a file, a folder or a table in memory; responses beside the examples are left aside.
+
+    Args:
+        source: a path (.jsonl, .json, .csv, .tsv, .parquet, a BEIR folder), a polars or pandas frame, an Arrow table,
+            a list of dicts, a Hugging Face data set.
+        name: of the set; the file's name by default.
+        columns: our field -> the source's column, for names that are not known: {"query": "frage"}.
+        segments: columns to report by.
+        split: of a BEIR folder or Hugging Face data set; None = test.
+
+    Raises:
+        DataError: what cannot be read as it is: file, line, field, expected, found.
+    """
+    from ragauge.data.readers import source as readers
+
+    return readers.read_set(source, name=name, columns=columns, segments=segments, split=split)
+
+
+async def evaluate_async(
+    source: Any,
+    *,
+    set: Any = None,
+    metrics: str | Sequence[str] = (),
+    judge: str | None = "local",
+    store: str | None = None,
+    name: str = "",
+    columns: Mapping[str, str] | None = None,
+    segments: Sequence[str] = (),
+    config: Mapping[str, Any] | None = None,
+    limit: int | None = None,
+    filter: Mapping[str, str] | None = None,
+    workers: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Scorecard:
+    """How good retrieval and generation each are, with what certainty, and what to do.
+
+    Results are durable as they arrive: the same call continues where a stopped one ended, and asks nothing twice.
+
+    Args:
+        source: a stored run (a Run, its id, its name, "latest"), or questions with responses: a path or a table. Where
+            the questions are apart, give them as `set` and the responses here; they are joined on query_id.
+        set: the eval set: an EvalSet, a path or a table.
+        metrics: names and presets, such as ["recall@5", "prompt"]; the default preset when empty.
+        judge: who answers what labels do not: "local", or None to measure from labels alone.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+        name: of the run; the file's name by default.
+        columns: our field -> the source's column.
+        segments: columns of the source to report by.
+        config: the system's settings, shown in reports; a run of other settings is another run.
+        limit: evaluate this many examples, drawn at random.
+        filter: segment column (or "tag") -> value; only the examples that match.
+        workers: processes of the local judge; None = all cores.
+        progress: called with what is done, the rate and the time left.
+
+    Returns:
+        The scorecard: shows itself in a notebook; `card["recall@5"]`, `card.failures`, `card.save("report.html")`.
+
+    Raises:
+        DataError: a file or table that cannot be read as it is.
+        UnknownName: no such run, metric or judge, with the nearest names.
+    """
+    items = (source,) if set is None else (set, source)
+    asked = (metrics,) if isinstance(metrics, str) and metrics else tuple(metrics)
+    found = Source(items, dict(columns or {}), tuple(segments), name, config=dict(config or {}))
+    wanted = Wanted(asked, judge or "none", limit, dict(filter or {}), workers)
+    return await evaluate_source(found, wanted, store, progress)
+
+
+evaluate = plain(evaluate_async)
