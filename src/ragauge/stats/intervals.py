@@ -56,8 +56,8 @@ def student_t(values: Values, weights: Values | None = None, level: float = 0.95
     if x.size < 2:
         return None
     mean = _mean(x, w)
-    error = _standard_error(w * (x - mean), w)
-    half = t_quantile(max(_effective(w) - 1, 1.0), level) * error
+    error = _standard_error(*_deviations(x, w, mean))
+    half = t_quantile(max(_effective(w, x.size) - 1, 1.0), level) * error
     return Interval(mean - half, mean + half, "t", level)
 
 
@@ -91,15 +91,16 @@ def clustered_t(
     """
     import numpy as np
 
-    x, w, groups = _clustered(values, weights, clusters)
+    x, w = _weighted(values, weights)
+    groups = _groups(values, weights, clusters)
     count = _count(groups)
     if count < 2:
         return None
     mean = _mean(x, w)
+    deviations, total = _deviations(x, w, mean)
     sums = np.zeros(count)
-    np.add.at(sums, groups, w * (x - mean))
-    error = _standard_error(sums, w)
-    half = t_quantile(max(min(float(count), _effective(w)) - 1, 1.0), level) * error
+    np.add.at(sums, groups, deviations)
+    half = t_quantile(max(min(float(count), _effective(w, x.size)) - 1, 1.0), level) * _standard_error(sums, total)
     return Interval(mean - half, mean + half, "clustered t", level)
 
 
@@ -237,7 +238,7 @@ def mean_interval(
 
     - a rate whose values are all 0 or 1: `wilson`;
     - anything else: `student_t`, clipped to the bounds;
-    - with clusters: `clustered_t`, clipped to the bounds;
+    - with clusters, if any holds two values: `clustered_t`, clipped to the bounds;
     - constant values within finite bounds: `wilson` with their rescaled sum as successes, scaled back, never a width
       of 0. A bounded score varies at most as a 0/1 score of the same mean does, so this errs on the wide side; for
       all at a bound it is the like of the rule of three;
@@ -258,15 +259,19 @@ def mean_interval(
 
     low, high = (0.0, 1.0) if kind == "rate" else bounds
     x, w = _weighted(values, weights)
-    n = min(_effective(w), inf if clusters is None else _count(_clustered(values, weights, clusters)[2]))
-    if x.size < 2 or (clusters is not None and n <= 1):
+    count = x.size if clusters is None else _count(_groups(values, weights, clusters))
+    if count < 2:
         return None
+    n = min(float(count), _effective(w, x.size))
     smallest, largest = float(x.min()), float(x.max())
     if largest - smallest <= 1e-12 * max(1.0, abs(largest)):
         return _constant(smallest, n, low, high, level)
-    if clusters is None and kind == "rate" and bool(np.all((x == 0) | (x == 1))):
+    if count == x.size and kind == "rate" and bool(np.all((x == 0) | (x == 1))):
         return wilson(_mean(x, w) * n, n, level)
-    found = student_t(x, w, level) if clusters is None else clustered_t(values, clusters, weights, level)
+    if clusters is None or count == x.size:
+        found = student_t(x, w, level)
+    else:
+        found = clustered_t(values, clusters, weights, level)
     return found and Interval(max(low, found.low), min(high, found.high), found.method, level)
 
 
@@ -304,13 +309,13 @@ def _constant(value: float, n: float, low: float, high: float, level: float) -> 
     return found and Interval(low + width * found.low, low + width * found.high, "wilson, constant values", level)
 
 
-def _weighted(values: Values, weights: Values | None) -> tuple[Array, Array]:
-    """Values and weights as arrays, without what has no weight."""
+def _weighted(values: Values, weights: Values | None) -> tuple[Array, Array | None]:
+    """Values and weights as arrays, without what has no weight; None = all alike."""
     import numpy as np
 
     x = np.asarray(values, dtype=float)
     if weights is None:
-        return x, np.ones(x.size)
+        return x, None
     w = np.asarray(weights, dtype=float)
     if w.shape != x.shape:
         raise UsageError(f"weights must be as many as the values, {x.size}, got {w.size}.")
@@ -320,35 +325,42 @@ def _weighted(values: Values, weights: Values | None) -> tuple[Array, Array]:
     return (x, w) if bool(kept.all()) else (x[kept], w[kept])
 
 
-def _clustered(values: Values, weights: Values | None, clusters: Clusters) -> tuple[Array, Array, npt.NDArray[np.intp]]:
-    """Values, weights and cluster numbers from 0, without what has no weight."""
+def _groups(values: Values, weights: Values | None, clusters: Clusters) -> npt.NDArray[np.intp]:
+    """Cluster numbers from 0, without what has no weight."""
     import numpy as np
 
     labels = np.asarray(clusters)
     if len(labels) != len(values):
         raise UsageError(f"clusters must be as many as the values, {len(values)}, got {len(labels)}.")
-    x, w = _weighted(values, weights)
     if weights is not None:
         labels = labels[np.asarray(weights, dtype=float) > 0]
-    return x, w, np.unique(labels, return_inverse=True)[1]
+    return np.unique(labels, return_inverse=True)[1]
 
 
 def _count(groups: npt.NDArray[np.intp]) -> int:
     return int(groups.max()) + 1 if groups.size else 0
 
 
-def _mean(x: Array, w: Array) -> float:
-    return float(w @ x / w.sum())
+# sums of products, not dot products: those start threads for large arrays, which costs more than it saves
 
 
-def _standard_error(parts: Array, w: Array) -> float:
-    """From the weighted deviations of independent parts, which sum to 0."""
+def _mean(x: Array, w: Array | None) -> float:
+    return float(x.mean()) if w is None else float((w * x).sum() / w.sum())
+
+
+def _deviations(x: Array, w: Array | None, mean: float) -> tuple[Array, float]:
+    """Weighted deviations from the mean, and the sum of the weights."""
+    return (x - mean, float(x.size)) if w is None else (w * (x - mean), float(w.sum()))
+
+
+def _standard_error(parts: Array, total: float) -> float:
+    """From the weighted deviations of independent parts, which sum to 0, and the sum of all weights."""
     n = parts.size
-    return sqrt(n / (n - 1) * float(parts @ parts)) / float(w.sum())
+    return sqrt(n / (n - 1) * float((parts * parts).sum())) / total
 
 
-def _effective(w: Array) -> float:
-    return float(w.sum()) ** 2 / float(w @ w) if w.size else 0.0
+def _effective(w: Array | None, n: int) -> float:
+    return float(n) if w is None else float(w.sum()) ** 2 / float((w * w).sum())
 
 
 def _row_means(samples: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -1,0 +1,80 @@
+"""The tables that analysis reads, and how to make them from objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.scorecard import Cause
+from ragauge.data.score import Score
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def score_frame(
+    scores: Iterable[Score],
+    weights: Mapping[tuple[str, int], float] | None = None,
+    clusters: Mapping[str, str] | None = None,
+) -> pl.DataFrame:
+    """Scores as a table, one row a response and metric.
+
+    Columns: query_id, repeat, metric, status, value, numerator, denominator, low, high, reason, weight, cluster.
+
+    Args:
+        scores: of one run, one judge and one asking of it.
+        weights: (query_id, repeat) -> how many real requests a response stands for; absent = 1.
+        clusters: query_id -> what its example depends on; absent = nothing.
+    """
+    import polars as pl
+
+    weights, clusters = weights or {}, clusters or {}
+    text, number = pl.String, pl.Float64
+    schema = {
+        "query_id": text, "repeat": pl.Int64, "metric": text, "status": text, "value": number, "numerator": number,
+        "denominator": number, "low": number, "high": number, "reason": text, "weight": number, "cluster": text,
+    }     # fmt: skip
+    rows = [
+        (
+            s.query_id, s.repeat, s.metric, s.status, s.value, s.numerator, s.denominator, s.low, s.high, s.reason,
+            weights.get((s.query_id, s.repeat), 1.0), clusters.get(s.query_id),
+        )
+        for s in scores
+    ]     # fmt: skip
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def cause_frame(causes: Iterable[tuple[str, int, Cause | None]]) -> pl.DataFrame:
+    """Causes as a table, one row a failed response; what did not fail (None) is left out.
+
+    Columns: query_id, repeat, cause, component, second, decided_by, lacking (a list), basis.
+    """
+    import polars as pl
+
+    text = pl.String
+    schema: dict[str, pl.DataType | type[pl.DataType]] = {
+        "query_id": text, "repeat": pl.Int64, "cause": text, "component": text, "second": text, "decided_by": text,
+        "lacking": pl.List(text), "basis": text,
+    }     # fmt: skip
+    rows = [
+        (query_id, repeat, c.name, c.component, c.second, c.decided_by, list(c.lacking), c.basis)
+        for query_id, repeat, c in causes
+        if c is not None
+    ]
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def failures(causes: pl.DataFrame) -> pl.DataFrame:
+    """One row a failed example: the most frequent cause among its failed repeats, the first repeat's among equals."""
+    import polars as pl
+
+    if causes.is_empty() or causes["repeat"].max() == causes["repeat"].min() == 0:
+        return causes
+    often = pl.len().over("query_id", "cause").alias("often")
+    first = pl.col("repeat").min().over("query_id", "cause").alias("first")
+    return (
+        causes.with_columns(often, first)
+        .sort("query_id", "often", "first", "repeat", descending=[False, True, False, False], maintain_order=True)
+        .unique("query_id", keep="first", maintain_order=True)
+        .drop("often", "first")
+    )

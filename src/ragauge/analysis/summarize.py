@@ -1,0 +1,144 @@
+"""Scores of a run -> one summary a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.scorecard import Summary
+from ragauge.analysis.table import FAILED, NOT_APPLICABLE, SCORED, UNDEFINED, Columns, ScoreTable
+from ragauge.metrics.base import Metric
+from ragauge.stats.intervals import mean_interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import polars as pl
+
+    Floats = npt.NDArray[np.float64]
+    Rows = npt.NDArray[np.intp]
+
+QUANTILES = (0.5, 0.95, 0.99)
+MOST_REASONS = 20
+
+
+def summarize(
+    scores: pl.DataFrame | ScoreTable, metrics: Sequence[Metric], *, level: float = 0.95
+) -> tuple[Summary, ...]:
+    """One summary a metric, in the order of the metrics.
+
+    mean = Σ wᵢxᵢ / Σ wᵢ over the scored examples (macro), its interval by `stats.intervals.mean_interval`.
+    micro = Σ wᵢ·numeratorᵢ / Σ wᵢ·denominatorᵢ, for ratios of the layers generation and end_to_end: there the
+    denominators are claims or citations, and the ratio is a share of all of them. Label metrics such as recall@k
+    have none: a share of all labelled documents speaks of the few questions that have many.
+    low and high = the mean over scored and failed examples, each failed one at its lowest or highest possible value.
+
+    A mean is None when nothing is scored; no field is ever NaN. A metric without scores has n = 0.
+
+    Args:
+        scores: a score frame (see `frames.score_frame`), or the table made from it.
+        metrics: what to summarise; their kind, range and direction decide how.
+        level: of the intervals.
+    """
+    table = scores if isinstance(scores, ScoreTable) else ScoreTable.of(scores)
+    return tuple(summary(metric, table.columns.get(str(metric)), table.reasons, level) for metric in metrics)
+
+
+def summary(metric: Metric, columns: Columns | None, reasons: Sequence[str], level: float = 0.95) -> Summary:
+    """The summary of one metric over the examples of its columns."""
+    import numpy as np
+
+    named = (str(metric), metric.measures, metric.direction, metric.kind)
+    if columns is None or not columns.status.size:
+        return Summary(*named, n=0, scored=0, undefined=0, not_applicable=0, failed=0, mean=None, interval=None)
+    counts = np.bincount(columns.status, minlength=4)
+    scored = np.flatnonzero(columns.status == SCORED)
+    values, weights = columns.value[scored], None if columns.weight is None else columns.weight[scored]
+    total, size = _sum(values, weights), _sum(None, weights, scored.size)
+    interval = mean_interval(
+        values,
+        kind=metric.kind,
+        weights=weights,
+        clusters=None if columns.cluster is None else columns.cluster[scored],
+        level=level,
+        bounds=metric.range,
+    )
+    failed = columns.take(np.flatnonzero(columns.status == FAILED))
+    return Summary(
+        *named,
+        n=int(columns.status.size),
+        scored=int(counts[SCORED]),
+        undefined=int(counts[UNDEFINED]),
+        not_applicable=int(counts[NOT_APPLICABLE]),
+        failed=int(counts[FAILED]),
+        mean=total / size if size > 0 else None,
+        interval=interval,
+        micro=_micro(columns, scored) if metric.measures != "retrieval" and metric.kind == "mean" else None,
+        low=_bound(failed.low, failed.weight, metric.range[0], total, size),
+        high=_bound(failed.high, failed.weight, metric.range[1], total, size),
+        quantiles=_quantiles(values, weights) if metric.kind == "amount" else {},
+        reasons=_reasons(columns, reasons) if scored.size < columns.status.size else {},
+    )
+
+
+def _sum(values: Floats | None, weights: Floats | None, n: int = 0) -> float:
+    """Weighted sum of values, or of the weights alone; n where all weights are alike."""
+    if weights is None:
+        return float(n) if values is None else float(values.sum())
+    return float(weights.sum()) if values is None else float((weights * values).sum())
+
+
+def _micro(columns: Columns, scored: Rows) -> float | None:
+    import numpy as np
+
+    weights = columns.weight if columns.weight is None else columns.weight[scored]
+    above, below = columns.numerator[scored], columns.denominator[scored]
+    known = np.isfinite(above) & np.isfinite(below)
+    if not known.all():
+        weights, above, below = None if weights is None else weights[known], above[known], below[known]
+    whole = _sum(below, weights)
+    return _sum(above, weights) / whole if whole > 0 else None
+
+
+def _bound(ends: Floats, weights: Floats | None, end: float, total: float, size: float) -> float | None:
+    """The mean with every failed score at this end; the range's end where it has none of its own.
+
+    Args:
+        ends: of the failed scores; NaN = none.
+        weights: of the failed scores.
+        end: of the metric's range.
+        total: weighted sum of the scored values.
+        size: sum of their weights.
+    """
+    import numpy as np
+
+    missing = np.where(np.isnan(ends), end, ends)
+    size += _sum(None, weights, missing.size)
+    total += _sum(missing, weights)
+    return total / size if size > 0 and isfinite(total) else None
+
+
+def _quantiles(values: Floats, weights: Floats | None) -> dict[float, float]:
+    """Interpolated between values; with weights the least value that reaches the share."""
+    import numpy as np
+
+    if not values.size:
+        return {}
+    if weights is None:
+        found = np.quantile(values, QUANTILES)
+    else:
+        found = np.quantile(values, QUANTILES, weights=weights, method="inverted_cdf")
+    return {q: float(value) for q, value in zip(QUANTILES, found, strict=True) if isfinite(value)}
+
+
+def _reasons(columns: Columns, reasons: Sequence[str]) -> dict[str, int]:
+    """Why there is no value, most frequent first; what is left of a long list is counted together."""
+    import numpy as np
+
+    codes, counts = np.unique(columns.reason[columns.status != SCORED], return_counts=True)
+    every = [(reasons[code] or "no reason given", int(count)) for code, count in zip(codes, counts, strict=True)]
+    found = sorted(every, key=lambda item: (-item[1], item[0]))
+    shown = dict(found[:MOST_REASONS])
+    rest = sum(count for _, count in found[MOST_REASONS:])
+    return shown | ({"other reasons": rest} if rest else {})
