@@ -141,8 +141,7 @@ def _searched(trial: _Trial) -> Iterator[Measured]:
         return
     for sign in (1.0, -1.0):
         best = max(found, key=lambda start: sign * (found[start].value or 0.0))
-        for start in {best, (0,) * size, tuple(last)}:
-            yield from _climb(trial, list(start), sign)
+        yield from _climb(trial, list(best), sign)
 
 
 def _climb(trial: _Trial, choice: list[int], sign: float) -> Iterator[Measured]:
