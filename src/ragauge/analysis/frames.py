@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.analysis.scorecard import Cause
 from ragauge.data.score import Score
+from ragauge.data.score_table import score_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,9 +18,9 @@ def score_frame(
     weights: Mapping[tuple[str, int], float] | None = None,
     clusters: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
-    """Scores as a table, one row a response and metric.
+    """Scores as a table, one row a response and metric, as `summarize` reads them.
 
-    Columns: query_id, repeat, metric, status, value, numerator, denominator, low, high, reason, weight, cluster.
+    Columns: those of `data.score_table`, and weight and cluster.
 
     Args:
         scores: of one run, one judge and one asking of it.
@@ -28,20 +29,12 @@ def score_frame(
     """
     import polars as pl
 
-    weights, clusters = weights or {}, clusters or {}
-    text, number = pl.String, pl.Float64
-    schema = {
-        "query_id": text, "repeat": pl.Int64, "metric": text, "status": text, "value": number, "numerator": number,
-        "denominator": number, "low": number, "high": number, "reason": text, "weight": number, "cluster": text,
-    }     # fmt: skip
-    rows = [
-        (
-            s.query_id, s.repeat, s.metric, s.status, s.value, s.numerator, s.denominator, s.low, s.high, s.reason,
-            weights.get((s.query_id, s.repeat), 1.0), clusters.get(s.query_id),
-        )
-        for s in scores
-    ]     # fmt: skip
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    rows, weights, clusters = list(scores), weights or {}, clusters or {}
+    weight = [weights.get((score.query_id, score.repeat), 1.0) for score in rows]
+    cluster = [clusters.get(score.query_id) for score in rows]
+    return score_table(rows).with_columns(
+        pl.Series("weight", weight, dtype=pl.Float64), pl.Series("cluster", cluster, dtype=pl.String)
+    )
 
 
 def cause_frame(causes: Iterable[tuple[str, int, Cause | None]]) -> pl.DataFrame:

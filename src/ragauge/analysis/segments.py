@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
+from ragauge.analysis.arrays import ScoreArrays, numbered
 from ragauge.analysis.scorecard import Summary
 from ragauge.analysis.summarize import summary
-from ragauge.analysis.table import ScoreTable, numbered
 from ragauge.data.example import Example
 from ragauge.metrics.base import Metric
 from ragauge.text.language import guess
@@ -92,7 +92,7 @@ def tidy(segments: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_segment(
-    table: ScoreTable,
+    arrays: ScoreArrays,
     metrics: Sequence[Metric],
     segments: pl.DataFrame,
     whole: Sequence[Summary],
@@ -105,7 +105,7 @@ def by_segment(
     own interval: 1 means that the interval just reaches the whole's mean.
 
     Args:
-        table: the scores.
+        arrays: the scores.
         metrics: what to summarise.
         segments: a tidy segment frame; examples that are not in it belong to no segment.
         whole: summaries over all examples, for the order.
@@ -113,12 +113,12 @@ def by_segment(
     """
     import polars as pl
 
-    queries = pl.DataFrame({"query_id": table.query_ids}, schema={"query_id": pl.String})
+    queries = pl.DataFrame({"query_id": arrays.query_ids}, schema={"query_id": pl.String})
     mine = queries.join(segments, on="query_id", how="left", maintain_order="left")
     found: dict[str, dict[str, tuple[Summary, ...]]] = {}
     for column in mine.columns[1:]:
         names, codes = numbered(mine[column])
-        cells = _column(table, metrics, codes.to_numpy(), len(names), level)
+        cells = _column(arrays, metrics, codes.to_numpy(), len(names), level)
         known = [(name, cell) for name, cell in zip(names, cells, strict=True) if name is not None]
         known.sort(key=lambda pair: (-_deficit(pair[1], whole), pair[0]))
         found[column] = {name: tuple(cell) for name, cell in known}
@@ -126,14 +126,14 @@ def by_segment(
 
 
 def _column(
-    table: ScoreTable, metrics: Sequence[Metric], codes: npt.NDArray[np.int64], n_values: int, level: float
+    arrays: ScoreArrays, metrics: Sequence[Metric], codes: npt.NDArray[np.int64], n_values: int, level: float
 ) -> list[list[Summary]]:
     """Per value of one segment column, the summaries of all metrics."""
     import numpy as np
 
     cells: list[list[Summary]] = [[] for _ in range(n_values)]
     for metric in metrics:
-        columns = table.columns.get(str(metric))
+        columns = arrays.columns.get(str(metric))
         if columns is None:
             for cell in cells:
                 cell.append(summary(metric, None, ()))
@@ -143,7 +143,7 @@ def _column(
         ordered, starts = columns.take(order), np.searchsorted(mine[order], np.arange(n_values + 1))
         for n, cell in enumerate(cells):
             part = ordered.take(slice(int(starts[n]), int(starts[n + 1])))
-            cell.append(summary(metric, part, table.reasons, level))
+            cell.append(summary(metric, part, arrays.reasons, level))
     return cells
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from ragauge.analysis.arrays import FAILED, NOT_APPLICABLE, SCORED, UNDEFINED, Columns, ScoreArrays
 from ragauge.analysis.scorecard import Summary
-from ragauge.analysis.table import FAILED, NOT_APPLICABLE, SCORED, UNDEFINED, Columns, ScoreTable
 from ragauge.metrics.base import Metric
 from ragauge.stats.intervals import mean_interval
 
@@ -24,7 +24,7 @@ MOST_REASONS = 20
 
 
 def summarize(
-    scores: pl.DataFrame | ScoreTable, metrics: Sequence[Metric], *, level: float = 0.95
+    scores: pl.DataFrame | ScoreArrays, metrics: Sequence[Metric], *, level: float = 0.95
 ) -> tuple[Summary, ...]:
     """One summary a metric, in the order of the metrics.
 
@@ -37,12 +37,12 @@ def summarize(
     A mean is None when nothing is scored; no field is ever NaN. A metric without scores has n = 0.
 
     Args:
-        scores: a score frame (see `frames.score_frame`), or the table made from it.
+        scores: a score frame (see `frames.score_frame`), or the arrays made from it.
         metrics: what to summarise; their kind, range and direction decide how.
         level: of the intervals.
     """
-    table = scores if isinstance(scores, ScoreTable) else ScoreTable.of(scores)
-    return tuple(summary(metric, table.columns.get(str(metric)), table.reasons, level) for metric in metrics)
+    arrays = scores if isinstance(scores, ScoreArrays) else ScoreArrays.of(scores)
+    return tuple(summary(metric, arrays.columns.get(str(metric)), arrays.reasons, level) for metric in metrics)
 
 
 def summary(metric: Metric, columns: Columns | None, reasons: Sequence[str], level: float = 0.95) -> Summary:

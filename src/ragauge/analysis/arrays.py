@@ -61,7 +61,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ScoreTable:
+class ScoreArrays:
     """All scores of a run.
 
     Attributes:
@@ -75,7 +75,7 @@ class ScoreTable:
     columns: Mapping[str, Columns]
 
     @classmethod
-    def of(cls, scores: pl.DataFrame) -> ScoreTable:
+    def of(cls, scores: pl.DataFrame) -> ScoreArrays:
         """Reads a score frame (see `frames.score_frame`); weight and cluster may be absent.
 
         An example that was answered several times counts once: its value is the mean over its scored repeats. If one
