@@ -1,0 +1,1 @@
+"""A real retrieval-augmented system: offline, deterministic, small enough to read."""

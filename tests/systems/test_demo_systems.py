@@ -1,0 +1,136 @@
+"""The demo's three systems."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from ragauge.data.example import EvalSet, Example
+from ragauge.data.response import Response
+from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.systems.demo.systems import SYSTEMS, build, documents, golden
+from ragauge.systems.reference.extractive import REFUSAL
+from ragauge.systems.reference.faults import FaultySystem
+
+Answers = dict[str, dict[str, Response]]
+
+
+@pytest.fixture(scope="module")
+def systems() -> dict[str, FaultySystem]:
+    return build(WordLlamaEmbedder().embed)
+
+
+@pytest.fixture(scope="module")
+def questions() -> EvalSet:
+    return golden()
+
+
+@pytest.fixture(scope="module")
+def answers(systems: dict[str, FaultySystem], questions: EvalSet) -> Answers:
+    return {
+        name: {example.query_id: system.respond(example) for example in questions.examples}
+        for name, system in systems.items()
+    }
+
+
+def recall(example: Example, response: Response) -> float:
+    gold = {doc_id for item in example.relevant or () for doc_id in item.doc_ids}
+    return len(gold & {passage.doc_id for passage in response.passages or ()}) / len(gold)
+
+
+def mean_recall(questions: EvalSet, responses: dict[str, Response], kinds: tuple[str, ...] = ()) -> float:
+    asked = [e for e in questions.examples if e.answerable and (not kinds or e.segments["type"] in kinds)]
+    return sum(recall(example, responses[example.query_id]) for example in asked) / len(asked)
+
+
+def quotes_gold(example: Example, response: Response) -> bool:
+    texts = {document.doc_id: document.text for document in documents()}
+    spans = [texts[span.doc_id][span.start : span.end] for span in example.gold_spans or ()]
+    return any(span in (response.answer or "") for span in spans)
+
+
+def test_three_systems_with_descriptions(systems: dict[str, FaultySystem]) -> None:
+    """There are three named systems, each described, and all of the same settings."""
+    assert list(systems) == [system.name for system in SYSTEMS] == ["good", "broken-retrieval", "corrupted-generation"]
+    assert all(system.description.endswith(".") for system in SYSTEMS)
+    assert len({system.config for system in SYSTEMS}) == 1
+
+
+def test_set_and_corpus_are_whole(questions: EvalSet) -> None:
+    """The set has 113 questions with labels where they are answerable, and the corpus 56 dated pages."""
+    assert (questions.name, len(questions), len(documents())) == ("demo", 113, 56)
+    assert all(bool(example.relevant) == example.answerable for example in questions.examples)
+    assert all(document.updated_at and document.kind and document.title for document in documents())
+
+
+def test_good_is_decent(questions: EvalSet, answers: Answers) -> None:
+    """The honest system finds most pages, mostly quotes a gold sentence, and mostly refuses only what it should."""
+    good = answers["good"]
+    answerable = [example for example in questions.examples if example.answerable]
+    unanswerable = [example for example in questions.examples if not example.answerable]
+    assert mean_recall(questions, good) > 0.85
+    assert sum(quotes_gold(e, good[e.query_id]) for e in answerable) / len(answerable) > 0.6
+    assert sum(good[e.query_id].answer == REFUSAL for e in answerable) / len(answerable) < 0.1
+    assert sum(good[e.query_id].answer == REFUSAL for e in unanswerable) / len(unanswerable) >= 0.5
+
+
+def test_good_has_nothing_planted(systems: dict[str, FaultySystem], answers: Answers) -> None:
+    """Nothing is planted in the good system, and it cites the passages that it quotes."""
+    assert dict(systems["good"].planted) == {}
+    for response in answers["good"].values():
+        texts = {passage.passage_id: passage.text or "" for passage in response.passages or ()}
+        for citation in response.citations or ():
+            assert (response.answer or "")[citation.start : citation.end] in texts[citation.target]
+
+
+def test_broken_retrieval(systems: dict[str, FaultySystem], questions: EvalSet, answers: Answers) -> None:
+    """Retrieval is broken for about 45 % of the questions, mostly multi-hop and boundary ones, and recall falls."""
+    planted = systems["broken-retrieval"].planted
+    kinds = {example.query_id: example.segments["type"] for example in questions.examples}
+    hard = [query_id for query_id, kind in kinds.items() if kind in ("multi_hop", "retrieval_boundary")]
+    assert answers["broken-retrieval"]
+    assert 0.4 <= len(planted) / len(questions) <= 0.5
+    assert sum(query_id in planted for query_id in hard) / len(hard) > 0.7
+    assert set(planted.values()) == {"drop_gold", "push_gold_low", "find_nothing"}
+    bad, good = answers["broken-retrieval"], answers["good"]
+    assert mean_recall(questions, bad) < mean_recall(questions, good) - 0.3
+    assert mean_recall(questions, bad, ("multi_hop",)) < mean_recall(questions, bad, ("temporal",)) - 0.2
+
+
+def test_corrupted_generation(systems: dict[str, FaultySystem], questions: EvalSet, answers: Answers) -> None:
+    """About 40 % of answerable questions get a wrong number, about 15 % an answer from elsewhere; passages stay."""
+    planted = list(systems["corrupted-generation"].planted.values())
+    answerable = sum(bool(example.answerable) for example in questions.examples)
+    assert answers["corrupted-generation"]
+    assert 0.35 <= sum(name != "ignore_passages" for name in planted) / answerable <= 0.45
+    assert 0.1 <= planted.count("ignore_passages") / answerable <= 0.2
+    for query_id, response in answers["corrupted-generation"].items():
+        good = answers["good"][query_id]
+        assert (response.passages, response.candidates) == (good.passages, good.candidates)
+
+
+@pytest.mark.parametrize("name", ["broken-retrieval", "corrupted-generation"])
+def test_only_planted_questions_differ(name: str, systems: dict[str, FaultySystem], answers: Answers) -> None:
+    """A question without a fault has the good system's response."""
+    for query_id, response in answers[name].items():
+        same = replace(response, latency_ms={}) == replace(answers["good"][query_id], latency_ms={})
+        assert same == (query_id not in systems[name].planted)
+
+
+def test_again_is_the_same(questions: EvalSet, answers: Answers) -> None:
+    """A second build answers the same, question by question, apart from the times."""
+    for name, system in build(WordLlamaEmbedder().embed).items():
+        for example in questions.examples:
+            again, before = system.respond(example), answers[name][example.query_id]
+            assert replace(again, latency_ms={}) == replace(before, latency_ms={})
+
+
+def test_is_quick(questions: EvalSet) -> None:
+    """Building all three and answering every question takes less than 10 s of processor time."""
+    started = time.process_time()
+    for system in build(WordLlamaEmbedder().embed).values():
+        for example in questions.examples:
+            system.respond(example)
+    assert time.process_time() - started < 10
