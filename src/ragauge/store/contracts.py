@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import builtins
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ragauge.analysis.scorecard import Cause, Summary
+from ragauge.data.canonical import canonical
+from ragauge.data.codec import FACTS, decode, encode
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.facts import Evidence
 from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.data.score import Score
 from ragauge.metrics.base import Measured
+from ragauge.store.packing import pack, unpack
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,6 +91,36 @@ class PackedEvidence:
     body: bytes
     replies: bytes | None = None
 
+    @staticmethod
+    def of(evidence: Evidence) -> PackedEvidence:
+        """Evidence as it is stored. DataError when its facts hold what JSON cannot."""
+        failed = evidence.status == "failed" or evidence.facts is None
+        return PackedEvidence(
+            key=evidence.key,
+            question=evidence.question,
+            question_version=evidence.question_version,
+            judge_id=evidence.judge_id,
+            judge_repeat=evidence.judge_repeat,
+            failed=failed,
+            body=pack(canonical(evidence.reason) if failed else encode(evidence.facts)),
+            replies=pack(canonical(list(evidence.reply_keys))) if evidence.reply_keys else None,
+        )
+
+    def evidence(self) -> Evidence:
+        """The evidence with its facts."""
+        text = unpack(self.body)
+        return Evidence(
+            key=self.key,
+            question=self.question,
+            question_version=self.question_version,
+            judge_id=self.judge_id,
+            status="failed" if self.failed else "ok",
+            facts=None if self.failed else decode(FACTS[self.question], text),
+            judge_repeat=self.judge_repeat,
+            reply_keys=tuple(json.loads(unpack(self.replies))) if self.replies is not None else (),
+            reason=json.loads(text) if self.failed else "",
+        )
+
 
 class Texts(Protocol):
     """Passage texts, each once across all runs, by SHA-256."""
@@ -138,7 +172,11 @@ class Runs(Protocol):
         """
 
     def find(self, which: str) -> Run:
-        """The run of an id, of a name (the newest that has it), or "latest". UnknownName if there is none."""
+        """The run of an id, of a name (the newest that has it), or "latest": the one that moved last.
+
+        Raises:
+            UnknownName: there is none.
+        """
 
     def list(self, limit: int | None = None) -> builtins.list[Run]:
         """Runs, newest first."""
@@ -152,8 +190,16 @@ class Runs(Protocol):
     def absent(self, run_id: str) -> int:
         """How many examples the run held no response for."""
 
-    def order(self, run_id: str) -> builtins.list[tuple[int, int]]:
-        """(number, hash of the question) of every response, in example order."""
+    def order(self, run_id: str, keep: Mapping[str, str] | None = None) -> builtins.list[tuple[int, int]]:
+        """(number, hash of the question) of every response, in example order.
+
+        Args:
+            run_id: the run.
+            keep: segment column, or "tag" -> value; only responses whose examples match all.
+
+        Raises:
+            UnknownName: no example has this column, or this value in it.
+        """
 
     def load(self, numbers: Sequence[int]) -> builtins.list[Loaded]:
         """Responses by number, in that order, with their examples; numbers that are gone are left out."""
@@ -236,7 +282,7 @@ class Scores(Protocol):
     def frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
         """Every score of a run by one judge, with those that ask nobody, in example order.
 
-        Columns: query_id, repeat, metric, status, value, numerator, denominator, low, high, reason, weight.
+        Columns: query_id, repeat, metric, status, value, numerator, denominator, low, high, reason, weight, cluster.
         Of a metric with several versions, the newest.
         """
 
@@ -246,7 +292,7 @@ class Scores(Protocol):
         """Printed name -> score of one response."""
 
     def judges(self, run_id: str) -> builtins.list[str]:
-        """Who judged this run."""
+        """Who judged this run, the last first."""
 
 
 class Causes(Protocol):
@@ -258,7 +304,7 @@ class Causes(Protocol):
         """Keeps causes by number of response; None = it did not fail, which removes an earlier cause."""
 
     def frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
-        """query_id, repeat, cause, decided_by, fix, component, second of the failed examples, in example order."""
+        """The failed responses in example order, with the columns of `analysis.frames.cause_frame`."""
 
     def of_response(
         self, run_id: str, query_id: str, repeat: int, judge_id: str | None, judge_repeat: int = 0

@@ -73,7 +73,7 @@ examples = Table(
     Column("example_no", Key, primary_key=True),
     Column("sha", LargeBinary(32), nullable=False, unique=True),
     Column("query_key", BigInteger, nullable=False),  # hash of the question: what shares it is judged together
-    Column("groups", LargeBinary),  # packed JSON of segments and cluster: reports group by them
+    Column("groups", LargeBinary),  # packed JSON of segments, cluster, tags: reports group by them
     Column("body", LargeBinary, nullable=False),
 )
 
@@ -212,6 +212,16 @@ scores = Table(
     Column("low", Float),  # NULL where it equals value
     Column("high", Float),
     Column("reason_no", Integer),
+    sqlite_with_rowid=False,
+)
+
+run_judges = Table(
+    "run_judges",
+    metadata,
+    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("judge_no", Key, ForeignKey("judges.judge_no"), primary_key=True),
+    Column("judge_repeat", Integer, primary_key=True),
+    Column("at", Text, nullable=False),  # when it last judged here
     sqlite_with_rowid=False,
 )
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, delete, insert, select
 
+from ragauge.analysis.frames import cause_frame
 from ragauge.analysis.scorecard import Cause
 from ragauge.data.codec import decode, encode
 from ragauge.store.packing import framed, pack, unpack
@@ -46,9 +48,7 @@ class SqlCauses:
                 connection.execute(insert(table), rows)
 
     def frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
-        """query_id, repeat, cause, decided_by, fix, component, second of the failed examples, in example order."""
-        import polars as pl
-
+        """The failed responses in example order, with the columns of `analysis.frames.cause_frame`."""
         with self._database.read() as connection:
             query = (
                 select(responses.c.query_id, responses.c.repeat, table.c.body)
@@ -60,15 +60,10 @@ class SqlCauses:
                 )
                 .order_by(table.c.response_no)
             )
-            found = [(row.query_id, row.repeat, decode(Cause, unpack(row.body))) for row in connection.execute(query)]
-        words = ("query_id", "cause", "decided_by", "fix", "component", "second")
-        schema = dict.fromkeys(words, pl.String) | {"repeat": pl.Int64}
-        rows = [
-            (framed(query_id), repeat, *map(framed, (c.name, c.decided_by, c.fix, c.component, c.second)))
-            for query_id, repeat, c in found
-        ]
-        ordered = {name: schema[name] for name in ("query_id", "repeat", *words[1:])}
-        return pl.DataFrame(rows, schema=ordered, orient="row")
+            return cause_frame(
+                (framed(row.query_id), row.repeat, _framed(decode(Cause, unpack(row.body))))
+                for row in connection.execute(query)
+            )
 
     def of_response(
         self, run_id: str, query_id: str, repeat: int, judge_id: str | None, judge_repeat: int = 0
@@ -83,3 +78,7 @@ class SqlCauses:
             )
             body = connection.execute(select(table.c.body).where(*mine)).scalar()
         return None if body is None else decode(Cause, unpack(body))
+
+
+def _framed(cause: Cause) -> Cause:
+    return replace(cause, decided_by=framed(cause.decided_by), lacking=tuple(framed(fact) for fact in cause.lacking))

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, select
 
-from ragauge.data.canonical import canonical
-from ragauge.data.codec import FACTS, decode, encode
 from ragauge.data.facts import Evidence
 from ragauge.store.contracts import PackedEvidence
-from ragauge.store.packing import pack, unpack
 from ragauge.store.schema import evidence as table
 from ragauge.store.schema import judges, responses, run_evidence
 from ragauge.store.sql.database import Database, chunks
@@ -20,37 +16,6 @@ from ragauge.store.sql.names import judge_no, put_judges, run_no
 from ragauge.store.sql.runs import response_no
 
 OK, FAILED = 0, 1
-
-
-def packed(evidence: Evidence) -> PackedEvidence:
-    """Evidence as it is stored."""
-    failed = evidence.status == "failed" or evidence.facts is None
-    return PackedEvidence(
-        key=evidence.key,
-        question=evidence.question,
-        question_version=evidence.question_version,
-        judge_id=evidence.judge_id,
-        judge_repeat=evidence.judge_repeat,
-        failed=failed,
-        body=pack(canonical(evidence.reason) if failed else encode(evidence.facts)),
-        replies=pack(canonical(list(evidence.reply_keys))) if evidence.reply_keys else None,
-    )
-
-
-def unpacked(found: PackedEvidence) -> Evidence:
-    """Evidence with its facts."""
-    text = unpack(found.body)
-    return Evidence(
-        key=found.key,
-        question=found.question,
-        question_version=found.question_version,
-        judge_id=found.judge_id,
-        status="failed" if found.failed else "ok",
-        facts=None if found.failed else decode(FACTS[found.question], text),
-        judge_repeat=found.judge_repeat,
-        reply_keys=tuple(json.loads(unpack(found.replies))) if found.replies is not None else (),
-        reason=json.loads(text) if found.failed else "",
-    )
 
 
 class SqlEvidence:
@@ -62,14 +27,14 @@ class SqlEvidence:
     def put(self, evidence: Evidence) -> Evidence:
         """Keeps evidence; returns what is stored under its key: the first that was not failed wins."""
         with self._database.write() as connection:
-            self._insert(connection, {evidence.key: packed(evidence)})
-            return unpacked(_by_key(connection, [evidence.key])[evidence.key][1])
+            self._insert(connection, {evidence.key: PackedEvidence.of(evidence)})
+            return _by_key(connection, [evidence.key])[evidence.key][1].evidence()
 
     def get(self, key: str) -> Evidence | None:
         """Evidence by key."""
         with self._database.read() as connection:
             found = _by_key(connection, [key]).get(key)
-        return None if found is None else unpacked(found[1])
+        return None if found is None else found[1].evidence()
 
     def known(self, keys: Collection[str]) -> dict[str, PackedEvidence]:
         """What is stored of these keys and did not fail: what need not be asked again."""
@@ -122,7 +87,7 @@ class SqlEvidence:
         with self._database.read() as connection:
             number = response_no(connection, run_id, query_id, repeat)
         found = self.linked([number], judge_id, judge_repeat).get(number, [])
-        return {one.question: unpacked(one) for one in found}
+        return {one.question: one.evidence() for one in found}
 
     def of_run(
         self, run_id: str, judge_id: str, judge_repeat: int = 0, batch: int = 500
@@ -135,7 +100,7 @@ class SqlEvidence:
         for part in chunks(rows, batch):
             found = self.linked([row.response_no for row in part], judge_id, judge_repeat)
             for row in part:
-                evidence = {one.question: unpacked(one) for one in found.get(row.response_no, [])}
+                evidence = {one.question: one.evidence() for one in found.get(row.response_no, [])}
                 yield row.query_id, row.repeat, evidence
 
     def _insert(self, connection: Connection, mine: dict[str, PackedEvidence]) -> dict[str | None, int]:

@@ -41,6 +41,7 @@ def load(database: Database, spool: Spool, run: Run, batch: int) -> int:
         found = connection.execute(select(runs.c.run_no).where(runs.c.content == content)).scalar()
         if found is not None:
             _name(database, connection, found, run.name)
+            connection.execute(runs.update().where(runs.c.run_no == found).values(heartbeat=now()))
             return int(found)
         run_no = _insert_run(connection, run, content, spool.n_absent)
         for part in chunks(spool.read(), batch):
@@ -62,7 +63,7 @@ def _completed(run: Run, spool: Spool) -> Run:
         set_version=run.set_version or (spool.set_version if run.kind == "set" else ""),
         planned=max(run.planned, spool.n),
         done=spool.n,
-        heartbeat=run.heartbeat or moment,
+        heartbeat=moment,
         created_at=run.created_at or moment,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import json
 import struct
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, func, select
@@ -49,12 +49,13 @@ class SqlRuns:
             return _run(connection.execute(select(runs).where(runs.c.run_no == number)).one())
 
     def find(self, which: str) -> Run:
-        """The run of an id, of a name (the newest that has it), or "latest". UnknownName if there is none."""
+        """The run of an id, of a name (the newest that has it), or "latest": the one that moved last. See `Runs`."""
         newest = select(runs).order_by(runs.c.run_no.desc()).limit(1)
+        latest = select(runs).order_by(runs.c.heartbeat.desc(), runs.c.run_no.desc()).limit(1)
         named = select(run_names.c.run_no).where(run_names.c.name == which)
         tries = [newest.where(runs.c.run_id == which), newest.where((runs.c.name == which) | runs.c.run_no.in_(named))]
         with self._database.read() as connection:
-            for query in [newest, *tries] if which == LATEST else tries:
+            for query in [latest] if which == LATEST else tries:
                 found = connection.execute(query).first()
                 if found is not None:
                     return _run(found)
@@ -82,12 +83,14 @@ class SqlRuns:
             number = run_no(connection, run_id)
             return int(connection.execute(select(runs.c.absent).where(runs.c.run_no == number)).scalar_one())
 
-    def order(self, run_id: str) -> builtins.list[tuple[int, int]]:
-        """(number, hash of the question) of every response, in example order."""
-        query = _of_run(select(responses.c.response_no, examples.c.query_key))
+    def order(self, run_id: str, keep: Mapping[str, str] | None = None) -> builtins.list[tuple[int, int]]:
+        """(number, hash of the question) of every response, in example order; see `Runs`."""
+        columns = (responses.c.response_no, examples.c.query_key, *((examples.c.groups,) if keep else ()))
         with self._database.read() as connection:
-            rows = connection.execute(query, {"number": run_no(connection, run_id)})
-            return [(number, key) for number, key in rows]
+            rows = connection.execute(_of_run(select(*columns)), {"number": run_no(connection, run_id)})
+            if not keep:
+                return [(number, key) for number, key in rows]
+            return kept([(row[0], row[1], _grouped(row[2])) for row in rows], keep)
 
     def load(self, numbers: Sequence[int]) -> builtins.list[Loaded]:
         """Responses by number, in that order, with their examples; numbers that are gone are left out."""
@@ -142,8 +145,37 @@ class SqlRuns:
         with self._database.read() as connection:
             for query_id, groups in connection.execute(query, {"number": run_no(connection, run_id)}):
                 if query_id not in found:
-                    found[query_id] = json.loads(unpack(groups)) if groups is not None else {}
+                    found[query_id] = _grouped(groups)
         return [framed(query_id) for query_id in found], list(found.values())
+
+
+def kept(rows: Sequence[tuple[int, int, dict[str, Any]]], keep: Mapping[str, str]) -> builtins.list[tuple[int, int]]:
+    """(number, key) of the rows whose groups match every column; a column or value that nobody has is an error."""
+    for column, value in keep.items():
+        values = {found for _, _, groups in rows for found in _values(groups, column)}
+        if not values:
+            columns = {name for _, _, groups in rows for name in groups.get("segments", {})}
+            raise UnknownName("segment", column, {*columns, "tag"})
+        if value not in values:
+            raise UnknownName("tag" if column == "tag" else f"value of segment {column}", value, values)
+    return [
+        (number, key)
+        for number, key, groups in rows
+        if all(value in _values(groups, column) for column, value in keep.items())
+    ]
+
+
+def _values(groups: dict[str, Any], column: str) -> builtins.list[str]:
+    """An example's values in a column: one of a segment, several of "tag"."""
+    segments: dict[str, str] = groups.get("segments", {})
+    if column in segments:
+        return [segments[column]]
+    return groups.get("tags", []) if column == "tag" else []
+
+
+def _grouped(groups: bytes | None) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(unpack(groups)) if groups is not None else {}
+    return found
 
 
 def response_no(connection: Connection, run_id: str, query_id: str, repeat: int) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, and_, or_, select
 
 from ragauge.data.score import STATUSES
 from ragauge.store.packing import framed, unpack
-from ragauge.store.schema import metrics, reasons, responses
+from ragauge.store.schema import examples, metrics, reasons, responses
 from ragauge.store.schema import scores as table
 from ragauge.store.sql.database import chunks
 from ragauge.store.sql.names import judge_no
@@ -31,7 +32,7 @@ def frame(connection: Connection, run_no: int, judge_id: str | None, judge_repea
     rows = rows.join(status, on="code", how="left", maintain_order="left")
     return rows.select(
         "query_id", "repeat", "metric", "status", "value", "numerator", "denominator",
-        pl.coalesce("low", "value"), pl.coalesce("high", "value"), pl.col("reason").fill_null(""), "weight",
+        pl.coalesce("low", "value"), pl.coalesce("high", "value"), pl.col("reason").fill_null(""), "weight", "cluster",
     )  # fmt: skip
 
 
@@ -85,10 +86,22 @@ def _responses(connection: Connection, run_no: int) -> pl.DataFrame:
     import polars as pl
 
     c = responses.c
-    found = connection.execute(select(c.response_no, c.query_id, c.repeat, c.weight).where(c.run_no == run_no))
-    schema = {"response_no": pl.Int64, "query_id": pl.String, "repeat": pl.Int64, "weight": pl.Float64}
-    rows = [(number, framed(query_id), repeat, weight) for number, query_id, repeat, weight in found]
+    query = select(c.response_no, c.query_id, c.repeat, c.weight, examples.c.groups)
+    found = connection.execute(
+        query.join_from(responses, examples, c.example_no == examples.c.example_no).where(c.run_no == run_no)
+    )
+    text = pl.String
+    schema = {"response_no": pl.Int64, "query_id": text, "repeat": pl.Int64, "weight": pl.Float64, "cluster": text}
+    rows = [
+        (number, framed(query_id), repeat, weight, _cluster(groups))
+        for number, query_id, repeat, weight, groups in found
+    ]
     return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _cluster(groups: bytes | None) -> str | None:
+    cluster = json.loads(unpack(groups)).get("cluster") if groups is not None else None
+    return None if cluster is None else framed(cluster)
 
 
 def _reasons(connection: Connection, rows: pl.DataFrame) -> pl.DataFrame:

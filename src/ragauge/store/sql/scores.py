@@ -11,10 +11,11 @@ from ragauge.data.score import STATUSES, Score
 from ragauge.metrics.base import Measured
 from ragauge.store.contracts import Column
 from ragauge.store.packing import unpack
-from ragauge.store.schema import judges, metrics, reasons
+from ragauge.store.schema import judges, metrics, reasons, run_judges, runs
 from ragauge.store.schema import scores as table
 from ragauge.store.sql.database import Database, chunks
-from ragauge.store.sql.names import judge_no, metric_nos, put_judges, put_metrics, put_reasons, run_no
+from ragauge.store.sql.importing import now
+from ragauge.store.sql.names import NOBODY, judge_no, metric_nos, put_judges, put_metrics, put_reasons, run_no
 from ragauge.store.sql.runs import response_no
 from ragauge.store.sql.score_frame import by_judge, frame
 
@@ -51,6 +52,7 @@ class SqlScores:
                 texts = {measured.reason for _, row in part for measured in row if measured.reason}
                 numbers = put_reasons(self._database, connection, sorted(texts)) if texts else {}
                 written += self._insert(connection, _rows(run, places, part, numbers))
+            self._touch(connection, run, places)
         return written
 
     def complete(self, run_id: str, columns: Sequence[Column], *, failed_too: bool = True) -> set[int]:
@@ -101,11 +103,16 @@ class SqlScores:
         return {name: _score(row, run_id, query_id, repeat) for name, row in newest.items()}
 
     def judges(self, run_id: str) -> list[str]:
-        """Who judged this run."""
+        """Who judged this run, the last first."""
         with self._database.read() as connection:
-            found = select(table.c.judge_no).where(table.c.run_no == run_no(connection, run_id)).distinct()
-            named = select(judges.c.judge_id).where(judges.c.judge_no.in_(found), judges.c.judge_id != "")
-            return list(connection.execute(named.order_by(judges.c.judge_no)).scalars())
+            query = (
+                select(judges.c.judge_id)
+                .join_from(run_judges, judges, run_judges.c.judge_no == judges.c.judge_no)
+                .where(run_judges.c.run_no == run_no(connection, run_id), judges.c.judge_id != NOBODY)
+                .group_by(judges.c.judge_id)
+                .order_by(func.max(run_judges.c.at).desc(), func.max(judges.c.judge_no).desc())
+            )
+            return list(connection.execute(query).scalars())
 
     def _put_places(self, connection: Connection, columns: Sequence[Column]) -> list[Place]:
         named = put_metrics(self._database, connection, [(column.metric, column.version) for column in columns])
@@ -113,6 +120,21 @@ class SqlScores:
         return [
             (named[column.metric, column.version], judged[column.judge_id], column.judge_repeat) for column in columns
         ]
+
+    def _touch(self, connection: Connection, run: int, places: Sequence[Place]) -> None:
+        """Notes that the run has moved, and who judged it."""
+        moment = now()
+        connection.execute(runs.update().where(runs.c.run_no == run).values(heartbeat=moment))
+        rows = [
+            {"run_no": run, "judge_no": judge, "judge_repeat": repeat, "at": moment}
+            for judge, repeat in sorted({(judge, repeat) for _, judge, repeat in places})
+        ]
+        if rows:
+            statement = self._database.insert(run_judges)
+            key = ["run_no", "judge_no", "judge_repeat"]
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=key, set_={"at": statement.excluded["at"]}), rows
+            )
 
     def _insert(self, connection: Connection, rows: Iterator[tuple[Any, ...]]) -> int:
         values = list(rows)

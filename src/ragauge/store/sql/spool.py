@@ -170,9 +170,10 @@ def query_key_of(query: str) -> int:
 
 
 def groups_of(example: Example) -> bytes | None:
-    """What reports group by, packed: segments and cluster; None when there are none."""
-    groups = {"segments": dict(example.segments), "cluster": example.cluster}
-    return pack(canonical(groups)) if example.segments or example.cluster is not None else None
+    """What reports group and filter by, packed: segments, cluster and tags; None when there are none."""
+    parts = {"segments": dict(example.segments), "cluster": example.cluster, "tags": sorted(example.tags)}
+    groups = {name: part for name, part in parts.items() if part or part == ""}
+    return pack(canonical(groups)) if groups else None
 
 
 def _write(file: IO[bytes], packed: Packed) -> None:

@@ -185,6 +185,15 @@ Table(
     sqlite_with_rowid=False,
 )
 Table(
+    "run_judges",
+    metadata,
+    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("judge_no", Key, ForeignKey("judges.judge_no"), primary_key=True),
+    Column("judge_repeat", Integer, primary_key=True),
+    Column("at", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+Table(
     "causes",
     metadata,
     Column("run_no", Key, _to("runs.run_no"), primary_key=True),

@@ -1,0 +1,240 @@
+"""Carries out a plan: batches to the pool, what comes back into the store, one transaction a batch."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from ragauge.engine.answering import Answering
+from ragauge.engine.judge_batch import Judged, Work
+from ragauge.engine.judges import spec_of
+from ragauge.engine.plan import Plan
+from ragauge.engine.pool import InProcess, Pool, Processes, Timed
+from ragauge.engine.worker import Task
+from ragauge.errors import UsageError
+from ragauge.metrics.catalogue import parse
+from ragauge.store.open import Store
+
+FIRST, LEAST, MOST = 16, 8, 256  # responses a batch
+SECONDS = 1.0  # a batch takes about so long: what a kill costs, at most, per worker
+WORTH_ASKING, WORTH_COUNTING = 64, 4_000  # pending responses that pay for starting processes (about 1.5 s each)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an evaluation is.
+
+    Attributes:
+        done: responses evaluated, earlier ones of the plan included.
+        total: responses of the plan.
+        rate: responses a second, since the start.
+        seconds_left: at this rate; None before the first batch.
+        asked: questions asked so far.
+        reused: questions answered by what was stored.
+    """
+
+    done: int
+    total: int
+    rate: float
+    seconds_left: float | None
+    asked: int
+    reused: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an evaluation did.
+
+    Attributes:
+        done: responses evaluated now.
+        pending: responses of the plan that are left.
+        asked: questions asked.
+        reused: questions answered by what was stored, or asked once for several responses.
+        failed: questions that failed.
+        seconds: how long it took.
+        workers: processes that worked; 1 = this one.
+        notes: what went wrong and was mended, such as a worker that died.
+    """
+
+    done: int
+    pending: int
+    asked: int
+    reused: int
+    failed: int
+    seconds: float
+    workers: int
+    notes: tuple[str, ...] = ()
+
+
+async def execute(
+    plan: Plan,
+    store: Store,
+    *,
+    workers: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    limit: int | None = None,
+) -> Outcome:
+    """Evaluates what the plan has left, in its order. What is finished is durable, whatever ends it.
+
+    Args:
+        plan: what is to be done.
+        store: where the run is and where results go.
+        workers: processes; None = one per core. Little work, or a judge that no other process can build, is done
+            in this process.
+        progress: called after every batch.
+        limit: stop after so many responses; the next call goes on from there.
+    """
+    if workers is not None and workers < 1:
+        raise UsageError(f"workers must be at least 1, got {workers}.")
+    todo = min(plan.pending, plan.pending if limit is None else max(0, limit))
+    pool = _pool(plan, store, workers, todo)
+    execution = _Execution(plan, store, pool, todo, progress)
+    try:
+        await execution.run()
+    finally:
+        execution.close()
+    return execution.outcome()
+
+
+@dataclass
+class _Execution:
+    plan: Plan
+    store: Store
+    pool: Pool
+    todo: int
+    progress: Callable[[Progress], None] | None
+    started: float = field(default_factory=time.perf_counter)
+    done: int = 0
+    asked: int = 0
+    reused: int = 0
+    failed: int = 0
+    size: int = FIRST
+    place: int = 0
+    again: list[int] = field(default_factory=list)
+    # writes wait for the disk: in a thread of their own, so that the event loop and the workers do not
+    writer: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="ragauge-store")
+    )
+
+    async def run(self) -> None:
+        """Keeps every worker busy, and one batch more than that in hand."""
+        flying: set[asyncio.Task[None]] = set()
+        try:
+            while True:
+                while len(flying) <= self.pool.workers and (batch := self._next()) is not None:
+                    flying.add(asyncio.create_task(self._one(*batch)))
+                if not flying:
+                    return
+                finished, flying = await asyncio.wait(flying, return_when=asyncio.FIRST_COMPLETED)
+                for task in finished:
+                    task.result()
+        finally:
+            for task in flying:
+                task.cancel()
+            await asyncio.gather(*flying, return_exceptions=True)
+
+    def close(self) -> None:
+        """Ends the workers, then finishes the writes that were handed over."""
+        self.pool.stop()
+        self.writer.shutdown(wait=True)
+
+    def outcome(self) -> Outcome:
+        """What was done."""
+        return Outcome(
+            done=self.done,
+            pending=self.plan.pending - self.done,
+            asked=self.asked,
+            reused=self.reused,
+            failed=self.failed,
+            seconds=time.perf_counter() - self.started,
+            workers=self.pool.workers,
+            notes=tuple(self.pool.notes),
+        )
+
+    def _next(self) -> tuple[Sequence[int], bool] | None:
+        """Numbers of the next batch, and whether it is done again; sizes follow the speed."""
+        if self.again:
+            batch, self.again = self.again[:MOST], self.again[MOST:]
+            return batch, True
+        numbers, keys, start = self.plan.numbers, self.plan.keys, self.place
+        if start >= self.todo:
+            return None
+        end = min(start + self.size, self.todo)
+        # responses to one question are judged together, so that equal inputs are asked once
+        while end < self.todo and keys[end] == keys[end - 1] and end - start < MOST:
+            end += 1
+        self.place = end
+        return numbers[start:end], False
+
+    async def _one(self, numbers: Sequence[int], again: bool) -> None:
+        timed = await asyncio.wrap_future(self.pool.judge(numbers))
+        writing = asyncio.get_running_loop().run_in_executor(self.writer, self._write, timed, again)
+        lost = await asyncio.shield(writing)  # a cancelled evaluation still keeps what was judged
+        self.again += lost
+        self._count(timed, len(numbers) - len(lost))
+
+    def _write(self, timed: Timed, again: bool) -> list[int]:
+        """Stores a batch; returns responses to do again, since another process stored other evidence first."""
+        judged = timed.result.judged
+        with self.store.transaction():
+            lost_keys = self.store.evidence.add([(one.response_no, e) for one in judged for e in one.evidence])
+            lost = [] if again else [one for one in judged if any(e.key in lost_keys for e in one.evidence)]
+            gone = {one.response_no for one in lost}
+            kept = [one for one in judged if one.response_no not in gone]
+            self._write_scores(kept)
+        return sorted(gone)
+
+    def _write_scores(self, judged: Sequence[Judged]) -> None:
+        plan = self.plan
+        rows = ((one.response_no, one.measured) for one in judged)
+        self.store.scores.write(plan.run_id, plan.columns, rows)
+        causes = {one.response_no: one.cause for one in judged}
+        self.store.causes.write(plan.run_id, plan.judge_id, causes, plan.judge_repeat)
+
+    def _count(self, timed: Timed, done: int) -> None:
+        self.done += done
+        self.asked += timed.result.asked
+        self.reused += timed.result.reused
+        self.failed += timed.result.failed
+        if timed.result.judged:
+            fitting = int(len(timed.result.judged) * SECONDS / max(timed.seconds, 1e-6))
+            self.size = max(LEAST, min(MOST, fitting, self.size * 2))
+        if self.progress is not None:
+            self.progress(self._progress())
+
+    def _progress(self) -> Progress:
+        rate = self.done / max(time.perf_counter() - self.started, 1e-9)
+        left = (self.todo - self.done) / rate if rate > 0 else None
+        done, total = self.plan.done + self.done, self.plan.total
+        return Progress(done, total, rate, left, self.asked, self.reused)
+
+
+def _pool(plan: Plan, store: Store, workers: int | None, todo: int) -> Pool:
+    """Processes where the work pays for them and where they can build the same judge and metrics."""
+    spec = spec_of(plan.judge) if plan.judge is not None else None
+    wanted = workers or cores()
+    worth = WORTH_ASKING if plan.questions else WORTH_COUNTING
+    if wanted > 1 and todo >= worth and (plan.judge is None or spec is not None) and _named(plan):
+        names = tuple(str(metric) for metric in plan.metrics)
+        task = Task(store.url, names, plan.questions, spec, plan.judge_id, plan.judge_repeat)
+        return Processes(task, plan.metrics, wanted)
+    return InProcess(Work(plan.metrics, plan.questions, plan.judge, Answering(), plan.judge_repeat), store)
+
+
+def _named(plan: Plan) -> bool:
+    """Whether every metric is rebuilt from its printed name."""
+    try:
+        return all(parse(str(metric)) == metric for metric in plan.metrics)
+    except UsageError:
+        return False
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,257 @@
+"""What a worker does for a batch of responses: ask what is not stored, rank, score, attribute.
+
+This is the only place that turns an exception into status failed, and it keeps the exception's own text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+
+from ragauge.analysis.attribute import attribute
+from ragauge.analysis.scorecard import Cause
+from ragauge.data.ask import Ask, Reply
+from ragauge.data.canonical import digest
+from ragauge.data.codec import FACTS
+from ragauge.data.facts import Evidence, FactsOf
+from ragauge.data.ranking import Ranking
+from ragauge.engine.answering import Answering
+from ragauge.judging.inputs import Inputs, evidence_key, inputs_for
+from ragauge.judging.judge import Judge, drive
+from ragauge.metrics.base import Measured, Metric
+from ragauge.metrics.facts import Facts
+from ragauge.metrics.measure import measure, measure_all
+from ragauge.metrics.retrieval.ranks import of_responses
+from ragauge.store.contracts import Evidences, Loaded, PackedEvidence
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is done to every response of a run.
+
+    Attributes:
+        metrics: what is computed.
+        questions: what is asked, in order.
+        judge: who is asked; None where nothing is.
+        answer: answers the judge's asks.
+        judge_repeat: which asking of the judge.
+    """
+
+    metrics: tuple[Metric, ...]
+    questions: tuple[str, ...] = ()
+    judge: Judge | None = None
+    answer: Callable[[Sequence[Ask]], list[Reply]] = field(default_factory=Answering)
+    judge_repeat: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Everything found about one response, ready to be stored.
+
+    Attributes:
+        response_no: its number in the store.
+        evidence: what was found, or found stored.
+        measured: one result a metric.
+        cause: why it failed; None when it did not.
+    """
+
+    response_no: int
+    evidence: tuple[PackedEvidence, ...]
+    measured: tuple[Measured, ...]
+    cause: Cause | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """What became of a batch.
+
+    Attributes:
+        judged: one a response.
+        asked: how many questions were asked.
+        reused: how many were answered by what was stored, or asked once for several of the batch.
+        failed: how many failed.
+    """
+
+    judged: tuple[Judged, ...]
+    asked: int = 0
+    reused: int = 0
+    failed: int = 0
+
+
+@dataclass(slots=True)
+class Found:
+    """What is known about one response while its batch is worked on."""
+
+    item: Loaded
+    evidence: dict[str, Evidence] = field(default_factory=dict)
+    packed: list[PackedEvidence] = field(default_factory=list)
+
+    def add(self, evidence: Evidence, packed: PackedEvidence) -> None:
+        """Takes in one question's evidence."""
+        self.evidence[evidence.question] = evidence
+        self.packed.append(packed)
+
+    def facts(self) -> dict[str, FactsOf]:
+        """Facts of the questions asked so far."""
+        return {question: one.facts for question, one in self.evidence.items() if one.facts is not None}
+
+
+def judge_batch(items: Sequence[Loaded], work: Work, stored: Evidences) -> BatchResult:
+    """Evidence, scores and cause of every response of a batch; one that raises fails alone.
+
+    Args:
+        items: the responses with their examples.
+        work: what is asked and computed.
+        stored: read, to ask nothing twice; nothing is written.
+    """
+    found = [Found(item) for item in items]
+    asking = Asking(work, stored)
+    for question in work.questions:
+        asking.ask(question, found)
+    rankings = _rankings(items)
+    more = asking.more(found)
+    judged = tuple(
+        _scored(one, ranking, more.get(one.item.response_no, {}), work.metrics)
+        for one, ranking in zip(found, rankings, strict=True)
+    )
+    return BatchResult(judged, asking.asked, asking.reused, asking.failed)
+
+
+class Asking:
+    """Asks one question after another about all responses of a batch."""
+
+    def __init__(self, work: Work, stored: Evidences) -> None:
+        self._work = work
+        self._stored = stored
+        self.asked = self.reused = self.failed = 0
+
+    def ask(self, question: str, found: Sequence[Found]) -> None:
+        """Adds the evidence of one question to every response that it applies to; equal inputs are asked once."""
+        wanted: dict[str, tuple[Inputs, list[Found]]] = {}
+        for one in found:
+            blocked = _blocked(question, one)
+            if blocked is not None:
+                self._fail(question, one, blocked)
+                continue
+            try:
+                inputs = inputs_for(question, one.item.example, one.item.response, one.facts())
+                if inputs is not None:
+                    wanted.setdefault(self._key(question, inputs), (inputs, []))[1].append(one)
+            except Exception as error:
+                self._fail(question, one, told(error))
+        known = self._stored.known(wanted) if wanted else {}
+        for key, (inputs, group) in wanted.items():
+            evidence, packed = self._known(known[key]) if key in known else self._asked(key, inputs)
+            self.reused += len(group) - (key not in known)
+            for one in group:
+                one.add(evidence, packed)
+
+    def more(self, found: Sequence[Found]) -> Mapping[int, dict[str, Evidence]]:
+        """What this judge found earlier about these responses, for other metrics: a cause may rest on it."""
+        judge = self._work.judge
+        if judge is None:
+            return {}
+        linked = self._stored.linked([one.item.response_no for one in found], judge.judge_id, self._work.judge_repeat)
+        return {
+            number: {
+                one.question: one.evidence()
+                for one in several
+                if one.question not in self._work.questions and one.question_version == judge.version(one.question)
+            }
+            for number, several in linked.items()
+        }
+
+    def _key(self, question: str, inputs: Inputs) -> str:
+        judge = self._judge
+        return evidence_key(judge.judge_id, judge.version(question), inputs, self._work.judge_repeat)
+
+    @property
+    def _judge(self) -> Judge:
+        if self._work.judge is None:
+            raise ValueError("questions are asked, but there is no judge")
+        return self._work.judge
+
+    def _known(self, packed: PackedEvidence) -> tuple[Evidence, PackedEvidence]:
+        try:
+            return packed.evidence(), packed
+        except Exception as error:
+            return self._failed(packed.question, digest(["unreadable", packed.key]), told(error))
+
+    def _asked(self, key: str, inputs: Inputs) -> tuple[Evidence, PackedEvidence]:
+        question, judge = inputs.question, self._judge
+        self.asked += 1
+        try:
+            facts = drive(judge.ask(inputs, self._work.judge_repeat), self._work.answer)
+            if not isinstance(facts, FACTS[question]):
+                raise TypeError(f"{question} gives {FACTS[question].__name__}, got {type(facts).__name__}")
+            version = judge.version(question)
+            evidence = Evidence(key, question, version, judge.judge_id, "ok", facts, self._work.judge_repeat)
+            return evidence, PackedEvidence.of(evidence)
+        except Exception as error:
+            return self._failed(question, key, told(error))
+
+    def _fail(self, question: str, one: Found, reason: str) -> None:
+        """Fails a question that could not even be put, under a key of this response alone."""
+        key = ["not asked", self._judge.judge_id, question, one.item.response_no, self._work.judge_repeat]
+        one.add(*self._failed(question, digest(key), reason))
+
+    def _failed(self, question: str, key: str, reason: str) -> tuple[Evidence, PackedEvidence]:
+        self.failed += 1
+        judge, repeat = self._judge, self._work.judge_repeat
+        version = judge.version(question)
+        evidence = Evidence(key, question, version, judge.judge_id, "failed", None, repeat, reason=reason)
+        return evidence, PackedEvidence.of(evidence)
+
+
+def told(error: Exception) -> str:
+    """An exception in its own words."""
+    return f"{type(error).__name__}: {error}"
+
+
+def _blocked(question: str, one: Found) -> str | None:
+    """Why a question cannot be put: `agree` works on the claims that verify_answer finds."""
+    before = one.evidence.get("verify_answer") if question == "agree" else None
+    return before.reason if before is not None and before.status == "failed" else None
+
+
+def _rankings(items: Sequence[Loaded]) -> list[Ranking | None]:
+    """Ranks of the judged documents; where the batch raises, one at a time, so that one bad list fails alone."""
+    try:
+        return of_responses([(item.example, item.response) for item in items])
+    except Exception:
+        if len(items) == 1:
+            return [None]
+        return [ranking for item in items for ranking in _rankings([item])]
+
+
+def _scored(one: Found, ranking: Ranking | None, more: Mapping[str, Evidence], metrics: Sequence[Metric]) -> Judged:
+    facts = Facts(one.item.example, one.item.response, {**more, **one.evidence}, ranking)
+    measured = _measured(metrics, facts)
+    try:
+        cause = attribute(facts, {str(metric): result for metric, result in zip(metrics, measured, strict=True)})
+    except Exception as error:
+        cause = Cause("", f"no cause could be found: {told(error)}")
+    return Judged(one.item.response_no, tuple(one.packed), tuple(measured), cause)
+
+
+def _measured(metrics: Sequence[Metric], facts: Facts) -> list[Measured]:
+    try:
+        results = measure_all(metrics, facts)
+    except Exception:
+        results = [_alone(metric, facts) for metric in metrics]
+    return [_finite(metric, result) for metric, result in zip(metrics, results, strict=True)]
+
+
+def _alone(metric: Metric, facts: Facts) -> Measured:
+    try:
+        return measure(metric, facts)
+    except Exception as error:
+        return Measured.failed(told(error), metric.range)
+
+
+def _finite(metric: Metric, result: Measured) -> Measured:
+    """A value that is not a number is a failure: a database would keep it as no value with status scored."""
+    if result.value is None or isfinite(result.value):
+        return result
+    return Measured.failed(f"{metric} gave {result.value}", metric.range)

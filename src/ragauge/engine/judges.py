@@ -1,0 +1,58 @@
+"""Judges by their spec: a short text that any process can build the same judge from."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Mapping
+
+from ragauge.errors import JudgeError, UnknownName
+from ragauge.judging.judge import Judge
+
+
+def _local() -> Judge:
+    from ragauge.judging.local.judge import LocalJudge
+
+    return LocalJudge()
+
+
+BUILDERS: Mapping[str, Callable[[], Judge]] = {"local": _local}
+
+# judge_id -> spec. An id names everything that changes a judge's verdicts, so a judge of the same id built elsewhere
+# from the same spec is the same judge.
+_SPECS: dict[str, str] = {}
+
+
+def build_judge(spec: str) -> Judge:
+    """The judge that a spec names.
+
+    Args:
+        spec: "local", or MODULE:NAME of something of your own that is called without arguments and returns a Judge.
+
+    Raises:
+        UnknownName: no such judge.
+        JudgeError: MODULE:NAME cannot be found or does not return a judge.
+    """
+    if spec in BUILDERS:
+        judge = BUILDERS[spec]()
+    elif ":" in spec and spec.partition(":")[0].replace(".", "").isidentifier():
+        judge = _own(spec)
+    else:
+        raise UnknownName("judge", spec, BUILDERS, "A judge of your own is written MODULE:NAME.")
+    _SPECS[judge.judge_id] = spec
+    return judge
+
+
+def spec_of(judge: Judge) -> str | None:
+    """The spec that another process can build this judge from; None for an object that was made by hand."""
+    return _SPECS.get(judge.judge_id)
+
+
+def _own(spec: str) -> Judge:
+    try:
+        made = pkgutil.resolve_name(spec)()
+    except (ImportError, AttributeError, TypeError) as error:
+        raise JudgeError(f"the judge {spec} cannot be built: {type(error).__name__}: {error}.") from error
+    if not all(hasattr(made, name) for name in ("judge_id", "version", "answers", "ask")):
+        raise JudgeError(f"{spec} must return a judge (judge_id, version, answers, ask), got {type(made).__name__}.")
+    judge: Judge = made
+    return judge

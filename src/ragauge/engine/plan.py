@@ -1,0 +1,130 @@
+"""What an evaluation has to do: what is asked for, less what is stored."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ragauge.errors import UsageError
+from ragauge.judging.judge import Judge
+from ragauge.metrics.base import Metric
+from ragauge.metrics.catalogue import questions
+from ragauge.store.contracts import Column
+from ragauge.store.open import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The work of one evaluation. Making it changes nothing.
+
+    Attributes:
+        run_id: whose responses.
+        metrics: what is computed.
+        questions: what is asked about each response, in the order of asking.
+        judge_id: who is asked; None where nothing is.
+        judge_repeat: which asking of the judge.
+        total: responses asked for.
+        done: of these, those that have every score already.
+        numbers: of these, those to do, by number in the store, in the order of doing.
+        keys: hash of the question of each of them; equal ones stand together.
+        judge: who answers.
+    """
+
+    run_id: str
+    metrics: tuple[Metric, ...]
+    questions: tuple[str, ...]
+    judge_id: str | None
+    judge_repeat: int
+    total: int
+    done: int
+    numbers: tuple[int, ...] = field(repr=False)
+    keys: tuple[int, ...] = field(repr=False)
+    judge: Judge | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def pending(self) -> int:
+        """How many responses are to be evaluated."""
+        return len(self.numbers)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Whose scores are written, in the order of the metrics."""
+        return columns_of(self.metrics, self.judge_id, self.judge_repeat)
+
+
+def plan(
+    store: Store,
+    run_id: str,
+    metrics: Sequence[Metric],
+    judge: Judge | None,
+    *,
+    limit: int | None = None,
+    keep: Mapping[str, str] | None = None,
+    judge_repeat: int = 0,
+    retry_failed: bool = False,
+) -> Plan:
+    """What is to be done for a run, from what the store holds; it only reads.
+
+    The order is drawn from the run's id: the same every time, so that what a stopped evaluation did is a random
+    sample, and so is a limit, and both are continued by the next. Responses to one question stand together, since
+    what is asked about them may be the same.
+
+    Args:
+        store: where the run is.
+        run_id: the run.
+        metrics: what to compute.
+        judge: who answers; None = nobody, and metrics that need a judge are not applicable.
+        limit: only so many responses, the first of the order; those done already count.
+        keep: segment column, or "tag" -> value; only responses whose examples match all.
+        judge_repeat: 0 for the first asking of the judge; another number asks everything anew beside it.
+        retry_failed: do again what failed before.
+
+    Raises:
+        UnknownName: no such run, segment or value.
+        UsageError: nothing matches keep, or limit is less than 1.
+    """
+    if limit is not None and limit < 1:
+        raise UsageError(f"limit must be at least 1, got {limit}.")
+    metrics = tuple(metrics)
+    asked = questions(metrics) if judge is not None else ()
+    judge_id = judge.judge_id if judge is not None and asked else None
+    order = _drawn(store.runs.order(run_id, keep), run_id)
+    if keep and not order:
+        raise UsageError(f"no example matches all of {', '.join(f'{name}={value}' for name, value in keep.items())}.")
+    order = order[:limit]
+    columns = columns_of(metrics, judge_id, judge_repeat)
+    done = store.scores.complete(run_id, columns, failed_too=not retry_failed)
+    pending = [(number, key) for number, key in order if number not in done] if metrics else []
+    return Plan(
+        run_id=run_id,
+        metrics=metrics,
+        questions=tuple(question for question in asked if judge is not None and judge.answers(question)),
+        judge_id=judge_id,
+        judge_repeat=judge_repeat if judge_id is not None else 0,
+        total=len(order),
+        done=len(order) - len(pending),
+        numbers=tuple(number for number, _ in pending),
+        keys=tuple(key for _, key in pending),
+        judge=judge if judge_id is not None else None,
+    )
+
+
+def columns_of(metrics: Sequence[Metric], judge_id: str | None, judge_repeat: int = 0) -> tuple[Column, ...]:
+    """Whose scores these metrics give: a judge's where one is asked, nobody's elsewhere."""
+    return tuple(
+        Column(str(metric), metric.version, judge_id, judge_repeat)
+        if judge_id is not None and questions([metric])
+        else Column(str(metric), metric.version)
+        for metric in metrics
+    )
+
+
+def _drawn(order: list[tuple[int, int]], run_id: str) -> list[tuple[int, int]]:
+    """The responses with their questions in random order, responses to one question kept together."""
+    by_key: dict[int, list[int]] = {}
+    for number, key in order:
+        by_key.setdefault(key, []).append(number)
+    keys = list(by_key)
+    random.Random(run_id).shuffle(keys)  # noqa: S311 - a draw of examples, no secret
+    return [(number, key) for key in keys for number in by_key[key]]

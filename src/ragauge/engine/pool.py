@@ -1,0 +1,230 @@
+"""Judges batches on all cores.
+
+Workers are processes of their own (`python -c …`, see `worker.py`), not `multiprocessing`: that would import the user's
+script anew in every worker, which breaks a plain script without `if __name__ == "__main__"`; a process of our own also
+tells how it ended, and takes no other worker with it. Threads of this process each talk to one worker, so the pool
+works in any event loop and on any platform.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from ragauge.engine import wire
+from ragauge.engine.judge_batch import BatchResult, Judged, Work
+from ragauge.engine.worker import Task, judge_numbers
+from ragauge.errors import JudgeError, RagaugeError, StoreError
+from ragauge.metrics.base import Measured, Metric
+from ragauge.store.open import Store
+
+START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from ragauge.engine.worker import main; main()"
+# one thread a worker: there is a worker for every core already
+KINDS: Mapping[str, type[RagaugeError]] = {"JudgeError": JudgeError, "StoreError": StoreError}
+ONE_THREAD = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A batch's result and how long it took."""
+
+    result: BatchResult
+    seconds: float
+
+
+class Pool(Protocol):
+    """Judges batches of responses, several at a time."""
+
+    workers: int
+    notes: list[str]
+
+    def judge(self, numbers: Sequence[int]) -> Future[Timed]:
+        """Judges responses by number."""
+
+    def stop(self) -> None:
+        """Ends at once; what is in flight is lost."""
+
+
+class WorkerDied(Exception):  # noqa: N818 - what happened
+    """A worker process ended in the middle of its work; the text says how."""
+
+
+class InProcess:
+    """A pool of one thread of this process: no start-up, for little work, and for judges that exist only here."""
+
+    def __init__(self, work: Work, store: Store) -> None:
+        self.workers = 1
+        self.notes: list[str] = []
+        self._work, self._store = work, store
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="ragauge-judge")
+
+    def judge(self, numbers: Sequence[int]) -> Future[Timed]:
+        """Judges responses by number."""
+        return self._threads.submit(self._judge, numbers)
+
+    def stop(self) -> None:
+        """Waits for the batch in hand: a thread cannot be ended."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def _judge(self, numbers: Sequence[int]) -> Timed:
+        started = time.perf_counter()
+        result = judge_numbers(numbers, self._work, self._store)
+        return Timed(result, time.perf_counter() - started)
+
+
+class Processes:
+    """A pool of worker processes, started when they are first needed."""
+
+    def __init__(self, task: Task, metrics: Sequence[Metric], workers: int) -> None:
+        self.workers = workers
+        self.notes: list[str] = []
+        self._task, self._metrics = task, tuple(metrics)
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="ragauge-worker")
+        self._lock = threading.Lock()
+        self._idle: list[Worker] = []
+        self._all: set[Worker] = set()
+        self._stopped = False
+
+    def judge(self, numbers: Sequence[int]) -> Future[Timed]:
+        """Judges responses by number.
+
+        When the worker dies, each response of the batch is tried once more, alone and in a fresh worker, and one
+        that takes its worker with it again has failed: one poisonous example does not spoil the others.
+        """
+        return self._threads.submit(self._judge, numbers)
+
+    def stop(self) -> None:
+        """Ends every worker at once."""
+        with self._lock:
+            self._stopped = True
+            workers = list(self._all)
+        for worker in workers:
+            worker.kill()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def _judge(self, numbers: Sequence[int]) -> Timed:
+        try:
+            return self._ask(numbers)
+        except WorkerDied as death:
+            if self._stopped:
+                raise
+            n = len(numbers)
+            self.notes.append(f"a worker process ended ({death}); its {n} responses were tried again one by one")
+        parts = [self._again(number) for number in numbers]
+        results = [part.result for part in parts]
+        return Timed(
+            BatchResult(
+                tuple(judged for result in results for judged in result.judged),
+                asked=sum(result.asked for result in results),
+                reused=sum(result.reused for result in results),
+                failed=sum(result.failed for result in results),
+            ),
+            sum(part.seconds for part in parts),
+        )
+
+    def _again(self, number: int) -> Timed:
+        try:
+            return self._ask([number])
+        except WorkerDied as death:
+            if self._stopped:
+                raise
+            reason = f"the worker process ended twice on this response ({death})"
+            measured = tuple(Measured.failed(reason, metric.range) for metric in self._metrics)
+            return Timed(BatchResult((Judged(number, (), measured, None),), failed=len(self._task.questions)), 0.0)
+
+    def _ask(self, numbers: Sequence[int]) -> Timed:
+        worker = self._take()
+        try:
+            timed = worker.judge(numbers)
+        except BaseException:
+            worker.kill()
+            with self._lock:
+                self._all.discard(worker)
+            raise
+        with self._lock:
+            self._idle.append(worker)
+        return timed
+
+    def _take(self) -> Worker:
+        with self._lock:
+            if self._stopped:
+                raise WorkerDied("stopped")
+            if self._idle:
+                return self._idle.pop()
+            worker = Worker()
+            self._all.add(worker)
+        worker.start(self._task)
+        return worker
+
+
+class Worker:
+    """One worker process, seen from its owner."""
+
+    def __init__(self) -> None:
+        environment = os.environ | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONIOENCODING": "utf-8"}
+        command = [sys.executable, "-P", "-c", START, json.dumps([str(path) for path in sys.path])]
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own code
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, encoding="utf-8"
+            )
+        except (OSError, TypeError) as error:
+            raise JudgeError(f"no worker process can be started: {error}. Use workers=1.") from error
+
+    def start(self, task: Task) -> None:
+        """Sends the task and waits until the judge is built."""
+        try:
+            self._exchange(task.to_json())
+        except WorkerDied as death:
+            raise JudgeError(f"a worker process ended before it was ready ({death}). Use workers=1.") from death
+
+    def judge(self, numbers: Sequence[int]) -> Timed:
+        """Judges responses by number. WorkerDied when the process ends meanwhile."""
+        line = self._exchange(json.dumps(list(numbers)))
+        head, _, rest = line.partition(',"result":')
+        return Timed(wire.read(rest.rstrip()[:-1]), float(head.partition(":")[2]))
+
+    def kill(self) -> None:
+        """Ends the process and takes its exit."""
+        self._process.kill()
+        self._process.wait()  # before the pipes: a thread that reads one of them holds it until it has ended
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+
+    def _exchange(self, request: str) -> str:
+        process = self._process
+        if process.stdin is None or process.stdout is None:
+            raise WorkerDied("no pipe")
+        try:
+            process.stdin.write(request + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except (OSError, ValueError):
+            line = ""
+        if not line.endswith("\n"):
+            raise WorkerDied(_ending(process.wait()))
+        if line.startswith('{"error"'):
+            told = json.loads(line)
+            raise KINDS.get(told["kind"], RagaugeError)(told["error"])
+        return line
+
+
+def _ending(code: int) -> str:
+    """How a process ended, in words."""
+    if code < 0:
+        try:
+            return f"signal {signal.Signals(-code).name}"
+        except ValueError:
+            return f"signal {-code}"
+    return f"exit code {code}"

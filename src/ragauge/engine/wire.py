@@ -1,0 +1,64 @@
+"""What a batch found, as one line of JSON between a worker process and its owner."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from typing import Any
+
+from ragauge.analysis.scorecard import Cause
+from ragauge.data.canonical import plain
+from ragauge.data.codec import from_plain
+from ragauge.engine.judge_batch import BatchResult, Judged
+from ragauge.metrics.base import Measured
+from ragauge.store.contracts import PackedEvidence
+
+
+def write(result: BatchResult) -> str:
+    """The result as JSON on one line."""
+    counts = [result.asked, result.reused, result.failed]
+    return json.dumps([counts, [_judged(one) for one in result.judged]], separators=(",", ":"))
+
+
+def read(line: str) -> BatchResult:
+    """The result that `write` wrote."""
+    (asked, reused, failed), judged = json.loads(line)
+    return BatchResult(tuple(_read(one) for one in judged), asked, reused, failed)
+
+
+def _judged(one: Judged) -> list[Any]:
+    evidence = [
+        [e.key, e.question, e.question_version, e.judge_id, e.judge_repeat, e.failed, _text(e.body), _text(e.replies)]
+        for e in one.evidence
+    ]
+    measured = [[m.status, m.value, m.numerator, m.denominator, m.low, m.high, m.reason] for m in one.measured]
+    return [one.response_no, evidence, measured, None if one.cause is None else plain(one.cause)]
+
+
+def _read(one: list[Any]) -> Judged:
+    number, evidence, measured, cause = one
+    return Judged(
+        number,
+        tuple(_evidence(*parts) for parts in evidence),
+        tuple(Measured(*parts) for parts in measured),
+        None if cause is None else from_plain(Cause, cause),
+    )
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else b64encode(value).decode("ascii")
+
+
+def _evidence(
+    key: str, question: str, version: int, judge_id: str, repeat: int, failed: bool, body: str, replies: str | None
+) -> PackedEvidence:
+    return PackedEvidence(
+        key,
+        question,
+        version,
+        judge_id,
+        repeat,
+        failed,
+        b64decode(body),
+        None if replies is None else b64decode(replies),
+    )

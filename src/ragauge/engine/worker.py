@@ -1,0 +1,104 @@
+"""A worker process: reads numbers of responses, judges them from the store, writes what it found. It stores nothing.
+
+Requests and answers are lines of JSON on its standard input and output. It ends when its input does, so that none
+outlives its owner.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import IO
+
+from ragauge.engine import wire
+from ragauge.engine.answering import Answering
+from ragauge.engine.judge_batch import BatchResult, Work, judge_batch
+from ragauge.engine.judges import build_judge
+from ragauge.errors import JudgeError, RagaugeError
+from ragauge.metrics.catalogue import parse
+from ragauge.store.open import Store, open_store
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a worker is built from: names only.
+
+    Attributes:
+        store: URL of the store.
+        metrics: printed names.
+        questions: what is asked, in order.
+        judge: spec of the judge; None where nothing is asked.
+        judge_id: its id, which the judge built from the spec must have.
+        judge_repeat: which asking of the judge.
+    """
+
+    store: str
+    metrics: tuple[str, ...]
+    questions: tuple[str, ...]
+    judge: str | None
+    judge_id: str | None
+    judge_repeat: int
+
+    def to_json(self) -> str:
+        """The task as one line."""
+        return json.dumps(asdict(self))
+
+    def work(self) -> Work:
+        """Builds the judge and the metrics."""
+        judge = None if self.judge is None else build_judge(self.judge)
+        if judge is not None and judge.judge_id != self.judge_id:
+            raise JudgeError(f"the judge {self.judge} is {judge.judge_id} in a worker process, not {self.judge_id}.")
+        metrics = tuple(parse(name) for name in self.metrics)
+        return Work(metrics, tuple(self.questions), judge, Answering(), self.judge_repeat)
+
+
+def judge_numbers(numbers: Sequence[int], work: Work, store: Store) -> BatchResult:
+    """Loads responses from the store and judges them."""
+    return judge_batch(store.runs.load(numbers), work, store.evidence)
+
+
+def serve(requests: IO[str], answers: IO[str]) -> None:
+    """Answers requests until there are no more: first the task, then a list of numbers per line.
+
+    Each answer is {"seconds", "result"} or {"error", "kind"}.
+    """
+    try:
+        task = Task(**json.loads(requests.readline()))
+        work = task.work()
+        store = open_store(task.store)
+    except RagaugeError as error:
+        _say(answers, {"error": str(error), "kind": type(error).__name__})
+        return
+    _say(answers, {"ready": os.getpid()})
+    with store:
+        for line in requests:
+            started = time.perf_counter()
+            try:
+                result = wire.write(judge_numbers(json.loads(line), work, store))
+            except RagaugeError as error:
+                _say(answers, {"error": str(error), "kind": type(error).__name__})
+                continue
+            answers.write(f'{{"seconds":{time.perf_counter() - started:.6f},"result":{result}}}\n')
+            answers.flush()
+
+
+def main() -> None:
+    """Serves on the process's own input and output; whatever the judge prints goes to standard error."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the owner ends its workers
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    try:
+        serve(sys.stdin, answers)
+    except BrokenPipeError:
+        os._exit(0)  # the owner is gone: nobody is left to tell
+
+
+def _say(answers: IO[str], message: dict[str, object]) -> None:
+    answers.write(json.dumps(message) + "\n")
+    answers.flush()
