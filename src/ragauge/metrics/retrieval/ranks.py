@@ -66,7 +66,8 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
     """The ranks of the judged documents of every query, in one pass over the results.
 
     A document's rank is that of its first copy; an item's (a document, or a group of which any one will do) is its
-    best member's.
+    best member's. A document in several items counts for the one with the highest grade, the first of equals, so
+    that no rank earns twice; an item left without documents is dropped.
 
     Args:
         qrels: columns query_id, item (a number that the members of one group share), doc_id and grade.
@@ -75,12 +76,15 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
     import numpy as np
     import polars as pl
 
+    pair = ["query_id", "doc_id"]
+    if qrels.select(pair).is_duplicated().any():
+        best = qrels.sort("grade", "item", descending=[True, False]).unique(pair, keep="first", maintain_order=True)
+        qrels = qrels.join(best, on=[*pair, "item"], how="semi", maintain_order="left")
     heads, starts = _blocks(qrels)
     if heads.n_unique() < len(heads):        # a query's labels stand apart: bring them together
         qrels = qrels.with_row_index("row").sort(pl.col("row").min().over("query_id"), maintain_order=True)
         heads, starts = _blocks(qrels)
     lengths = _lengths(results)
-    pair = ["query_id", "doc_id"]
     first = (
         results.lazy()
         .filter(pl.col("doc_id").is_in(qrels["doc_id"].implode()))      # cheap, and leaves few to join
