@@ -35,8 +35,9 @@ class Summary:
         mean: macro, over the scored examples, weighted; None when none is scored.
         interval: of the mean; None for fewer than two scored examples.
         micro: sum of numerators over sum of denominators; None where it does not apply.
-        low: mean with every failed score at its low (no bound: the metric's range); None when there are no values.
-        high: the same at its high.
+        low: least mean that the failed scores allow: each at its low (no bound: the metric's range), or left out where
+            that is lower still; None when there are no values.
+        high: greatest such mean.
         quantiles: 0.5, 0.95, 0.99 -> value, for amounts.
         reasons: why examples have no value -> how many, most frequent first.
     """

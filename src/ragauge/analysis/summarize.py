@@ -32,7 +32,9 @@ def summarize(
     micro = Σ wᵢ·numeratorᵢ / Σ wᵢ·denominatorᵢ, for ratios of the layers generation and end_to_end: there the
     denominators are claims or citations, and the ratio is a share of all of them. Label metrics such as recall@k
     have none: a share of all labelled documents speaks of the few questions that have many.
-    low and high = the mean over scored and failed examples, each failed one at its lowest or highest possible value.
+    low and high = the least and the greatest mean that the failed scores allow: each at its lowest or highest possible
+    value, or left out where that goes further still, since a failed score might have been undefined. So
+    low <= mean <= high, and no failure makes low better.
 
     A mean is None when nothing is scored; no field is ever NaN. A metric without scores has n = 0.
 
@@ -75,8 +77,8 @@ def summary(metric: Metric, columns: Columns | None, reasons: Sequence[str], lev
         mean=total / size if size > 0 else None,
         interval=interval,
         micro=_micro(columns, scored) if metric.measures != "retrieval" and metric.kind == "mean" else None,
-        low=_bound(failed.low, failed.weight, metric.range[0], total, size),
-        high=_bound(failed.high, failed.weight, metric.range[1], total, size),
+        low=_extreme(failed.low, failed.weight, metric.range[0], total, size),
+        high=_extreme(failed.high, failed.weight, metric.range[1], total, size, sign=-1.0),
         quantiles=_quantiles(values, weights) if metric.kind == "amount" else {},
         reasons=_reasons(columns, reasons) if scored.size < columns.status.size else {},
     )
@@ -101,22 +103,30 @@ def _micro(columns: Columns, scored: Rows) -> float | None:
     return _sum(above, weights) / whole if whole > 0 else None
 
 
-def _bound(ends: Floats, weights: Floats | None, end: float, total: float, size: float) -> float | None:
-    """The mean with every failed score at this end; the range's end where it has none of its own.
+def _extreme(
+    ends: Floats, weights: Floats | None, end: float, total: float, size: float, sign: float = 1.0
+) -> float | None:
+    """The least mean, or with sign −1 the greatest, that the failed scores allow; None where it has no bound.
 
     Args:
-        ends: of the failed scores; NaN = none.
+        ends: each failed score's lowest (highest) value; NaN = the range's end.
         weights: of the failed scores.
         end: of the metric's range.
         total: weighted sum of the scored values.
         size: sum of their weights.
+        sign: 1 for the least, −1 for the greatest.
     """
     import numpy as np
 
-    missing = np.where(np.isnan(ends), end, ends)
-    size += _sum(None, weights, missing.size)
-    total += _sum(missing, weights)
-    return total / size if size > 0 and isfinite(total) else None
+    extreme = np.where(np.isnan(ends), end, ends)
+    if not np.isfinite(extreme).all():
+        return None
+    order = np.argsort(sign * extreme)
+    extreme, weight = extreme[order], np.ones(extreme.size) if weights is None else weights[order]
+    totals = np.cumsum(np.concatenate([[total], weight * extreme]))
+    sizes = np.cumsum(np.concatenate([[size], weight]))
+    means = totals[sizes > 0] / sizes[sizes > 0]
+    return float(sign * (sign * means).min()) if means.size else None
 
 
 def _quantiles(values: Floats, weights: Floats | None) -> dict[float, float]:
