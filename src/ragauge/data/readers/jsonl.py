@@ -57,7 +57,7 @@ def _lines(path: Path) -> Iterator[tuple[int, Row]]:
     name = str(path)
     for n, line in lines(path):
         if line and not line.isspace():
-            value = _parsed(line, name, n)
+            value = _parsed(line.rstrip("\r\n"), name, n)
             if not isinstance(value, dict):
                 raise DataError(f"expected a JSON object, got {described(value)}.", source=name, line=n)
             yield n, value

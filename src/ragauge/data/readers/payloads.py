@@ -35,6 +35,15 @@ def entered(payload: Any) -> dict[str, Any]:
     return {key: value for key, value in out.items() if value is not None}
 
 
+def messages_in(value: Any, notes: Notes) -> list[Any] | None:
+    """The messages of a whole chat in place of a question, as ragas' multi-turn samples have; None for a question."""
+    if isinstance(value, str):
+        if not notes.cells or not value.startswith("[{"):
+            return None
+        value = opened(value, "query", notes)
+    return value if isinstance(value, list) and value and all(_role(message) for message in value) else None
+
+
 def conversation(messages: list[Any]) -> dict[str, Any]:
     """The last question of a chat, what was said before it, and the answer that follows it, if any."""
     asked = [n for n, message in enumerate(messages) if _role(message) in ("user", "human")]

@@ -13,6 +13,7 @@ from ragauge.data.identity import query_id_of
 from ragauge.data.readers import langsmith, mlflow, ragchecker
 from ragauge.data.readers.aliases import RESPONSE_FIELDS, Plan, check_mapped, nearest_column, nearest_field, plan_for
 from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of
+from ragauge.data.readers.payloads import conversation, messages_in
 from ragauge.data.readers.rows import Row, Rows
 from ragauge.data.readers.values import BadValue, Notes, scalar_text
 from ragauge.data.records import Record
@@ -157,7 +158,12 @@ class Reading:
             if row[column] is not None and column not in self.options.segments:
                 self._unread[column] = self._unread.get(column, 0) + 1
         found = {ours: value for ours, theirs in plan.columns.items() if (value := row[theirs]) is not None}
-        return found, plan.columns
+        chat = messages_in(found.get("query"), self.notes)
+        if chat is None:
+            return found, plan.columns
+        said, column = conversation(chat), plan.columns["query"]
+        del found["query"]
+        return {**said, **found}, {**dict.fromkeys(said, column), **plan.columns}
 
     def _segmented(self, example: Example, row: Row) -> Example:
         named = {

@@ -31,10 +31,9 @@ def replaced(path: Path) -> Iterator[Path]:
 @contextmanager
 def written(path: Path) -> Iterator[TextIO]:
     """A UTF-8 text file, packed where its name ends in .gz."""
-    with replaced(path) as part:
-        with (
-            gzip.open(part, "wt", encoding="utf-8", newline="")
-            if path.suffix == ".gz"
-            else part.open("w", encoding="utf-8", newline="")
-        ) as file:
-            yield file
+    with replaced(path) as part, (
+        gzip.open(part, "wt", encoding="utf-8", newline="")
+        if path.suffix == ".gz"
+        else part.open("w", encoding="utf-8", newline="")
+    ) as file:
+        yield file
