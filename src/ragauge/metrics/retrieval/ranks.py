@@ -77,13 +77,8 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
     import polars as pl
 
     pair = ["query_id", "doc_id"]
-    if qrels.select(pair).is_duplicated().any():
-        best = qrels.sort("grade", "item", descending=[True, False]).unique(pair, keep="first", maintain_order=True)
-        qrels = qrels.join(best, on=[*pair, "item"], how="semi", maintain_order="left")
+    qrels = _settled(qrels)
     heads, starts = _blocks(qrels)
-    if heads.n_unique() < len(heads):        # a query's labels stand apart: bring them together
-        qrels = qrels.with_row_index("row").sort(pl.col("row").min().over("query_id"), maintain_order=True)
-        heads, starts = _blocks(qrels)
     lengths = _lengths(results)
     first = (
         results.lazy()
@@ -116,6 +111,20 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
         _judged_from=ends(judged_query),
         _index=index,
     )
+
+
+def _settled(qrels: pl.DataFrame) -> pl.DataFrame:
+    """The labels with those of a query together, in the order of the queries, and each document in one item."""
+    import polars as pl
+
+    heads, _ = _blocks(qrels)
+    if heads.n_unique() < len(heads):
+        qrels = qrels.with_row_index("row").sort(pl.col("row").min().over("query_id"), maintain_order=True)
+    pair = ["query_id", "doc_id"]
+    if qrels.select(pair).is_duplicated().any():
+        best = qrels.sort("grade", "item", descending=[True, False]).unique(pair, keep="first", maintain_order=True)
+        qrels = qrels.join(best, on=[*pair, "item"], how="semi", maintain_order="left")
+    return qrels
 
 
 def _items(qrels: pl.DataFrame, query: Any, rank: Any) -> tuple[Any, Any, Any]:
