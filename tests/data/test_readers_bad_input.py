@@ -12,6 +12,7 @@ import pytest
 
 from ragauge.data.readers import lines
 from ragauge.data.readers.source import read_set, records
+from ragauge.data.records import Record
 from ragauge.errors import DataError
 
 File = Callable[..., str]
@@ -257,7 +258,7 @@ def test_cut_off_gzip_is_named(file: File) -> None:
     """A gzip file that ends early is refused with the number of whole lines before it, all of which were handed out."""
     packed = gzip.compress("".join(json.dumps({"query": f"q{n}"}) + "\n" for n in range(9_000)).encode())
     name = file("a.jsonl.gz", packed[: len(packed) // 2])
-    handed_out = []
+    handed_out: list[Record] = []
     with pytest.raises(DataError) as error:
         handed_out.extend(records(name))
     n = len(handed_out)

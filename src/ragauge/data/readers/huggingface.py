@@ -10,12 +10,8 @@ from ragauge.errors import UsageError
 
 
 def reads(source: object) -> bool:
-    """Whether the object is a data set, or several splits of one."""
-    return hasattr(source, "column_names") and hasattr(source, "__getitem__" if not _streams(source) else "__iter__")
-
-
-def _streams(source: object) -> bool:
-    return type(source).__name__.startswith("Iterable")
+    """Whether the object is a data set (streamed ones have no `__getitem__`), or several splits of one."""
+    return hasattr(source, "column_names") and (hasattr(source, "__getitem__") or hasattr(source, "__iter__"))
 
 
 def read(source: Any, split: str | None = None) -> Rows:

@@ -179,9 +179,9 @@ def rows_of(source: Any, split: str | None = None) -> Rows:
             return _file(path)
         except (FileNotFoundError, PermissionError) as error:
             raise _unopened(path, error) from None
-    if huggingface.reads(source):
+    if not table.is_frame(source) and huggingface.reads(source):     # an Arrow table has the same shape
         return huggingface.read(source, split)
-    if table.reads(source):
+    if table.is_frame(source) or table.is_list(source):
         return table.read(source)
     kind = type(source).__name__
     raise DataError(f"cannot read an eval set or responses from an object of type {kind}.", hint=ACCEPTED)

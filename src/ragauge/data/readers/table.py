@@ -12,11 +12,15 @@ from ragauge.errors import DataError
 BATCH = 8_192
 
 
-def reads(source: object) -> bool:
-    """Whether the object is such a table."""
-    return _library(source) in ("polars", "pandas", "pyarrow") or hasattr(source, "to_list") or (
-        isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping)
-    )
+def is_frame(source: object) -> bool:
+    """Whether the object is a table of one of the three libraries."""
+    return _library(source) in ("polars", "pandas", "pyarrow")
+
+
+def is_list(source: object) -> bool:
+    """Whether the object gives dictionaries one by one."""
+    listed = isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping)
+    return listed or hasattr(source, "to_list")
 
 
 def read(source: Any) -> Rows:
