@@ -77,8 +77,7 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
     import polars as pl
 
     pair = ["query_id", "doc_id"]
-    qrels = _settled(qrels)
-    heads, starts = _blocks(qrels)
+    qrels, heads, starts = _settled(qrels)
     lengths = _lengths(results)
     first = (
         results.lazy()
@@ -113,18 +112,20 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
     )
 
 
-def _settled(qrels: pl.DataFrame) -> pl.DataFrame:
-    """The labels with those of a query together, in the order of the queries, and each document in one item."""
+def _settled(qrels: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series, Any]:
+    """The labels with those of a query together and each document in one item; and where each query begins."""
     import polars as pl
 
-    heads, _ = _blocks(qrels)
+    heads, starts = _blocks(qrels)
     if heads.n_unique() < len(heads):
         qrels = qrels.with_row_index("row").sort(pl.col("row").min().over("query_id"), maintain_order=True)
+        heads, starts = _blocks(qrels)
     pair = ["query_id", "doc_id"]
     if qrels.select(pair).is_duplicated().any():
         best = qrels.sort("grade", "item", descending=[True, False]).unique(pair, keep="first", maintain_order=True)
         qrels = qrels.join(best, on=[*pair, "item"], how="semi", maintain_order="left")
-    return qrels
+        heads, starts = _blocks(qrels)
+    return qrels, heads, starts
 
 
 def _items(qrels: pl.DataFrame, query: Any, rank: Any) -> tuple[Any, Any, Any]:
