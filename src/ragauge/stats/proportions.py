@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
 from ragauge.errors import UsageError
@@ -38,9 +39,14 @@ def fisher_greater(hits: int, n: int, other_hits: int, other_n: int) -> float:
     for count, size in ((hits, n), (other_hits, other_n)):
         if not 0 <= count <= size:
             raise UsageError(f"fisher_greater: hits must be between 0 and the group's size {size}, got {count}.")
-    total = hits + other_hits
-    x = np.arange(hits, min(n, total) + 1, dtype=float)
-    every = _log_choose(n + other_n, np.array([float(total)]))
+    total, every_n = hits + other_hits, n + other_n
+    if not n or not other_n:
+        return 1.0
+    expected = n * total / every_n
+    spread = sqrt(expected * (other_n / every_n) * (1 - total / every_n))
+    top = min(n, total, ceil(max(hits, expected) + 40 * spread) + 40)     # what lies beyond is below any float
+    x = np.arange(hits, top + 1, dtype=float)
+    every = _log_choose(every_n, np.array([float(total)]))
     logs = _log_choose(n, x) + _log_choose(other_n, total - x) - every
     return min(1.0, float(np.exp(logs).sum()))
 
