@@ -75,7 +75,7 @@ def system(rng: Random, n: int, c: int) -> Response:
         rng.choice(["Bern.", "It opened on 2024-01-03 with 900 trains, 20 percent more.", ""]),
         citations=rng.choice([citations, citations, None]),
         candidates=tuple(handed_on),
-        latency_ms={"retrieval": 30.0, "generation": 820.0, "total": 850.0},
+        latency_ms={"retrieval": 30.0, "generation": 820.0, "sample": 5.0, "total": 850.0},
         tokens={"input": 900, "output": 60},
         cost=0.002,
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from math import prod
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -21,11 +21,11 @@ from ragauge.data.building import (
     relevance_facts,
     response,
 )
-from ragauge.data.facts import AnswerFacts, Evidence
+from ragauge.data.facts import AnswerFacts, Claim, Evidence, ReferenceClaim
 from ragauge.metrics import bounds
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse, questions, samples
-from ragauge.metrics.facts import Facts
+from ragauge.metrics.facts import ASKED, Facts
 from ragauge.metrics.measure import measure, measure_all
 
 Draw = Callable[..., Facts]
@@ -274,6 +274,38 @@ def test_agree_fails_with_the_claims_that_it_works_on() -> None:
     for name in ("answer_precision", "answer_recall", "answer_correctness", "answer_grade", "self_knowledge"):
         assert measure(parse(name), facts).status == "failed"
     assert measure(parse("answer_recall"), facts).reason == "timed out"
+
+
+@dataclass(frozen=True, slots=True)
+class OddSupport(Metric):
+    """1 if the claims together rest on an odd number of passages: nothing that a search could climb."""
+
+    measures: ClassVar = "generation"
+    needs: ClassVar = {"claims": "verify_answer.support", "found": "verify_reference.claims"}
+
+    def value(self, claims: Sequence[Claim], found: Sequence[ReferenceClaim]) -> float:
+        used = {n for each in claims for n in each.supporting} | {n for each in found for n in each.supporting or ()}
+        return float(len(used) % 2)
+
+
+@pytest.mark.parametrize(("passages", "bounded"), [(0, False), (1, True), (4, True), (5, True), (20, True)])
+def test_metric_that_is_not_separable(passages: int, bounded: bool) -> None:
+    """A metric that declares nothing is tried on every completion, or bounded by its range where they are too many."""
+    for answer, reference in (
+        (answer_facts(claim(failed=True)), reference_facts([])),
+        (answer_facts(claim()), reference_facts(None)),
+    ):
+        result = measure(OddSupport(), Facts(example("One."), response(passages), evidence(answer, reference)))
+        if bounded:
+            assert (result.status, result.low, result.high) == ("failed", 0, 1)
+        else:
+            assert result.value == 0
+
+
+def test_every_judged_fact_says_what_it_may_lack() -> None:
+    """A fact that a judge gives is known to the bounds, so that a missing verdict is never read as a verdict."""
+    known = {*bounds.SCALARS, *bounds.MARKS, *bounds.ITEMS}
+    assert {*ASKED} - known == {"verify_answer.claims"}      # whole, or failed as a whole
 
 
 def test_unbounded_range_has_no_bounds() -> None:

@@ -86,9 +86,10 @@ def bounded(metric: Metric, values: Mapping[str, Any], facts: Facts) -> Measured
     trial = _Trial(metric, known, gaps)
     if not gaps:
         return trial.at(())
-    if prod(len(gap.options) for gap in gaps) <= (MOST_TRIED if metric.separable else MOST_COMPLETIONS):
-        return _settled([trial.at(choice) for choice in product(*(range(len(gap.options)) for gap in gaps))],
-                        metric, reason)
+    size = prod(len(gap.options) for gap in gaps)
+    if 0 < size <= (MOST_TRIED if metric.separable else MOST_COMPLETIONS):
+        choices = product(*(range(len(gap.options)) for gap in gaps))
+        return _settled([trial.at(choice) for choice in choices], metric, reason)
     if metric.separable:
         return _settled(list(_searched(trial)), metric, reason, all_tried=False)
     return Measured.failed(reason, metric.range)
@@ -200,11 +201,13 @@ def _options(item: Any, n_passages: int, every_subset: bool) -> list[Any]:
     """What a missing verdict could have been, nothing supported first, everything supported last.
 
     A separable metric tells sets of passages apart by what a single passage or all of them show; any other metric
-    is given every set.
+    is given every set, or none at all where that would be too many.
     """
     every = tuple(range(1, n_passages + 1))
     if isinstance(item, Rating):
         return [replace(item, relevant=False), replace(item, relevant=True)]
+    if every_subset and (4 if isinstance(item, Claim) else 2) ** n_passages > MOST_COMPLETIONS:
+        return []
     sets: list[tuple[int, ...]] = [(n,) for n in every] + ([every] if n_passages > 1 else [])
     if every_subset:
         sets = list(chain.from_iterable(combinations(every, size) for size in range(1, n_passages + 1)))

@@ -146,6 +146,11 @@ def _instances(cls: type[Metric]) -> list[Metric]:
             made[cls(*choice)] = None
         except UsageError:
             continue     # options that do not go together
+    if not made:
+        raise UsageError(
+            f"{cls.name()}: no instance can be made of its options. "
+            'Give a parameter a value to try: field(metadata={"sample": ...}).'
+        )
     return list(made)
 
 

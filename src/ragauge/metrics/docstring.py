@@ -55,7 +55,7 @@ def parts(cls: type[Metric]) -> Parts:
             symbols.append((symbol[1], symbol[2]))
         elif line.startswith("  ") and symbols and not statements[-1]:
             symbols[-1] = (symbols[-1][0], f"{symbols[-1][1]} {line.strip()}")
-        elif not line.strip() or (statements[-1].endswith(".") and BEGINS.match(line)):
+        elif not line.strip() or (statements[-1].endswith(".") and _begins(line, statements[-1])):
             statements.append(line.strip())
         else:
             statements[-1] = f"{statements[-1]} {line.strip()}".strip()
@@ -100,6 +100,11 @@ def _formula(formula: str, given: dict[str, str]) -> str:
             return formula
     most = max((fit for fit, _ in groups), default=-1)
     return "\n".join(line for fit, lines in groups if fit == most for line in lines) if most >= 0 else formula
+
+
+def _begins(line: str, before: str) -> bool:
+    """Whether a line that follows a full stop begins a statement of its own."""
+    return bool(BEGINS.match(line)) or (_is_parameter(before) and line[:1].isupper())
 
 
 def _is_parameter(statement: str) -> bool:
