@@ -1,71 +1,76 @@
-"""Where a sentence ends in scripts without a Latin full stop, and full stops that do not end one."""
+"""Sentence ends that are not a Latin full stop before a space, and full stops that end no sentence."""
 
 from __future__ import annotations
 
 import re
 
-CLOSING = "」』】〉》）)\\]\"”’»'"
-# ideographic, Arabic and Urdu, Devanagari, Armenian, Ethiopic, Khmer, Myanmar, Tibetan
-STOP = re.compile(rf"[。！？｡؟۔।॥։።។။།]+[{CLOSING}]*(?!\s*[。！？｡؟۔।॥])")
-QUOTED_ON = re.compile(r"\s*(?:と|って|という)")     # 「…。」と goes on
-GREEK_QUESTION = re.compile(r"(?<=[Ͱ-Ͽἀ-῿])[;\u037e](?=\s)")
-THAI_SPACE = re.compile(r"(?<=[\u0e00-\u0e7f])[ \u00a0]+(?=[\u0e00-\u0e7f])")
-SHORTEST_THAI = 10
+from ragauge.text.alphabets import UNSPACED
 
-LAST_WORD = re.compile(r"(\S{1,20})\s*$")
-ORDINAL = re.compile(
-    r"(?:^|\s)(?:am|der|dem|den|die|das|des|im|vom|zum|zur|ab|bis|seit|und|d)?\s*\d{1,2}\.$", re.IGNORECASE
-)
+CLOSING = "」』】〉》）)\\]\"”’»'"
+# ideographic, Arabic and Urdu, Devanagari, Armenian, Ethiopic, Myanmar, Khmer, Tibetan
+ENDERS = "。！？｡؟۔।॥։።။៕។།"
+STOP = re.compile(rf"[{ENDERS}]+[{CLOSING}]*(?!\s*[{ENDERS}])")
+GLUED = re.compile(rf"(?<=[{UNSPACED}])[.!?]+[{CLOSING}]*(?=[{UNSPACED}])")
+FOOTNOTED = re.compile(r"(?<=[.!?])[¹²³⁰⁴-⁹]+(?=\s)")
+GREEK_QUESTION = re.compile(r"(?<=[Ͱ-Ͽἀ-῿])[;\u037e](?=\s)")
+QUOTED_ON = re.compile(r"\s*(?:と|って|という)")     # 「…。」 and the sentence goes on
+SPACE_ENDED = re.compile(r"(?<=[\u0e00-\u0eff])[ \u00a0]+(?=[\u0e00-\u0eff])")     # Thai and Lao
+SHORTEST_SPACE_ENDED = 10
+
 MONTH = re.compile(
     r"(?:jan|feb|m[aä]r|apr|ma[ijy]|jun|jul|aug|sep|okt|oct|nov|de[cz]|sty|lut|kwi|cze|lip|sie|wrz|pa[zź]|lis|gru)"
     r"\w*\b",
     re.IGNORECASE,
 )
 GERMAN_LEAD = re.compile(r"\b(?:am|der|dem|den|im|vom|zum|zur|seit|ab)\s+\d{1,2}\.$", re.IGNORECASE)
-ABBREVIATIONS = frozenset(
-    "z.b. d.h. u.a. u.u. o.ä. i.d.r. z.t. v.a. s.o. s.u. bzw. ca. nr. vgl. evtl. ggf. inkl. zzgl. str. abs. art. prof. "
-    "sr. sra. srta. dra. dr. ud. uds. pág. págs. núm. p.ej. aprox. av. avda. ee.uu. "
-    "mme. mlle. mgr. p.ex. env. éd. chap. "
-    "sig. sig.ra dott. ing. avv. pag. pagg. es. ecc. n.b. "
-    "dhr. mevr. bijv. o.a. d.w.z. enz. nl. "
-    "t.ex. bl.a. d.v.s. m.fl. s.k. "
-    "np. tj. tzn. m.in. itp. itd. ul. im. "
-    "vb. örn. bkz. sn. yrd. doç.".split()
-)
+ENUMERATOR = re.compile(r"(?:^|[.!?:;])\s*\(?\d{1,2}\.$")
+_BEFORE_ANYTHING = """
+z.b. d.h. u.a. i.d.r. z.t. v.a. bzw. nr. vgl. evtl. ggf. zzgl. prof.
+sr. sra. srta. dra. dr. d. págs. núm. p.ej. ee.uu. avda. mme. mlle. m. p.ex. sig. dott. avv. mevr. dhr. bijv. d.w.z.
+t.ex. bl.a. d.v.s. m.in. tzn. tj. np. bkz. yrd. doç. т.е. т.к. см. рис. डॉ. प्रो. श्री.
+"""
+_BEFORE_SMALL = """
+ca. str. abs. art. ud. uds. pág. aprox. av. env. éd. chap. pag. ecc. n.b. o.a. enz. m.fl. s.k. itp. itd. ul. vb. örn.
+г. гг. в. вв. им. ул. т.д. т.п. др. руб. млн. млрд. тыс. u.s.w. usw. etc.
+"""
+ABBREVIATIONS = frozenset(_BEFORE_ANYTHING.split())
+LOOSE_ABBREVIATIONS = frozenset(_BEFORE_SMALL.split())
 
 
 def other_stops(piece: str) -> set[int]:
-    """Offsets one past the sentence ends that are not written with a Latin full stop."""
+    """Offsets one past the sentence ends that are not written with a Latin full stop and a space."""
     stops = set()
     for match in STOP.finditer(piece):
-        closed = match[0][-1] in "」』"
-        if not (closed and QUOTED_ON.match(piece, match.end())):
+        if match[0][-1] not in "」』" or not QUOTED_ON.match(piece, match.end()):
             stops.add(match.end())
-    stops.update(match.end() for match in GREEK_QUESTION.finditer(piece))
+    for pattern in (GLUED, FOOTNOTED, GREEK_QUESTION):
+        stops.update(match.end() for match in pattern.finditer(piece))
     begin = 0
-    for match in THAI_SPACE.finditer(piece):
-        if match.start() - begin >= SHORTEST_THAI:
+    for match in SPACE_ENDED.finditer(piece):
+        if match.start() - begin >= SHORTEST_SPACE_ENDED:
             stops.add(match.end())
             begin = match.end()
     return stops
 
 
 def continues(piece: str, stop: int) -> bool:
-    """Whether the full stop before this offset belongs to an abbreviation or an ordinal number.
+    """Whether the full stop before this offset belongs to an abbreviation, an ordinal or a list number.
 
     >>> continues("Am 3. Januar kam er.", 6), continues("Das ist z.B. gut.", 13), continues("It is 3. It was.", 9)
     (True, True, False)
     """
     if stop >= len(piece):
         return False
-    last = LAST_WORD.search(piece, max(0, stop - 40), stop)
-    if last is None or not last[1].endswith("."):
+    before = piece[max(0, stop - 24) : stop].rstrip()
+    if not before.endswith("."):
         return False
-    word = last[1].lstrip("([\"'“„«").casefold()
+    word = before.rsplit(None, 1)[-1].lstrip("([\"'“„«").casefold()
     if word in ABBREVIATIONS:
         return True
-    if not word[:-1].isdigit() or len(word) > 3:
-        return False
-    before = piece[max(0, stop - 40) : last.end(1)]
     following = piece[stop : stop + 20].lstrip()
-    return bool(MONTH.match(following) or following[:1].islower() or GERMAN_LEAD.search(before))
+    small = following[:1].islower()
+    if word in LOOSE_ABBREVIATIONS:
+        return small or following[:1].isdigit()
+    if len(word) > 3 or not word[:-1].isdigit():
+        return False
+    return bool(small or MONTH.match(following) or GERMAN_LEAD.search(before) or ENUMERATOR.search(before))

@@ -25,23 +25,33 @@ MONTHS = {name: n for n, line in enumerate(_NAMES.strip().splitlines(), 1) for n
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _YEAR = r"[12]\d{3}(?!\d)"
 _ORDINAL = r"(?:st|nd|rd|th|er|\.|º|ª)?"
+_TO = r"\s?(?:-|to|and|bis|und|al?|au)\s?"     # of a span of days
 
-YEAR_FIRST = re.compile(r"([12]\d{3})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+_CLOCK = r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+YEAR_FIRST = re.compile(rf"([12]\d{{3}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?!\d){_CLOCK}")
 YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2([12]\d{3})(?!\d)")
 YEAR_MONTH = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])(?![\d-])")
 DAY_MONTH = re.compile(
-    rf"(\d{{1,2}}){_ORDINAL}(?:\s+(?:of|de|del))?[ \t-]*(?<![\d])({_MONTH})(?![^\W\d_])\.?"
+    rf"(\d{{1,2}}){_ORDINAL}(?:{_TO}(\d{{1,2}}){_ORDINAL})?(?:\s+(?:of|de|del))?[ \t-]*({_MONTH})(?![^\W\d_])\.?"
     rf"(?:,?[\s-]+(?:of\s+|de\s+|del\s+)?({_YEAR}))?",
     re.IGNORECASE,
 )
-MONTH_BEFORE = re.compile(rf"(?<![^\W_])({_MONTH})(?:\.|,)?[ \t\n-]+(?:of\s+|de\s+|del\s+)?(?:the\s+)?$", re.IGNORECASE)
-DAY_YEAR = re.compile(rf"(\d{{1,2}})(?:st|nd|rd|th)?(?![\d:%]|[.,]\d)(?:(?:,|\s)\s*({_YEAR})(?![,.]\d))?")
+MONTH_BEFORE = re.compile(
+    rf"(?<![^\W_])({_MONTH})(?:\.|,)?[ \t\n-]+(?:of\s+|de\s+|del\s+)?(?:the\s+)?$", re.IGNORECASE
+)
+DAY_YEAR = re.compile(
+    rf"(\d{{1,2}})(?:st|nd|rd|th)?(?:{_TO}(\d{{1,2}})(?:st|nd|rd|th)?)?(?![\w:%]|[.,]\d)"
+    rf"(?:(?:,|\s)\s*({_YEAR})(?![,.]\d))?"
+)
 CJK_DATE = re.compile(r"(\d{4})\s?[年년](?:\s?(\d{1,2})\s?[月월](?:\s?(\d{1,2})\s?[日号號일])?)?")
 CJK_DAY = re.compile(r"(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日号號일]")
 DECADE = re.compile(r"([12]\d{2}0)'?s\b")
 BARE_YEAR = re.compile(r"([12]\d{3})(?![\w%]|[.,:/]\d|-\d{3}\b)")
-COUNTED = re.compile(r"\s+(?!(?:was|has|is|as|its|this|does|plus|versus|less|unless|across|towards)\b)(?:[a-z]{2,}s|people|men|women|children)\b")
-LED = re.compile(r"\b(?:in|since|by|from|until|till|to|during|of|year|before|after|circa|early|mid|late|and)[ -]$", re.IGNORECASE)
+_NO_THINGS = "was|has|is|as|its|this|does|plus|versus|less|unless|across|towards"
+COUNTED = re.compile(rf"\s+(?!(?:{_NO_THINGS})\b)(?:[a-z]{{2,}}s|people|men|women|children)\b")
+LED = re.compile(
+    r"\b(?:in|since|by|from|until|till|to|during|of|year|before|after|circa|early|mid|late|and)[ -]$", re.IGNORECASE
+)
 LONGEST_MONTH = 24
 FIRST_LIKELY, LAST_YEAR = 1800, 2099
 
@@ -74,14 +84,14 @@ def _month(name: str) -> int | None:
     """A month's number; a lower-case word that means something else as well ("may", "march") is none."""
     if name.islower() and (len(name) < 4 or name in ("march", "mars", "mart")) and name not in ("mai", "maj", "mei"):
         return None
-    return MONTHS[name.lower()] if name.lower() in MONTHS else None
+    return MONTHS.get(name.lower())
 
 
 def _mark(start: int, end: int, year: str | None, month: int, day: str | None, other: str = "") -> Mark | None:
     if not 1 <= month <= 12 or (day is not None and not 1 <= int(day) <= 31):
         return None
     if year is None:
-        return Mark("date", start, end, f"--{month:02}-{int(day or 0):02}")
+        return Mark("date", start, end, f"--{month:02}-{int(day or 0):02}", other=other)
     tail = f"-{int(day):02}" if day is not None else ""
     return Mark("date", start, end, f"{year}-{month:02}{tail}", other=other)
 
@@ -115,16 +125,18 @@ def _numeric(plain: str, pos: int) -> Mark | None:
 
 def _day_first(plain: str, pos: int) -> Mark | None:
     found = DAY_MONTH.match(plain, pos)
-    if found is None or not (month := _month(found[2])):
+    if found is None or not (month := _month(found[3])):
         return None
-    return _mark(pos, found.end(), found[3], month, found[1])
+    last = _mark(pos, found.end(), found[4], month, found[2]) if found[2] else None
+    return _mark(pos, found.end(), found[4], month, found[1], last.normal if last else "")
 
 
 def _month_first(plain: str, pos: int, start: int, month: int) -> Mark | None:
     if found := BARE_YEAR.match(plain, pos):
         return _mark(start, found.end(), found[1], month, None)
     if found := DAY_YEAR.match(plain, pos):
-        return _mark(start, found.end(), found[2], month, found[1])
+        last = _mark(start, found.end(), found[3], month, found[2]) if found[2] else None
+        return _mark(start, found.end(), found[3], month, found[1], last.normal if last else "")
     return None
 
 

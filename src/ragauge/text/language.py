@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import lru_cache
+from functools import cache, lru_cache
 
 ENOUGH = 4_000      # characters read
 WORD = re.compile(r"[^\W\d_]+")
@@ -13,16 +13,22 @@ FEWEST = 0.12       # share of words that must speak for a language written in L
 
 # the most frequent words of each language
 _COMMON = {
-    "en": "the of and to in is was for that with are by be this from at which have has an were not it on as or does what how who",
-    "de": "der die das und ist in den von zu mit ein eine nicht des im auf für sich dem wird sind auch es an als bei war wurde wie was wer",
-    "fr": "le la les des de et est en un une du dans pour que qui sur par au pas ne sont avec il elle ce cette plus été quelle quel",
+    "en": "the of and to in is was for that with are by be this from at which have has an were not it on as or does "
+    "what how who",
+    "de": "der die das und ist in den von zu mit ein eine nicht des im auf für sich dem wird sind auch es an als bei "
+    "war wurde wie was wer er",
+    "fr": "le la les des de et est en un une du dans pour que qui sur par au pas ne sont avec il elle ce cette plus "
+    "été quelle quel",
     "es": "el la los las de y en que es un una por con para del se al lo como su fue son más no está qué cuál quién",
-    "it": "il la le di che è un una per in del della con non si dei sono gli lo nel alla da come più anche ha quale chi",
+    "it": "il la le di che è un una per in del della con non si dei sono gli lo nel alla da come più anche ha quale "
+    "chi i",
     "pt": "o a os as de e que do da em um uma para com não por dos das no na se foi mais são é ao como qual quem",
-    "nl": "de het een van en in is dat op te zijn voor met die niet aan er door was om ook naar bij werd wordt wat wie hoe",
+    "nl": "de het een van en in is dat op te zijn voor met die niet aan er door was om ook naar bij werd wordt wat "
+    "wie hoe",
     "sv": "och att det som en är av för på den till med ett inte har om var i från kan de vid eller hur vad vem",
     "pl": "w i na z że się do jest nie to o jak po od za przez są był była dla oraz które który jego co kto",
-    "tr": "ve bir bu için ile de da olarak en çok daha olan ne gibi kadar sonra değil mi hangi nedir kim nasıl vardır oldu",
+    "tr": "ve bir bu için ile de da olarak en çok daha olan ne gibi kadar sonra değil mi hangi nedir kim nasıl "
+    "vardır oldu",
 }
 VOTES: dict[str, tuple[str, ...]] = {}
 for _code, _line in _COMMON.items():
@@ -30,7 +36,8 @@ for _code, _line in _COMMON.items():
         VOTES[_word] = (*VOTES.get(_word, ()), _code)
 # letters that few other languages of the list use
 _LETTERS = {
-    "de": "ßäöü", "fr": "êèàçùœîûô", "es": "ñ¿¡áíóú", "it": "òìùàè", "pt": "ãõçâêá", "sv": "åäö", "pl": "łąęśżźćń", "tr": "ışğçöü",
+    "de": "ßäöü", "fr": "êèàçùœîûô", "es": "ñ¿¡áíóú", "it": "òìùàè", "pt": "ãõçâêá", "sv": "åäö", "pl": "łąęśżźćń",
+    "tr": "ışğçöü",
 }     # fmt: skip
 LETTERS: dict[str, tuple[str, ...]] = {}
 for _code, _line in _LETTERS.items():
@@ -87,6 +94,12 @@ def guess(text: str) -> str:
         if code == first and pattern.search(text):
             return second
     return code
+
+
+@cache
+def frequent(language: str) -> frozenset[str]:
+    """The most frequent words of a language, in small letters; none of one that is not known."""
+    return frozenset(_COMMON.get(language, "").split())
 
 
 def _latin(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import cache
 from typing import NamedTuple
@@ -28,16 +29,21 @@ class Mark(NamedTuple):
 
 
 SAME = {"．": ".", "，": ",", "：": ":", "％": "%", "﹪": "%", "٪": "%", "٫": ".", "٬": ",", "＄": "$", "￥": "¥"}
-SAME |= {"－": "-", "−": "-", "‐": "-", "‑": "-", "–": "-", "’": "'", "／": "/", "（": "(", "）": ")", "［": "[", "］": "]"}
+SAME |= {"－": "-", "−": "-", "‐": "-", "‑": "-", "–": "-", "’": "'", "／": "/", "（": "(", "）": ")"}
+SAME |= {"［": "[", "］": "]"}
 SAME |= {"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u3000": " ", "＋": "+"}
 
 
+ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+
+
 @cache
-def _table() -> dict[int, str]:
+def _table() -> tuple[re.Pattern[str], dict[str, str]]:
     """Every decimal digit of Unicode to 0-9, and punctuation that means the same; one character to one."""
-    zeros = [c for c in range(0x0660, 0x1FBF1) if unicodedata.decimal(chr(c), None) == 0]
-    digits = {zero + value: str(value) for zero in zeros for value in range(10)}
-    return digits | {ord(char): same for char, same in SAME.items()}
+    zeros = [code for code in range(0x0660, 0x1FBF1) if unicodedata.decimal(chr(code), None) == 0]
+    same = {chr(zero + value): str(value) for zero in zeros for value in range(10)} | SAME
+    # a class without characters beyond 0xFFFF is searched many times faster
+    return re.compile(f"[{''.join(char for char in same if ord(char) < 0x10000)}]"), same
 
 
 def plain(text: str) -> str:
@@ -46,4 +52,8 @@ def plain(text: str) -> str:
     >>> plain("３．５％ of ١٢")
     '3.5% of 12'
     """
-    return text if text.isascii() else text.translate(_table())
+    if text.isascii():
+        return text
+    pattern, same = _table()
+    text = pattern.sub(lambda found: same[found[0]], text)
+    return text if ASTRAL.search(text) is None else ASTRAL.sub(lambda found: same.get(found[0], found[0]), text)

@@ -7,161 +7,162 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
+from ragauge.text.alphabets import HANGUL, SPACED_UNTIL, UNSPACED, capitals
 from ragauge.text.dates import MONTHS
+from ragauge.text.language import frequent
 from ragauge.text.marks import Mark
 from ragauge.text.stopwords import ENGLISH, OPENERS, PARTICLES, TITLES, WEEKDAYS
 from ragauge.text.units import SHORT_SCALES, UNITS
 
-ADDRESS = re.compile(r"https?://[^\s<>\"）」]+|www\.[^\s<>\"）」]+|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+")
+ADDRESS = re.compile(
+    r"https?://[^\s<>\"）」]+|www\.[^\s<>\"）」]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+"
+)
 CJK_TITLE = re.compile(r"《([^《》\n]{1,80})》")
 ACRONYM = re.compile(r"(?<![^\W_])(?:[^\W\d_]\.){2,}(?:[^\W\d_](?![^\W_]))?")
-PIECE = re.compile(r"[^\W_]+")
-OPENING = re.compile(r"(?:^|[\n.!?:…。！？•|>*#\"“«(\[]|[-–—] |[\"'”’)\]] )[\s\"'“‘«(\[*_#]*$")
-LOWER = re.compile(r"[a-zà-ÿ]")
-LONGEST_SHOUT = 3
-CAPITALS_END = 0x2FFF     # beyond lie scripts without capitals
+ASCII_PIECE = re.compile(r"[A-Za-z0-9]+")
+PIECE = re.compile(f"[^\\W_{UNSPACED}{HANGUL}]+|[{HANGUL}]+|[{UNSPACED}]")
+ACCENT = re.compile(r"[\u0300-\u036f]")
+# a heading, a list item, a quotation or a sentence begins
+OPENING = re.compile(r"(?:^|[\n.!?…。！？•|>*#\"“«]|[-–—] |[\"'”’)\]] )[\s\"'“‘«(\[*_#]*$")
+SMALL = re.compile(r"[^\W\d_A-Z]")
+POSSESSIVE = re.compile(r"['’]s?(?=\s|$)")
+GAP = r"[ \u00a0]"
+LONGEST_SHOUT = 3      # words; a longer run of capitals is emphasis
+LOOK = 80              # characters either side that tell whether a line is written in capitals
+SKIPPED = ENGLISH | OPENERS | WEEKDAYS | MONTHS.keys()
 
 
-def _pattern(capital: str) -> re.Pattern[str]:
-    word = rf"{capital}[\w]*(?:['’&.\-‑/](?=\w)[\w]+)*"
-    gap = r"[ \u00a0]"
-    title = r"(?:(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Gen|Sen|Rep|Gov|Lt|Col|Capt)\.)"
-    part = rf"(?:{title}|{capital}\.(?={gap}?{capital})|{word})"
-    link = rf"{gap}(?:(?:{'|'.join(PARTICLES)}|of(?:{gap}the)?){gap}){{0,2}}|{gap}&{gap}|(?<=\.)(?={capital})"
-    return re.compile(rf"{part}(?:(?:{link}){part})*")
-
-
-ASCII = _pattern("[A-Z]")
+def _pattern(capital: str, inside: str, *, linked: bool) -> re.Pattern[str]:
+    word = rf"{capital}{inside}*(?:(?:['’&\-‑]|\.(?=[a-z])){inside}+)*"
+    title = r"(?:Mrs?|Ms|Dr|Prof|St|Jr|Sr|Gen|Sen|Rep|Gov|Lt|Col|Capt)\."
+    part = rf"(?:{title}(?={GAP}{capital})|{capital}\.(?={GAP}?{capital})|{word})"
+    of = rf"(?:(?:{'|'.join(sorted(PARTICLES))}|of(?:{GAP}the)?){GAP}){{0,2}}"
+    link = rf"(?<!['’]s){GAP}{of if linked else ''}|{GAP}&{GAP}|(?<=\.)"
+    return re.compile(rf"{part}(?:(?:{link})(?={capital}){part}){{0,12}}")
 
 
 @cache
-def _unicode() -> re.Pattern[str]:
-    """The pattern for capitals of every script; built when a text first needs it."""
-    capitals = "".join(chr(c) for c in range(CAPITALS_END) if chr(c).isupper() or unicodedata.category(chr(c)) == "Lt")
-    return _pattern(f"[{capitals}]")
+def _words(*, ascii_only: bool, linked: bool) -> re.Pattern[str]:
+    """Capitalised words that stand together; with capitals of every script only where the text needs it."""
+    if ascii_only:
+        return _pattern("[A-Z]", r"\w", linked=linked)
+    return _pattern(f"[{capitals()}]", f"[^\\W{UNSPACED}{HANGUL}]", linked=linked)
 
 
-def find(text: str, *, nouns_capitalised: bool) -> Iterator[Mark]:
+def addresses(text: str) -> Iterator[Mark]:
+    """Web and mail addresses, and titles in 《》, in order."""
+    if "://" in text or "www." in text or "@" in text:
+        for found in ADDRESS.finditer(text):
+            end = found.start() + len(found[0].rstrip(".,;:!?)'*]"))
+            yield Mark("name", found.start(), end, canonical(text[found.start() : end]))
+    if "《" in text:
+        for found in CJK_TITLE.finditer(text):
+            yield Mark("name", found.start(1), found.end(1), canonical(found[1]))
+
+
+def find(text: str, language: str = "en") -> Iterator[Mark]:
     """The names in a text, in order.
 
     Args:
         text: any text.
-        nouns_capitalised: as in German; then a single capitalised word is no name.
+        language: ISO 639-1; in German a single capitalised word is no name.
     """
-    taken = []
-    if "://" in text or "www." in text or "@" in text:
-        for found in ADDRESS.finditer(text):
-            end = found.start() + len(found[0].rstrip(".,;:!?)'*]"))
-            taken.append((found.start(), end))
-            yield Mark("name", found.start(), end, canonical(text[found.start() : end]))
-    if "《" in text:
-        for found in CJK_TITLE.finditer(text):
-            taken.append((found.start(1), found.end(1)))
-            yield Mark("name", found.start(1), found.end(1), canonical(found[1]))
-    seen = _Seen(text)
-    for found in (ASCII if text.isascii() else _unicode()).finditer(text):
-        start, end = _whole_word(text, found.start()), found.end()
-        if any(a < end and start < b for a, b in taken):
+    pattern = _words(ascii_only=text.isascii(), linked=language != "de")
+    common = frequent(language) if language != "en" else ENGLISH
+    waiting: list[Mark] = []      # a sentence begins with them: names only if capitalised elsewhere
+    sure: list[Mark] = []
+    inside: set[str] = set()
+    for found in pattern.finditer(text):
+        body = found[0]
+        if body.lower() in SKIPPED and (len(body) < 2 or not body.isupper()):
             continue
-        mark = _name(text, start, end, seen, nouns_capitalised=nouns_capitalised)
-        if mark is not None:
-            yield mark
+        mark, doubtful = _read(text, found.start(), found.end(), language, common)
+        if mark is None:
+            continue
+        if doubtful:
+            waiting.append(mark)
+        else:
+            sure.append(mark)
+            inside.update(mark.normal.split())
+    sure += [mark for mark in waiting if mark.normal in inside or _alone(text, mark)]
+    yield from sorted(sure)
 
 
-class _Seen:
-    """Words that occur with a small letter, and those capitalised inside a sentence; made when first asked."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._inside: set[str] | None = None
-
-    def capitalised_inside(self, word: str) -> bool:
-        """Whether the word occurs capitalised where position does not ask for it."""
-        if self._inside is None:
-            pattern = ASCII if self._text.isascii() else _unicode()
-            self._inside = {
-                part
-                for found in pattern.finditer(self._text)
-                for n, part in enumerate(PIECE.findall(found[0]))
-                if n or not opens(self._text, found.start())
-            }
-        return word in self._inside
+def _alone(text: str, mark: Mark) -> bool:
+    """Whether the text is this word and nothing else: a short answer."""
+    return len(text) < mark.end - mark.start + 8 and len(pieces(text)) == len(mark.normal.split())
 
 
-def opens(text: str, at: int) -> bool:
-    """Whether a sentence, a line or a quotation begins here, as far as can be seen without splitting the text."""
-    return OPENING.search(text, max(0, at - 12), at) is not None if at else True
-
-
-def _whole_word(text: str, start: int) -> int:
-    """The word's first letter: a capital may stand inside (iPhone, 5G)."""
-    while start and (text[start - 1].isalnum() or text[start - 1] == "_") and ord(text[start - 1]) < 0x0E00:
+def _read(text: str, start: int, end: int, language: str, common: frozenset[str]) -> tuple[Mark | None, bool]:
+    """The name in a run of capitalised words, and whether only its place may ask for the capital."""
+    first = _opens(text, start)
+    before = text[start - 1] if start else " "
+    while start and (before.isalnum() or before == "_") and ord(before) < SPACED_UNTIL:     # iPhone, 5G
         start -= 1
-    return start
-
-
-def _name(text: str, start: int, end: int, seen: _Seen, *, nouns_capitalised: bool) -> Mark | None:
-    words = [(start + m.start(), m[0]) for m in re.finditer(r"[^\s]+", text[start:end])]
-    first = opens(text, start)
-    while len(words) > 1 and (words[0][1].lower().rstrip(".") in TITLES or _opener(words[0][1])):
-        first = False
-        words = words[1:]
-        while words and words[0][1] in PARTICLES | {"of", "the", "&"}:
-            words = words[1:]
-    if not words:
-        return None
-    start = words[0][0]
-    end = _without_tail(text, start, end)
+        before = text[start - 1] if start else " "
+    start, end, first = _trimmed(text, start, end, common, first=first)
     body = text[start:end]
     normal = canonical(body)
     if len(normal) < 2:
-        return None
-    if len(words) == 1:
-        return _single(text, start, end, normal, seen, first=first, nouns_capitalised=nouns_capitalised)
-    if len(words) > LONGEST_SHOUT and not LOWER.search(body):
-        return None
-    return Mark("name", start, end, normal)
+        return None, False
+    if " " in body or "\u00a0" in body:
+        shout = SMALL.search(body) is None and body.count(" ") >= LONGEST_SHOUT
+        return (None if shout else Mark("name", start, end, normal)), False
+    if any(map(str.isdigit, body)) or body[1:].lower() != body[1:]:
+        odd = _measure(text, start, body) or (body.isupper() and _shouted(text, start, end))
+        return (None if odd else Mark("name", start, end, normal)), False
+    if language == "de" or normal in SKIPPED:
+        return None, False
+    return Mark("name", start, end, normal), first
 
 
-def _opener(word: str) -> bool:
-    return word.lower() in ENGLISH or word.lower() in OPENERS
+def _opens(text: str, at: int) -> bool:
+    """Whether a sentence, a line or a quotation begins here, as far as can be seen without splitting the text."""
+    if at >= 2 and text[at - 1] == " " and (text[at - 2].isalnum() or text[at - 2] == ","):
+        return False
+    return OPENING.search(text, max(0, at - 12), at) is not None if at else True
 
 
-def _without_tail(text: str, start: int, end: int) -> int:
-    for tail in ("'s", "’s"):
-        if text[start:end].endswith(tail):
-            return end - 2
-    return end
-
-
-def _single(
-    text: str, start: int, end: int, normal: str, seen: _Seen, *, first: bool, nouns_capitalised: bool
-) -> Mark | None:
+def _trimmed(text: str, start: int, end: int, common: frozenset[str], *, first: bool) -> tuple[int, int, bool]:
+    """Without titles, words that only open a sentence, and the possessive at the end."""
+    owner = POSSESSIVE.search(text, start, end)
+    if owner:
+        end = owner.start()
     body = text[start:end]
-    marked = any(c.isdigit() for c in body) or any(c.isupper() for c in body[1:])
-    if text[max(0, start - 2) : start].rstrip()[-1:].isdigit() and body.lower() in UNITS:
-        return None
-    if not marked:
-        if nouns_capitalised or normal in WEEKDAYS or normal in MONTHS or _opener(body):
-            return None
-        if first and not seen.capitalised_inside(body):
-            return None
-    elif body.isupper() and _shouted(text, start, end):
-        return None
-    elif body[0].isdigit() and _measure(body.lstrip("0123456789")):
-        return None
-    return Mark("name", start, end, normal)
+    if " " not in body:
+        return start, end, first
+    words, leading = body.split(" "), first
+    while len(words) > 1 and _only_leads(words[0], common, first=first, leading=leading):
+        start += len(words.pop(0)) + 1
+        first, leading = False, True
+    return start, end, first
 
 
-def _measure(glued: str) -> bool:
-    return glued != "G" and (glued.lower() in UNITS or glued.lower() in SHORT_SCALES or glued[:1] in "-:.,/%")
+def _only_leads(word: str, common: frozenset[str], *, first: bool, leading: bool) -> bool:
+    """Whether a word before a name is no part of it: Dr, However, In, a month."""
+    plain = word.lower().rstrip(".")
+    if plain in TITLES or word.islower() or word == "&":
+        return True
+    if word.isupper() and len(word) > 1:
+        return False
+    if plain in ENGLISH or (leading and (plain in WEEKDAYS or plain in MONTHS)):
+        return True
+    return first and (plain in OPENERS or plain in common)
+
+
+def _measure(text: str, start: int, body: str) -> bool:
+    """Whether this is the unit of a number or a number with its unit: GB in "3 GB", 5GB, 10K."""
+    glued = body.lstrip("0123456789")
+    if len(glued) < len(body):
+        return glued != "G" and (glued.lower() in UNITS or glued.lower() in SHORT_SCALES or glued[:1] in "-'&")
+    return text[max(0, start - 2) : start].rstrip()[-1:].isdigit() and body.lower() in UNITS
 
 
 def _shouted(text: str, start: int, end: int) -> bool:
     """Whether the line is written in capitals throughout."""
-    line = text[text.rfind("\n", max(0, start - 80), start) + 1 or max(0, start - 80) : end + 80].partition("\n")[0]
-    letters = [c for c in line if c.isalpha()]
-    return len(letters) > 20 and all(c.isupper() for c in letters)
+    begin = max(text.rfind("\n", max(0, start - LOOK), start) + 1, start - LOOK, 0)
+    letters = [char for char in text[begin : end + LOOK].partition("\n")[0] if char.isalpha()]
+    return len(letters) > 20 and all(map(str.isupper, letters))
 
 
 @lru_cache(maxsize=65_536)
@@ -176,21 +177,20 @@ def canonical(name: str) -> str:
 
 def pieces(text: str) -> list[str]:
     """The folded words that names are compared by."""
-    return PIECE.findall(fold(_undotted(text)))
+    return [fold(word) for word in written(text)]
 
 
 def written(text: str) -> list[str]:
     """The words that names are looked for among, as written."""
-    return PIECE.findall(_undotted(text))
-
-
-def _undotted(text: str) -> str:
-    return ACRONYM.sub(lambda found: found[0].replace(".", "") + " ", text)
-
-
-def fold(text: str) -> str:
-    """Small letters without accents, compatible characters made the same; marks of other scripts are kept."""
     if text.isascii():
-        return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text)
-    return unicodedata.normalize("NFC", re.sub(r"[\u0300-\u036f]", "", decomposed)).casefold()
+        return ASCII_PIECE.findall(ACRONYM.sub(_undotted, text))
+    return PIECE.findall(ACCENT.sub("", unicodedata.normalize("NFKD", ACRONYM.sub(_undotted, text))))
+
+
+def _undotted(found: re.Match[str]) -> str:
+    return found[0].replace(".", "") + " "
+
+
+def fold(word: str) -> str:
+    """Small letters: of a word as `written` gives it."""
+    return word.lower() if word.isascii() else word.casefold()

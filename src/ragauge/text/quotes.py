@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ragauge.text.alphabets import UNSPACED
 from ragauge.text.marks import Mark
-from ragauge.text.tokens import UNSPACED, words
+from ragauge.text.tokens import words
 
 MARKS = '"“”„«»‘‹「『＂'
+# each form begins with its mark, so that the search can run from mark to mark
 QUOTED = re.compile(
-    r"""(?<!\w)["＂](?=\S)([^"＂\n]{5,1000})["＂]
+    r"""["＂](?<!\w.)(?=\S)([^"＂\n]{5,1000})["＂]
     |[“„]([^“”„\n]{5,1000})[”“]
     |«\s?([^«»\n]{5,1000}?)\s?»
     |»([^«»\n]{5,1000})«
-    |(?<!\w)[‘‚]((?:[^‘’‚\n]|(?<=\w)’(?=\w)){5,1000})[’‘]
+    |[‘‚](?<!\w.)((?:[^‘’‚\n]|(?<=\w)’(?=\w)){5,1000})[’‘]
     |‹([^‹›\n]{5,1000})›
     |「([^「」\n]{4,1000})」
     |『([^『』\n]{4,1000})』
-    |(?<![\w'])'(?=\S)((?:[^'\n]|(?<=\w)'(?=\w)){5,400})(?<=\S)'(?!\w)""",
+    |'(?<![\w'].)(?=\S)((?:[^'\n]|(?<=\w)'(?=\w)){5,400})(?<=\S)'(?!\w)""",
     re.VERBOSE,
 )
 CUT = re.compile(r"\s*(?:\[\s*)?(?:\.\.\.|…)(?:\s*\])?\s*")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -22,13 +22,14 @@ class Sentence:
 
 Spans = list[tuple[int, int]]
 
-LINE = re.compile(r"[^\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+")
+BREAKS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
+LINE, LINE_BREAK = re.compile(f"[^{BREAKS}]+"), re.compile(f"[{BREAKS}]")
 MARKER = re.compile(r"[ \t]*(?:[-*+•‣▪◦·–—#>|]|\(?(?:\d{1,3}|[A-Za-z])[.)][ \t])")
 LOWER_START = re.compile(r"[ \t]*[(\"'“‘«]?[^\W\d_]")
 # a full stop is looked for in the ends of words only, so the middle of an endless one need not be read
-LONG_RUN = re.compile(r"\S{400,}")
+LONG_RUN = re.compile(r"(?<!\S)\S{400,}")
 CITED = re.compile(r"\s*(?:\[\^?\w{1,12}(?:\s*[,;–-]\s*\w{1,12}){0,9}\]|【[^】\n]{1,40}】|[¹²³⁰⁴-⁹]+)+")
-WORD = re.compile(r"[^\W_]")
+NEXT, WORD = re.compile(r"\s*(\S)"), re.compile(r"[^\W_]")
 
 NARROWEST_WRAP, WIDEST_WRAP = 50, 132
 
@@ -51,16 +52,16 @@ def split(text: str) -> tuple[Sentence, ...]:
 
 
 @cache
-def _latin() -> Callable[[str], Spans]:
+def _latin() -> Callable[[str], Iterable[tuple[int, int]]]:
     """The splitter for scripts that end a sentence with a full stop; its model is in the package."""
     import nupunkt
 
-    return nupunkt.load("default").span_tokenize  # type: ignore[no-any-return]
+    return nupunkt.load("default").span_tokenize
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
     """Lines; a paragraph wrapped at a fixed width is one piece."""
-    if "\n" not in text and len(text.splitlines()) < 2:
+    if LINE_BREAK.search(text) is None:
         yield 0, len(text)
         return
     block: Spans = []
@@ -95,19 +96,20 @@ def _unwrapped(text: str, lines: Spans) -> Spans:
 def _in_piece(text: str, start: int, end: int) -> Spans:
     """Spans of one piece, white space around them left out."""
     piece = text[start:end]
-    stops = {stop for _, stop in _latin()(LONG_RUN.sub(_masked, piece))} if _may_stop(piece) else set()
-    stops = {stop for stop in stops if not continues(piece, stop)}
+    stops = set()
+    if _may_stop(piece):
+        stops = {stop for _, stop in _latin()(LONG_RUN.sub(_masked, piece)) if not continues(piece, stop)}
     if not piece.isascii():
         stops |= other_stops(piece)
     spans, begin = [], 0
-    for stop in sorted(stops | {len(piece)}):
-        if stop < begin:
+    for found in sorted(stops | {len(piece)}):
+        if found < begin:
             continue
-        stop = _after_citations(piece, stop)
-        body = piece[begin:stop].strip()
-        if body:
-            first = piece.index(body[0], begin)
-            spans.append((start + first, start + first + len(body)))
+        stop = _after_citations(piece, found) if found < len(piece) else found
+        body = piece[begin:stop]
+        if stripped := body.strip():
+            first = start + begin + len(body) - len(body.lstrip())
+            spans.append((first, first + len(stripped)))
         begin = stop
     return spans
 
@@ -122,13 +124,15 @@ def _masked(run: re.Match[str]) -> str:
 
 def _after_citations(piece: str, stop: int) -> int:
     """Moves a boundary behind the citations that follow it, unless they open the next sentence ("[1] shows that")."""
-    at = len(piece[:stop].rstrip())
+    at = stop
+    while at and piece[at - 1].isspace():
+        at -= 1
     found = CITED.match(piece, at)
     if found is None:
         return stop
-    after = piece[found.end() :].lstrip()[:1]
+    after = NEXT.match(piece, found.end())
     glued = not piece[at].isspace()
-    return found.end() if glued or not after.islower() else stop
+    return found.end() if glued or after is None or not after[1].islower() else stop
 
 
 def _whole_words(text: str, spans: Spans) -> Spans:

@@ -62,9 +62,10 @@ def _find(text: str, kinds: frozenset[Kind]) -> tuple[Specific, ...]:
     exact = list(numerals.find(plain(text))) if kinds & {"number", "date", "percent"} else []
     groups = [
         list(quotes.find(text)) if "quote" in kinds else [],
+        list(names.addresses(text)),
         [mark for mark in exact if mark.kind == "date"],
         [mark for mark in exact if mark.kind != "date"],
-        list(names.find(text, nouns_capitalised=guess(text[:SAMPLE]) == "de")) if "name" in kinds else [],
+        list(names.find(text, guess(text[:SAMPLE]))) if "name" in kinds else [],
     ]
     taken: list[Mark] = []
     for group in groups:
@@ -123,15 +124,16 @@ def _haystack(texts: tuple[str, ...]) -> Haystack:
     shouted: set[str] = set()
     place = 0
     for text in texts:
-        for mark in numerals.find(plain(text), liberal=True):
-            exact |= _readings(mark, plain(text))
+        same = plain(text)
+        for mark in numerals.find(same, liberal=True):
+            exact |= _readings(mark, same)
         for word in names.written(text):
-            folded = names.fold(word)
-            places.setdefault(folded, []).append(place)
-            if word[0].isupper():
+            small = names.fold(word)
+            places.setdefault(small, []).append(place)
+            if small != word and word[0].isupper():
                 capital.add(place)
-                if len(word) > 1 and word.isupper():
-                    shouted.add(folded)
+                if word.isupper() and len(word) > 1:
+                    shouted.add(small)
             place += 1
         place += APART
     return Haystack(frozenset(exact), places, frozenset(capital), frozenset(shouted))
@@ -145,6 +147,9 @@ def _readings(mark: Mark, text: str) -> set[str]:
         return both | {numerals.canonical(digits, "") for digits in DIGITS.findall(text, mark.start, mark.end)}
     if mark.kind == "percent":
         return both | {normal.removesuffix("%") for normal in both}
+    both |= {normal.removeprefix("-") for normal in both}
+    if " " in text[mark.start : mark.end]:      # "room 5 100 people" is not always 5,100
+        both |= {numerals.canonical(digits, "") for digits in DIGITS.findall(text, mark.start, mark.end)}
     return both
 
 
@@ -161,11 +166,8 @@ def found_in(specific: Specific, haystack: Haystack) -> bool:
     [True, True, True, True, False]
     """
     if specific.kind in ("number", "date", "percent"):
-        return any(
-            reading in haystack.exact or _day_and_year(reading, haystack.exact)
-            for reading in (specific.normal, specific.other)
-            if reading
-        )
+        readings = [reading for reading in (specific.normal, specific.other) if reading]
+        return any(reading in haystack.exact or _day_and_year(reading, haystack.exact) for reading in readings)
     if specific.kind == "quote":
         parts = (names.pieces(part) for part in specific.normal.split("…"))
         return all(_in_a_row(part, haystack) is not None for part in parts if part)
@@ -190,7 +192,7 @@ def _named(specific: Specific, haystack: Haystack) -> bool:
         sides = (words[:at], [word for n, word in enumerate(words) if n > at and word != "the"])
         return all(_in_a_row(side, haystack) is not None for side in sides if side)
     if len(words) == 2:
-        return _between_capitals(*words, haystack)
+        return _between_capitals(words[0], words[1], haystack)
     return _together(words, haystack)
 
 
@@ -236,10 +238,9 @@ def _together(words: Sequence[str], haystack: Haystack) -> bool:
     """All the words within one stretch, in any order."""
     reach = 2 * len(words) + 2
     rarest = min(words, key=lambda word: len(haystack.places[word]))
-    for place in haystack.places[rarest]:
-        if all(_near(haystack.places[word], place, reach) for word in words):
-            return True
-    return False
+    return any(
+        all(_near(haystack.places[word], place, reach) for word in words) for place in haystack.places[rarest]
+    )
 
 
 def _near(places: Sequence[int], place: int, reach: int) -> bool:

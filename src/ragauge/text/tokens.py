@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
+from ragauge.text.alphabets import UNSPACED, marks
 from ragauge.text.stopwords import ENGLISH
 
-# Thai, Lao, Myanmar, Khmer, Hiragana, Katakana, Han: written without spaces between words
-UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
-    "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
-MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u0900-\u0903\u093a-\u094f"
-INDIC_MARKS = "\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a4d\u0a81-\u0acd\u0b01-\u0b4d\u0b82-\u0bcd"
-SOUTH_MARKS = "\u0c00-\u0c4d\u0c81-\u0ccd\u0d00-\u0d4d\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
-LETTER = rf"(?:(?![{UNSPACED}])[^\W_]|[{MARKS}{INDIC_MARKS}{SOUTH_MARKS}])"
-TOKEN = re.compile(rf"[{UNSPACED}]|\d+(?:[.,:/]\d+)+|{LETTER}+(?:['’]{LETTER}+)*")
-PLAIN = re.compile(r"[0-9]+(?:[.,:/][0-9]+)+|[a-z0-9]+(?:'[a-z0-9]+)*")
+# a number takes at most so many separators, so that a line of "1.1.1…" is not read over and over
+ASCII = re.compile(r"[0-9]+(?:[.,:/][0-9]+){1,12}(?![a-z0-9])|[a-z0-9]+(?:'[a-z0-9]+)*")
+
+ENDINGS = (("ied", "y"), ("ily", "y"), ("bly", "bl"), ("ing", ""), ("edly", ""), ("ed", ""), ("ly", ""))
+VOWEL = re.compile("[aeiouy]")
+
+
+@cache
+def _tokens() -> re.Pattern[str]:
+    """Words of every script; built when a text first needs it."""
+    letter = rf"(?:[^\W_{UNSPACED}]|[{marks()}])"
+    return re.compile(rf"\d+(?:[.,:/]\d+){{1,12}}(?!{letter})|{letter}+(?:'{letter}+)*|[{UNSPACED}]")
 
 
 def words(text: str) -> list[str]:
-    """The words of a text: NFKC, casefolded; letters, digits and marks.
+    """The words of a text: NFKC, casefolded; letters, digits and the marks on them.
 
     A number with separators inside is one word; a script written without spaces gives a word a character.
 
@@ -30,8 +32,8 @@ def words(text: str) -> list[str]:
     (["don't", 'pay', '1,000.50'], ['東', '京', 'tower'], ['strasse', 'fin'])
     """
     if text.isascii():
-        return PLAIN.findall(text.lower())
-    return TOKEN.findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
+        return ASCII.findall(text.lower())
+    return _tokens().findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
 
 
 def content_words(text: str) -> list[str]:
@@ -47,13 +49,16 @@ def content_words(text: str) -> list[str]:
 def stem(word: str) -> str:
     """A light English stem of a folded word: possessive, plural, -ing, -ed and -ly taken off.
 
-    >>> [stem(word) for word in ("cities", "running", "stopped", "boss", "quickly", "company's", "uses", "bring")]
-    ['city', 'run', 'stop', 'boss', 'quick', 'company', 'use', 'bring']
+    A stem is for comparing, not for reading: "family" and "families" give "famy".
+
+    >>> [stem(word) for word in ("cities", "running", "stopped", "boss", "quickly", "company's", "bring")]
+    ['city', 'run', 'stop', 'boss', 'quick', 'company', 'bring']
+    >>> len({stem(word) for word in ("use", "uses", "used", "using")})
+    1
     """
     if not word.isascii() or not word.replace("'", "").isalpha():
         return word
-    if "'" in word:
-        word = word.partition("'")[0] if word.endswith(("'s", "'")) else word
+    word = word.removesuffix("'s").removesuffix("'")
     return _without_ending(_singular(word))
 
 
@@ -68,22 +73,22 @@ def _singular(word: str) -> str:
 
 
 def _without_ending(word: str) -> str:
-    for ending in ("ing", "edly", "ed", "ly"):
+    for ending, instead in ENDINGS:
         base = word.removesuffix(ending)
-        if base == word or len(base) < 3 or not any(letter in "aeiouy" for letter in base):
+        if base == word or len(base) < 2 or word.endswith("eed") or VOWEL.search(base) is None:
             continue
-        if ending == "ly":
-            return base
-        if base[-1] == base[-2] and base[-1] not in "aeiouylsz":
-            return base[:-1]
-        return base
-    return word[:-1] if len(word) > 4 and word.endswith("e") else word
+        if instead or ending == "ly":
+            return base + instead
+        doubled = len(base) > 3 and base[-1] == base[-2] and base[-1] not in "aeiouylsz"
+        return base[:-1] if doubled or (len(base) > 2 and base.endswith("e")) else base
+    mute = len(word) > 2 and word.endswith("e") and VOWEL.search(word[:-1]) is not None
+    return word[:-1] if mute else word
 
 
 def folded(text: str) -> str:
     """NFKC, casefolded, white space folded to single spaces and stripped: for comparing.
 
-    >>> folded("  ＡＣＭＥ\\n Corp ")
+    >>> folded("  ＡＣＭＥ  Corp ")
     'acme corp'
     """
     if text.isascii():

@@ -11,8 +11,8 @@ minutes: minute minutes min mins minuten minuti minutos 分钟 分間 분
 seconds: second seconds sec secs s sekunde sekunden secondes segundos secondi 秒
 ms: ms millisecond milliseconds
 weeks: week weeks woche wochen semaine semaines semana semanas
-months: month months monat monate monaten mois mes meses mesi 个月 か月
-years: year years yr yrs jahr jahre jahren an ans année années año años ano anos anni 岁 歳
+months: month months monat monate monaten mois meses mesi 个月 か月
+years: year years yr yrs jahr jahre jahren ans année années año años ano anos anni 岁 歳
 decades: decade decades
 centuries: century centuries
 km: km kilometer kilometers kilometre kilometres 公里
@@ -75,33 +75,41 @@ times: times x 次
 people: people persons 人
 """
 UNITS = {
-    name: unit for line in _UNITS.strip().splitlines() for unit, _, rest in [line.partition(": ")] for name in rest.split()
+    name: unit
+    for line in _UNITS.strip().splitlines()
+    for unit, _, names in [line.partition(": ")]
+    for name in names.split()
 }
+# with capitals these are codes (5G, 4K), in small letters words ("5 ad campaigns")
+SMALL_ONLY = frozenset(["g", "h", "l", "m", "s", "t", "x"])
+CAPITAL_ONLY = frozenset(["ad", "bc", "bce", "ce", "v", "w"])
 CURRENCIES = {"$": "$", "€": "€", "£": "£", "¥": "¥", "₹": "₹", "₩": "₩", "₽": "₽", "usd": "$", "eur": "€", "gbp": "£"}
 CURRENCIES |= {"jpy": "¥", "cny": "¥", "chf": "CHF", "inr": "₹", "rs": "₹"}
-CURRENCY_BEFORE = re.compile(r"(?:\b(?:US|A|C|NZ|HK|S|R))?([$€£¥₹₩₽])\s?$|\b(USD|EUR|GBP|JPY|CNY|CHF|INR|Rs)\.?\s?$")
+CURRENCY_BEFORE = re.compile(r"([$€£¥₹₩₽])\s?$|\b(USD|EUR|GBP|JPY|CNY|CHF|INR|Rs)\.?\s?$")
 
 # powers of ten
 SCALES = {"hundred": 2, "thousand": 3, "million": 6, "millions": 6, "billion": 9, "trillion": 12, "lakh": 5, "crore": 7}
-SCALES |= {"lakhs": 5, "crores": 7, "tsd": 3, "mio": 6, "mrd": 9, "millionen": 6, "milliarden": 9, "milliard": 9}
-SCALES |= {"milliards": 9, "millones": 6, "milioni": 6, "miliardi": 9, "milhões": 6, "mil": 3, "miljoen": 6, "miljard": 9}
+SCALES |= {"lakhs": 5, "crores": 7, "tsd": 3, "mio": 6, "mrd": 9, "millionen": 6, "milliarden": 9}
+SCALES |= {"milliard": 9, "milliards": 9, "millones": 6, "milioni": 6, "miliardi": 9, "milhões": 6, "mil": 3}
+SCALES |= {"miljoen": 6, "miljard": 9}
 SHORT_SCALES = {"k": 3, "m": 6, "mn": 6, "mm": 6, "b": 9, "bn": 9, "tn": 12}
 CJK_SCALES = {"十": 1, "百": 2, "千": 3, "万": 4, "萬": 4, "亿": 8, "億": 8, "兆": 12, "만": 4, "억": 8, "조": 12}
 
 PERCENT = (
-    "%|(?:percentage[ ]points?|percent|per[ ]cents?|pct|prozent|pour[ ]cent|por[ ]ciento|por[ ]cento|per[ ]cento|procent)"
-    "(?!\\w)"
+    "%|(?:percentage[ ]points?|percent|per[ ]cents?|pct|prozent|pour[ ]cent|por[ ](?:ciento|cento)|per[ ]cento|procent)"
+    r"(?!\w)"
 )
 
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-ONES = {name: n for n, name in enumerate(f"{_ONES} eighteen nineteen".split())}
-TENS = {name: 10 * n for n, name in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+_ONES = """
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+eighteen nineteen
+"""
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ORDINALS = """
+first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
+sixteenth seventeenth eighteenth nineteenth twentieth
+"""
+ONES = {name: n for n, name in enumerate(_ONES.split())}
+TENS = {name: 10 * n for n, name in enumerate(_TENS.split(), 2)}
 WORD_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 10**9, "trillion": 10**12}
-ORDINALS = {
-    name: n
-    for n, name in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
-        "sixteenth seventeenth eighteenth nineteenth twentieth".split(),
-        1,
-    )
-}
+ORDINALS = {name: n for n, name in enumerate(_ORDINALS.split(), 1)}
