@@ -28,7 +28,9 @@ def columns(found: Iterable[str], wanted: Mapping[str, tuple[str, ...]], source:
     Raises:
         DataError: a column is missing.
     """
-    spelled = {name.strip().lower(): name for name in reversed(list(found))}
+    spelled: dict[str, str] = {}
+    for name in found:
+        spelled.setdefault(name.strip().lower(), name)
     chosen = {}
     for ours, names in wanted.items():
         theirs = next((spelled[name] for name in names if name in spelled), None)
