@@ -1,0 +1,48 @@
+"""docs/data.md says what the readers do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ragauge.data.readers.aliases import FIELDS, alias_table
+from ragauge.data.readers.source import records
+from ragauge.errors import DataError
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs/data.md").read_text(encoding="utf-8")
+ERRORS = re.findall(r"^\| `(.+)` \| (a\.jsonl line 1: .+) \|$", PAGE, re.MULTILINE)
+
+
+def test_names_of_tools_are_documented() -> None:
+    """The table of names is the one that is read by; when this fails, put `alias_table()` into the page."""
+    assert alias_table() in PAGE
+
+
+def test_every_field_is_documented() -> None:
+    """Each field stands in the page with its description."""
+    assert [name for name, what in FIELDS.items() if f"| `{name}` | {what} |" not in PAGE] == []
+
+
+def test_the_example_file_is_read(file: Callable[..., str]) -> None:
+    """The example at the top of the page is read without a warning."""
+    (block,) = re.findall(r"^```json\n(.+?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    tall, built = records(file("golden.jsonl", block))
+    assert tall.example.references == ("330 metres",)
+    assert built.response is not None
+    assert (built.response.passages, built.example.answerable) == ((), True)
+
+
+@pytest.mark.parametrize(("line", "message"), ERRORS, ids=[line for line, _ in ERRORS])
+def test_errors_are_as_documented(file: Callable[..., str], line: str, message: str) -> None:
+    """Each line of the table is refused with the words beside it."""
+    with pytest.raises(DataError) as error:
+        list(records(file("a.jsonl", line + "\n")))
+    assert str(error.value) == message
+
+
+def test_the_table_of_errors_is_found() -> None:
+    """The page has errors to check."""
+    assert len(ERRORS) >= 8
