@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragauge.data.readers.lines import BOM, PARQUET, decoded, opened
 from ragauge.errors import DataError
 
 if TYPE_CHECKING:
     import polars as pl
 
 GAP, FIELD = r"[ \t\r\f\v]+", r"[^ \t\r\f\v]+"      # blanks as trec_eval takes them: ASCII only
-GZIP, PARQUET, BOM = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
 
 
 def is_parquet(path: Path) -> bool:
@@ -26,25 +25,23 @@ def is_parquet(path: Path) -> bool:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The file's content, unpacked where it is gzip (known by content, not by name) and without a byte order mark.
+    """The file's content, unpacked where it is gzip or zstandard (known by content) and without a byte order mark.
 
     Raises:
-        DataError: no such file, a directory, not readable, empty, or broken gzip.
+        DataError: no such file, a directory, not readable, empty, or packed data that is broken.
     """
     source = str(path)
     try:
-        content = path.read_bytes()
+        with opened(path) as file:
+            content = file.read()
     except FileNotFoundError:
         raise DataError("there is no such file.", source=source) from None
     except IsADirectoryError:
         raise DataError("expected a file, found a directory.", source=source) from None
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}.", source=source) from None
-    if content[:2] == GZIP:
-        try:
-            content = gzip.decompress(content)
-        except (EOFError, OSError, zlib.error) as error:
-            raise DataError(f"the gzip data is broken or cut short ({error}).", source=source) from None
+    except PermissionError:
+        raise DataError("may not be opened: permission denied.", source=source) from None
+    except (EOFError, OSError, zlib.error) as error:
+        raise DataError(f"the packed data is broken or cut short ({error}).", source=source) from None
     content = content.removeprefix(BOM)
     if not content[:4096].strip() and not content.strip():
         raise DataError("the file is empty.", source=source)
@@ -59,19 +56,15 @@ def check_text(content: bytes, source: str) -> None:
     """
     at = content.find(b"\0")
     if at >= 0:
-        raise DataError(
-            "expected UTF-8 text (or gzip, or Parquet), found binary data or UTF-16.",
-            source=source, line=content.count(b"\n", 0, at) + 1,
-        )     # fmt: skip
+        problem = "expected UTF-8 text (or gzip, or Parquet), found binary data or UTF-16."
+        raise DataError(problem, source=source, line=content.count(b"\n", 0, at) + 1)
     if content.isascii():
         return
     try:
         content.decode()
     except UnicodeDecodeError as error:
-        raise DataError(
-            f"expected UTF-8, found the byte 0x{content[error.start]:02x}.",
-            source=source, line=content.count(b"\n", 0, error.start) + 1, hint="Convert the file to UTF-8.",
-        ) from None     # fmt: skip
+        begin = content.rfind(b"\n", 0, error.start) + 1
+        decoded(Path(source), content.count(b"\n", 0, begin) + 1, content[begin:].partition(b"\n")[0])
 
 
 def first_line(content: bytes) -> str:
