@@ -1,0 +1,203 @@
+"""What is wrong with a run, what explains most failures, and what to do first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ragauge.analysis.cause_words import UNEXPLAINED, WORDS
+from ragauge.analysis.causes.table import BY_NAME
+from ragauge.analysis.concentration import Concentration, concentrated
+from ragauge.analysis.frames import failures
+from ragauge.analysis.patterns import WORKING, Match, matches
+from ragauge.analysis.scorecard import Finding, Summary
+from ragauge.analysis.segments import BySegment
+from ragauge.analysis.starting_points import STARTING, estimate, measured
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LEAST_SHARE, LEAST_COUNT = 0.10, 3     # a cause gets a finding from this share or this number of failures on
+MOST_READINGS = 3     # numbers beside starting points in one finding, after which no more patterns are added
+# columns whose value reads as a kind of question
+KINDS = ("type", "question_type", "kind", "query_length")
+
+
+def diagnose(
+    summaries: Sequence[Summary],
+    segment_summaries: BySegment,
+    causes: pl.DataFrame,
+    n: int,
+    *,
+    segments: pl.DataFrame | None = None,
+    judge_id: str = "",
+) -> tuple[Finding, ...]:
+    """The findings, those that explain most failures first.
+
+    A finding is a cause of at least 10 % of the failed examples or of three, with the segment where it is
+    concentrated; or a pattern of metrics that lie wholly below or above their starting points. A pattern that goes
+    with such a cause adds its reading to that finding.
+
+    Args:
+        summaries: over all examples.
+        segment_summaries: column -> value -> summaries.
+        causes: a cause frame; its repeats of an example count as one failure.
+        n: examples evaluated.
+        segments: a tidy segment frame of the examples evaluated; None = no segment is looked for.
+        judge_id: who judged; a judge whose id begins with "local" lowers the confidence.
+    """
+    failed = failures(causes)
+    counts = Counter(failed["cause"].to_list())
+    large = [
+        cause
+        for cause, count in counts.most_common()
+        if cause and (count >= LEAST_COUNT or count >= LEAST_SHARE * failed.height)
+    ]
+    found = {cause: _of_cause(cause, failed, n, summaries, segment_summaries, segments, judge_id) for cause in large}
+    held = matches(summaries)
+    for match in held:
+        if match.pattern.name != WORKING:
+            _add(match, found, counts, failed.height)
+    ranked = sorted(found.values(), key=lambda finding: -finding.explains)
+    working = [_of_pattern(match, counts, failed.height) for match in held if match.pattern.name == WORKING]
+    return (*ranked, *_unexplained(failed), *working)
+
+
+def _add(match: Match, found: dict[str, Finding], counts: Counter[Any], n_failed: int) -> None:
+    """Adds a pattern to the finding of its most frequent cause, or as a finding of its own."""
+    homes = [cause for cause in (*match.pattern.causes, match.pattern.subject) if cause in found]
+    if not homes:
+        found[match.pattern.subject] = _of_pattern(match, counts, n_failed)
+        return
+    home = max(homes, key=lambda cause: counts[cause])
+    if found[home].evidence.count(STARTING) < MOST_READINGS:
+        found[home] = _joined(found[home], match)
+
+
+def _of_cause(
+    cause: str,
+    failed: pl.DataFrame,
+    n: int,
+    summaries: Sequence[Summary],
+    by_segment: BySegment,
+    segments: pl.DataFrame | None,
+    judge_id: str,
+) -> Finding:
+    import polars as pl
+
+    rows, words, row = failed.filter(pl.col("cause") == cause), WORDS[cause], BY_NAME[cause]
+    where = None if segments is None else concentrated(rows["query_id"].to_list(), segments)
+    near = by_segment.get(where.column, {}).get(where.value, ()) if where else ()
+    number = _number(words.metrics, near) or _number(words.metrics, summaries)
+    numbers = f"{number}, " if number else ""
+    return Finding(
+        cause=cause,
+        headline=f"{words.headline}{_place(where)} ({numbers}{rows.height} of {_failures(failed.height)})",
+        evidence=_evidence(rows, failed.height, n, where),
+        fix=row.fix,
+        leave=words.leave,
+        measure_again=words.again,
+        explains=rows.height,
+        failures=failed.height,
+        segment=f"{where.column}={where.value}" if where else "",
+        confidence=confidence(rows["basis"].to_list(), judge_id),
+    )
+
+
+def _number(names: Sequence[str], summaries: Sequence[Summary]) -> str:
+    found = (measured(name, summaries) for name in names)
+    return next((estimate(summary) for summary in found if summary is not None), "")
+
+
+def _place(where: Concentration | None) -> str:
+    if where is None:
+        return ""
+    if where.column in KINDS and where.value.isidentifier():
+        return f" for {where.value} questions"
+    return f" where {where.column} is {where.value}"
+
+
+def _evidence(rows: pl.DataFrame, n_failed: int, n: int, where: Concentration | None) -> str:
+    count = rows.height
+    parts = [f"{count} of {_failures(n_failed)} ({count / n_failed:.0%}), {count / n:.0%} of all examples."]
+    if where is not None:
+        inside, outside = where.hits / where.n, where.other_hits / where.other_n
+        chance = f"p = {where.p:.2g}" if where.p >= 1e-4 else "p < 0.0001"
+        parts.append(
+            f"With {where.column}={where.value} it is {where.hits} of {where.n} examples ({inside:.0%}), elsewhere "
+            f"{where.other_hits} of {where.other_n} ({outside:.0%}; {chance}, corrected for all segments)."
+        )
+    first = rows.row(0, named=True)
+    parts.append(f"Such as {first['query_id']}: {first['decided_by']}.")
+    return " ".join(parts)
+
+
+def _failures(count: int) -> str:
+    return f"{count} failure{'' if count == 1 else 's'}"
+
+
+def confidence(bases: Sequence[str], judge_id: str) -> str:
+    """High, medium or low: how surely these failures have this cause.
+
+    By what decided most of them: the run's own record is sure; labels are sure from 5 failures on; a model judge's
+    verdicts are medium from 5 and high from 20 on; the local judge's are low, from 20 on medium.
+    """
+    count, sure = len(bases), sum(basis in ("record", "labels") for basis in bases)
+    if 2 * bases.count("record") > count:
+        return "high"
+    if 2 * sure > count:
+        return "high" if count >= 5 else "medium"
+    if judge_id.startswith("local"):
+        return "medium" if count >= 20 else "low"
+    return "high" if count >= 20 else "medium" if count >= 5 else "low"
+
+
+def _joined(finding: Finding, match: Match) -> Finding:
+    """A finding with a pattern's reading added."""
+    pattern = match.pattern
+    reading = f"{pattern.reading[0].upper()}{pattern.reading[1:]} ({match.numbers})."
+    return replace(
+        finding,
+        evidence=f"{finding.evidence} {reading}",
+        leave=finding.leave or pattern.leave,
+        measure_again=finding.measure_again or pattern.again,
+    )
+
+
+def _of_pattern(match: Match, counts: Counter[Any], n_failed: int) -> Finding:
+    pattern = match.pattern
+    return Finding(
+        cause=pattern.subject,
+        headline=pattern.reading,
+        evidence=f"{match.numbers[0].upper()}{match.numbers[1:]}.",
+        fix=pattern.fix,
+        leave=pattern.leave,
+        measure_again=pattern.again,
+        explains=sum(counts[cause] for cause in pattern.causes),
+        failures=n_failed,
+        confidence="medium",
+    )
+
+
+def _unexplained(failed: pl.DataFrame) -> list[Finding]:
+    """One finding for the failures without a cause: what to record or label to know more."""
+    import polars as pl
+
+    rows = failed.filter(pl.col("cause") == "")
+    if rows.is_empty():
+        return []
+    lacking = Counter(what for listed in rows["lacking"].to_list() for what in listed)
+    most = [what for what, _ in lacking.most_common(3)]
+    return [
+        Finding(
+            cause="",
+            headline=f"{UNEXPLAINED} ({rows.height} of {_failures(failed.height)})",
+            evidence=f"Not known: {'; '.join(f'{what} ({lacking[what]})' for what in most)}." if most else "",
+            fix="Record or label what is not known, then evaluate again.",
+            explains=rows.height,
+            failures=failed.height,
+            confidence="low",
+        )
+    ]

@@ -1,0 +1,70 @@
+"""Where a run without a baseline is called low or high. Starting points, not targets: set your own from a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from ragauge.analysis.scorecard import Summary
+
+Level = Literal["low", "high", "unclear"]
+
+STARTING = "starting point"     # what they are called, everywhere that one is shown
+
+
+class StartingPoint(NamedTuple):
+    """A value to begin with.
+
+    Attributes:
+        value: low is wholly below it, high wholly above.
+        source: A1, BEE-30050, or ours where the literature gives none.
+    """
+
+    value: float
+    source: Literal["A1", "ours"]
+
+
+STARTING_POINTS: Mapping[str, StartingPoint] = {
+    "faithfulness": StartingPoint(0.85, "A1"),
+    "answer_relevance": StartingPoint(0.75, "A1"),
+    "context_recall": StartingPoint(0.80, "A1"),
+    "context_precision": StartingPoint(0.70, "A1"),
+    "ignored_top_ranked": StartingPoint(0.30, "A1"),
+    "completeness": StartingPoint(0.75, "ours"),
+    "answer_correctness": StartingPoint(0.75, "ours"),
+    "citation_precision": StartingPoint(0.70, "ours"),
+    "source_conflict": StartingPoint(0.10, "ours"),
+    "noise_sensitivity:source=irrelevant": StartingPoint(0.10, "ours"),
+    "empty_result_rate": StartingPoint(0.05, "ours"),
+}
+# where a metric was not measured, this one is read in its place: label recall is context recall without a judge
+STAND_INS: Mapping[str, str] = {"context_recall": "recall"}
+
+
+def level_of(summary: Summary, point: StartingPoint) -> Level:
+    """Low or high where the whole interval, failed scores at either extreme included, lies on that side.
+
+    Anything else is unclear: not enough data.
+    """
+    if summary.interval is None or summary.mean is None or summary.low is None or summary.high is None:
+        return "unclear"
+    if max(summary.interval.high, summary.high) < point.value:
+        return "low"
+    return "high" if min(summary.interval.low, summary.low) > point.value else "unclear"
+
+
+def measured(name: str, summaries: Sequence[Summary]) -> Summary | None:
+    """The summary that speaks for a metric: its own, at any cutoff, else its stand-in's; None when there is none."""
+    for wanted in (name, STAND_INS.get(name)):
+        for summary in summaries:
+            if wanted and summary.metric.partition("@")[0] == wanted and summary.mean is not None:
+                return summary
+    return None
+
+
+def estimate(summary: Summary) -> str:
+    """A metric with its mean and interval: recall@5 0.41 [0.33, 0.49]."""
+    if summary.mean is None:
+        return summary.metric
+    ends = "" if summary.interval is None else f" [{summary.interval.low:.2f}, {summary.interval.high:.2f}]"
+    return f"{summary.metric} {summary.mean:.2f}{ends}"
