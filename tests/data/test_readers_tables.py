@@ -8,6 +8,8 @@ import json
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,8 @@ from ragauge.data.example import EvalSet, Example, Relevant
 from ragauge.data.readers import parquet
 from ragauge.data.readers.source import name_of, read_set, records
 from ragauge.data.records import Record
-from ragauge.errors import UsageError
+from ragauge.data.response import Passage
+from ragauge.errors import DataError, UsageError
 
 File = Callable[..., str]
 
@@ -288,3 +291,31 @@ def test_reading_imports_no_table_library(file: File) -> None:
         "assert not {'polars', 'pandas', 'pyarrow', 'numpy', 'pydantic'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_pandas_and_numpy_leave_in_dictionaries() -> None:
+    """NaN for nothing, NumPy numbers and arrays, dates and decimals in a list of dictionaries are understood."""
+    np = pytest.importorskip("numpy")
+    passage = {
+        "doc_id": np.int64(7), "text": "t", "score": np.float32(0.5), "updated_at": date(2024, 1, 3),
+    }  # fmt: skip
+    row = {
+        "query": "q", "answer": float("nan"), "passages": np.array([passage], dtype=object), "cost": Decimal("0.25"),
+        "answerable": np.bool_(True), "relevant": np.array(["7"]),
+    }  # fmt: skip
+    ((example, response),) = told([row])
+    assert (example.answerable, example.relevant) == (True, (Relevant(("7",)),))
+    assert response.passages == (Passage("7", "7", "t", 0.5, updated_at="2024-01-03"),)
+    assert (response.answer, response.cost, response.missing) == (None, 0.25, {"answer": "no field answer"})
+
+
+def test_a_missing_score_inside_a_passage_is_no_number() -> None:
+    """Only a cell may be empty by NaN; a score that is NaN is an error."""
+    with pytest.raises(DataError, match=r"^list entry 1: passages\[0\]\.score must be a finite number, got NaN\.$"):
+        told([{"query": "q", "passages": [{"text": "t", "score": float("nan")}]}])
+
+
+def test_brackets_in_a_cell_are_only_text(file: File) -> None:
+    """A cell that reads as a Python number or text, and no list, stays the text that it is."""
+    found = told(file("a.csv", "question,contexts\na,('x')\nb,(1)\nc,\"{'a'}\"\n"))
+    assert [response.passages[0].text for _, response in found] == ["('x')", "(1)", "{'a'}"]

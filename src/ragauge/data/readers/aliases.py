@@ -56,7 +56,7 @@ class Alias:
     beside: frozenset[str] = frozenset()
 
 
-DEEPEVAL = frozenset({"input", "actual_output", "expected_output", "retrieval_context"})
+DEEPEVAL = frozenset({"actual_output", "expected_output", "retrieval_context"})
 TOOLS: Mapping[str, Mapping[str, str]] = {
     "ragas (before 0.2)": {
         "question": "query", "contexts": "passages", "answer": "answer", "ground_truth": "reference_answer",

@@ -180,12 +180,13 @@ def outcome(value: Any, name: str, notes: Notes) -> dict[str, float | bool | str
         value = {"outcome": value}
     out: dict[str, float | bool | str] = {}
     for key, item in entries(value, name, "an object of single values"):
+        where, kind = f"{name}.{key}", text(key, name, notes)
         if isinstance(item, str):
-            out[key] = text(item, f"{name}.{key}", notes)
+            out[kind] = text(item, where, notes)
         elif isinstance(item, bool):
-            out[key] = item
+            out[kind] = item
         elif isinstance(item, int | float):
-            out[key] = number(item, f"{name}.{key}")
+            out[kind] = number(item, where)
         else:
             raise BadValue(f"{name}.{key}", "a single value", item)
     return out

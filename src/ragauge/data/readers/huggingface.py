@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragauge.data.readers.rows import Rows
+from ragauge.data.readers.table import cell
 from ragauge.errors import UsageError
 
 
@@ -22,4 +23,6 @@ def read(source: Any, split: str | None = None) -> Rows:
             known = ", ".join(source)
             raise UsageError(f"the data set has the splits {known}; got {split!r}. Choose one with split=NAME.")
         source = source[name]
-    return Rows("dataset", enumerate(iter(source), 1), unit="row", cells=True)
+    # a data set may be set to give NumPy values
+    rows = ({key: cell(value) for key, value in row.items()} for row in source)
+    return Rows("dataset", enumerate(rows, 1), unit="row", cells=True)

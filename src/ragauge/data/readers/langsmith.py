@@ -28,7 +28,9 @@ def flat(row: Row, notes: Notes) -> Row:
         out |= returned(unpacked(row.get("outputs"), "outputs", notes))
     if "answer" in reference:
         out["reference_answer"] = reference["answer"]
-    if "passages" in reference:
-        out["expected_retrieved_context"] = reference["passages"]
+    expected = reference.get("passages")
+    if expected is not None:
+        by_text = isinstance(expected, list) and all(isinstance(one, str) for one in expected)
+        out["relevant_texts" if by_text else "relevant"] = expected
     return out
 

@@ -35,7 +35,7 @@ KNOWN_KEYS = frozenset(
     {*TEXT_KEYS, *DOC_KEYS, *PASSAGE_KEYS, *SCORE_KEYS, "span", "hop", "updated_at", "superseded_by"}
     | {"metadata", "meta", "title", "type"}      # metadata is searched for an id; title and type carry nothing to judge
 )
-PLAIN_KEYS = frozenset({"doc_id", "text", "score"})
+PLAIN_KEYS = frozenset({"passage_id", "doc_id", "text", "score"})
 PASSAGES = "a text, a list of texts, or a list of objects with doc_id and text"
 
 
@@ -67,9 +67,12 @@ def _plain(item: Any) -> tuple[Passage, bool] | None:
         return None
     if score is not None and (type(score) is not float or not isfinite(score)):
         return None
-    if not storable(content) or not storable(doc_id):
+    passage_id = item.get("passage_id")
+    if passage_id is not None and (type(passage_id) is not str or not passage_id.strip()):
         return None
-    return Passage(doc_id, doc_id, content, score), False
+    if not storable(content) or not storable(doc_id) or not storable(passage_id or ""):
+        return None
+    return Passage(passage_id or doc_id, doc_id, content, score), passage_id is not None
 
 
 def _passage(item: Any, n: int, name: str, notes: Notes) -> tuple[Passage, bool]:
@@ -96,9 +99,14 @@ def _passage(item: Any, n: int, name: str, notes: Notes) -> tuple[Passage, bool]
         score=None if score is None else number(score, f"{name}[{n}].{score_key}"),
         span=_optional(item, "span", lambda value, name: _span(value, name, notes, doc_id), f"{name}[{n}]"),
         hop=_optional(item, "hop", whole, f"{name}[{n}]") or 0,
-        updated_at=_optional(item, "updated_at", lambda value, name: text(value, name, notes), f"{name}[{n}]"),
+        updated_at=_optional(item, "updated_at", lambda value, name: _date(value, name, notes), f"{name}[{n}]"),
         superseded_by=_optional(item, "superseded_by", lambda v, name: identifier(v, name, notes), f"{name}[{n}]"),
     ), bool(passage_id)
+
+
+def _date(value: Any, name: str, notes: Notes) -> str:
+    """A date as text; tables hold it as an object."""
+    return str(value.isoformat()) if hasattr(value, "isoformat") else text(value, name, notes)
 
 
 def _first(item: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, Any]:

@@ -66,6 +66,8 @@ class Reading:
         self.count = 0
         self.sought = {*options.columns.values(), *options.segments}      # columns named by the user, not yet seen
         self._dotted = [name for name in (*options.columns.values(), *options.segments) if "." in name]
+        self._read = {*options.segments, *(name.partition(".")[0] for name in self._dotted)}     # by their own ways
+        self._tool = ""
         self._plans: dict[tuple[str, ...], Plan] = {}
         self._tools: dict[tuple[str, ...], str] = {}
         self._unread: dict[str, int] = {}
@@ -90,7 +92,7 @@ class Reading:
                 return None
             found, names = self._found(flat)
             if "query" not in found:
-                self._no_field("query", flat, n)
+                self._no_field("query", row, n)
             query, given = query_of(found, names, self.notes), query_id_in(found, names, self.notes)
             example = example_of(found, names, given or query_id_of(query), query, self.notes)
             example = self._segmented(example, flat)
@@ -99,7 +101,7 @@ class Reading:
                 response = response_of(found, names, example.query_id, self.notes, self.rows.blank)
         except BadValue as bad:
             self._fail(bad, n, names)
-        if self._repeats(n, example, response, given is None, twice=ragchecker.reads(row)):
+        if self._repeats(n, example, response, given is None, twice=self._tool == "ragchecker"):
             return None
         self.count += 1
         self.match(example, response)
@@ -116,7 +118,7 @@ class Reading:
             query = query_of(found, names, self.notes) if "query" in found else ""
             given = query_id_in(found, names, self.notes)
             if not (given or query):
-                self._no_field("query_id", flat, n)
+                self._no_field("query_id", row, n)
             response = response_of(found, names, given or query_id_of(query), self.notes, self.rows.blank)
         except BadValue as bad:
             self._fail(bad, n, names)
@@ -131,15 +133,14 @@ class Reading:
         extra = {name: value for name in self._dotted if (value := _reached(row, name)) is not None}
         self.sought -= extra.keys()
         keys = tuple(row)
-        tool = self._tools.get(keys)
-        if tool is None:
-            tool = self._tools[keys] = _tool(keys)
+        known = self._tools.get(keys)
+        self._tool = self._tools.setdefault(keys, _tool(keys)) if known is None else known
         flat: Row | None = row
-        if tool == "langsmith":
+        if self._tool == "langsmith":
             flat = langsmith.flat(row, self.notes)
-        elif tool == "mlflow":
+        elif self._tool == "mlflow":
             flat = mlflow.flat(row, self.notes)
-        elif tool == "ragchecker":
+        elif self._tool == "ragchecker":
             flat = ragchecker.flat(row, self.options.system)
             if flat is None:
                 self._systems |= ragchecker.systems(row)
@@ -155,7 +156,7 @@ class Reading:
         if plan is None:
             plan = self._plans[keys] = plan_for(keys, self.options.columns)
         for column in plan.unread:
-            if row[column] is not None and column not in self.options.segments:
+            if row[column] is not None and column not in self._read:
                 self._unread[column] = self._unread.get(column, 0) + 1
         found = {ours: value for ours, theirs in plan.columns.items() if (value := row[theirs]) is not None}
         chat = messages_in(found.get("query"), self.notes)

@@ -10,6 +10,7 @@ from ragauge.data.readers.values import described
 from ragauge.errors import DataError
 
 BATCH = 8_192
+PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def is_frame(source: object) -> bool:
@@ -60,23 +61,25 @@ def _arrow(source: Any) -> Iterator[Row]:
 def _pandas(source: Any) -> Iterator[Row]:
     columns = [str(column) for column in source.columns]
     for cells in source.itertuples(index=False, name=None):
-        yield {column: _null_or(_plain(cell)) for column, cell in zip(columns, cells, strict=True)}
+        yield {column: cell(value) for column, value in zip(columns, cells, strict=True)}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """NumPy values, at any depth, as Python's."""
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if _library(value) == "numpy" and hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    return value
+        return [plain(item) for item in value]
+    return plain(value.tolist()) if _library(value) == "numpy" and hasattr(value, "tolist") else value
 
 
-def _null_or(cell: Any) -> Any:
-    """Empty cells of pandas (NaN, NaT, NA) as None."""
-    return None if type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell) else cell
+def cell(value: Any) -> Any:
+    """A cell as Python's value: the empty cells of pandas (NaN, NaT, NA) as None, which its records keep too."""
+    found = plain(value)
+    empty = type(found).__name__ in ("NAType", "NaTType") or (isinstance(found, float) and found != found)
+    return None if empty else found
 
 
 def _listed(source: Iterable[Any]) -> Iterator[tuple[int, Row]]:
@@ -84,4 +87,4 @@ def _listed(source: Iterable[Any]) -> Iterator[tuple[int, Row]]:
         row = item.model_dump() if hasattr(item, "model_dump") else item
         if not isinstance(row, Mapping):
             raise DataError(f"expected a dictionary, got {described(item)}.", source="list", line=n, unit="entry")
-        yield n, row
+        yield n, {str(key): cell(value) for key, value in row.items()}

@@ -8,6 +8,7 @@ import json
 import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from math import isfinite
 from typing import Any
 
@@ -109,7 +110,7 @@ def number(value: Any, name: str) -> float:
     """A finite number, or text that reads as one."""
     if type(value) is float and isfinite(value):
         return value
-    if isinstance(value, SINGLE) and not isinstance(value, bool):
+    if isinstance(value, (*SINGLE, Decimal)) and not isinstance(value, bool):
         try:
             found = float(value)
         except (ValueError, OverflowError):
@@ -171,6 +172,8 @@ def opened(value: Any, name: str, notes: Notes) -> Any:
     try:
         found = ast.literal_eval(value.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return value
+    if not isinstance(found, (*LISTED, dict)):
         return value
     if _glued(value):
         raise BadValue(name, "a JSON list", value, "It looks like a NumPy array printed as text: save lists as JSON.")
