@@ -282,7 +282,8 @@ class Scores(Protocol):
     def frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
         """Every score of a run by one judge, with those that ask nobody, in example order.
 
-        Columns: query_id, repeat, metric, status, value, numerator, denominator, low, high, reason, weight, cluster.
+        Columns: those of `analysis.frames.score_frame`: query_id, repeat, metric, status, value, numerator,
+        denominator, low, high, reason, judge_id, weight, cluster.
         Of a metric with several versions, the newest.
         """
 

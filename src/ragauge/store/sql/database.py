@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from ragauge.errors import StoreError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects.postgresql import Insert as PostgresInsert
     from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
 
+PREFIX = "sqlite:///"
 WAIT = 120.0  # seconds that a writer waits for another process's transaction
 MOST_IN = 900  # values in one IN (...): older SQLite builds allow 999 variables a statement
 WRITES = {"ragauge_writes": True}
@@ -86,11 +87,13 @@ def _as_store_error(url: str) -> Iterator[None]:
         yield
     except SQLAlchemyError as error:
         cause = getattr(error, "orig", None) or error
-        raise StoreError(f"the store {make_url(url).render_as_string()} failed: {cause}.") from error
+        raise StoreError(f"the store {url} failed: {cause}.") from error
 
 
 def _engine(url: str) -> Engine:
-    engine = create_engine(url, connect_args={"timeout": WAIT, "check_same_thread": False})
+    # not parsed: a path may hold ? or %
+    address = URL.create("sqlite", database=url.removeprefix(PREFIX))
+    engine = create_engine(address, connect_args={"timeout": WAIT, "check_same_thread": False})
 
     @event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: object) -> None:

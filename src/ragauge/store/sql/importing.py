@@ -99,7 +99,10 @@ def _insert_batch(
     try:
         connection.execute(insert(responses), rows)
     except IntegrityError:
-        raise _duplicate(spool) from None
+        duplicate = _duplicate(spool)
+        if duplicate is None:
+            raise
+        raise duplicate from None
 
 
 def _row(run_no: int, item: Packed, example_no: int, text_nos: dict[bytes, int]) -> dict[str, Any]:
@@ -163,7 +166,7 @@ def _set_no(connection: Connection, run_no: int, run: Run, *, whole: bool) -> in
     return set_no
 
 
-def _duplicate(spool: Spool) -> DataError:
+def _duplicate(spool: Spool) -> DataError | None:
     """Which response stands twice; looked for only when the table has refused it."""
     seen: dict[tuple[str, int], int] = {}
     for place, item in enumerate(spool.read(), 1):
@@ -173,4 +176,4 @@ def _duplicate(spool: Spool) -> DataError:
                 f"query_id {item.query_id!r}, repeat {item.repeat} stands twice: records {first} and {place}.",
                 hint="Give each answer to one question its own repeat: 0, 1, 2 …",
             )
-    return DataError("a response stands twice.")
+    return None

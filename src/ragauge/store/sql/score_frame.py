@@ -26,13 +26,15 @@ def frame(connection: Connection, run_no: int, judge_id: str | None, judge_repea
 
     rows = _numbers(connection, run_no, judge_id, judge_repeat)
     rows = rows.join(_metrics(connection, rows), on="metric_no", how="inner", maintain_order="left")
+    rows = rows.join(_judges(connection, judge_id), on="judge_no", how="left", maintain_order="left")
     rows = rows.join(_responses(connection, run_no), on="response_no", how="left", maintain_order="left")
     rows = rows.join(_reasons(connection, rows), on="reason_no", how="left", maintain_order="left")
     status = pl.DataFrame({"code": range(len(STATUSES)), "status": STATUSES}, schema_overrides={"code": pl.Int64})
     rows = rows.join(status, on="code", how="left", maintain_order="left")
     return rows.select(
         "query_id", "repeat", "metric", "status", "value", "numerator", "denominator",
-        pl.coalesce("low", "value"), pl.coalesce("high", "value"), pl.col("reason").fill_null(""), "weight", "cluster",
+        pl.coalesce("low", "value"), pl.coalesce("high", "value"), pl.col("reason").fill_null(""), "judge_id",
+        "weight", "cluster",
     )  # fmt: skip
 
 
@@ -51,14 +53,18 @@ def _numbers(connection: Connection, run_no: int, judge_id: str | None, judge_re
 
     whole, real = pl.Int64, pl.Float64
     schema = {
-        "response_no": whole, "metric_no": whole, "code": whole, "value": real, "numerator": real,
-        "denominator": real, "low": real, "high": real, "reason_no": whole,
+        "response_no": whole, "metric_no": whole, "judge_no": whole, "code": whole, "value": real,
+        "numerator": real, "denominator": real, "low": real, "high": real, "reason_no": whole,
     }  # fmt: skip
     c = table.c
-    columns = (c.response_no, c.metric_no, c.status, c.value, c.numerator, c.denominator, c.low, c.high, c.reason_no)
-    query = select(*columns).where(c.run_no == run_no, by_judge(connection, judge_id, judge_repeat))
+    whose = (c.response_no, c.metric_no, c.judge_no, c.status)
+    query = select(*whose, c.value, c.numerator, c.denominator, c.low, c.high, c.reason_no).where(
+        c.run_no == run_no, by_judge(connection, judge_id, judge_repeat)
+    )
     # straight from the driver: a million rows as SQLAlchemy's row objects take twice the time
-    compiled = query.order_by(c.response_no).compile(connection.engine, compile_kwargs={"literal_binds": True})
+    compiled = query.order_by(c.response_no, c.judge_no, c.judge_repeat, c.metric_no).compile(
+        connection.engine, compile_kwargs={"literal_binds": True}
+    )
     cursor: Any = connection.connection.cursor()
     try:
         cursor.execute(str(compiled))
@@ -80,6 +86,14 @@ def _metrics(connection: Connection, rows: pl.DataFrame) -> pl.DataFrame:
         newest[name] = max(newest.get(name, (0, 0)), (version, number))
     columns = {"metric_no": [number for _, number in newest.values()], "metric": list(newest)}
     return pl.DataFrame(columns, schema={"metric_no": pl.Int64, "metric": pl.String})
+
+
+def _judges(connection: Connection, judge_id: str | None) -> pl.DataFrame:
+    """The judge's number and id; rows that ask nobody find none and have no judge."""
+    import polars as pl
+
+    known = [] if judge_id is None else [(judge_no(connection, judge_id), framed(judge_id))]
+    return pl.DataFrame(known, schema={"judge_no": pl.Int64, "judge_id": pl.String}, orient="row")
 
 
 def _responses(connection: Connection, run_no: int) -> pl.DataFrame:

@@ -1,0 +1,192 @@
+"""The codec's round trip, over every type that is stored."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragauge.analysis.scorecard import Cause, Interval, Summary
+from ragauge.data import facts as facts_module
+from ragauge.data.canonical import canonical, plain
+from ragauge.data.codec import FACTS, decode, encode
+from ragauge.data.example import Example, Relevant, Span, Turn
+from ragauge.data.facts import (
+    AgreementFacts,
+    AnswerFacts,
+    Claim,
+    CoverFacts,
+    GuessedFacts,
+    Rating,
+    ReferenceClaim,
+    ReferenceFacts,
+    RelevanceFacts,
+    Window,
+)
+from ragauge.data.response import Citation, Passage, Response
+from ragauge.errors import DataError
+from ragauge.metrics.catalogue import QUESTIONS
+
+text = st.text(st.characters(), max_size=12)  # lone surrogates and NUL included
+real = st.floats(allow_nan=False, allow_infinity=False)
+numbers = st.lists(st.integers(1, 9), max_size=3).map(tuple)
+maybe = st.none() | st.booleans()
+p = st.none() | st.floats(0, 1)
+
+
+def tuples(part: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
+    return st.lists(part, max_size=3).map(tuple)
+
+
+windows = st.builds(Window, st.integers(1, 9), st.integers(0), st.integers(0), tuples(text))
+claims = st.builds(
+    Claim,
+    st.integers(1),
+    st.none() | text,
+    st.integers(0),
+    st.integers(0),
+    st.sampled_from(["ok", "failed"]),
+    numbers,
+    st.booleans(),
+    numbers,
+    st.sampled_from([None, "direct", "implied"]),
+    p,
+    st.none() | windows,
+    text,
+)
+FACT_STRATEGIES: dict[type[Any], st.SearchStrategy[Any]] = {
+    AnswerFacts: st.builds(
+        AnswerFacts, tuples(claims), st.sampled_from([None, "fully", "partly", "no"]), maybe, st.booleans()
+    ),
+    ReferenceFacts: st.builds(
+        ReferenceFacts, tuples(st.builds(ReferenceClaim, st.integers(1), text, st.none() | numbers, p))
+    ),
+    RelevanceFacts: st.builds(
+        RelevanceFacts,
+        tuples(st.builds(Rating, st.integers(1), maybe, st.none() | st.integers(1), p)),
+        st.sampled_from(["passage", "sentence"]),
+    ),
+    AgreementFacts: st.builds(
+        AgreementFacts, tuples(st.sampled_from([None, "agrees", "contradicts", "absent"])), tuples(maybe)
+    ),
+    CoverFacts: st.builds(CoverFacts, tuples(maybe)),
+    GuessedFacts: st.builds(GuessedFacts, tuples(st.none() | real)),
+}
+spans = st.builds(Span, text, st.integers(0), st.integers(0))
+examples = st.builds(
+    Example,
+    query_id=text,
+    query=text,
+    history=tuples(st.builds(Turn, st.sampled_from(["user", "assistant", "system"]), text)),
+    references=tuples(text),
+    reference_claims=st.none() | tuples(text),
+    aspects=st.none() | tuples(text),
+    criteria=st.none() | tuples(text),
+    relevant=st.none() | tuples(st.builds(Relevant, tuples(text), real)),
+    gold_spans=st.none() | tuples(spans),
+    answerable=maybe,
+    segments=st.dictionaries(text, text, max_size=2),
+    tags=st.frozensets(text, max_size=2),
+    cluster=st.none() | text,
+)
+passages = st.builds(
+    Passage,
+    text,
+    text,
+    st.none() | text,
+    st.none() | real,
+    st.none() | spans,
+    st.integers(0, 3),
+    st.none() | text,
+    st.none() | text,
+)
+responses = st.builds(
+    Response,
+    query_id=text,
+    repeat=st.integers(0, 5),
+    passages=st.none() | tuples(passages),
+    candidates=st.none() | tuples(passages),
+    answer=st.none() | text,
+    citations=st.none() | tuples(st.builds(Citation, st.integers(0), st.integers(0), text)),
+    latency_ms=st.dictionaries(text, real, max_size=2),
+    tokens=st.dictionaries(text, st.integers(0), max_size=2),
+    cost=st.none() | real,
+    outcome=st.dictionaries(text, real | st.booleans() | text, max_size=2),
+    weight=real,
+    missing=st.dictionaries(text, text, max_size=2),
+    error=st.none() | text,
+)
+
+
+@pytest.mark.parametrize("cls", FACT_STRATEGIES, ids=lambda cls: cls.__name__)
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_facts_survive(cls: type[Any], data: st.DataObject) -> None:
+    """Facts of every question are read back equal."""
+    value = data.draw(FACT_STRATEGIES[cls])
+    assert decode(cls, encode(value)) == value
+
+
+@given(examples)
+@settings(max_examples=150, deadline=None)
+def test_example_survives(example: Example) -> None:
+    """An example is read back equal, with the hash that it had."""
+    again = decode(Example, encode(example))
+    assert again == example
+    assert again.content_hash == example.content_hash
+
+
+@given(responses)
+@settings(max_examples=150, deadline=None)
+def test_response_survives(response: Response) -> None:
+    """A response is read back equal, with the hash that it had."""
+    again = decode(Response, encode(response))
+    assert again == response
+    assert again.content_hash == response.content_hash
+
+
+def test_scorecard_parts_survive() -> None:
+    """A cause and a summary are read back equal, keys that are numbers included."""
+    cause = Cause("ignored", "U is empty", "reorder", "generation", "noise", ("labels",))
+    summary = Summary("latency", "end_to_end", "lower", "amount", 3, 3, 0, 0, 0, 2.0, Interval(1.0, 3.0, "t"))
+    summary = dataclasses.replace(summary, quantiles={0.5: 2.0, 0.95: 3.0}, reasons={"no text": 1})
+    assert decode(Cause, encode(cause)) == cause
+    assert decode(Summary, encode(summary)) == summary
+
+
+def test_every_question_has_its_facts() -> None:
+    """Every question of the catalogue is decoded to a type of facts, and every type of facts is some question's."""
+    assert set(FACTS) == set(QUESTIONS)
+    kinds = {c for c in vars(facts_module).values() if isinstance(c, type) and c.__name__.endswith("Facts")}
+    assert set(FACTS.values()) == kinds == set(FACT_STRATEGIES)
+
+
+def test_text_is_canonical() -> None:
+    """What is encoded is the canonical JSON that hashes are made of."""
+    example = Example("q", "é", segments={"b": "1", "a": "2"}, tags=frozenset({"z", "a"}))
+    assert encode(example) == canonical(plain(example))
+    assert json.loads(encode(example)) == {
+        "query": "é",
+        "query_id": "q",
+        "segments": {"a": "2", "b": "1"},
+        "tags": ["a", "z"],
+    }
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
+def test_number_that_is_not_finite_is_refused(score: float) -> None:
+    """NaN and infinity are refused by name of the type: JSON has no such numbers."""
+    with pytest.raises(DataError, match="Passage cannot be written"):
+        encode(Passage("p", "d", score=score))
+
+
+@pytest.mark.parametrize("wrong", ["", "[1", "[]", '{"passage_id": "p"}', '{"passage_id":"p","doc_id":"d","x":1}'])
+def test_other_text_is_refused(wrong: str) -> None:
+    """Text that is not JSON, lacks a field or has an unknown one is refused, not half read."""
+    with pytest.raises(DataError, match="not the JSON of Passage"):
+        decode(Passage, wrong)

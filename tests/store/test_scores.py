@@ -1,0 +1,242 @@
+"""The contract of scores, causes and summaries."""
+
+from __future__ import annotations
+
+import os
+import time
+from itertools import product
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from ragauge.analysis.frames import cause_frame, score_frame
+from ragauge.analysis.scorecard import Cause, Interval, Summary
+from ragauge.data.example import Example
+from ragauge.data.response import Response
+from ragauge.data.run import Run
+from ragauge.data.score import Score
+from ragauge.metrics.base import Measured
+from ragauge.store.contracts import Column, Record
+from ragauge.store.open import Store
+
+RESULTS = (
+    Measured("scored", 0.5, 1.0, 2.0, 0.5, 0.5),
+    Measured("scored", 1 / 3, low=1 / 3, high=1 / 3),
+    Measured("undefined", numerator=0.0, denominator=0.0, reason="nothing to divide by"),
+    Measured("not_applicable", reason="no reference answer"),
+    Measured("failed", low=0.25, high=0.75, reason="1 verdict missing"),
+    Measured("failed", low=0.0, reason="odd \ud800 text"),
+)
+LABELS, ASKED = Column("recall@5", 1), Column("faithfulness", 1, "judge@1")
+
+
+def with_run(store: Store, n: int = 6, name: str = "r") -> tuple[str, list[int]]:
+    """A run of n responses, two to each question: its id and their numbers."""
+    pairs: list[Record] = [
+        (
+            Example(f"q{i // 2}", f"{i // 2}?", cluster=f"c{i // 4}" if i < 4 else None),
+            Response(f"q{i // 2}", repeat=i % 2, passages=(), answer="a", weight=1.0 + i),
+        )
+        for i in range(n)
+    ]
+    run = store.runs.import_run(Run("", name, config={"name": name}), pairs)
+    return run.run_id, [number for number, _ in store.runs.order(run.run_id)]
+
+
+class ScoresContract:
+    """What every store of scores does. A back end supplies `store`."""
+
+    def test_frame_is_what_analysis_makes_of_the_scores(self, store: Store) -> None:
+        """The frame equals the one that analysis makes of the same Score objects, every status and bound included."""
+        run_id, numbers = with_run(store)
+        store.scores.write(run_id, [LABELS, ASKED], [(n, (RESULTS[0], r)) for n, r in zip(numbers, RESULTS, strict=True)])
+        expected = [
+            score
+            for q, repeat in product(("q0", "q1", "q2"), (0, 1))
+            for score in store.scores.of_response(run_id, q, repeat, "judge@1").values()
+        ]
+        weights = {(f"q{i // 2}", i % 2): 1.0 + i for i in range(6)}
+        frame, keys = store.scores.frame(run_id, "judge@1"), ["query_id", "repeat", "metric"]
+        odd = (pl.col("low") == 0.0) & (pl.col("status") == "failed")
+        made = score_frame([s for s in expected if "odd" not in s.reason], weights, {"q0": "c0", "q1": "c0"})
+        assert_frame_equal(frame.filter(~odd.fill_null(value=False)).sort(keys), made.sort(keys))
+        last = frame.filter(odd).row(0, named=True)
+        assert (last["status"], last["low"], last["high"]) == ("failed", 0.0, None)
+        assert last["reason"] == "odd \x1ad800 text"     # a frame's text is UTF-8: the surrogate is escaped
+
+    @pytest.mark.parametrize("result", RESULTS)
+    def test_score_survives(self, store: Store, result: Measured) -> None:
+        """A score is read back equal, in every status, bounds and reason included."""
+        run_id, numbers = with_run(store)
+        assert store.scores.write(run_id, [ASKED], [(numbers[3], (result,))]) == 1
+        expected = Score(run_id, "q1", 1, "faithfulness", 1, "judge@1", 0, *(getattr(result, f) for f in result.__slots__))
+        assert store.scores.of_response(run_id, "q1", 1, "judge@1") == {"faithfulness": expected}
+
+    def test_frame_is_in_example_order(self, store: Store) -> None:
+        """However scores were written, the frame is in the order of the run's file."""
+        run_id, numbers = with_run(store)
+        for n in (numbers[4], numbers[0], numbers[5], numbers[2]):
+            store.scores.write(run_id, [ASKED, LABELS], [(n, RESULTS[:2])])
+        assert store.scores.frame(run_id, "judge@1").filter(metric="faithfulness").rows() == [
+            (q, r, "faithfulness", "scored", 0.5, 1.0, 2.0, 0.5, 0.5, "", "judge@1", w, c)
+            for q, r, w, c in (("q0", 0, 1.0, "c0"), ("q1", 0, 3.0, "c0"), ("q2", 0, 5.0, None), ("q2", 1, 6.0, None))
+        ]
+
+    def test_judges_are_apart(self, store: Store) -> None:
+        """A frame holds one judge's scores, of one asking, beside those that ask nobody; without a judge, these alone."""
+        run_id, numbers = with_run(store)
+        columns = [LABELS, ASKED, Column("faithfulness", 1, "judge@2"), Column("faithfulness", 1, "judge@1", 1)]
+        values = [Measured("scored", v, low=v, high=v) for v in (0.1, 0.2, 0.3, 0.4)]
+        store.scores.write(run_id, columns, [(numbers[0], values)])
+        frames = [
+            store.scores.frame(run_id, *judge)
+            for judge in (("judge@1",), ("judge@2",), ("judge@1", 1), (None,), ("nobody",))
+        ]
+        assert [sorted(frame["value"]) for frame in frames] == [[0.1, 0.2], [0.1, 0.3], [0.1, 0.4], [0.1], [0.1]]
+        assert sorted(store.scores.judges(run_id)) == ["judge@1", "judge@2"]
+        assert frames[1].sort("value")["judge_id"].to_list() == [None, "judge@2"]
+
+    def test_last_judge_is_first(self, store: Store) -> None:
+        """Judges are listed by when they last judged this run; nobody is no judge."""
+        run_id, numbers = with_run(store)
+        for judge in ("b", "a", None, "b"):
+            store.scores.write(run_id, [Column("m", 1, judge)], [(numbers[0], RESULTS[:1])])
+            time.sleep(0.002)
+        assert store.scores.judges(run_id) == ["b", "a"]
+        assert store.scores.judges(with_run(store, name="other")[0]) == []
+
+    def test_new_version_stands_in_the_frame(self, store: Store) -> None:
+        """Of a metric in two versions the newest is in the frame; versions are never mixed."""
+        run_id, numbers = with_run(store)
+        new = Column("faithfulness", 2, "judge@1")
+        store.scores.write(run_id, [ASKED], [(n, RESULTS[:1]) for n in numbers])
+        store.scores.write(run_id, [new], [(numbers[0], RESULTS[1:2])])
+        assert store.scores.frame(run_id, "judge@1")["value"].to_list() == [1 / 3]
+        assert store.scores.of_response(run_id, "q0", 0, "judge@1")["faithfulness"].metric_version == 2
+        assert store.scores.complete(run_id, [ASKED]) == set(numbers)
+        assert store.scores.complete(run_id, [new]) == {numbers[0]}
+
+    def test_score_is_replaced(self, store: Store) -> None:
+        """A score written again takes the place of the old one: scores are recomputable."""
+        run_id, numbers = with_run(store)
+        store.scores.write(run_id, [ASKED], [(numbers[0], RESULTS[4:5])])
+        store.scores.write(run_id, [ASKED], [(numbers[0], RESULTS[:1])])
+        (score,) = store.scores.of_response(run_id, "q0", 0, "judge@1").values()
+        assert (score.status, score.value, score.low, score.reason) == ("scored", 0.5, 0.5, "")
+
+    def test_complete_wants_every_column(self, store: Store) -> None:
+        """A response is complete with a score in every column; failed ones count unless they are left out."""
+        run_id, numbers = with_run(store)
+        store.scores.write(run_id, [LABELS, ASKED], [(numbers[0], RESULTS[:2]), (numbers[1], RESULTS[3:5])])
+        store.scores.write(run_id, [LABELS], [(numbers[2], RESULTS[:1])])
+        both = [ASKED, LABELS]
+        assert store.scores.complete(run_id, both) == {numbers[0], numbers[1]}
+        assert store.scores.complete(run_id, both, failed_too=False) == {numbers[0]}
+        assert store.scores.complete(run_id, [LABELS]) == set(numbers[:3])
+        assert store.scores.complete(run_id, [*both, Column("never", 1)]) == set()
+        assert store.scores.complete(run_id, [Column("faithfulness", 1, "judge@9")]) == set()
+
+    def test_empty_frame_has_its_columns(self, store: Store) -> None:
+        """A run that was never scored has an empty frame of the same columns and types."""
+        run_id, numbers = with_run(store)
+        empty = store.scores.frame(run_id, "judge@1")
+        store.scores.write(run_id, [ASKED], [(numbers[0], RESULTS[:1])])
+        assert empty.schema == store.scores.frame(run_id, "judge@1").schema == score_frame([]).schema
+        assert empty.is_empty()
+
+    def test_writing_moves_the_run(self, store: Store) -> None:
+        """Scoring a run makes it the latest: what was evaluated last is what people mean."""
+        old, numbers = with_run(store, name="old")
+        new, _ = with_run(store, name="new")
+        assert store.runs.find("latest").run_id == new
+        time.sleep(0.002)
+        store.scores.write(old, [ASKED], [(numbers[0], RESULTS[:1])])
+        assert store.runs.find("latest").run_id == old
+
+    def test_speed(self, store: Store) -> None:
+        """25 metrics of 4,000 responses are written at more than 20,000 rows a second of this process's time."""
+        run_id, numbers = with_run(store, 4_000)
+        columns = [Column(f"m{i}", 1, "judge@1" if i > 8 else None) for i in range(25)]
+        row = [RESULTS[i % 2] for i in range(25)]
+        started = time.process_time()
+        assert store.scores.write(run_id, columns, ((n, row) for n in numbers)) == 100_000
+        assert 100_000 / (time.process_time() - started) > 20_000
+        assert store.scores.frame(run_id, "judge@1").height == 100_000
+
+
+class CausesContract:
+    """What every store of causes and summaries does. A back end supplies `store`."""
+
+    def test_causes_survive(self, store: Store) -> None:
+        """Causes come back in example order, in the frame that analysis makes of them."""
+        run_id, numbers = with_run(store)
+        cause = Cause("ignored", "U is empty", "reorder", "generation", "noise", ("labels",), "judge")
+        store.causes.write(run_id, "judge@1", {numbers[3]: cause, numbers[0]: Cause(""), numbers[1]: None})
+        assert_frame_equal(
+            store.causes.frame(run_id, "judge@1"), cause_frame([("q0", 0, Cause("")), ("q1", 1, cause)])
+        )
+        assert store.causes.of_response(run_id, "q1", 1, "judge@1") == cause
+        assert store.causes.of_response(run_id, "q0", 1, "judge@1") is None
+        assert store.causes.frame(run_id, None).is_empty()
+        assert store.causes.frame(run_id, "judge@1", 1).is_empty()
+
+    def test_cause_goes_when_the_example_no_longer_fails(self, store: Store) -> None:
+        """A later evaluation replaces a cause, and None removes it."""
+        run_id, numbers = with_run(store)
+        store.causes.write(run_id, None, {numbers[0]: Cause("a"), numbers[1]: Cause("b")})
+        store.causes.write(run_id, None, {numbers[0]: Cause("c"), numbers[1]: None})
+        assert store.causes.frame(run_id, None)["cause"].to_list() == ["c"]
+
+    def test_odd_words_in_a_cause(self, store: Store) -> None:
+        """Lone surrogates in a cause's words are kept, and escaped in the frame."""
+        run_id, numbers = with_run(store)
+        cause = Cause("a", "claim \ud800", lacking=("\udfff",))
+        store.causes.write(run_id, None, {numbers[0]: cause})
+        assert store.causes.of_response(run_id, "q0", 0, None) == cause
+        assert store.causes.frame(run_id, None)["decided_by"].to_list() == ["claim \x1ad800"]
+
+    def test_summaries_survive(self, store: Store) -> None:
+        """The last summaries of a run and judge are read back equal; before, there are none."""
+        run_id, _ = with_run(store)
+        one = Summary("m", "retrieval", "higher", "mean", 3, 1, 1, 1, 0, 0.5, Interval(0.0, 1.0, "t"), quantiles={0.5: 1.0})
+        assert store.summaries.read(run_id, "judge@1") == ()
+        store.summaries.write(run_id, "judge@1", [one])
+        store.summaries.write(run_id, None, [])
+        store.summaries.write(run_id, "judge@1", [one, one])
+        assert store.summaries.read(run_id, "judge@1") == (one, one)
+        assert store.summaries.read(run_id, None) == ()
+
+
+class TestSqliteScores(ScoresContract):
+    """The contract on SQLite."""
+
+    @pytest.fixture
+    def store(self, sqlite_store: Store) -> Store:
+        return sqlite_store
+
+
+class TestSqliteCauses(CausesContract):
+    """The contract on SQLite."""
+
+    @pytest.fixture
+    def store(self, sqlite_store: Store) -> Store:
+        return sqlite_store
+
+
+@pytest.mark.slow
+def test_fifty_thousand_examples(sqlite_store: Store, tmp_path: os.PathLike[str]) -> None:
+    """50,000 responses with 25 metrics are written at over 50,000 rows a second and take under 60 bytes each."""
+    pairs: list[Record] = [(Example(f"q{i}", str(i)), Response(f"q{i}", passages=())) for i in range(50_000)]
+    run = sqlite_store.runs.import_run(Run("", "big"), pairs)
+    numbers = [number for number, _ in sqlite_store.runs.order(run.run_id)]
+    columns = [Column(f"m{i}", 1, "judge@1" if i > 8 else None) for i in range(25)]
+    row = [RESULTS[i % 2] for i in range(25)]
+    started = time.process_time()
+    written = sqlite_store.scores.write(run.run_id, columns, ((n, row) for n in numbers))
+    assert written / (time.process_time() - started) > 50_000
+    started = time.process_time()
+    frame = sqlite_store.scores.frame(run.run_id, "judge@1")
+    assert time.process_time() - started < 15
+    assert frame.shape == (1_250_000, 13)
+    assert frame.group_by("metric").agg(pl.len())["len"].to_list() == [50_000] * 25
