@@ -96,6 +96,17 @@ class ScoreArrays:
         parts = frame.partition_by("metric", as_dict=True, maintain_order=True)
         return cls(queries, reasons, {str(key[0]): _columns(part) for key, part in parts.items()})
 
+    def only(self, kept: npt.NDArray[np.bool_]) -> ScoreArrays:
+        """The scores of some examples, which keep their numbers.
+
+        Args:
+            kept: shape (examples,).
+        """
+        import numpy as np
+
+        parts = {name: part.take(np.flatnonzero(kept[part.query])) for name, part in self.columns.items()}
+        return ScoreArrays(self.query_ids, self.reasons, parts)
+
 
 def _complete(scores: pl.DataFrame) -> pl.DataFrame:
     """The columns needed, statuses as numbers; a scored value that is no number is a failed one."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.analysis.arrays import ScoreArrays
 from ragauge.analysis.diagnose import diagnose
 from ragauge.analysis.frames import failures
+from ragauge.analysis.patterns import PATTERNS
 from ragauge.analysis.scorecard import ExampleView, JudgeNote, Scorecard, Summary
 from ragauge.analysis.segments import by_segment, tidy
 from ragauge.analysis.summarize import summarize
@@ -107,7 +108,15 @@ def build(
         pending=pending,
         summaries=summaries,
         segments=in_segments,
-        findings=diagnose(summaries, in_segments, causes, n, segments=shown, judge_id=judge_note.judge_id),
+        findings=diagnose(
+            summaries,
+            in_segments,
+            causes,
+            n,
+            segments=shown,
+            judge_id=judge_note.judge_id,
+            answerable=_answerable(arrays, metrics, segments, level),
+        ),
         causes=dict(counts.most_common()),
         failed_examples=counts.total(),
         worst=tuple(worst),
@@ -116,6 +125,22 @@ def build(
         level=level,
         took=dict(took or {}),
     )
+
+
+def _answerable(
+    arrays: ScoreArrays, metrics: Sequence[Metric], segments: pl.DataFrame, level: float
+) -> tuple[Summary, ...] | None:
+    """What patterns look at, over the examples that are not labelled unanswerable; None where none is."""
+    import numpy as np
+    import polars as pl
+
+    labelled = segments.filter(pl.col("answerable") == "no") if "answerable" in segments.columns else segments.clear()
+    if labelled.is_empty():
+        return None
+    left_out = set(labelled["query_id"])
+    kept = np.array([query_id not in left_out for query_id in arrays.query_ids], dtype=bool)
+    looked_at = {name for pattern in PATTERNS if pattern.answerable for name in pattern.when}
+    return summarize(arrays.only(kept), [metric for metric in metrics if str(metric) in looked_at], level=level)
 
 
 def warn(summaries: Sequence[Summary], judge: JudgeNote, n: int, match: IdMatch | None = None) -> Iterator[str]:

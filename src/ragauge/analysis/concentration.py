@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 ALPHA = 0.05
+FEWEST = 3     # examples with the cause in a segment before it is worth naming
 # labels decide these columns and the causes alike, so a cause always seems concentrated in them
 TAUTOLOGIES = ("answerable",)
 
@@ -55,7 +56,7 @@ def concentrated(ids: Collection[str], segments: pl.DataFrame) -> Concentration 
             continue
         counted = marked.group_by(column).agg(pl.len().alias("n"), pl.col("\0hit").sum().alias("hits")).sort(column)
         for value, size, inside in counted.iter_rows():
-            more = inside * (n - size) > (hits - inside) * size
+            more = inside >= FEWEST and inside * (n - size) > (hits - inside) * size
             p = fisher_greater(inside, size, hits - inside, n - size) if more else 1.0
             found.append(Concentration(column, value, inside, size, hits - inside, n - size, p))
     adjusted = holm([cell.p for cell in found])

@@ -33,6 +33,7 @@ def diagnose(
     *,
     segments: pl.DataFrame | None = None,
     judge_id: str = "",
+    answerable: Sequence[Summary] | None = None,
 ) -> tuple[Finding, ...]:
     """The findings, those that explain most failures first.
 
@@ -47,6 +48,7 @@ def diagnose(
         n: examples evaluated.
         segments: a tidy segment frame of the examples evaluated; None = no segment is looked for.
         judge_id: who judged; a judge whose id begins with "local" lowers the confidence.
+        answerable: summaries over the examples not labelled unanswerable; None = none is labelled so.
     """
     failed = failures(causes)
     counts = Counter(failed["cause"].to_list())
@@ -56,7 +58,7 @@ def diagnose(
         if cause and (count >= LEAST_COUNT or count >= LEAST_SHARE * failed.height)
     ]
     found = {cause: _of_cause(cause, failed, n, summaries, segment_summaries, segments, judge_id) for cause in large}
-    held = matches(summaries)
+    held = matches(summaries, answerable)
     for match in held:
         if match.pattern.name != WORKING:
             _add(match, found, counts, failed.height)

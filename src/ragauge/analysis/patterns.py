@@ -24,6 +24,7 @@ class Pattern(NamedTuple):
         fix: what to try beyond the causes' own fixes.
         leave: what not to touch yet.
         again: what to look at after the fix.
+        answerable: it speaks of answerable questions only, so that a correct refusal never counts towards it.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Pattern(NamedTuple):
     fix: str
     leave: str = ""
     again: str = ""
+    answerable: bool = False
 
     @property
     def subject(self) -> str:
@@ -113,7 +115,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         "ranking_disagreement", {"ignored_top_ranked": "high"}, (),
         "the answers often make no use of the top-ranked passage: the ranking and the generator disagree",
-        "Look at chunk size, embeddings and the reranker's calibration.", again="ignored_top_ranked",
+        "Look at chunk size, embeddings and the reranker's calibration.", again="ignored_top_ranked", answerable=True,
     ),
     Pattern(
         "distracted", {"noise_sensitivity:source=irrelevant": "high"}, ("noise",),
@@ -144,13 +146,19 @@ PATTERNS: tuple[Pattern, ...] = (
 )     # fmt: skip
 
 
-def matches(summaries: Sequence[Summary]) -> list[Match]:
-    """The patterns that hold, in order. One whose metrics were not measured, or are unclear, does not."""
+def matches(summaries: Sequence[Summary], answerable: Sequence[Summary] | None = None) -> list[Match]:
+    """The patterns that hold, in order. One whose metrics were not measured, or are unclear, does not.
+
+    Args:
+        summaries: over all examples.
+        answerable: over those not labelled unanswerable; None = nothing is labelled so.
+    """
     found = []
     for pattern in PATTERNS:
-        numbers = [_number(name, wanted, summaries) for name, wanted in pattern.when.items()]
+        of = answerable if pattern.answerable and answerable is not None else summaries
+        numbers = [_number(name, wanted, of) for name, wanted in pattern.when.items()]
         if all(numbers):
-            found.append(Match(pattern, ", ".join(number for number in numbers if number)))
+            found.append(Match(pattern, ", ".join(numbers)))
     return found
 
 

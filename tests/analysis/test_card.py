@@ -1,0 +1,242 @@
+"""The scorecard from examples to findings, its warnings, and which examples are shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+
+from ragauge.analysis.attribute import attribute
+from ragauge.analysis.card import IdMatch, build, id_match, pick_worst, quality, warn
+from ragauge.analysis.frames import cause_frame, score_frame
+from ragauge.analysis.scorecard import Cause, JudgeNote, Scorecard, Summary
+from ragauge.analysis.segments import segment_frame
+from ragauge.data.building import answer_facts, claim, evidence, example, passage, reference_facts, response
+from ragauge.data.canonical import plain
+from ragauge.data.example import Example
+from ragauge.data.response import Response
+from ragauge.data.run import Run
+from ragauge.data.score import Score
+from ragauge.metrics.base import Measured
+from ragauge.metrics.catalogue import parse, select
+from ragauge.metrics.facts import Facts
+from ragauge.metrics.measure import measure_all
+from ragauge.stats.result import Interval
+
+METRICS = select(["faithfulness", "context_recall", "ignored_top_ranked", "refusal_correctness", "answer_relevance"])
+JUDGE = JudgeNote("local-1", "By overlap.")
+
+
+def score(query_id: str, metric: str, result: Measured, repeat: int = 0) -> Score:
+    return Score("r", query_id, repeat, metric, 1, None, 0, **asdict(result))
+
+
+def card_of(every: Sequence[Facts], **more: Any) -> Scorecard:
+    """Everything that an evaluation does after the judge."""
+    measured = [measure_all(METRICS, facts) for facts in every]
+    scores = [
+        score(facts.example.query_id, str(metric), result)
+        for facts, row in zip(every, measured, strict=True)
+        for metric, result in zip(METRICS, row, strict=True)
+    ]
+    causes = cause_frame((facts.example.query_id, 0, attribute(facts)) for facts in every)
+    return build(
+        Run("r1", "k=5"), JUDGE, len(every), 0, METRICS, score_frame(scores),
+        segment_frame(facts.example for facts in every), causes, **more,
+    )     # fmt: skip
+
+
+def asked(n: int, **labels: Any) -> Example:
+    return example("One.", "Two.", query_id=f"q{n}", query="What is the refund policy for yearly plans?", **labels)
+
+
+def good(n: int, **labels: Any) -> Facts:
+    """Found, used and answered."""
+    found = evidence(answer_facts(claim(1), claim(2)), reference_facts([1], [2]))
+    return Facts(asked(n, answerable=True, **labels), response(3, query_id=f"q{n}"), found)
+
+
+def missed(n: int, **labels: Any) -> Facts:
+    """Half of the evidence was found, and nothing made up."""
+    found = evidence(answer_facts(claim(1)), reference_facts([1], []))
+    return Facts(asked(n, answerable=True, **labels), response(3, query_id=f"q{n}"), found)
+
+
+def ignoring(n: int) -> Facts:
+    """Answered without the passage ranked first."""
+    found = evidence(answer_facts(claim(2), claim(3)), reference_facts([2], [3]))
+    return Facts(asked(n, answerable=True), response(3, query_id=f"q{n}"), found)
+
+
+def refused(n: int, *claims: Any) -> Facts:
+    """Rightly declined: the corpus does not hold the answer."""
+    found = evidence(answer_facts(*claims, address="no", refuse=True), reference_facts([], []))
+    return Facts(asked(n, answerable=False), response(3, query_id=f"q{n}"), found)
+
+
+def test_card_of_a_run() -> None:
+    """Counts, causes, segments and findings of 60 examples belong together."""
+    every = [good(n, segments={"type": "single"}) for n in range(40)]
+    every += [missed(n, segments={"type": "multi_hop"}) for n in range(40, 60)]
+    card = card_of(every, took={"seconds": 1.0}, warnings=["from the caller"])
+    assert (card.n, card.failed_examples, dict(card.causes)) == (60, 20, {"retrieval_miss": 20})
+    recall = next(summary for summary in card.summaries if summary.metric == "context_recall")
+    assert recall.mean == pytest.approx((40 * 1 + 20 * 0.5) / 60)
+    assert list(card.segments) == ["type"]
+    assert list(card.segments["type"]) == ["multi_hop", "single"]
+    first = card.findings[0]
+    assert (first.cause, first.segment, first.explains) == ("retrieval_miss", "type=multi_hop", 20)
+    assert first.headline.startswith("retrieval misses evidence for multi_hop questions (context_recall 0.50")
+    assert first.confidence == "medium"     # 20 verdicts of the local judge
+    assert card.warnings[0] == "from the caller"
+    assert card.definitions["faithfulness"][1].startswith("faithfulness =")
+    assert card.took == {"seconds": 1.0}
+    json.dumps(plain(card), allow_nan=False)
+
+
+def test_nothing_evaluated_yet() -> None:
+    """A run with everything pending has an empty card that renders."""
+    empty = build(Run("r", "n"), JUDGE, 0, 9, METRICS, score_frame([]), segment_frame([]), cause_frame([]))
+    assert (empty.n, empty.pending, empty.failed_examples, empty.findings) == (0, 9, 0, ())
+    assert [summary.n for summary in empty.summaries] == [0] * len(METRICS)
+    assert empty.warnings == ()
+
+
+def names(card: Scorecard) -> list[str]:
+    return [finding.cause for finding in card.findings]
+
+
+def test_correct_refusals_never_raise_the_flag() -> None:
+    """100 correct refusals beside 60 answers that use the first passage: neither failures nor a 30 % flag (case 25)."""
+    every = [good(n) for n in range(60)] + [refused(n) for n in range(60, 160)]
+    card = card_of(every)
+    ignored = next(summary for summary in card.summaries if summary.metric == "ignored_top_ranked")
+    assert (ignored.scored, ignored.undefined, ignored.mean) == (60, 100, 0.0)
+    assert card.failed_examples == 0
+    assert "ranking_disagreement" not in names(card)
+
+
+def test_refusals_that_claim_something_do_not_raise_the_flag_either() -> None:
+    """Correct refusals that quote a passage on the way are left out of the flag, though not of the mean (case 25)."""
+    every = [good(n) for n in range(60)] + [refused(n, claim(2)) for n in range(60, 160)]
+    card = card_of(every)
+    ignored = next(summary for summary in card.summaries if summary.metric == "ignored_top_ranked")
+    assert ignored.mean == pytest.approx(100 / 160)
+    assert card.failed_examples == 0
+    assert "ranking_disagreement" not in names(card)
+
+
+def test_answers_raise_the_flag() -> None:
+    """If half of the answers make no use of the first passage, the flag is raised whatever was refused (case 25)."""
+    every = [good(n) for n in range(40)] + [ignoring(n) for n in range(40, 80)] + [refused(n) for n in range(80, 280)]
+    assert "ranking_disagreement" in names(card_of(every))
+
+
+def test_pending_examples_are_in_no_segment() -> None:
+    """Segments count evaluated examples only."""
+    every = [good(n, segments={"type": "ab"[n % 2]}) for n in range(20)]
+    scores = [score(f.example.query_id, "faithfulness", measure_all(METRICS, f)[0]) for f in every[:12]]
+    card = build(
+        Run("r", "n"), JUDGE, 12, 8, METRICS[:1], score_frame(scores), segment_frame(f.example for f in every),
+        cause_frame([]),
+    )     # fmt: skip
+    assert [value[0].n for value in card.segments["type"].values()] == [6, 6]
+
+
+def summary(metric: str, n: int = 100, **changes: Any) -> Summary:
+    interval = Interval(0.7, 0.9, "t")
+    made = Summary(metric, "generation", "higher", "mean", n, n, 0, 0, 0, 0.8, interval, low=0.8, high=0.8)
+    return replace(made, **changes)
+
+
+def test_warning_of_few_examples() -> None:
+    """Fewer than 30 examples are called few; 30 are not."""
+    assert any("Only 29 examples" in line for line in warn([], JUDGE, 29))
+    assert not list(warn([summary("faithfulness")], JUDGE, 30))
+
+
+def test_warning_of_ids_that_do_not_match() -> None:
+    """Labelled ids of which under half were ever retrieved are shown beside retrieved ones."""
+    odd = IdMatch(10, 4, "doc-7", "7")
+    (line,) = warn([], JUDGE, 100, odd)
+    assert "Only 4 of 10 labelled document ids" in line
+    assert "'doc-7'" in line
+    assert "'7'" in line
+    assert not list(warn([], JUDGE, 100, IdMatch(10, 5)))
+    assert not list(warn([], JUDGE, 100, IdMatch(0, 0)))
+
+
+def test_id_match_counts_documents() -> None:
+    """Grades of 0 do not count as labelled; candidates count as retrieved."""
+    pairs: list[tuple[Example, Response]] = [
+        (example(relevant={"a": 1, "b": 2, "z": 0}), response(["a", "x"])),
+        (example(relevant=["c"]), response(["y"], candidates=(passage("c"),))),
+    ]
+    assert id_match(pairs) == IdMatch(3, 2, "b", "x")
+    assert id_match([]) == IdMatch(0, 0)
+
+
+def test_warning_of_failures() -> None:
+    """More than 2 % failed is said, with what the mean may be; 2 % is not."""
+    lost = summary("faithfulness", scored=90, failed=10, low=0.72, high=0.82, reasons={"time-out": 10})
+    (line,) = warn([lost, summary("recall@5")], JUDGE, 100)
+    assert line == (
+        "More than 2% of the examples failed on faithfulness: faithfulness on 10 of 100, so its mean lies between "
+        "0.72 and 0.82. Most often: time-out."
+    )
+    assert not list(warn([replace(lost, scored=98, failed=2)], JUDGE, 100))
+
+
+def test_warning_of_an_uncertain_judge() -> None:
+    """A large uncertain middle is said."""
+    unsure = replace(JUDGE, uncertain=0.4)
+    assert any("unsure about 40%" in line for line in warn([], unsure, 100))
+    assert not list(warn([], replace(JUDGE, uncertain=0.1), 100))
+
+
+def test_warning_of_missing_references() -> None:
+    """Metrics that most examples lack an input for are named together; those that apply nowhere are left to reports."""
+    part = {"scored": 20, "not_applicable": 75, "undefined": 5}
+    why = {"no reference answer": 75, "the answer makes no claims": 5}
+    (line,) = warn([summary("context_recall", **part, reasons=why), summary("answer_recall", **part, reasons=why)],
+                   JUDGE, 100)     # fmt: skip
+    assert line == "75 of 100 examples are left out of context_recall, answer_recall: no reference answer."
+    assert not list(warn([summary("context_recall", scored=0, not_applicable=100, reasons=why)], JUDGE, 100))
+    undefined = summary("faithfulness", scored=20, undefined=60, not_applicable=30,
+                        reasons={"the answer makes no claims": 60, "answer not recorded": 30})     # fmt: skip
+    assert "answer not recorded" in next(iter(warn([undefined], JUDGE, 100)))
+
+
+def scored(value: float) -> Measured:
+    return Measured("scored", value, low=value, high=value)
+
+
+def test_worst_are_spread_over_the_causes() -> None:
+    """One of each cause in turn, the most frequent first, the lowest score first; then what merely scored low."""
+    rows = [("a", "noise"), ("b", "noise"), ("c", "noise"), ("d", "ignored"), ("e", "system_failed")]
+    causes = cause_frame((query_id, 0, Cause(name)) for query_id, name in rows)
+    values = {"a": 0.9, "b": 0.1, "c": 0.5, "d": 0.3, "f": 0.4, "g": 1.0, "h": 0.2}
+    scores = score_frame([score(query_id, "faithfulness", scored(value)) for query_id, value in values.items()])
+    assert pick_worst(causes, scores, 99) == [
+        ("b", 0), ("d", 0), ("e", 0), ("c", 0), ("a", 0), ("h", 0), ("f", 0),
+    ]     # fmt: skip
+    assert pick_worst(causes, scores, 2) == [("b", 0), ("d", 0)]
+    assert pick_worst(cause_frame([]), scores, 2) == [("b", 0), ("h", 0)]
+    assert pick_worst(cause_frame([]), score_frame([])) == []
+
+
+def test_quality_turns_every_score_so_that_1_is_best() -> None:
+    """Lower-is-better metrics are turned, other ranges rescaled, amounts and failures left out."""
+    rows = [
+        score("a", "faithfulness", scored(0.8)),
+        score("a", "unsupported", scored(0.4)),     # turned: 0.6
+        score("a", "answer_relevance:method=questions", scored(0.0)),     # of [-1, 1]: 0.5
+        score("a", "recall@5", Measured("failed", low=0.0, high=1.0)),
+        score("b", "self_knowledge", scored(0.4)),
+    ]
+    found = quality(score_frame(rows))
+    assert found.row(0) == ("a", 0, pytest.approx((0.8 + 0.6 + 0.5) / 3))
+    assert (parse("self_knowledge").direction == "neither") == (found.height == 1)

@@ -1,0 +1,309 @@
+"""The diagnosis: which pattern and which causes are named, from constructed summaries and causes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from ragauge.analysis.cause_words import UNEXPLAINED, WORDS
+from ragauge.analysis.causes.table import ROWS
+from ragauge.analysis.concentration import concentrated
+from ragauge.analysis.diagnose import confidence, diagnose
+from ragauge.analysis.frames import cause_frame
+from ragauge.analysis.patterns import PATTERNS, matches
+from ragauge.analysis.scorecard import Cause, Finding, Summary
+from ragauge.analysis.segments import tidy
+from ragauge.analysis.starting_points import STARTING_POINTS, level_of, measured
+from ragauge.metrics.catalogue import parse
+from ragauge.stats.proportions import fisher_greater
+from ragauge.stats.result import Interval
+
+NAMES = {"recall": "recall@5"}
+
+
+def summary(name: str, mean: float | None, half: float = 0.03, n: int = 200, **changes: object) -> Summary:
+    """A summary with an interval of that half-width; measures, direction and kind as the metric has them."""
+    name = NAMES.get(name, name)
+    metric = parse(name)
+    interval = None if mean is None else Interval(max(0.0, mean - half), min(1.0, mean + half), "t")
+    named = (name, metric.measures, metric.direction, metric.kind)
+    made = Summary(*named, n, n, 0, 0, 0, mean, interval, low=mean, high=mean)
+    return replace(made, **changes)     # type: ignore[arg-type]
+
+
+def summaries(**means: float) -> tuple[Summary, ...]:
+    return tuple(summary(name.replace("__", ":"), mean) for name, mean in means.items())
+
+
+def causes(counts: Mapping[str, int], basis: str = "labels") -> pl.DataFrame:
+    """So many failed examples of each cause, q0, q1 ... in order."""
+    names = [name for name, count in counts.items() for _ in range(count)]
+    return cause_frame(
+        (f"q{i}", 0, Cause(name, f"numbers of {name}", basis=basis, lacking=("candidates not recorded",)))
+        for i, name in enumerate(names)
+    )
+
+
+def found(counts: Mapping[str, int], n: int = 200, **means: float) -> tuple[Finding, ...]:
+    return diagnose(summaries(**means), {}, causes(counts), n)
+
+
+def names(findings: Sequence[Finding]) -> list[str]:
+    return [finding.cause for finding in findings]
+
+
+# metrics -> the pattern that must hold; every metric not named lies in the unclear middle of its starting point
+READINGS: list[tuple[str, dict[str, float]]] = [
+    ("systemic", {"faithfulness": 0.60, "context_recall": 0.50}),
+    ("systemic", {"faithfulness": 0.60, "recall": 0.50}),
+    ("retrieval_ceiling", {"faithfulness": 0.95, "context_recall": 0.50}),
+    ("grounding", {"faithfulness": 0.60, "context_recall": 0.95}),
+    ("noise", {"context_precision": 0.40, "context_recall": 0.95}),
+    ("narrow", {"context_precision": 0.95, "context_recall": 0.50}),
+    ("coverage", {"context_precision": 0.40, "context_recall": 0.50}),
+    ("faithful_to_noise", {"faithfulness": 0.95, "context_precision": 0.40}),
+    ("from_memory", {"answer_relevance": 0.95, "faithfulness": 0.60}),
+    ("evasive", {"faithfulness": 0.95, "answer_relevance": 0.50}),
+    ("half", {"faithfulness": 0.95, "answer_relevance": 0.95, "completeness": 0.50}),
+    ("wrong_source", {"faithfulness": 0.95, "answer_correctness": 0.50}),
+    ("ranking_disagreement", {"ignored_top_ranked": 0.45}),
+    ("distracted", {"noise_sensitivity__source=irrelevant": 0.30}),
+    ("source_conflict", {"source_conflict": 0.30}),
+    ("misattributed", {"faithfulness": 0.95, "citation_precision": 0.50}),
+    ("empty_retrieval", {"empty_result_rate": 0.20}),
+    ("working", {"faithfulness": 0.95, "context_recall": 0.95}),
+]
+
+
+@pytest.mark.parametrize(("name", "means"), READINGS)
+def test_pattern_holds(name: str, means: dict[str, float]) -> None:
+    """Exactly the pattern that the numbers are built for holds."""
+    held = matches(summaries(**means))
+    assert [match.pattern.name for match in held] == [name]
+    for part in means:
+        assert NAMES.get(part, part).replace("__", ":") in held[0].numbers
+    assert "starting point (" in held[0].numbers
+
+
+def test_every_pattern_is_covered() -> None:
+    """Every pattern of the table has its reading above, and every metric in it has a starting point and a parser."""
+    assert {name for name, _ in READINGS} == {pattern.name for pattern in PATTERNS}
+    for pattern in PATTERNS:
+        assert set(pattern.causes) <= {row.name for row in ROWS}
+        for metric in pattern.when:
+            assert metric in STARTING_POINTS
+            assert str(parse(metric)) == metric
+
+
+@pytest.mark.parametrize(("name", "means"), READINGS)
+def test_pattern_needs_data(name: str, means: dict[str, float]) -> None:
+    """The same means with intervals over the starting point, with one value, or with many failures say nothing."""
+    named = {part.replace("__", ":"): mean for part, mean in means.items()}
+    assert matches([summary(part, mean, half=0.6) for part, mean in named.items()]) == []
+    assert matches([replace(summary(part, mean), interval=None) for part, mean in named.items()]) == []
+    assert matches([summary(part, mean, low=0.0, high=1.0) for part, mean in named.items()]) == []
+    assert matches([summary(part, None) for part in named]) == []
+
+
+def test_starting_points_are_labelled() -> None:
+    """The five values of A1 are those of the article, and all others are called ours."""
+    theirs = {name: point.value for name, point in STARTING_POINTS.items() if point.source == "A1"}
+    assert theirs == {
+        "faithfulness": 0.85, "answer_relevance": 0.75, "context_recall": 0.80, "context_precision": 0.70,
+        "ignored_top_ranked": 0.30,
+    }     # fmt: skip
+
+
+def test_level_by_interval() -> None:
+    """Low is wholly below, high wholly above; the point itself within the interval is unclear."""
+    point = STARTING_POINTS["faithfulness"]
+    assert level_of(summary("faithfulness", 0.80), point) == "low"
+    assert level_of(summary("faithfulness", 0.90), point) == "high"
+    assert level_of(summary("faithfulness", 0.83), point) == "unclear"
+    assert level_of(summary("faithfulness", 0.80, high=0.9), point) == "unclear"
+    assert level_of(summary("faithfulness", 0.90, low=0.8), point) == "unclear"
+
+
+def test_recall_stands_in_only_where_needed() -> None:
+    """Label recall is read for context_recall where that was not measured."""
+    both = [summary("recall", 0.9), summary("context_recall", 0.5)]
+    for given, name in ((both, "context_recall"), (both[:1], "recall@5")):
+        spoke = measured("context_recall", given)
+        assert spoke is not None
+        assert spoke.metric == name
+    assert measured("context_recall", [summary("mrr", 0.9)]) is None
+
+
+def test_every_cause_has_words() -> None:
+    """Each row of the cause table has its words, and the metrics in them exist."""
+    assert set(WORDS) == {row.name for row in ROWS}
+    for words in WORDS.values():
+        for metric in words.metrics:
+            assert str(parse(metric)) == metric
+
+
+def test_headline_of_the_largest_cause() -> None:
+    """The largest cause comes first, with its metric, its count and an example that shows it."""
+    first, second = found({"noise": 20, "retrieval_miss": 62}, recall=0.78, faithfulness=0.84)
+    assert first.cause == "retrieval_miss"
+    assert first.headline == "retrieval misses evidence (recall@5 0.78 [0.75, 0.81], 62 of 82 failures)"
+    assert "62 of 82 failures (76%), 31% of all examples" in first.evidence
+    assert "Such as q20: numbers of retrieval_miss." in first.evidence
+    assert (first.explains, first.failures, first.segment, first.confidence) == (62, 82, "", "high")
+    assert "recall" in first.measure_again
+    assert first.leave
+    assert first.fix
+    assert second.cause == "noise"
+
+
+def test_small_causes_are_left_out() -> None:
+    """A cause needs 3 failures or 10 % of them."""
+    assert names(found({"noise": 50, "ignored": 2, "off_topic": 3})) == ["noise", "off_topic"]
+    assert names(found({"noise": 8, "ignored": 1})) == ["noise", "ignored"]
+    assert found({}) == ()
+
+
+def test_pattern_joins_its_cause() -> None:
+    """A pattern adds its reading to the finding of its cause instead of a second finding."""
+    held = found({"retrieval_miss": 30, "hallucinated": 5}, faithfulness=0.95, context_recall=0.50)
+    assert names(held) == ["retrieval_miss", "hallucinated"]
+    assert "retrieval is the ceiling" in held[0].evidence.lower() or "Retrieval is the ceiling" in held[0].evidence
+    assert "starting point (A1)" in held[0].evidence
+    assert held[0].leave == "the prompt, until recall moves"
+
+
+def test_pattern_joins_the_most_frequent_of_its_causes() -> None:
+    """Of several causes that a pattern goes with, it joins the one that explains most."""
+    held = found({"contradicted": 30, "hallucinated": 5}, faithfulness=0.60, context_recall=0.95)
+    assert "generation is the problem" in held[0].evidence
+    assert held[0].cause == "contradicted"
+    assert "generation is the problem" not in held[1].evidence
+
+
+def test_pattern_alone() -> None:
+    """A pattern without such a cause is a finding of its own, once for each subject, after what explains more."""
+    held = found({"noise": 30}, ignored_top_ranked=0.45, source_conflict=0.30)
+    assert names(held) == ["noise", "ranking_disagreement", "source_conflict"]
+    assert held[1].explains == 0
+    assert "0.45 [0.42, 0.48]" in held[1].evidence
+    twice = found({}, context_precision=0.40, context_recall=0.50, faithfulness=0.95)
+    assert names(twice).count("retrieval_miss") == 1
+    assert len(names(twice)) == len(set(names(twice)))
+
+
+def test_no_cause_is_named_twice() -> None:
+    """Whatever holds, each subject has one finding."""
+    everything = {part: mean for _, means in READINGS for part, mean in means.items()}
+    for _, means in READINGS:
+        held = diagnose(
+            summaries(**{**everything, **means}), {}, causes({row.name: 5 for row in ROWS}), 200
+        )
+        assert len(names(held)) == len(set(names(held)))
+
+
+def test_working_comes_last() -> None:
+    """Both high is said too, after what still fails."""
+    held = found({"misattributed": 4}, faithfulness=0.95, context_recall=0.95)
+    assert names(held) == ["misattributed", "working"]
+    assert "keep watching" in held[-1].headline
+
+
+def test_unexplained_failures_say_what_is_missing() -> None:
+    """Failures without a cause come after the causes, and name what to record."""
+    held = found({"": 6, "noise": 4})
+    assert names(held) == ["noise", ""]
+    assert held[1].headline == f"{UNEXPLAINED} (6 of 10 failures)"
+    assert "candidates not recorded (6)" in held[1].evidence
+    assert held[1].confidence == "low"
+
+
+def segments(**columns: Sequence[str]) -> pl.DataFrame:
+    n = len(next(iter(columns.values())))
+    return pl.DataFrame({"query_id": [f"q{i}" for i in range(n)], **columns})
+
+
+def test_concentrated_segment() -> None:
+    """A cause in 45 of 60 multi_hop and 17 of 140 other examples is said to be concentrated, with its own numbers."""
+    # q0 .. q61 failed: 45 of them are multi_hop, with 15 more that did not fail
+    kind = ["multi_hop"] * 45 + ["single"] * 17 + ["multi_hop"] * 15 + ["single"] * 123
+    of_segment = {"type": {"multi_hop": summaries(recall=0.41), "single": summaries(recall=0.9)}}
+    (finding,) = diagnose(
+        summaries(recall=0.78), of_segment, causes({"retrieval_miss": 62}), 200, segments=segments(type=kind)
+    )
+    assert finding.segment == "type=multi_hop"
+    assert finding.headline == (
+        "retrieval misses evidence for multi_hop questions (recall@5 0.41 [0.38, 0.44], 62 of 62 failures)"
+    )
+    assert "With type=multi_hop it is 45 of 60 examples (75%), elsewhere 17 of 140 (12%; p < 0.0001" in finding.evidence
+    tenant = diagnose(
+        summaries(recall=0.78), {}, causes({"retrieval_miss": 62}), 200, segments=segments(tenant=kind)
+    )[0]
+    assert "where tenant is multi_hop (recall@5 0.78" in tenant.headline
+
+
+def test_even_spread_names_no_segment() -> None:
+    """A cause that is as frequent everywhere, or in too few examples to tell, names no segment."""
+    even = segments(type=["a", "b"] * 100)
+    assert diagnose((), {}, causes({"noise": 60}), 200, segments=even)[0].segment == ""
+    few = segments(type=["a"] * 3 + ["b"] * 197)
+    assert diagnose((), {}, causes({"noise": 2, "ignored": 1}), 200, segments=few)[0].segment == ""
+
+
+def test_answerable_is_never_the_segment() -> None:
+    """Only unanswerable questions can have missed refusals: that is no concentration."""
+    labels = segments(answerable=["no"] * 50 + ["yes"] * 150)
+    assert concentrated([f"q{i}" for i in range(50)], labels) is None
+
+
+def test_concentration_is_corrected() -> None:
+    """A p-value that is small alone is not significant among twenty segments."""
+    hits = [f"q{i}" for i in range(20)]     # of 100; 8 of them among the 20 of "a"
+    kind = ["a"] * 8 + ["b"] * 12 + ["a"] * 12 + ["b"] * 68
+    alone = fisher_greater(8, 20, 12, 80)
+    assert 0.005 < alone < 0.05
+    found_alone = concentrated(hits, segments(type=kind))
+    assert found_alone is not None
+    assert found_alone.p == pytest.approx(min(1.0, 2 * alone))     # two values are two looks
+    even = {f"column{i}": ["x", "y"] * 50 for i in range(10)}
+    assert concentrated(hits, segments(type=kind, **even)) is None
+
+
+def test_false_alarms_of_concentration() -> None:
+    """With causes spread at random over 12 segment values, at most 5 % of runs name a segment."""
+    import numpy as np
+
+    rng, alarms = np.random.default_rng(3), 0
+    for _ in range(200):
+        frame = tidy(segments(**{f"c{i}": rng.choice(list("abc"), 120).tolist() for i in range(4)}))
+        hit = rng.choice(120, 30, replace=False)
+        alarms += concentrated([f"q{i}" for i in hit], frame) is not None
+    assert alarms / 200 <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("bases", "judge_id", "level"),
+    [
+        (["record"] * 2, "local-1", "high"),
+        (["labels"] * 5, "local-1", "high"),
+        (["labels"] * 4, "", "medium"),
+        (["labels"] * 3 + ["judge"], "local-1", "medium"),
+        (["judge"] * 19, "local-1", "low"),
+        (["judge"] * 20, "local-1", "medium"),
+        (["judge"] * 4, "openai:gpt-5", "low"),
+        (["judge"] * 5, "openai:gpt-5", "medium"),
+        (["judge"] * 20, "openai:gpt-5", "high"),
+    ],
+)
+def test_confidence(bases: list[str], judge_id: str, level: str) -> None:
+    """Confidence follows the number of failures and what decided them."""
+    assert confidence(bases, judge_id) == level
+
+
+def test_repeats_are_one_failure() -> None:
+    """An example that failed three times counts once."""
+    rows = [(f"q{i}", repeat, Cause("noise", "x", basis="judge")) for i in range(4) for repeat in range(3)]
+    (finding,) = diagnose((), {}, cause_frame(rows), 10)
+    assert (finding.explains, finding.failures) == (4, 4)
