@@ -258,6 +258,20 @@ def test_answerable_is_never_the_segment() -> None:
     assert concentrated([f"q{i}" for i in range(50)], labels) is None
 
 
+def test_values_without_a_name_are_never_the_segment() -> None:
+    """Examples without a value, or of many small values, are compared with but not named."""
+    frame = tidy(segments(type=["x", "y"] * 2 + ["z"] * 6 + ["long"] * 90))
+    assert set(frame["type"]) == {"(other)", "z", "long"}
+    assert concentrated([f"q{i}" for i in range(4)], frame) is None
+
+
+def test_the_clearest_example_is_shown() -> None:
+    """The example in the evidence is the one about which least is unknown."""
+    rows = [("q1", 0, Cause("noise", "vague", lacking=("a", "b"))), ("q2", 0, Cause("noise", "clear", lacking=("a",)))]
+    (finding,) = diagnose((), {}, cause_frame(rows), 10)
+    assert "Such as q2: clear." in finding.evidence
+
+
 def test_concentration_is_corrected() -> None:
     """A p-value that is small alone is not significant among twenty segments."""
     hits = [f"q{i}" for i in range(20)]     # of 100; 8 of them among the 20 of "a"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragauge.analysis.segments import NONE, OTHER
 from ragauge.stats.families import holm
 from ragauge.stats.proportions import fisher_greater
 
@@ -56,6 +57,8 @@ def concentrated(ids: Collection[str], segments: pl.DataFrame) -> Concentration 
             continue
         counted = marked.group_by(column).agg(pl.len().alias("n"), pl.col("\0hit").sum().alias("hits")).sort(column)
         for value, size, inside in counted.iter_rows():
+            if value in (NONE, OTHER):
+                continue     # nothing that a person could act on
             more = inside >= FEWEST and inside * (n - size) > (hits - inside) * size
             p = fisher_greater(inside, size, hits - inside, n - size) if more else 1.0
             found.append(Concentration(column, value, inside, size, hits - inside, n - size, p))

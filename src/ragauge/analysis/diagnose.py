@@ -131,8 +131,8 @@ def _evidence(rows: pl.DataFrame, n_failed: int, n: int, where: Concentration | 
             f"With {where.column}={where.value} it is {where.hits} of {where.n} examples ({inside:.0%}), elsewhere "
             f"{where.other_hits} of {where.other_n} ({outside:.0%}; {chance}, corrected for all segments)."
         )
-    first = rows.row(0, named=True)
-    parts.append(f"Such as {first['query_id']}: {first['decided_by']}.")
+    clearest = min(rows.iter_rows(named=True), key=lambda row: len(row["lacking"]))
+    parts.append(f"Such as {clearest['query_id']}: {clearest['decided_by']}.")
     return " ".join(parts)
 
 
