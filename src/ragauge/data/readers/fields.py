@@ -51,7 +51,7 @@ def turns(value: Any, name: str, notes: Notes) -> tuple[Turn, ...]:
         if not isinstance(turn, Mapping):
             raise BadValue(where, "an object with role and text", item)
         named = turn.get("role", turn.get("type"))
-        if named in TOOL_ROLES:
+        if isinstance(named, str) and named in TOOL_ROLES:
             notes.turns += 1
             continue
         role = ROLES.get(named) if isinstance(named, str) else None

@@ -108,9 +108,8 @@ def _number(value: float) -> float:
 
 
 def _passages(passages: Sequence[Passage]) -> list[dict[str, Any]]:
-    """A passage_id is left out where the reader gives the same: it equals the doc_id, which no other passage has."""
-    documents = [passage.doc_id for passage in passages]
-    unique = len(set(documents)) == len(documents)
+    """A passage_id is left out where the reader gives the same: it equals the doc_id, and no id stands twice."""
+    unique = all(len({getattr(one, name) for one in passages}) == len(passages) for name in ("doc_id", "passage_id"))
     return [_passage(passage, named=not unique or passage.passage_id != passage.doc_id) for passage in passages]
 
 
