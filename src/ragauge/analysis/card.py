@@ -82,40 +82,30 @@ def build(
     Args:
         run: whose responses.
         judge_note: who judged.
-        n: examples evaluated.
+        n: examples evaluated, an example of several repeats once.
         pending: examples not yet evaluated.
         metrics: in the order asked.
-        scores: see `frames.score_frame`.
-        segments: see `segments.segment_frame`; may hold pending examples.
-        causes: see `frames.cause_frame`.
+        scores: a score frame.
+        segments: a segment frame, not tidied; it may hold pending examples.
+        causes: a cause frame.
         worst: the examples to look at first; `pick_worst` says which.
         warnings: of the caller; ours come after them.
         took: evaluation facts.
         match: of labelled with retrieved ids, where there are labels.
         level: of the intervals.
     """
-    import polars as pl
-
     arrays = ScoreArrays.of(scores)
     summaries = summarize(arrays, metrics, level=level)
-    shown = tidy(segments.filter(pl.col("query_id").is_in(list(arrays.query_ids))))
+    shown = tidy(segments, among=arrays.query_ids)
     in_segments = by_segment(arrays, metrics, shown, summaries, level=level)
+    answerable = _answerable(arrays, metrics, segments, level)
     counts = Counter(failures(causes)["cause"].to_list())
     return Scorecard(
-        run=run,
-        judge=judge_note,
-        n=n,
-        pending=pending,
+        run, judge_note, n, pending,
         summaries=summaries,
         segments=in_segments,
         findings=diagnose(
-            summaries,
-            in_segments,
-            causes,
-            n,
-            segments=shown,
-            judge_id=judge_note.judge_id,
-            answerable=_answerable(arrays, metrics, segments, level),
+            summaries, in_segments, causes, n, segments=shown, judge_id=judge_note.judge_id, answerable=answerable
         ),
         causes=dict(counts.most_common()),
         failed_examples=counts.total(),
@@ -124,7 +114,7 @@ def build(
         definitions={str(metric): describe(metric) for metric in metrics},
         level=level,
         took=dict(took or {}),
-    )
+    )     # fmt: skip
 
 
 def _answerable(

@@ -64,15 +64,21 @@ def query_length(query: str) -> str:
     return "short" if count <= SHORT else "long" if count >= LONG else "medium"
 
 
-def tidy(segments: pl.DataFrame) -> pl.DataFrame:
+def tidy(segments: pl.DataFrame, among: Sequence[str] | None = None) -> pl.DataFrame:
     """The columns worth looking at, small values grouped.
 
     Two or more values with fewer than 5 examples each become "(other)"; a single one keeps its name. No value is
     "(none)". Left out: a column with more than 50 values or only one, and a derived one whose second largest group
     has fewer than 5 examples.
+
+    Args:
+        segments: a segment frame.
+        among: ids of the examples to keep; None = all.
     """
     import polars as pl
 
+    if among is not None:
+        segments = segments.filter(pl.col("query_id").is_in(list(among)))
     kept = {"query_id": segments["query_id"]}
     for name in segments.columns:
         if name == "query_id" or segments[name].null_count() == segments.height:
