@@ -101,15 +101,11 @@ def build(
     answerable = _answerable(arrays, metrics, segments, level)
     counts = Counter(failures(causes)["cause"].to_list())
     return Scorecard(
-        run, judge_note, n, pending,
-        summaries=summaries,
-        segments=in_segments,
+        run, judge_note, n, pending, summaries, in_segments,
         findings=diagnose(
             summaries, in_segments, causes, n, segments=shown, judge_id=judge_note.judge_id, answerable=answerable
         ),
-        causes=dict(counts.most_common()),
-        failed_examples=counts.total(),
-        worst=tuple(worst),
+        causes=dict(counts.most_common()), failed_examples=counts.total(), worst=tuple(worst),
         warnings=(*warnings, *warn(summaries, judge_note, n, match)),
         definitions={str(metric): describe(metric) for metric in metrics},
         level=level,
