@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from dataclasses import replace
 
@@ -125,6 +128,26 @@ def test_again_is_the_same(questions: EvalSet, answers: Answers) -> None:
         for example in questions.examples:
             again, before = system.respond(example), answers[name][example.query_id]
             assert replace(again, latency_ms={}) == replace(before, latency_ms={})
+
+
+@pytest.mark.slow
+def test_hash_seed_does_not_matter() -> None:
+    """Processes that order their sets differently answer alike."""
+    code = (
+        "from dataclasses import replace\n"
+        "from ragauge.data.canonical import digest, plain\n"
+        "from ragauge.llm.embedders.wordllama import WordLlamaEmbedder\n"
+        "from ragauge.systems.demo.systems import build, golden\n"
+        "for system in build(WordLlamaEmbedder().embed).values():\n"
+        "    print(digest([plain(replace(system.respond(e), latency_ms={})) for e in golden().examples]))\n"
+    )
+    printed = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+        printed.add(done.stdout)
+    assert len(printed) == 1
+    assert len(set(printed.pop().split())) == 3
 
 
 def test_is_quick(questions: EvalSet) -> None:

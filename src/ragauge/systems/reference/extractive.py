@@ -149,9 +149,9 @@ class ExtractiveGenerator:
         chosen = [max(range(len(pool)), key=lambda n: (scores[n], -n))]
         least = NEAR_BEST * scores[chosen[0]]
         while len(chosen) < self._max_sentences:
-            said = set().union(*(pool[n].terms for n in chosen))
+            said = {term: weight for term, weight in asked.items() if any(term in pool[n].terms for n in chosen)}
             worth = {
-                n: scores[n] - REPEATED * sum(asked.get(term, 0.0) for term in said & sentence.terms)
+                n: scores[n] - REPEATED * sum(weight for term, weight in said.items() if term in sentence.terms)
                 for n, sentence in enumerate(pool)
                 if n not in chosen
             }
