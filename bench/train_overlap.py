@@ -1,0 +1,296 @@
+"""Trains the local judge's scorers on human labels, and prints how well they do on sources they did not see.
+
+    python bench/train_overlap.py            # trains, prints the held-out tables, writes weights.json
+    python bench/train_overlap.py --check    # the same, but compares with the committed file; exit 1 if it differs
+                                             # or if the overlap scorer is not clearly better than token coverage
+
+Data: AttributionBench dev (four sources) and WiCE dev, read from the data folder beside the repository.
+Held out: each source is scored by a model trained on the other sources. The calibration too is learned from the
+others only: each of them is scored by a model that saw neither it nor the source in question.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from judge_data import Bm25, Labelled, Pair, claims, human_answers, lines, questions_and_references
+from logistic import Array, Bounds, Fitted, auroc, balanced_accuracy, brier, ece, evened, fit, platt, sigmoid
+
+from ragauge.data.ask import Ask, Reply
+from ragauge.data.facts import AnswerFacts
+from ragauge.judging.inputs import VerifyAnswer
+from ragauge.judging.judge import drive
+from ragauge.judging.local import note, overlap, relevance
+from ragauge.judging.local.index import Mode
+from ragauge.judging.local.statements import bare
+from ragauge.judging.local.support import CONTRADICTED, Evidence
+from ragauge.judging.local.verify_answer import verify_answer
+from ragauge.judging.local.weights import FILE
+from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.text.tokens import words
+
+PENALTY = 10.0
+BANDS = (0.3, 0.7)
+ADDRESS = (0.2, 0.5)     # relevance of an answer below which it does not address the question, or only partly
+EDGES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
+MARGIN = 0.01      # by which the overlap scorer has to beat plain token coverage, mean AUROC
+TOLERANCE = 2e-3   # between the committed figures and those of another machine
+
+Sources = npt.NDArray[np.str_]
+
+
+class Table:
+    """Features, labels and sources of one task; `together` and `alone` say which rows belong to which item."""
+
+    def __init__(self, names: Sequence[str], rows: Any, labels: Any, sources: Any, owner: Any = None) -> None:
+        self.names = tuple(names)
+        self.rows = np.asarray(rows, dtype=np.float64)
+        self.labels = np.asarray(labels, dtype=np.float64)
+        self.sources: Sources = np.asarray(sources)
+        self.owner = np.arange(len(self.labels)) if owner is None else np.asarray(owner)
+        self.most = np.ones(len(self.rows))     # per row, the most that p may be
+
+    def bounds(self) -> Bounds:
+        """Signs that the coefficients may have."""
+        below = overlap.AGAINST | overlap.EITHER_WAY | relevance.EITHER_WAY
+        return [(None if name in below else 0.0, 0.0 if name in overlap.AGAINST else None) for name in self.names]
+
+    def train(self, chosen: npt.NDArray[np.bool_]) -> Fitted:
+        """A model of the chosen items, on the row of each that takes its passages together."""
+        first = np.searchsorted(self.owner, np.arange(len(self.labels)))[chosen]
+        weights = evened(self.sources[chosen])
+        return fit(self.rows[first], self.labels[chosen], weights, PENALTY, self.bounds())
+
+    def best(self, values: Array, chosen: npt.NDArray[np.bool_]) -> Array:
+        """Per chosen item the greatest value of its rows: of its passages together and of each alone."""
+        best = np.full(len(self.labels), -np.inf)
+        np.maximum.at(best, self.owner, values)
+        return best[chosen]
+
+    def held_out_z(self, chosen: npt.NDArray[np.bool_]) -> Array:
+        """Log odds of the chosen items, each source scored by a model of the other chosen sources."""
+        out = np.zeros(len(self.labels))
+        for source in np.unique(self.sources[chosen]):
+            mine = chosen & (self.sources == source)
+            out[mine] = self.best(self.train(chosen & ~mine).z(self.rows), mine)
+        return out[chosen]
+
+    def held_out_p(self) -> Array:
+        """Calibrated probabilities of all items, model and calibration both learned from other sources."""
+        out = np.zeros(len(self.labels))
+        for source in np.unique(self.sources):
+            mine = self.sources == source
+            others = ~mine
+            slope, shift = platt(self.held_out_z(others), self.labels[others], evened(self.sources[others]))
+            p = sigmoid(slope * self.train(others).z(self.rows) + shift)
+            out[mine] = self.best(np.minimum(p, self.most), mine)
+        return out
+
+    def final(self, threshold: float) -> dict[str, Any]:
+        """The model of all sources with its calibration folded in, as it is stored."""
+        every = np.ones(len(self.labels), dtype=bool)
+        slope, shift = platt(self.held_out_z(every), self.labels, evened(self.sources))
+        model = self.train(every)
+        values = {n: round(float(slope * c), 5) for n, c in zip(self.names, model.coefficients, strict=True)}
+        return {"coefficients": values, "intercept": round(slope * model.intercept + shift, 5), "threshold": threshold}
+
+
+def overlap_table(items: Sequence[Labelled], mode: Mode) -> Table:
+    """Rows of every claim: its passages together first, then each alone where there are several."""
+    rows, owner, most = [], [], []
+    for number, item in enumerate(items):
+        claim = bare(item.claim)
+        evidence = Evidence(item.passages, [claim], mode)
+        compared = evidence.compare(claim)
+        every = list(range(1, len(item.passages) + 1))
+        for chosen in [every, *([n] for n in every if len(every) > 1)]:
+            rows.append(compared.features(chosen))
+            owner.append(number)
+            against = CONTRADICTED if evidence.conflicts(claim, compared) else 1.0
+            most.append(min(compared.most(chosen), against))
+    table = Table(overlap.FEATURES, rows, [i.supported for i in items], [i.source for i in items], owner)
+    table.most = np.asarray(most)
+    return table
+
+
+def token_coverage(items: Sequence[Labelled]) -> Array:
+    """The plain alternative: the share of the claim's words that occur in the evidence."""
+    scores = []
+    for item in items:
+        there = {word for text in item.passages for word in words(text)}
+        own = words(bare(item.claim))
+        scores.append(sum(word in there for word in own) / max(1, len(own)))
+    return np.asarray(scores)
+
+
+def relevance_table(pairs: Sequence[Pair], *, cosine: bool) -> Table:
+    """Rows of question and text, with the cosine of their embeddings or without."""
+    queries, texts = [p.query for p in pairs], [p.text[: relevance.EMBEDDED] for p in pairs]
+    angles = cosines(queries, texts) if cosine else [None] * len(pairs)
+    rows = [relevance.Asked(p.query, "words").features(p.text, angle) for p, angle in zip(pairs, angles, strict=True)]
+    names = relevance.FEATURES if cosine else relevance.LEXICAL
+    return Table(names, rows, [p.own for p in pairs], [p.source for p in pairs])
+
+
+def cosines(queries: Sequence[str], texts: Sequence[str]) -> list[float | None]:
+    """Cosine of each query with its text, as the judge computes it."""
+    embedder = WordLlamaEmbedder()
+    kept: dict[str, Any] = {}
+    for text in {**dict.fromkeys(queries), **dict.fromkeys(texts)}:
+        kept[text] = embedder.embed([text])[0]
+    pairs = zip(queries, texts, strict=True)
+    return [relevance.cosines(Reply("ok", vectors=[kept[q], kept[t]]), 1)[0] for q, t in pairs]
+
+
+def figures(labels: Array, p: Array, threshold: float, plain: Array | None = None) -> dict[str, float]:
+    """The measures of one source."""
+    found = {
+        "n": len(labels),
+        "positive": labels.mean(),
+        "auroc": auroc(labels, p),
+        "balanced_accuracy": balanced_accuracy(labels, p >= threshold),
+        "brier": brier(labels, p),
+        "ece": ece(labels, p),
+    }
+    if plain is not None:
+        found["coverage_auroc"] = auroc(labels, plain)
+    return {name: round(float(value), 4) for name, value in found.items()}
+
+
+def by_source(table: Table, p: Array, threshold: float, plain: Array | None = None) -> dict[str, dict[str, float]]:
+    """The measures of every source, and their means (sums of n)."""
+    out = {}
+    for source in np.unique(table.sources):
+        mine = table.sources == source
+        out[str(source)] = figures(table.labels[mine], p[mine], threshold, None if plain is None else plain[mine])
+    rows = list(out.values())
+    mean = {name: round(sum(row[name] for row in rows) / len(rows), 4) for name in rows[0]}
+    return {**out, "mean": {**mean, "n": float(sum(row["n"] for row in rows))}}
+
+
+def band_rates(table: Table, p: Array, edges: Sequence[float]) -> list[dict[str, Any]]:
+    """Per band of p the share supported: over all sources, and least and greatest over those with 10 or more."""
+    out = []
+    for low, high in pairwise(edges):
+        inside = (p >= low) & ((p < high) | (high == 1.0))
+        rates = [
+            float(table.labels[inside & (table.sources == s)].mean())
+            for s in np.unique(table.sources)
+            if (inside & (table.sources == s)).sum() >= 10
+        ]
+        out.append({
+            "low": low, "high": high, "n": int(inside.sum()),
+            "share": round(float(inside.mean()), 4),
+            "supported": round(float(table.labels[inside].mean()), 4) if inside.any() else None,
+            "least": round(min(rates), 4) if rates else None,
+            "greatest": round(max(rates), 4) if rates else None,
+        })  # fmt: skip
+    return out
+
+
+def clapnq(scorer: dict[str, Any], names: Sequence[str]) -> dict[str, float]:
+    """Relevance on questions of another set: the gold passage against the four hardest of other questions."""
+    gold = [(row["input"], row["passages"][0]["text"]) for row in lines("clapnq", "clapnq_dev_answerable.jsonl")]
+    pool = list(dict.fromkeys(text for _, text in gold))
+    pool += [row["passages"][0]["text"] for row in lines("clapnq", "clapnq_dev_unanswerable.jsonl")]
+    pool = list(dict.fromkeys(pool))
+    index, pairs = Bm25(pool), []
+    for query, own in gold:
+        pairs.append(Pair("CLAPNQ", query, own, 1))
+        hardest = [pool[k] for k in index.ranked(query)[:6] if pool[k] != own][:4]
+        pairs += [Pair("CLAPNQ", query, text, 0) for text in hardest]
+    table = relevance_table(pairs, cosine="cosine" in names)
+    weights = np.asarray([scorer["coefficients"][name] for name in names])
+    return figures(table.labels, sigmoid(table.rows @ weights + scorer["intercept"]), scorer["threshold"])
+
+
+def addressing() -> dict[str, dict[str, float]]:
+    """Shares of people's answers that are called a refusal, off the topic or partial; the same of another's answer.
+
+    The other answer is that of the question 7 places on. Nothing was trained on these sets.
+    """
+    embedder, found = WordLlamaEmbedder(), {}
+
+    def answer(asks: Sequence[Ask]) -> list[Reply]:
+        return [Reply("ok", vectors=embedder.embed([text for _, text in ask.messages])) for ask in asks]
+
+    for name, pairs in human_answers().items():
+        asked = [(query, text) for query, text in pairs if text != "NA"]     # CLAPNQ's mark for no answer
+        other = [(query, asked[(n + 7) % len(asked)][1]) for n, (query, _) in enumerate(asked)]
+        row: dict[str, float] = {"n": len(asked)}
+        for whose, chosen in (("own", asked), ("other", other)):
+            facts = [drive(verify_answer(VerifyAnswer(query, None, text)), answer) for query, text in chosen]
+            known = [one for one in facts if isinstance(one, AnswerFacts)]
+            row[f"{whose}_refused"] = sum(one.refuse is True for one in known) / len(asked)
+            for address in ("no", "partly"):
+                row[f"{whose}_{address}"] = sum(one.address == address for one in known) / len(asked)
+        found[name] = {key: round(value, 4) for key, value in row.items()}
+    return found
+
+
+def train() -> dict[str, Any]:
+    """Everything that is stored."""
+    items = claims()
+    plain = token_coverage(items)
+    scorers: dict[str, Any] = {}
+    held_out: dict[str, Any] = {}
+    for mode in ("words", "grams"):
+        table = overlap_table(items, mode)
+        p = table.held_out_p()
+        name = f"overlap_{mode}"
+        scorers[name] = table.final(0.5)
+        held_out[name] = {"sources": by_source(table, p, 0.5, plain)}
+        held_out[name]["bands"] = band_rates(table, p, EDGES)
+        held_out[name]["ends"] = band_rates(table, p, (0.0, *BANDS, 1.0))
+        held_out[name]["pooled"] = figures(table.labels, p, 0.5, plain)
+    pairs = questions_and_references()
+    for name, cosine in (("relevance", True), ("relevance_lexical", False)):
+        table = relevance_table(pairs, cosine=cosine)
+        p = table.held_out_p()
+        scorers[name] = table.final(0.5)
+        held_out[name] = {"sources": by_source(table, p, 0.5)}
+        held_out[name]["sources"]["CLAPNQ (another set)"] = clapnq(scorers[name], table.names)
+    held_out["address"] = addressing()
+    about = "Written by bench/train_overlap.py; do not edit."
+    return {"about": about, "bands": BANDS, "address": ADDRESS, "scorers": scorers, "held_out": held_out}
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two stored values agree, numbers up to what another processor may change."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return math.isclose(one, other, rel_tol=1e-2, abs_tol=TOLERANCE)
+    return bool(one == other)
+
+
+def main() -> None:
+    """Trains, prints, and writes or checks."""
+    started = time.perf_counter()
+    found = train()
+    print(note.tables(found["held_out"]))
+    mean = found["held_out"]["overlap_words"]["sources"]["mean"]
+    gain = mean["auroc"] - mean["coverage_auroc"]
+    print(f"\nbetter than plain token coverage by {gain:.4f} mean AUROC; took {time.perf_counter() - started:.0f} s")
+    if "--check" not in sys.argv[1:]:
+        FILE.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        print(f"wrote {FILE.name}")
+        return
+    if gain < MARGIN:
+        sys.exit(f"the gain over plain token coverage is below {MARGIN}")
+    if not same(json.loads(FILE.read_text(encoding="utf-8")), json.loads(json.dumps(found))):
+        sys.exit(f"{FILE.name} differs from what this data and code give; run bench/train_overlap.py")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""What a report says about the local judge: what it is, what it cannot see, and how often it was right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from ragauge.judging.local.weights import stored
+
+Band = Literal["likely supported", "needs a model judge", "likely unsupported"]
+
+WHAT = (
+    "The local judge compares words: a logistic regression over lexical features of each claim and the passage that "
+    "holds most of it, trained on human labels, offline and without a key."
+)
+BLIND = (
+    "It does not see a negation that was put in or left out, a name or number of the passages in the wrong place, "
+    "what a passage implies without saying it, or support in another language than the answer's. "
+    "It was measured on English only; elsewhere it compares pieces of words."
+)
+SHARPER = (
+    "It sorts claims, it does not settle them: read its scores as a range. About 50 labels of your own "
+    "(ragauge judge calibrate) fit its probabilities to your data; a model judge settles the middle band."
+)
+
+
+def middle() -> tuple[float, float]:
+    """The middle band of p: below it a claim is likely unsupported, above it likely supported."""
+    low, high = stored()["bands"]
+    return float(low), float(high)
+
+
+def bands(p: float) -> Band:
+    """What a probability means for the reader; a band is not a label, and no score is computed from it."""
+    low, high = middle()
+    if p > high:
+        return "likely supported"
+    return "likely unsupported" if p < low else "needs a model judge"
+
+
+def note(middle_share: float | None = None) -> str:
+    """The paragraph that stands beside every score of this judge.
+
+    Args:
+        middle_share: share of the run's claims in the middle band, where known.
+    """
+    low, high = middle()
+    rows = stored()["held_out"]["overlap_words"]
+    mean = rows["sources"]["mean"]
+    parts = [WHAT, BLIND]
+    share = f", {middle_share:.0%} of the claims here" if middle_share is not None else ""
+    parts.append(
+        f"On sources it was not trained on: AUROC {mean['auroc']:.2f}, balanced accuracy "
+        f"{mean['balanced_accuracy']:.2f}. {_rates(rows['ends'], low, high)} "
+        f"Between {low:g} and {high:g}{share} it cannot tell."
+    )
+    return " ".join([*parts, SHARPER])
+
+
+def _rates(rows: Sequence[Mapping[str, Any]], low: float, high: float) -> str:
+    ends = [(f"p below {low:g}", rows[0]), (f"p above {high:g}", rows[-1])]
+    return " ".join(f"Of claims with {name}, {_rate(row)} were supported." for name, row in ends)
+
+
+def _rate(row: Mapping[str, Any]) -> str:
+    """A rate with its range over the sources."""
+    if row["supported"] is None:
+        return "none seen"
+    if row["least"] is None:
+        return f"{row['supported']:.0%}"
+    return f"{row['supported']:.0%} ({row['least']:.0%} to {row['greatest']:.0%} by source)"
+
+
+def tables(held_out: Mapping[str, Any] | None = None) -> str:
+    """The held-out figures in Markdown, as the training script prints them."""
+    found = stored()["held_out"] if held_out is None else held_out
+    parts = []
+    for name, title in TITLES.items():
+        parts += [f"### {title}", "", *_sources(found[name]["sources"], found[name].get("pooled")), ""]
+        if "bands" in found[name]:
+            parts += [*_bands(found[name]["bands"]), ""]
+    parts += [f"### {ADDRESSED}", "", *_address(found["address"])]
+    return "\n".join(parts).rstrip()
+
+
+ADDRESSED = "Answers that people wrote, and the same answers beside other questions"
+TITLES = {
+    "overlap_words": "Support of a claim, English",
+    "overlap_grams": "Support of a claim, pieces of words (the same data read as if it were not English)",
+    "relevance": "Relevance of a passage",
+    "relevance_lexical": "Relevance of a passage, without embeddings",
+}
+
+
+def _sources(rows: Mapping[str, Mapping[str, float]], pooled: Mapping[str, float] | None) -> list[str]:
+    columns = ["n", "positive", "auroc", "balanced_accuracy", "brier", "ece"]
+    heads = ["n", "positive", "AUROC", "balanced accuracy", "Brier", "ECE"]
+    if any("coverage_auroc" in row for row in rows.values()):
+        columns.insert(3, "coverage_auroc")
+        heads.insert(3, "AUROC of token coverage")
+    lines = [f"source | {' | '.join(heads)}", "---|" + "|".join(["---:"] * len(heads))]
+    names = [name for name in rows if name != "mean" and "(" not in name]
+    others = [name for name in rows if "(" in name]
+    listed = [(name, rows[name]) for name in sorted(names)] + [("**mean**", rows["mean"])]
+    listed += [("all together", pooled)] if pooled else []
+    for name, row in [*listed, *((name, rows[name]) for name in others)]:
+        cells = [f"{row['n']:.0f}", *(f"{row[column]:.3f}" for column in columns[1:])]
+        lines.append(f"{name} | {' | '.join(cells)}")
+    return lines
+
+
+def _bands(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = ["p | claims | supported | least to greatest by source", "---|---:|---:|---"]
+    for row in rows:
+        rate = "–" if row["supported"] is None else f"{row['supported']:.0%}"
+        spread = "–" if row["least"] is None else f"{row['least']:.0%} to {row['greatest']:.0%}"
+        lines.append(f"{row['low']:g} to {row['high']:g} | {row['n']} | {rate} | {spread}")
+    return lines
+
+
+def _address(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
+    columns = ("own_refused", "own_no", "own_partly", "other_no", "other_partly")
+    lines = [
+        "source | answers | called a refusal | off the topic | partial | another question: off the topic | partial",
+        "---|---:|---:|---:|---:|---:|---:",
+    ]
+    for name, row in sorted(rows.items()):
+        lines.append(f"{name} | {row['n']:.0f} | {' | '.join(f'{row[column]:.1%}' for column in columns)}")
+    return lines

@@ -1,0 +1,39 @@
+"""rate_passages and rate_sentences: which passages, or sentences of them, are relevant to the question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragauge.data.facts import Rating, RelevanceFacts
+from ragauge.judging.inputs import Rate, RatePassages
+from ragauge.judging.judge import Asking
+from ragauge.judging.local.index import mode_of
+from ragauge.judging.local.relevance import Asked, chosen, cosines, embed
+from ragauge.text.sentences import split
+
+VERSION = 1
+
+
+def rate_passages(inputs: Rate, judge_repeat: int = 0) -> Asking:
+    """Relevance from the words that question and text share and from the cosine of their embeddings.
+
+    An empty text is not relevant. Without vectors the words alone decide.
+    """
+    whole = isinstance(inputs, RatePassages)
+    pieces = [(n, None, text) for n, text in enumerate(inputs.passages, 1)] if whole else _sentences(inputs.passages)
+    angles: list[float | None] = [None] * len(pieces)
+    if inputs.query.strip() and any(text.strip() for _, _, text in pieces):
+        texts = [inputs.query, *(text for _, _, text in pieces)]
+        (reply,) = yield [embed(inputs.question, VERSION, texts, judge_repeat)]
+        angles = cosines(reply, len(pieces))
+    asked = Asked(inputs.query, mode_of((inputs.query, *inputs.passages)))
+    ratings = []
+    for (passage, sentence, text), angle in zip(pieces, angles, strict=True):
+        judge = chosen("relevance", angle)
+        p = judge.p(asked.features(text, angle)) if text.strip() and asked.distinct else 0.0
+        ratings.append(Rating(passage, p >= judge.threshold, sentence, p))
+    return RelevanceFacts(tuple(ratings), "passage" if whole else "sentence")
+
+
+def _sentences(passages: Sequence[str]) -> list[tuple[int, int | None, str]]:
+    return [(n, one.n, one.text) for n, text in enumerate(passages, 1) for one in split(text)]

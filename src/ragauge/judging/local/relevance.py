@@ -1,0 +1,94 @@
+"""How likely a text is about a question: word overlap, and the cosine of the two embeddings where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import log1p
+from typing import TYPE_CHECKING
+
+from ragauge.data.ask import Ask, Reply
+from ragauge.judging.local.index import Mode, Segment, carries_content, indexed, pieces, units_of
+from ragauge.judging.local.weights import Scorer, scorer
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+LEXICAL = ("coverage", "bigrams", "grams", "query_length", "text_length")
+FEATURES = ("cosine", *LEXICAL)
+EITHER_WAY = frozenset({"query_length", "text_length"})
+LONGEST_QUERY = 128      # units with content that are looked at
+EMBEDDED = 4_000         # characters of a text that are embedded: its vector is a mean, and hardly moves after that
+
+
+class Asked:
+    """A question made ready to be compared with many texts."""
+
+    def __init__(self, query: str, mode: Mode) -> None:
+        content = [unit for unit in units_of(query, mode) if carries_content(unit, mode)][:LONGEST_QUERY]
+        self.mode = mode
+        self.distinct = tuple(dict.fromkeys(content))
+        self.pairs = frozenset(pairwise(self.distinct))
+        self.grams = tuple(dict.fromkeys(piece for unit in self.distinct for piece in pieces(unit)))
+
+    def features(self, text: str, cosine: float | None) -> tuple[float, ...]:
+        """Features of a text, in the order of FEATURES, or of LEXICAL where there is no cosine."""
+        held = indexed(text, self.mode)
+        found = sum(unit in held.places for unit in self.distinct)
+        texts_grams = {piece for unit in held.places for piece in pieces(unit)}
+        lexical = (
+            found / (len(self.distinct) or 1),
+            self._pairs_in(held.segments) / (len(self.pairs) or 1),
+            sum(gram in texts_grams for gram in self.grams) / (len(self.grams) or 1),
+            log1p(len(self.distinct)),
+            log1p(held.size),
+        )
+        return lexical if cosine is None else (cosine, *lexical)
+
+    def _pairs_in(self, segments: Sequence[Segment]) -> int:
+        found: set[tuple[str, str]] = set()
+        for segment in segments:
+            content = [unit for unit in segment.units if carries_content(unit, self.mode)]
+            found.update(self.pairs.intersection(pairwise(content)))
+        return len(found)
+
+
+def chosen(kind: str, cosine: float | None) -> Scorer:
+    """The scorer of a kind, or its lexical form where there is no cosine."""
+    return scorer(kind, FEATURES) if cosine is not None else scorer(f"{kind}_lexical", LEXICAL)
+
+
+def embed(question: str, version: int, texts: Sequence[str], judge_repeat: int) -> Ask:
+    """The one request for vectors that a question makes."""
+    messages = tuple(("text", text[:EMBEDDED]) for text in texts)
+    return Ask("embed", question, version, messages, judge_repeat=judge_repeat)
+
+
+def cosines(reply: Reply, n: int) -> list[float | None]:
+    """Cosine of the first text with each of the n others, to 6 decimals; None for all where the call failed."""
+    return cosine_table(reply, 1, n)[0]
+
+
+def cosine_table(reply: Reply, first: int, others: int) -> list[list[float | None]]:
+    """Cosine of each of the first texts with each of the others; None everywhere where the call failed."""
+    rows = _vectors(reply, first + others)
+    if rows is None:
+        return [[None] * others for _ in range(first)]
+    return [[round(float(one @ other), 6) for other in rows[first:]] for one in rows[:first]]
+
+
+def _vectors(reply: Reply, n: int) -> npt.NDArray[np.float64] | None:
+    """The reply's vectors scaled to length 1 (zeros stay zeros); None where they are not n rows of numbers."""
+    import numpy as np
+
+    if reply.status != "ok" or reply.vectors is None:
+        return None
+    try:
+        rows = np.asarray(reply.vectors, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    if rows.ndim != 2 or len(rows) != n or not np.isfinite(rows).all():
+        return None
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1.0), dtype=np.float64)

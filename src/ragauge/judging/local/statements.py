@@ -1,0 +1,129 @@
+"""Which sentences of an answer state something that evidence could bear out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from ragauge.judging.local.index import STOPS
+from ragauge.judging.local.refusals import is_refusal, only_wraps, refuses
+from ragauge.judging.local.wordings import compiled, found
+from ragauge.text.sentences import Sentence, split
+from ragauge.text.tokens import stem, words
+
+CITATION = re.compile(r"\s*(?:\[\^?\s*(?:\d+|[a-z]+\d+)(?:\s*[,;–-]\s*\^?\d+)*\s*\]|【[^】]{0,40}】|[¹²³⁰⁴-⁹]+)")
+MARKUP = re.compile(r"^\s*(?:[-*+•‣◦·]\s+|#{1,6}\s+|>\s+|\(?\d{1,3}[.)]\s+|\(?[A-Za-z][.)]\s+)+|[*_`]{1,3}|\|")
+HEADING = re.compile(r"^\s*#{1,6}\s")
+QUESTION_END = re.compile(r"[?？؟\u037e]\s*[\"'”’»)\]」]*$")
+ASKING = re.compile(
+    r"^\W*(?:who|whom|whose|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could|will|would|should)\b",
+    re.IGNORECASE,
+)
+OPENING_QUOTE = re.compile(r"(?:^|\s)[\"'“‘«「(]")
+POINTER_END = re.compile(r"[:：]\s*$")
+MOST_POINTER_WORDS = 14
+LONGEST_TALK = 200      # characters: politeness is short
+CONTENTLESS = frozenset({"yes", "no", "ok", "okay", "sure", "true", "false", "none"})
+
+# said to the reader, about the answer itself; in the notation of `wordings.py`
+TALK = """
+    ^\\W*(?:hi|hello|hey|dear|greetings|good (?:morning|afternoon|evening|day))(?!\\w).{0,40}$
+    ^\\W*(?:{AGREED}|{THANKS})\\W*(?:\\w+\\W*){0,4}$
+    ^\\W*(?:i )?(?:hope|trust) (?:this|that|it|these).{0,80}$
+    ^\\W*(?:please )?(?:let me know|feel free|do not hesitate|don't hesitate).{0,160}$
+    ^\\W*(?:please )?(?:see|refer to|check|consult) (?:the |these |this )?(?:\\w+ )?{SOURCES}.{0,60}$
+    ^\\W*if you (?:have|need|want|would like|'d like) (?:any|more|further|other|additional|help).{0,160}$
+    ^\\W*if you (?:want|would like|'d like) to (?:know|learn|see|read) more.{0,100}$
+    ^\\W*is there anything else.{0,80}$
+    ^\\W*(?:sources?|references?|citations?|note)\\W*(?:\\d\\W*)*$
+    ^\\W*(?:based on|according to) (?:the |these |your )?(?:\\w+ ){0,2}{SOURCES}\\W*$
+    ^\\W*(?:here|below|following).{0,20}(?:is|are|you go|is the answer|are the (?:\\w+ ){0,3}{POINTS})\\W{0,3}$
+    ^\\W*(?:let me|i(?:'ll| will| can| would be happy to)) (?:explain|answer|help|summari[sz]e|try|break).{0,80}$
+    ^\\W*(?:guten tag|hallo|gerne|natürlich|ja|nein|bonjour|bien sûr|oui|non|hola|claro|sí|ciao|certo|olá|sim|não)\\W*$
+    ^\\W*(?:你好|您好|好的|当然|當然|是的|こんにちは|はい|いいえ|もちろんです)\\W*$
+"""
+TALK_WORDS = {
+    "AGREED": """
+        yes|no|sure|certainly|of course|absolutely|great|okay|ok|right|well|indeed|definitely|exactly|correct
+        (?:great|good|interesting) question|that's an? \\w+ question
+    """,
+    "THANKS": "thanks?|thank you|you're welcome|no problem|happy to help|glad to help",
+    "SOURCES": "(?:sources?|documents?|context|passages?|information|links?|references|below|above)",
+    "POINTS": "(?:steps|details|points|reasons|results|facts)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """An answer by sentence.
+
+    Attributes:
+        claims: the sentences that state something, in order; none when the answer declines.
+        refuses: whether the answer as a whole declines to answer.
+        declined: whether some sentence declines, though others answer.
+        shown: the claims as one text: what the answer says about the question.
+    """
+
+    claims: tuple[Sentence, ...]
+    refuses: bool
+    declined: bool
+    shown: str
+
+
+def statements(answer: str) -> Statements:
+    """The sentences of an answer that make a claim, and whether it declines to answer."""
+    sentences = split(answer)
+    declined = [is_refusal(sentence.text) for sentence in sentences]
+    says = [states(sentence.text) for sentence in sentences]
+    substance = [state and not only_wraps(sentence.text) for state, sentence in zip(says, sentences, strict=True)]
+    if refuses(declined, substance):
+        return Statements((), True, False, "")
+    claims = tuple(s for s, no, state in zip(sentences, declined, says, strict=True) if state and not no)
+    return Statements(claims, False, any(declined), " ".join(claim.text for claim in claims))
+
+
+def bare(sentence: str) -> str:
+    """A sentence without citation marks, list markers and emphasis.
+
+    >>> bare("- **Ada** was born in 1815 [3].")
+    'Ada was born in 1815.'
+    """
+    return MARKUP.sub("", CITATION.sub("", sentence)).strip()
+
+
+def states(sentence: str) -> bool:
+    """Whether a sentence states something; greetings, headings, pure questions and pointers do not.
+
+    >>> [states(text) for text in ("It weighs 3 kg.", "Here is the answer:", "Anything else?", "Yes.", "Hello!")]
+    [True, False, False, False, False]
+    """
+    plain = bare(sentence)
+    own = words(plain)
+    content = [word for word in own if stem(word) not in STOPS]
+    if not content or (len(own) == 1 and own[0] in CONTENTLESS) or not _readable(own):
+        return False
+    if HEADING.match(sentence) or _asks(plain):
+        return False
+    if POINTER_END.search(plain) and len(own) <= MOST_POINTER_WORDS:
+        return False
+    return len(plain) > LONGEST_TALK or not found(_talk(), plain)
+
+
+def _asks(plain: str) -> bool:
+    """Whether a sentence only asks; a statement may end with a quoted question."""
+    if QUESTION_END.search(plain[-8:]) is None:
+        return False
+    quoted = OPENING_QUOTE.search(plain)
+    return quoted is None or not plain[: quoted.start()].strip() or ASKING.match(plain) is not None
+
+
+def _readable(own: Sequence[str]) -> bool:
+    """Whether there is a word or a number, not only a list mark such as "a" before its item."""
+    return any(len(word) > 1 or not word.isascii() or word.isdigit() for word in own)
+
+
+@cache
+def _talk() -> re.Pattern[str]:
+    return compiled(TALK, TALK_WORDS)

@@ -1,0 +1,47 @@
+"""A short notation for the wordings of a sentence, one a line.
+
+a space          white space (" ?" is white space that may be missing)
+…                up to 80 characters
+{NAME}           one of the words listed under that name
+everything else  as in a regular expression
+
+A line is looked for between word boundaries, without regard to case, in the first characters of the sentence. Every
+gap is bounded, so that no text takes long.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+LOOKED_AT = 400     # characters of a sentence: what kind it is shows early
+
+
+def compiled(lines: str, words: Mapping[str, str]) -> re.Pattern[str]:
+    """One pattern that finds any of the lines.
+
+    >>> bool(compiled("i {CAN} not…find", {"CAN": "can|could"}).search("Sadly I could not really find it."))
+    True
+    """
+    given = [line.strip() for line in lines.split("\n") if line.strip()]
+    return re.compile("|".join(_expanded(line, words) for line in given), re.IGNORECASE)
+
+
+def found(pattern: re.Pattern[str], sentence: str) -> bool:
+    """Whether one of the wordings stands in the sentence."""
+    return pattern.search(" ".join(sentence[:LOOKED_AT].replace("’", "'").split())) is not None
+
+
+def _expanded(line: str, words: Mapping[str, str]) -> str:
+    for name in re.findall(r"\{([A-Z]+)\}", line):
+        line = line.replace(f"{{{name}}}", f"(?:{_one_line(words[name])})")
+    if re.search(r"\{[A-Z]+\}", line):
+        return _expanded(line, words)
+    line = line.replace("…", ".{0,80}?").replace(" ?", r"\s*").replace(" ", r"\s+")
+    start = "" if line.startswith("^") or not line[0].isascii() else r"\b"
+    end = "" if line.endswith("$") or not line[-1].isascii() else r"(?!\w)"
+    return f"(?:{start}(?:{line}){end})"
+
+
+def _one_line(listed: str) -> str:
+    return "|".join(part.strip() for part in listed.strip().split("\n"))
