@@ -26,7 +26,7 @@ from ragauge.data.facts import (
     ReferenceFacts,
     RelevanceFacts,
 )
-from ragauge.metrics.base import Direction, Kind, Measured, Measures, Metric
+from ragauge.metrics.base import Direction, Measured, Measures, Metric, Scale
 from ragauge.metrics.catalogue import FAMILIES, QUESTIONS, aliases, classes, entries, parse, samples
 from ragauge.metrics.docstring import parts
 from ragauge.metrics.facts import ASKED, FREE, Facts, question_of
@@ -93,7 +93,7 @@ def test_class_facts_are_declared(metric: Metric) -> None:
     """What it measures, its direction, kind, version and range are declared, and every need is a known fact."""
     assert metric.measures in get_args(Measures)
     assert metric.direction in get_args(Direction)
-    assert metric.kind in get_args(Kind)
+    assert metric.scale in get_args(Scale)
     assert metric.version >= 1
     assert -inf <= metric.range[0] < metric.range[1] <= inf
     assert metric.needs
@@ -146,7 +146,7 @@ def test_value_is_in_range(metric: Metric, tables: list[Facts]) -> None:
         assert result.status == "scored"
         assert metric.range[0] <= result.value <= metric.range[1]
         assert result.low == result.value == result.high
-        if metric.kind == "rate":
+        if metric.scale == "rate":
             assert result.value in (0.0, 1.0)
 
 

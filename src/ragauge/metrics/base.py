@@ -14,7 +14,7 @@ from ragauge.data.score import Status
 Needs = Mapping[str, str]
 Measures = Literal["retrieval", "generation", "end_to_end"]
 Direction = Literal["higher", "lower", "neither"]
-Kind = Literal["rate", "mean", "amount"]
+Scale = Literal["rate", "mean", "amount"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Metric:
     needs      argument of `value` -> fact (`metrics/facts.py` lists them); a property where it depends on parameters
     range      least and greatest value; a property where it depends on parameters
     direction  which is better
-    kind       rate (0 or 1 an example), mean, or amount (summarised as quantiles)
+    scale      rate (0 or 1 an example), mean, or amount (summarised as quantiles)
     version    raised when the meaning changes
     aliases    other names -> the parameters that they stand for
     separable  each missing verdict has a best and a worst value that do not depend on the other missing ones
@@ -127,7 +127,7 @@ class Metric:
     measures: ClassVar[Measures]
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     direction: ClassVar[Direction] = "higher"
-    kind: ClassVar[Kind] = "mean"
+    scale: ClassVar[Scale] = "mean"
     version: ClassVar[int] = 1
     aliases: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     separable: ClassVar[bool] = False

@@ -116,7 +116,7 @@ def _entry(cls: type[Metric], example: Metric) -> dict[str, Any]:
         "needs": dict(example.needs),
         "range": [bound if isfinite(bound) else None for bound in example.range],
         "direction": example.direction,
-        "kind": example.kind,
+        "kind": example.scale,
         "version": example.version,
         "sentence": sentence,
         "formula": formula,

@@ -29,7 +29,7 @@ class IgnoredTopRanked(Metric):
     measures: ClassVar = "generation"
     needs: ClassVar = {"used": "verify_answer.used", "claimed": "verify_answer.claimed"}
     direction: ClassVar = "lower"
-    kind: ClassVar = "rate"
+    scale: ClassVar = "rate"
     separable: ClassVar = True
 
     def value(self, used: Sequence[bool], claimed: bool) -> float | Undefined:

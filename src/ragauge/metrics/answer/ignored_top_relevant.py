@@ -35,7 +35,7 @@ class IgnoredTopRelevant(Metric):
         "relevant": "rate_passages.relevant",
     }
     direction: ClassVar = "lower"
-    kind: ClassVar = "rate"
+    scale: ClassVar = "rate"
     separable: ClassVar = True
 
     def value(

@@ -27,7 +27,7 @@ class MissedRefusal(Metric):
     measures: ClassVar = "end_to_end"
     needs: ClassVar = {"refuse": "verify_answer.refuse", "answerable": "set.answerable"}
     direction: ClassVar = "lower"
-    kind: ClassVar = "rate"
+    scale: ClassVar = "rate"
     separable: ClassVar = True
 
     def value(self, refuse: bool, answerable: bool) -> float | NotApplicable:

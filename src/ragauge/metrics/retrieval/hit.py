@@ -29,7 +29,7 @@ class Hit(Metric):
 
     measures: ClassVar = "retrieval"
     needs: ClassVar = {"ranking": "labels.ranking"}
-    kind: ClassVar = "rate"
+    scale: ClassVar = "rate"
     aliases: ClassVar = {"success": {}, "hit_rate": {}}
 
     rel: float = 1.0

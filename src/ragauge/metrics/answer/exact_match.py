@@ -1,0 +1,34 @@
+"""Exact match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragauge.metrics.base import Metric
+from ragauge.text.normalise import answer as normalised
+
+
+@dataclass(frozen=True, slots=True)
+class ExactMatch(Metric):
+    """1 where the answer equals an accepted reference after normalising, else 0.
+
+    exact_match = max over references of [normal(answer) = normal(reference)]
+
+    normal  lower case, no punctuation, no English articles, single spaces
+
+    Not applicable when there is no reference or the answer was not recorded.
+    Source: SQuAD, arXiv:1606.05250; ragas compares without normalising.
+
+    >>> ExactMatch().value("The Eiffel tower.", ["Eiffel Tower", "Paris"])
+    1.0
+    """
+
+    measures: ClassVar = "end_to_end"
+    needs: ClassVar = {"answer": "response.answer", "references": "set.references"}
+    scale: ClassVar = "rate"
+
+    def value(self, answer: str, references: Sequence[str]) -> float:
+        given = normalised(answer)
+        return float(any(given == normalised(reference) for reference in references))

@@ -1,0 +1,53 @@
+"""Fabricated specifics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ragauge.data.facts import Claim
+from ragauge.data.response import Passage
+from ragauge.metrics.base import Metric, Ratio, Undefined
+from ragauge.metrics.specifics import unfounded
+
+
+@dataclass(frozen=True, slots=True)
+class FabricatedSpecifics(Metric):
+    """Share of the answer's numbers, dates, names and quotes that are made up.
+
+    fabricated_specifics = #{s in A : s stands in no passage nor the question, inside an unsupported claim} / #A
+
+    A  specifics of the answer, each in its normal form: 1,000 = 1000, 20% = 20 percent, 3 Jan 2024 = 2024-01-03
+
+    kind counts only one kind. A claim's sentence says what stands inside it. Undefined when the answer has no
+    specifics. Not applicable when the answer or the passages' texts were not recorded.
+    Source: A5.
+
+    >>> claims = [Claim(1, "It costs 30 euros.", 0, 18, supporting=(1,)), Claim(2, "It weighs 90 kg.", 19, 35)]
+    >>> answer = "It costs 30 euros. It weighs 90 kg."
+    >>> FabricatedSpecifics().value(claims, answer, "How much?", [Passage("a#1", "a", "30 euros")])
+    Ratio(numerator=1, denominator=2)
+    """
+
+    measures: ClassVar = "generation"
+    needs: ClassVar = {
+        "claims": "verify_answer.support",
+        "answer": "response.answer",
+        "query": "set.query",
+        "passages": "response.texts",
+    }
+    direction: ClassVar = "lower"
+    separable: ClassVar = True
+
+    kind: Literal["any", "number", "date", "name", "percent", "quote"] = "any"
+
+    def value(
+        self, claims: Sequence[Claim], answer: str, query: str, passages: Sequence[Passage]
+    ) -> Ratio | Undefined:
+        found, missing = unfounded(answer, query, passages, self.kind)
+        if not found:
+            return Undefined("the answer has no specifics")
+        weak = [claim for claim in claims if not claim.supporting]
+        made_up = [one for one in missing if any(claim.start <= one.start < claim.end for claim in weak)]
+        return Ratio(len(made_up), len(found))

@@ -1,0 +1,42 @@
+"""Unverified specifics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ragauge.data.response import Passage
+from ragauge.metrics.base import Metric, Ratio, Undefined
+from ragauge.metrics.specifics import unfounded
+
+
+@dataclass(frozen=True, slots=True)
+class UnverifiedSpecifics(Metric):
+    """Share of the answer's numbers, dates, names and quotes that stand in no passage and not in the question.
+
+    unverified_specifics = #{s in A : s stands in no passage nor the question} / #A
+
+    A  specifics of the answer, each in its normal form: 1,000 = 1000, 20% = 20 percent, 3 Jan 2024 = 2024-01-03
+
+    kind counts only one kind. Its difference to fabricated_specifics (derived sums, a lenient judge) is for review.
+    Undefined when the answer has no specifics. Not applicable when the answer or the passages' texts were not
+    recorded. Asks nothing.
+    Source: A5.
+
+    >>> UnverifiedSpecifics().value("It costs 30 euros in 2024.", "How much?", [Passage("a#1", "a", "30 euros")])
+    Ratio(numerator=1, denominator=2)
+    """
+
+    measures: ClassVar = "generation"
+    needs: ClassVar = {"answer": "response.answer", "query": "set.query", "passages": "response.texts"}
+    direction: ClassVar = "lower"
+    separable: ClassVar = True
+
+    kind: Literal["any", "number", "date", "name", "percent", "quote"] = "any"
+
+    def value(self, answer: str, query: str, passages: Sequence[Passage]) -> Ratio | Undefined:
+        found, missing = unfounded(answer, query, passages, self.kind)
+        if not found:
+            return Undefined("the answer has no specifics")
+        return Ratio(len(missing), len(found))

@@ -1,0 +1,100 @@
+"""Named forms that an answer may have to keep to."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ragauge.errors import UnknownName, UsageError
+from ragauge.text.sentences import split
+
+Predicate = Callable[[str], bool]
+
+NAME = re.compile(r"[A-Za-z0-9_.+/-]+")
+ADDRESS = re.compile(r"https?://|www\.\w|\b[\w-]+\.(?:com|org|net|io|gov|edu)\b", re.IGNORECASE)
+MARKDOWN = re.compile(
+    r"(?m)^[ \t]{0,3}(?:#{1,6}[ \t]|[-*+][ \t]|\d{1,3}[.)][ \t]|>|```|~~~|\|.*\|[ \t]*$)"
+    r"|\*\*\S|__\S|`[^`\n]+`|!?\[[^\]\n]*\]\([^)\n]*\)|(?<![\w*])\*[^\s*][^*\n]*\*(?![\w*])"
+)
+BULLET = re.compile(r"[ \t]*(?:[-*+•‣▪◦·–—]|\(?(?:\d{1,3}|[A-Za-z])[.)])[ \t]+\S")
+ENDING = re.compile(r"[.!?…。！？؟۔।]+[\"'”’»」』)\]*_]*(?:\s*\[\^?\w{1,12}(?:\s*[,;–-]\s*\w{1,12})*\])*\s*\Z")
+BRACKETED = re.compile(r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]|【[^】\n]{1,40}】")
+FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*\Z", re.DOTALL | re.IGNORECASE)
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _json(text: str) -> bool:
+    """One JSON value and nothing else; NaN and Infinity are no JSON."""
+    try:
+        json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _fenced_json(text: str) -> bool:
+    """JSON alone, or in one fenced block."""
+    found = FENCED.match(text)
+    return _json(found[1] if found else text)
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip()]
+
+
+KNOWN: dict[str, Predicate] = {
+    "json": _json,
+    "json_block": _fenced_json,
+    "url_free": lambda text: ADDRESS.search(text) is None,
+    "no_markdown": lambda text: MARKDOWN.search(text) is None,
+    "bullet_list": lambda text: bool(_lines(text)) and all(BULLET.match(line) for line in _lines(text)),
+    "single_sentence": lambda text: len(split(text)) == 1,
+    "single_line": lambda text: len(_lines(text)) == 1,
+    "ends_with_punctuation": lambda text: ENDING.search(text[-400:]) is not None,
+    "cites_brackets": lambda text: BRACKETED.search(text) is not None,
+    "not_empty": lambda text: bool(text.strip()),
+}
+_registered: dict[str, str] = {}
+
+
+def register(name: str, regex: str) -> None:
+    """Adds a pattern of the user's: an answer keeps to it when the expression is found anywhere in it.
+
+    Args:
+        name: letters, digits and ._+/-, so that it can stand in a metric's name; the same name and expression may
+            be registered again.
+        regex: Python's syntax; write \\A and \\Z to ask for the whole answer.
+
+    Raises:
+        UsageError: the name cannot stand in a metric's name or means something else already, or the expression is
+            malformed.
+    """
+    if not NAME.fullmatch(name):
+        raise UsageError(f"pattern {name!r}: a name has letters, digits and ._+/- only. Choose another name.")
+    if name in KNOWN and _registered.get(name) != regex:
+        raise UsageError(f"pattern {name!r} exists already. Choose another name.")
+    try:
+        compiled = re.compile(regex)
+    except re.error as error:
+        raise UsageError(f"pattern {name!r}: {regex!r} is not a regular expression: {error}.") from None
+    KNOWN[name] = lambda text: compiled.search(text) is not None
+    _registered[name] = regex
+
+
+def matches(name: str, text: str) -> bool:
+    """Whether a text keeps to the named pattern.
+
+    Raises:
+        UnknownName: there is no such pattern.
+
+    >>> matches("json", '{"a": 1}'), matches("json", "a"), matches("single_sentence", "Yes. No.")
+    (True, False, False)
+    """
+    if name not in KNOWN:
+        raise UnknownName("pattern", name, KNOWN, "Name your own under `patterns` in ragauge.yaml.")
+    return KNOWN[name](text)
