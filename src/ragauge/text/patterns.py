@@ -63,12 +63,12 @@ _registered: dict[str, str] = {}
 
 
 def register(name: str, regex: str) -> None:
-    """Adds a pattern of the user's: an answer keeps to it when the expression is found anywhere in it.
+    r"""Adds a pattern of the user's: an answer keeps to it when the expression is found anywhere in it.
 
     Args:
         name: letters, digits and ._+/-, so that it can stand in a metric's name; the same name and expression may
             be registered again.
-        regex: Python's syntax; write \\A and \\Z to ask for the whole answer.
+        regex: Python's syntax; write \A and \Z to ask for the whole answer.
 
     Raises:
         UsageError: the name cannot stand in a metric's name or means something else already, or the expression is
