@@ -85,7 +85,7 @@ def _last(units: Sequence[Unit], sizes: Sequence[int], first: int, tokens: int) 
 
 
 def _section(units: Sequence[Unit], sizes: Sequence[int], heading: int) -> int:
-    """Tokens from a heading up to the next sentence's successor heading: what must fit for the section to join."""
+    """Tokens of a heading, the headings right below it, and their sentences: what must fit for the section to join."""
     size, seen = sizes[heading], False
     for unit, more in zip(units[heading + 1 :], sizes[heading + 1 :], strict=True):
         if unit.level and seen:
