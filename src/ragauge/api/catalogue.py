@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ragauge.metrics.catalogue import describe, entries, parse
@@ -30,7 +31,7 @@ def one(name: str) -> dict[str, Any]:
         "formula": formula,
         "source": source,
         "measures": metric.measures,
-        "range": list(metric.range),
+        "range": [bound if isfinite(bound) else None for bound in metric.range],
         "direction": metric.direction,
         "version": metric.version,
         "needs": dict(metric.needs),

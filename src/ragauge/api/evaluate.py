@@ -73,7 +73,8 @@ async def evaluate_source(
         took: dict[str, Any] = {"seconds": round(seconds, 2), "evaluated": outcome.done, "asked": outcome.asked}
         rate = round(outcome.done / seconds, 1) if outcome.done else 0.0
         took |= {"reused": outcome.reused, "answers_per_second": rate}
-        return card_of(opened, run, plan, took)
+        metrics, keep = plan.metrics, wanted.keep
+        return card_of(opened, run, metrics, plan.judge_id, keep=keep, total=plan.total, took=took)
 
 
 async def dry_run(source: Source, wanted: Wanted, store: str | None = None) -> dict[str, Any]:

@@ -16,10 +16,17 @@ if TYPE_CHECKING:
 class Reported(Protocol):
     """What can be written in every form; `api.scorecard.Scorecard` is one."""
 
-    def to_html(self) -> str: ...
-    def to_markdown(self) -> str: ...
-    def to_json(self) -> str: ...
-    def to_polars(self) -> pl.DataFrame: ...
+    def to_html(self) -> str:
+        """One self-contained page."""
+
+    def to_markdown(self) -> str:
+        """Short enough for a pull request."""
+
+    def to_json(self) -> str:
+        """The machine-readable form."""
+
+    def to_polars(self) -> pl.DataFrame:
+        """Every score, a row each."""
 
 
 def _text(path: Path, text: str) -> None:

@@ -18,12 +18,28 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 
+Pair = tuple[Example, Response | None]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Examples with responses that are already values, such as those of a system that runs in this process.
+
+    Attributes:
+        name: of the eval set.
+        pairs: example and response.
+    """
+
+    name: str
+    pairs: tuple[Pair, ...]
+
+
 @dataclass(frozen=True)
 class Source:
     """Where the questions and responses are.
 
     Attributes:
-        items: one (a run's id or name, a path, a table), or two: the eval set and the responses.
+        items: one (a run's id or name, a path, a table, Answered), or two: the eval set and the responses.
         columns: our field -> the source's column.
         segments: columns of the source to report by.
         name: of the run; "" = from the file.
@@ -84,8 +100,16 @@ def _imported(source: Source, store: Store) -> Run:
         created_at=now,
         heartbeat=now,
     )
-    pairs = ((record.example, record.response) for record in _records(source))
-    return store.runs.import_run(run, _with_responses(pairs, _stem(responses)))
+    return store.runs.import_run(run, _with_responses(_pairs(source), _stem(responses)))
+
+
+def _pairs(source: Source) -> Iterator[Pair]:
+    (*_, last) = source.items
+    if isinstance(last, Answered):
+        yield from last.pairs
+        return
+    for record in _records(source):
+        yield record.example, record.response
 
 
 def _records(source: Source) -> Iterator[Record]:
@@ -102,8 +126,8 @@ def _records(source: Source) -> Iterator[Record]:
 
 
 def _with_responses(
-    pairs: Iterator[tuple[Example, Response | None]], where: str
-) -> Iterator[tuple[Example, Response | None]]:
+    pairs: Iterator[Pair], where: str
+) -> Iterator[Pair]:
     """The pairs as they come; at the end, an error when none of them held a response."""
     some = False
     for example, response in pairs:
@@ -122,7 +146,7 @@ def _stem(item: Any) -> str:
         while Path(name).suffix in (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"):
             name = Path(name).stem
         return name
-    return item.name if isinstance(item, EvalSet) else "table"
+    return item.name if isinstance(item, EvalSet | Answered) else "table"
 
 
 def store_url(store: str | None) -> str:

@@ -19,11 +19,11 @@ def demo(
     quiet: options.Quiet = False,
 ) -> None:
     """Evaluate a real RAG over a small corpus, in three configurations: one good, two with a planted fault. No key."""
-    from ragauge import api
+    from ragauge.api.demo import demo as run_demo
 
     try:
         with progress_line(quiet) as progress:
-            shown = api.demo(output, store or None, progress)
+            shown = run_demo(output, store or None, progress)
     except KeyboardInterrupt:
         raise Interrupted("Stopped. Everything evaluated so far is kept.", resume=same_command()) from None
     show_json(shown.to_dict()) if as_json else show(shown.to_terminal())

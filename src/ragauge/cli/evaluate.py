@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,33 +31,44 @@ def evaluate(
     limit: Annotated[int | None, typer.Option(min=1, help="Evaluate this many examples, drawn at random.")] = None,
     keep: Annotated[str, typer.Option("--filter", help="Only these: type=multi_hop or tag=golden, comma = and.")] = "",
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; all cores by default.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    only_plan: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
     outputs: options.Outputs = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Say how good retrieval and generation each are, with what certainty, and what to do."""
-    from ragauge import api
     from ragauge.api import files
+    from ragauge.api.evaluate import Wanted, dry_run, evaluate_source
+    from ragauge.api.sources import Source
+    from ragauge.api.threads import finish
 
     for path in outputs or ():
         files.check(path)
-    source = api.Source(
+    source = Source(
         tuple(sources), columns=options.mapping(columns), segments=options.names(segments), name=name, warn=warn
     )
-    wanted = api.Wanted(options.names(metrics), judge, limit=limit, keep=options.conditions(keep), workers=workers)
-    if dry_run:
-        planned = api.dry_run(source, wanted, store or None)
-        show_json(planned) if as_json else show(api.planned_text(planned))
+    wanted = Wanted(options.names(metrics), judge, limit=limit, keep=options.conditions(keep), workers=workers)
+    if only_plan:
+        show_plan(finish(lambda: dry_run(source, wanted, store or None)), as_json)
         return
     try:
         with progress_line(quiet) as progress:
-            card = api.evaluate_source(source, wanted, store or None, progress)
+            card = finish(lambda: evaluate_source(source, wanted, store or None, progress))
     except KeyboardInterrupt:
         raise Interrupted("Stopped. Everything evaluated so far is kept.", resume=same_command()) from None
     show_json(card.to_dict()) if as_json else show(card.to_terminal())
     for path in outputs or ():
         warn_written(card.save(path))
+
+
+def show_plan(planned: Mapping[str, Any], as_json: bool) -> None:
+    """Prints what would be done."""
+    if as_json:
+        show_json(planned)
+        return
+    show(f"run {planned['name']} ({planned['run_id']}): {planned['examples']:,} examples, {planned['stored']:,} stored")
+    show(f"would ask {', '.join(planned['questions']) or 'nothing'} of {planned['judge'] or 'nobody'}")
+    show(f"for {planned['to_do']:,} examples: {planned['calls']} calls to a model, cost {planned['cost']:.2f}")
 
 
 def warn_written(path: Path) -> None:

@@ -22,12 +22,13 @@ class Moves(Protocol):
     seconds_left: float | None
 
 
-def show(renderable: RenderableType) -> None:
+def show(renderable: RenderableType | str) -> None:
     """Prints to stdout; a pipe gets the full width instead of a terminal's guess."""
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
-    console.print(renderable)
+    console.print(Text(renderable) if isinstance(renderable, str) else renderable)
 
 
 def show_json(value: Any) -> None:

@@ -18,12 +18,12 @@ def report(
     as_json: options.Json = False,
 ) -> None:
     """Write or print the report of an evaluated run. Nothing is judged again."""
-    from ragauge import api
     from ragauge.api import files
+    from ragauge.api.runs import open_run
 
     for path in outputs or ():
         files.check(path)
-    card = api.open_run(run, store=store or None).scorecard(judge or None)
+    card = open_run(run, store=store or None).scorecard(judge or None)
     for path in outputs or ():
         typer.echo(f"wrote {card.save(path)}", err=True)
     if as_json:

@@ -14,10 +14,10 @@ from ragauge.cli.output import show_json
 
 def list_runs(store: options.Store = "", as_json: options.Json = False) -> None:
     """List the stored runs, newest first."""
-    from ragauge import api
+    from ragauge.api.runs import runs, runs_table
 
-    rows = api.runs(store=store or None)
-    show_json(rows) if as_json else shown(api.runs_table(rows))
+    rows = runs(store=store or None)
+    show_json(rows) if as_json else shown(runs_table(rows))
 
 
 def show(
@@ -27,12 +27,13 @@ def show(
     as_json: options.Json = False,
 ) -> None:
     """Show a run, or one example of it with every claim and what it rests on."""
-    from ragauge import api
+    from ragauge.api.runs import open_run
+    from ragauge.reporting.one_example import example_json, example_text
 
-    opened = api.open_run(run, store=store or None)
+    opened = open_run(run, store=store or None)
     if example:
         view = opened.example(example)
-        show_json(api.example_json(view)) if as_json else shown(api.example_text(view))
+        show_json(example_json(view)) if as_json else shown(example_text(view))
         return
     show_json(opened.to_dict()) if as_json else shown(opened.to_terminal())
 
@@ -43,9 +44,9 @@ def export(
     store: options.Store = "",
 ) -> None:
     """Write a run's questions and responses (NAME.jsonl), or its scores (scores.jsonl, .csv, .parquet)."""
-    from ragauge import api
+    from ragauge.api.runs import open_run
 
-    count = api.open_run(run, store=store or None).export(output)
+    count = open_run(run, store=store or None).export(output)
     typer.echo(f"wrote {output} ({count:,} lines)", err=True)
 
 
@@ -55,9 +56,9 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Delete a run with its scores. Texts and evidence that other runs use stay."""
-    from ragauge import api
+    from ragauge.api.runs import open_run
 
-    opened = api.open_run(run, store=store or None)
+    opened = open_run(run, store=store or None)
     if not yes:
         typer.confirm(f"Delete run {opened.run.name} ({opened.run.run_id}, {opened.run.done} responses)?", abort=True)
     opened.delete()

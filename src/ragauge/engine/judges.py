@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable, Mapping
 
+from ragauge.analysis.scorecard import JudgeNote
 from ragauge.errors import JudgeError, UnknownName
 from ragauge.judging.judge import Judge
 
@@ -40,6 +41,35 @@ def build_judge(spec: str) -> Judge:
         raise UnknownName("judge", spec, BUILDERS, "A judge of your own is written MODULE:NAME.")
     _SPECS[judge.judge_id] = spec
     return judge
+
+
+def note_of(judge_id: str | None, uncertain: float | None) -> JudgeNote:
+    """What a report says about a judge.
+
+    Args:
+        judge_id: None where nobody was asked.
+        uncertain: share of the claims in its middle band, where known.
+    """
+    if judge_id is None:
+        return JudgeNote("")
+    if _is_local(judge_id):
+        from ragauge.judging.local.note import judge_note
+
+        return judge_note(judge_id, uncertain)
+    return JudgeNote(judge_id, f"Judged by {judge_id}.", uncertain=uncertain)
+
+
+def middle_band(judge_id: str | None) -> tuple[float, float] | None:
+    """Between which probabilities a judge cannot tell; None for a judge that says none."""
+    if judge_id is None or not _is_local(judge_id):
+        return None
+    from ragauge.judging.local.note import middle
+
+    return middle()
+
+
+def _is_local(judge_id: str) -> bool:
+    return judge_id.partition(":")[0] == "local"
 
 
 def spec_of(judge: Judge) -> str | None:

@@ -83,16 +83,17 @@ def _parts(card: Scorecard) -> Iterator[RenderableType]:
 def _scorecard(card: Scorecard) -> Table:
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("metric")
+    table.add_column("metric", no_wrap=True)
     table.add_column("mean", justify="right", style="bold")
     table.add_column(f"{card.level:.0%} interval")
     table.add_column("0" + " " * (TRACK - 2) + "1", no_wrap=True)
     table.add_column("micro", justify="right")
     table.add_column("counts", style="dim")
     for layer, summaries in by_layer(card.summaries):
-        table.add_row(f"[bold cyan]{LAYERS[layer]}[/]")
+        table.add_row(Text(LAYERS[layer].partition(":")[0], style="bold cyan"))
         for summary in summaries:
             shown = counts(summary)
             if summary.kind == "amount" and summary.quantiles:

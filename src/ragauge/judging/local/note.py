@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from ragauge.analysis.scorecard import JudgeNote
 from ragauge.judging.local.weights import stored
 
 Band = Literal["likely supported", "needs a model judge", "likely unsupported"]
@@ -18,6 +19,7 @@ BLIND = (
     "what a passage implies without saying it, or support in another language than the answer's. "
     "It was measured on English only; elsewhere it compares pieces of words."
 )
+LIMITS = tuple(part.strip() + "." for part in BLIND.split(".") if part.strip())
 SHARPER = (
     "It sorts claims, it does not settle them: read its scores as a range. About 50 labels of your own "
     "(ragauge judge calibrate) fit its probabilities to your data; a model judge settles the middle band."
@@ -55,6 +57,23 @@ def note(middle_share: float | None = None) -> str:
         f"Between {low:g} and {high:g}{share} it cannot tell."
     )
     return " ".join([*parts, SHARPER])
+
+
+def judge_note(judge_id: str, uncertain: float | None) -> JudgeNote:
+    """The same as values, for the scorecard.
+
+    Args:
+        judge_id: whose verdicts.
+        uncertain: share of the run's claims in the middle band, where known.
+    """
+    low, high = middle()
+    rows = stored()["held_out"]["overlap_words"]
+    mean = rows["sources"]["mean"]
+    observed = (
+        f"On human labels of sources it was not trained on: AUROC {mean['auroc']:.2f}, balanced accuracy "
+        f"{mean['balanced_accuracy']:.2f}. {_rates(rows['ends'], low, high)}"
+    )
+    return JudgeNote(judge_id, WHAT, (*LIMITS, SHARPER), uncertain, observed)
 
 
 def _rates(rows: Sequence[Mapping[str, Any]], low: float, high: float) -> str:

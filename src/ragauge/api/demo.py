@@ -1,0 +1,95 @@
+"""The demo: a real RAG over a small corpus, evaluated in three configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.evaluate import Wanted, evaluate_source
+from ragauge.api.scorecard import Scorecard
+from ragauge.api.sources import Answered, Source, store_url
+from ragauge.api.threads import plain
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ragauge.engine.execute import Progress
+
+HEADLINE = ("recall@5", "context_recall", "faithfulness", "fabricated_specifics", "answer_correctness")
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The three scorecards and where their reports are.
+
+    Attributes:
+        cards: name of the configuration -> scorecard.
+        about: name -> what was planted.
+        paths: name -> report.
+    """
+
+    cards: Mapping[str, Scorecard]
+    about: Mapping[str, str]
+    paths: Mapping[str, Path]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON types."""
+        return {
+            name: {"about": self.about[name], "report": str(self.paths[name]), **card.to_dict()}
+            for name, card in self.cards.items()
+        }
+
+    def to_terminal(self) -> RenderableType:
+        """One table of the three, the verdict on each, and where the reports are."""
+        from rich import box
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        from ragauge.reporting.words import ARROWS, estimate, verdict
+
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table.add_column("configuration")
+        first = next(iter(self.cards.values()))
+        for name in HEADLINE:
+            table.add_column(name + ARROWS[first[name].direction], justify="right")
+        parts: list[RenderableType] = [
+            Text("A question-answering system over the manual, policies and release notes of a backup appliance."),
+            Text(f"{first.card.n} questions, three configurations, judged offline by the embedded local judge.\n"),
+            table,
+        ]
+        for name, card in self.cards.items():
+            table.add_row(name, *(estimate(card[metric]) for metric in HEADLINE))
+            parts += [Text(f"{name}: ", style="bold") + Text(self.about[name], style="dim"), Text(verdict(card.card))]
+            parts += [Text(f"  cause {cause}: {count}") for cause, count in list(card.causes.items())[:3]]
+            parts += [Text(f"  report {self.paths[name]}\n", style="cyan")]
+        parts.append(Text("Look at one in full: ragauge report good · ragauge show broken-retrieval q033"))
+        return Group(*parts)
+
+
+async def demo_async(
+    output: Path = Path("demo-report.html"),
+    store: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Demo:
+    """Answers the demo's questions with three systems, evaluates each, and writes a report for each.
+
+    Args:
+        output: the first report; the others carry the configuration's name.
+        store: URL of the store.
+        progress: called with what is done.
+    """
+    from ragauge.engine.demo import demo_runs
+
+    cards, about, paths = {}, {}, {}
+    for place, found in enumerate(demo_runs()):
+        source = Source((Answered("demo", found.pairs),), name=found.name, system="reference RAG", config=found.config)
+        card = await evaluate_source(source, Wanted(), store_url(store), progress)
+        path = output if place == 0 else output.with_name(f"{output.stem}-{found.name}{output.suffix}")
+        cards[found.name], about[found.name], paths[found.name] = card, found.about, card.save(path)
+    return Demo(cards, about, paths)
+
+
+demo = plain(demo_async)

@@ -1,0 +1,115 @@
+"""One example in a terminal or as JSON: every claim and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ragauge.analysis.scorecard import ExampleView
+from ragauge.data.canonical import plain
+from ragauge.reporting.examples import answer_facts, missed, pieces, shelves, wanted
+from ragauge.reporting.words import number, safe
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+STYLES = {"supported": "green", "contradicted": "bold red", "not_in_context": "yellow", "failed": "dim"}
+MOST_PASSAGE = 500
+
+
+def example_text(view: ExampleView) -> RenderableType:
+    """Question, cause, answer claim by claim, reference claims, passages, scores."""
+    from rich.console import Group
+
+    return Group(*_parts(view))
+
+
+def _parts(view: ExampleView) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    yield Text(f"{safe(view.example.query_id)}  ", style="dim") + Text(safe(view.example.query), style="bold")
+    if view.cause is not None:
+        head = Text(f"failed: {view.cause.name or 'no cause named'}", style="red")
+        yield head + Text(f" · {safe(view.cause.decided_by)}" if view.cause.decided_by else "", style="default")
+        if view.cause.fix:
+            yield Text(f"fix: {view.cause.fix}")
+    if view.response.error is not None:
+        yield Text(f"the system failed: {safe(view.response.error)}", style="red")
+    yield from _answer(view)
+    yield from _reference(view)
+    yield from _passages(view)
+    scored = [f"{name} {number(score.value)}" for name, score in view.scores.items() if score.status == "scored"]
+    others = [f"{name}: {s.status} ({s.reason})" for name, s in view.scores.items() if s.status != "scored"]
+    yield Text("\nScores", style="bold cyan")
+    yield Text(" · ".join(scored))
+    yield Text("\n".join(safe(line) for line in others), style="dim")
+
+
+def _answer(view: ExampleView) -> Iterator[Text]:
+    from rich.text import Text
+
+    yield Text("\nAnswer", style="bold cyan")
+    shown = Text()
+    for piece in pieces(view):
+        shown.append(safe(piece.text), style=STYLES.get(piece.label, ""))
+    yield shown if shown else Text("not recorded", style="dim")
+    facts = answer_facts(view)
+    for claim in facts.claims if facts else ():
+        label = claim.label or "failed"
+        line = Text(f"  {claim.n}. {label}", style=STYLES[label])
+        if claim.supporting:
+            line.append(f" by passage {', '.join(map(str, claim.supporting))}{' together' if claim.joint else ''}")
+        if claim.contradicting:
+            line.append(f" against passage {', '.join(map(str, claim.contradicting))}")
+        if claim.window is not None and claim.window.missing:
+            line.append(f"; not found: {safe(', '.join(claim.window.missing))}")
+        if claim.p is not None:
+            line.append(f" (p {claim.p:.2f})", style="dim")
+        line.append(f"  {safe(claim.text or '')}", style="default")
+        yield line
+
+
+def _reference(view: ExampleView) -> Iterator[Text]:
+    from rich.text import Text
+
+    if not view.example.references:
+        return
+    yield Text("\nReference", style="bold cyan")
+    yield Text(safe(view.example.references[0]))
+    for claim in wanted(view):
+        found = f"in passage {', '.join(map(str, claim.passages))}" if claim.covered else "not retrieved"
+        style = "green" if claim.covered else "yellow"
+        yield Text(f"  {'no verdict' if claim.covered is None else found}", style=style) + Text(f"  {safe(claim.text)}")
+    if gone := missed(view):
+        yield Text(f"  labelled but not handed on: {safe(', '.join(gone))}", style="red")
+
+
+def _passages(view: ExampleView) -> Iterator[Text]:
+    from rich.text import Text
+
+    yield Text("\nPassages", style="bold cyan")
+    if view.response.passages is None:
+        yield Text("not recorded", style="dim")
+    elif not view.response.passages:
+        yield Text("nothing was retrieved", style="red")
+    for shelf in shelves(view):
+        marks = [mark for mark, there in (("gold", shelf.gold), ("used", shelf.used), ("stale", shelf.stale)) if there]
+        head = Text(f"{shelf.rank}. {safe(shelf.passage_id)}", style="bold")
+        yield head + Text(f"  {' '.join(marks)}", style="green")
+        text = safe(shelf.text)
+        yield Text(text if len(text) <= MOST_PASSAGE else text[:MOST_PASSAGE] + " …", style="default")
+
+
+def example_json(view: ExampleView) -> dict[str, Any]:
+    """The same as JSON types."""
+    return {
+        "example": {"query_id": view.example.query_id, "query": view.example.query, **plain(view.example)},
+        "response": {"query_id": view.response.query_id, **plain(view.response)},
+        "evidence": {question: plain(found) for question, found in view.evidence.items()},
+        "scores": {
+            name: {"value": score.value, "status": score.status, "reason": score.reason}
+            for name, score in view.scores.items()
+        },
+        "cause": plain(view.cause) if view.cause is not None else None,
+    }

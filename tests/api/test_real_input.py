@@ -1,0 +1,115 @@
+"""The main job on real questions: a real pipeline over real passages, and a real tool's file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import ragauge as rg
+from ragauge.api.sources import Answered, Source
+from ragauge.api.threads import finish
+from ragauge.data.example import Example, Relevant
+from ragauge.systems.reference.corpus import Document
+from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
+
+DATA = Path(__file__).resolve().parents[3] / "shared/data"
+pytestmark = [pytest.mark.realdata, pytest.mark.slow, pytest.mark.skipif(not DATA.exists(), reason="no data beside")]
+
+
+def evaluated(name: str, documents: Sequence[Document], examples: Sequence[Example], store: str) -> rg.Scorecard:
+    """Retrieves, answers and evaluates: nothing of the labels reaches the system."""
+    from ragauge.api.evaluate import Wanted, evaluate_source
+    from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+
+    system = ReferenceRag(ReferenceConfig(), documents, WordLlamaEmbedder().embed)
+    pairs = tuple((example, system.respond(example)) for example in examples)
+    return finish(lambda: evaluate_source(Source((Answered(name, pairs),), name=name), Wanted(), store))
+
+
+def store_at(folder: Path) -> str:
+    return f"sqlite:///{folder}/real.db"
+
+
+def consistent(card: rg.Scorecard) -> None:
+    """Counts sum to n, means lie in range, and nothing failed."""
+    for summary in card.summaries.values():
+        assert summary.scored + summary.undefined + summary.not_applicable + summary.failed == summary.n == card.card.n
+        assert summary.failed == 0, (summary.metric, summary.reasons)
+        if summary.mean is not None and summary.kind != "amount":
+            assert 0 <= summary.mean <= 1
+
+
+def clapnq() -> tuple[list[Document], list[Example]]:
+    documents: dict[str, Document] = {}
+    examples = []
+    for part, answerable in (("answerable", True), ("unanswerable", False)):
+        for line in (DATA / f"clapnq/clapnq_dev_{part}.jsonl").read_text().splitlines():
+            row = json.loads(line)
+            (passage,) = row["passages"]
+            doc_id = hashlib.sha256(passage["text"].encode()).hexdigest()[:12]
+            documents[doc_id] = Document(doc_id, passage["title"], passage["text"])
+            answers = tuple(found["answer"] for found in row["output"] if found["answer"]) if answerable else ()
+            examples.append(
+                Example(
+                    row["id"], row["input"], references=answers, answerable=answerable,
+                    relevant=(Relevant((doc_id,)),) if answerable else None, segments={"part": part},
+                )
+            )  # fmt: skip
+    return list(documents.values()), examples
+
+
+def test_clapnq_end_to_end(tmp_path: Path) -> None:
+    """600 real questions, half of them unanswerable, come out per segment with labels kept apart from judgments."""
+    documents, examples = clapnq()
+    card = evaluated("clapnq", documents, examples, store_at(tmp_path))
+    consistent(card)
+    assert card.card.n == 600
+    assert card["recall@5"].scored == 300
+    assert card["recall@5"].not_applicable == 300
+    assert 0.6 < (card["recall@5"].mean or 0) < 1     # over pooled passages only
+    assert set(card.card.segments["part"]) == {"answerable", "unanswerable"}
+    unanswerable = {s.metric: s for s in card.card.segments["part"]["unanswerable"]}
+    assert unanswerable["answer_correctness"].not_applicable == 300
+    assert unanswerable["refusal_correctness"].scored == 300
+    assert card.causes["missed_refusal"] > 0           # an extractive system refuses too seldom on real questions
+    assert card.save(tmp_path / "clapnq.html").stat().st_size < 5_000_000
+
+
+def test_pubmedqa_end_to_end(tmp_path: Path) -> None:
+    """1,000 medical questions over 1,000 abstracts: every example is accounted for, in domain text."""
+    rows = json.loads((DATA / "pubmedqa/ori_pqal.json").read_text())
+    documents = [Document(key, "", " ".join(row["CONTEXTS"])) for key, row in rows.items()]
+    examples = [
+        Example(
+            key, row["QUESTION"], references=(row["LONG_ANSWER"],), relevant=(Relevant((key,)),), answerable=True,
+            segments={"verdict": row["final_decision"]},
+        )
+        for key, row in rows.items()
+    ]  # fmt: skip
+    card = evaluated("pubmedqa", documents, examples, store_at(tmp_path))
+    consistent(card)
+    assert card["recall@5"].scored == 1_000
+    assert (card["recall@5"].mean or 0) > 0.8
+    assert set(card.card.segments["verdict"]) == {"yes", "no", "maybe"}
+
+
+def test_ragchecker_file_has_no_passages(tmp_path: Path) -> None:
+    """RAGChecker's published answers come without passages: context metrics are not applicable, never 0."""
+    path = DATA / "ragchecker_meta/baseline_ragchecker.json"
+    card = finish(lambda: _imported(path, store_at(tmp_path)))
+    consistent(card)
+    for name in ("context_recall", "context_precision", "faithfulness", "contradicted", "ignored_top_ranked"):
+        assert card[name].not_applicable == card.card.n, name
+        assert card[name].mean is None
+    for name in ("answer_correctness", "answer_recall", "answer_relevance", "token_f1"):
+        assert card[name].scored > 0.9 * card.card.n, name
+
+
+async def _imported(path: Path, store: str) -> rg.Scorecard:
+    from ragauge.api.evaluate import Wanted, evaluate_source
+
+    return await evaluate_source(Source((str(path),), system="model1"), Wanted(), store)
