@@ -136,6 +136,12 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
                      Passage("p3", "b", "new", updated_at="2024-01-01T09:00")),
         "agrees": ("agrees", "contradicts"),
     }, "passage 2"),
+    # passage 2 is all there is of b, and a candidate shows that a newer version of b exists
+    ("stale_source", {
+        "relevant": (Relevant(("b",)),), "met": ((1,), ()),
+        "passages": (*passages("x"), Passage("p2", "b", "old", updated_at="2023-01-01")),
+        "candidates": (Passage("p2", "b", "old", updated_at="2023-01-01"), Passage("p9", "b", updated_at="2024-01-01")),
+    }, "gold document b came only as an outdated version (passage 2); reference claim 2 in no passage"),
     # only the version that gold document b-new replaced was retrieved, and it does not say what the reference says
     ("stale_source", {
         "relevant": (Relevant(("b-new",)),), "met": ((1,), ()),
@@ -229,6 +235,10 @@ OTHERWISE: list[tuple[str, dict[str, Any], str | None]] = [
                      Passage("p3", "b", "x", updated_at="2024-01-01T09:00")),
         "agrees": ("agrees", "contradicts"),
     }, "noise"),
+    ("stale: a superseded document that is labelled holds the answer", {
+        "passages": (Passage("p1", "a", "one", superseded_by="a-new"), *passages("b")), "met": ((1,), ()),
+        "relevant": (Relevant(("a",)),),
+    }, "span_cut"),
     ("stale: the newest came as well", {
         "relevant": (Relevant(("b-new",)),), "met": ((1,), ()),
         "passages": (*passages("b-new"), Passage("p2", "b-old", "two", superseded_by="b-new")),
@@ -433,7 +443,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 @given(cases())
-@settings(max_examples=400)
+@settings(max_examples=150)
 def test_attribution_is_total_and_sound(drawn: Case) -> None:
     """Any facts get a known cause or none; correct refusals never fail; a system error always does."""
     cause = drawn.cause()
@@ -451,7 +461,7 @@ def test_attribution_is_total_and_sound(drawn: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_a_lost_verdict_never_makes_an_example_fail(drawn: Case) -> None:
     """Losing all of a question's verdicts never turns a good example into a failed one, correct refusals aside."""
     if drawn.cause() is not None or (drawn.answerable is False and drawn.refuse):

@@ -29,7 +29,7 @@ def summary(name: str, mean: float | None, half: float = 0.03, n: int = 200, **c
     name = NAMES.get(name, name)
     metric = parse(name)
     interval = None if mean is None else Interval(max(0.0, mean - half), min(1.0, mean + half), "t")
-    named = (name, metric.measures, metric.direction, metric.kind)
+    named = (name, metric.measures, metric.direction, metric.scale)
     made = Summary(*named, n, n, 0, 0, 0, mean, interval, low=mean, high=mean)
     return replace(made, **changes)     # type: ignore[arg-type]
 
@@ -255,14 +255,33 @@ def test_even_spread_names_no_segment() -> None:
 def test_answerable_is_never_the_segment() -> None:
     """Only unanswerable questions can have missed refusals: that is no concentration."""
     labels = segments(answerable=["no"] * 50 + ["yes"] * 150)
-    assert concentrated([f"q{i}" for i in range(50)], labels) is None
+    assert concentrated("missed_refusal", [f"q{i}" for i in range(50)], labels) is None
+
+
+def test_only_examples_that_can_have_the_cause_are_compared() -> None:
+    """Missed refusals are compared among unanswerable questions, other causes among the rest."""
+    # 20 unanswerable questions, all of type "none", 10 of them of tenant a; the 10 of a and 2 of b were answered
+    kind, labels = ["none"] * 20 + ["single"] * 180, ["no"] * 20 + ["yes"] * 180
+    tenant = ["a"] * 10 + ["b"] * 10 + ["a", "b"] * 90
+    frame = segments(type=kind, tenant=tenant, answerable=labels)
+    hits = [f"q{i}" for i in range(12)]
+    found = concentrated("missed_refusal", hits, frame)
+    assert found is not None
+    assert (found.column, found.value, found.hits, found.n, found.other_hits, found.other_n) == (
+        "tenant", "a", 10, 10, 2, 10,
+    )     # fmt: skip
+    other = concentrated("noise", [f"q{i}" for i in range(20, 80)], frame)     # even among the answerable
+    assert other is None
+    without_labels = concentrated("missed_refusal", hits, frame.drop("answerable"))
+    assert without_labels is not None
+    assert without_labels.value == "none"
 
 
 def test_values_without_a_name_are_never_the_segment() -> None:
     """Examples without a value, or of many small values, are compared with but not named."""
     frame = tidy(segments(type=["x", "y"] * 2 + ["z"] * 6 + ["long"] * 90))
     assert set(frame["type"]) == {"(other)", "z", "long"}
-    assert concentrated([f"q{i}" for i in range(4)], frame) is None
+    assert concentrated("noise", [f"q{i}" for i in range(4)], frame) is None
 
 
 def test_the_clearest_example_is_shown() -> None:
@@ -278,11 +297,11 @@ def test_concentration_is_corrected() -> None:
     kind = ["a"] * 8 + ["b"] * 12 + ["a"] * 12 + ["b"] * 68
     alone = fisher_greater(8, 20, 12, 80)
     assert 0.005 < alone < 0.05
-    found_alone = concentrated(hits, segments(type=kind))
+    found_alone = concentrated("noise", hits, segments(type=kind))
     assert found_alone is not None
     assert found_alone.p == pytest.approx(min(1.0, 2 * alone))     # two values are two looks
     even = {f"column{i}": ["x", "y"] * 50 for i in range(10)}
-    assert concentrated(hits, segments(type=kind, **even)) is None
+    assert concentrated("noise", hits, segments(type=kind, **even)) is None
 
 
 def test_false_alarms_of_concentration() -> None:
@@ -293,7 +312,7 @@ def test_false_alarms_of_concentration() -> None:
     for _ in range(200):
         frame = tidy(segments(**{f"c{i}": rng.choice(list("abc"), 120).tolist() for i in range(4)}))
         hit = rng.choice(120, 30, replace=False)
-        alarms += concentrated([f"q{i}" for i in hit], frame) is not None
+        alarms += concentrated("noise", [f"q{i}" for i in hit], frame) is not None
     assert alarms / 200 <= 0.05
 
 

@@ -32,12 +32,12 @@ def test_declared_and_derived_columns() -> None:
         Example("a", "Where is the station?", segments={"type": "single"}, answerable=True),
         Example("b", "Wie lange habe ich Zeit, um die Ware nach dem Kauf an Sie zurückzugeben, und was kostet das?",
                 segments={"tenant": "acme"}, answerable=False),
-        Example("c", "Refund?"),
+        Example("c", "42?"),
     ])     # fmt: skip
     assert found.columns == ["query_id", "type", "tenant", "language", "query_length", "answerable"]
     assert found["type"].to_list() == ["single", None, None]
     assert found["tenant"].to_list() == [None, "acme", None]
-    assert found["language"].to_list()[:2] == ["en", "de"]
+    assert found["language"].to_list() == ["en", "de", None]
     assert found["query_length"].to_list() == ["short", "long", "short"]
     assert found["answerable"].to_list() == ["yes", "no", None]
 
@@ -72,8 +72,13 @@ def test_useless_columns_are_left_out() -> None:
     """Ids, constants, empty columns and derived columns without two real groups are left out."""
     n = 60
     found = tidy(segments(
-        kept=["x", "y"] * 30, ids=[f"id{i}" for i in range(n)], fifty=[f"v{i % 50}" for i in range(n)],
-        same=["x"] * n, empty=[None] * n, language=["en"] * 57 + ["de", "de", "fr"], query_length=["short"] * n,
+        kept=["x", "y"] * 30,
+        ids=[f"id{i}" for i in range(n)],
+        fifty=[f"v{i % 50}" for i in range(n)],
+        same=["x"] * n,
+        empty=[None] * n,
+        language=["en"] * 48 + ["de"] * 4 + [None] * 6 + ["fr", "es"],
+        query_length=["short"] * n,
         answerable=["yes"] * 55 + ["no"] * 5,
     ))     # fmt: skip
     assert found.columns == ["query_id", "kept", "answerable"]

@@ -98,12 +98,12 @@ def build(
     summaries = summarize(arrays, metrics, level=level)
     shown = tidy(segments, among=arrays.query_ids)
     in_segments = by_segment(arrays, metrics, shown, summaries, level=level)
-    answerable = _answerable(arrays, metrics, segments, level)
     counts = Counter(failures(causes)["cause"].to_list())
     return Scorecard(
         run, judge_note, n, pending, summaries, in_segments,
         findings=diagnose(
-            summaries, in_segments, causes, n, segments=shown, judge_id=judge_note.judge_id, answerable=answerable
+            summaries, in_segments, causes, n, segments=_labelled(shown, segments), judge_id=judge_note.judge_id,
+            answerable=_answerable(arrays, metrics, segments, level),
         ),
         causes=dict(counts.most_common()), failed_examples=counts.total(), worst=tuple(worst),
         warnings=(*warnings, *warn(summaries, judge_note, n, match)),
@@ -111,6 +111,14 @@ def build(
         level=level,
         took=dict(took or {}),
     )     # fmt: skip
+
+
+def _labelled(shown: pl.DataFrame, segments: pl.DataFrame) -> pl.DataFrame:
+    """The segments shown, with the labels of answerable even where too few differ to show them."""
+    if "answerable" not in segments.columns:
+        return shown
+    labels = segments.select("query_id", "answerable").unique("query_id")
+    return shown.drop("answerable", strict=False).join(labels, on="query_id", how="left", maintain_order="left")
 
 
 def _answerable(

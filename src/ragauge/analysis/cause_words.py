@@ -70,7 +70,7 @@ WORDS: Mapping[str, Words] = {
     ),
     "noise": Words(
         "answers follow passages that lead astray",
-        ("context_precision", "noise_sensitivity:source=irrelevant", "answer_correctness"), "the prompt",
+        ("noise_sensitivity:source=irrelevant", "answer_correctness", "context_precision"), "the prompt",
         "context_precision and answer_correctness",
     ),
     "ignored": Words(

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 FEWEST = 3     # examples with the cause in a segment before it is worth naming
-# labels decide these columns and the causes alike, so a cause always seems concentrated in them
-TAUTOLOGIES = ("answerable",)
+# the column that labels decide as they decide causes, so that a cause always seems concentrated in it
+ANSWERABLE = "answerable"
+# causes that only questions labelled unanswerable can have; the others are compared among the rest
+OF_UNANSWERABLE = ("missed_refusal",)
 
 
 class Concentration(NamedTuple):
@@ -40,20 +42,25 @@ class Concentration(NamedTuple):
     p: float
 
 
-def concentrated(ids: Collection[str], segments: pl.DataFrame) -> Concentration | None:
+def concentrated(cause: str, ids: Collection[str], segments: pl.DataFrame) -> Concentration | None:
     """The segment whose share of examples with a cause lies most clearly above the rest; None where none does.
 
     Args:
+        cause: its name.
         ids: examples with the cause.
-        segments: a tidy segment frame of all examples.
+        segments: a tidy segment frame of all examples; with the column answerable, only examples that can have the
+            cause are compared.
     """
     import polars as pl
 
     marked = segments.with_columns(pl.col("query_id").is_in(list(ids)).alias("\0hit"))
+    if ANSWERABLE in segments.columns:
+        unanswerable = pl.col(ANSWERABLE).eq_missing("no")
+        marked = marked.filter(unanswerable if cause in OF_UNANSWERABLE else ~unanswerable)
     n, hits = marked.height, int(marked["\0hit"].sum())
     found = []
     for column in segments.columns:
-        if column == "query_id" or column in TAUTOLOGIES:
+        if column in ("query_id", ANSWERABLE):
             continue
         counted = marked.group_by(column).agg(pl.len().alias("n"), pl.col("\0hit").sum().alias("hits")).sort(column)
         for value, size, inside in counted.iter_rows():

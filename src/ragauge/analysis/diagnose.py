@@ -46,7 +46,8 @@ def diagnose(
         segment_summaries: column -> value -> summaries.
         causes: a cause frame; its repeats of an example count as one failure.
         n: examples evaluated.
-        segments: a tidy segment frame of the examples evaluated; None = no segment is looked for.
+        segments: a tidy segment frame of the examples evaluated, with the column answerable where there are such
+            labels; None = no segment is looked for.
         judge_id: who judged; a judge whose id begins with "local" lowers the confidence.
         answerable: summaries over the examples not labelled unanswerable; None = none is labelled so.
     """
@@ -90,7 +91,7 @@ def _of_cause(
     import polars as pl
 
     rows, words, row = failed.filter(pl.col("cause") == cause), WORDS[cause], BY_NAME[cause]
-    where = None if segments is None else concentrated(rows["query_id"].to_list(), segments)
+    where = None if segments is None else concentrated(cause, rows["query_id"].to_list(), segments)
     near = by_segment.get(where.column, {}).get(where.value, ()) if where else ()
     number = _number(words.metrics, near) or _number(words.metrics, summaries)
     numbers = f"{number}, " if number else ""

@@ -25,6 +25,7 @@ BySegment = Mapping[str, Mapping[str, tuple[Summary, ...]]]
 FEWEST = 5          # examples; smaller values are grouped
 MOST_VALUES = 50    # a column with more is an identifier, not a segment
 OTHER, NONE = "(other)", "(none)"
+UNDETERMINED = "und"
 DERIVED = ("language", "query_length", "answerable")
 SHORT, LONG = 6, 16     # words: up to 6 is short, from 16 is long
 # these stand for their layer when values of a segment are put in order
@@ -44,7 +45,8 @@ def segment_frame(examples: Iterable[Example]) -> pl.DataFrame:
     declared = dict.fromkeys(column for example in rows for column in example.segments)
     columns: dict[str, list[str | None]] = {column: [e.segments.get(column) for e in rows] for column in declared}
     if "language" not in declared:
-        columns["language"] = [guess(example.query) for example in rows]
+        guessed = (guess(example.query) for example in rows)
+        columns["language"] = [None if language == UNDETERMINED else language for language in guessed]
     if "query_length" not in declared:
         columns["query_length"] = [query_length(example.query) for example in rows]
     if "answerable" not in declared:
@@ -68,8 +70,8 @@ def tidy(segments: pl.DataFrame, among: Sequence[str] | None = None) -> pl.DataF
     """The columns worth looking at, small values grouped.
 
     Two or more values with fewer than 5 examples each become "(other)"; a single one keeps its name. No value is
-    "(none)". Left out: a column with more than 50 values or only one, and a derived one whose second largest group
-    has fewer than 5 examples.
+    "(none)". Left out: a column with more than 50 values or only one, and a derived one without two named values of
+    at least 5 examples.
 
     Args:
         segments: a segment frame.
@@ -91,8 +93,8 @@ def tidy(segments: pl.DataFrame, among: Sequence[str] | None = None) -> pl.DataF
         if len(small) > 1:
             column = column.replace(small, OTHER)
             counts = Counter(column.to_list())
-        sizes = sorted(counts.values(), reverse=True)
-        if len(sizes) > 1 and (name not in DERIVED or sizes[1] >= FEWEST):
+        named = [value for value, count in counts.items() if count >= FEWEST and value not in (OTHER, NONE)]
+        if len(counts) > 1 and (name not in DERIVED or len(named) > 1):
             kept[name] = column.alias(name)
     return pl.DataFrame(kept)
 

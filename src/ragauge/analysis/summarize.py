@@ -51,7 +51,7 @@ def summary(metric: Metric, columns: Columns | None, reasons: Sequence[str], lev
     """The summary of one metric over the examples of its columns."""
     import numpy as np
 
-    named = (str(metric), metric.measures, metric.direction, metric.kind)
+    named = (str(metric), metric.measures, metric.direction, metric.scale)
     if columns is None or not columns.status.size:
         return Summary(*named, n=0, scored=0, undefined=0, not_applicable=0, failed=0, mean=None, interval=None)
     counts = np.bincount(columns.status, minlength=4)
@@ -60,7 +60,7 @@ def summary(metric: Metric, columns: Columns | None, reasons: Sequence[str], lev
     total, size = _sum(values, weights), _sum(None, weights, scored.size)
     interval = mean_interval(
         values,
-        kind=metric.kind,
+        kind=metric.scale,
         weights=weights,
         clusters=None if columns.cluster is None else columns.cluster[scored],
         level=level,
@@ -76,10 +76,10 @@ def summary(metric: Metric, columns: Columns | None, reasons: Sequence[str], lev
         failed=int(counts[FAILED]),
         mean=total / size if size > 0 else None,
         interval=interval,
-        micro=_micro(columns, scored) if metric.measures != "retrieval" and metric.kind == "mean" else None,
+        micro=_micro(columns, scored) if metric.measures != "retrieval" and metric.scale == "mean" else None,
         low=_extreme(failed.low, failed.weight, metric.range[0], total, size),
         high=_extreme(failed.high, failed.weight, metric.range[1], total, size, sign=-1.0),
-        quantiles=_quantiles(values, weights) if metric.kind == "amount" else {},
+        quantiles=_quantiles(values, weights) if metric.scale == "amount" else {},
         reasons=_reasons(columns, reasons) if scored.size < columns.status.size else {},
     )
 

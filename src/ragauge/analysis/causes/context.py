@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
-from ragauge.analysis.causes.seen import Seen, documents, numbers
+from ragauge.analysis.causes.seen import Seen, counted, documents, numbers
 
 
 def _cut(seen: Seen) -> Verdict:
@@ -27,13 +27,13 @@ def _noise(seen: Seen) -> Verdict:
     """The answer rests on passages that lead astray."""
     for claim in seen.wrong:
         if claim.supporting:
-            where = f"passage{'s' if len(claim.supporting) > 1 else ''} {numbers(claim.supporting)}"
+            where = counted("passage", claim.supporting)
             return Why(f"claim {claim.n} follows {where} but contradicts the reference", "judge")
     if seen.used and seen.evidence and seen.used.isdisjoint(seen.evidence):
         if not (seen.claims_whole and seen.evidence_whole):
             return Lack("some verdicts on claims or passages")
-        held = numbers(sorted(seen.evidence))
-        return Why(f"the answer uses passage {numbers(sorted(seen.used))}; the evidence is in {held}", "judge")
+        used, held = counted("passage", seen.used), numbers(sorted(seen.evidence))
+        return Why(f"the answer uses {used}; the evidence is in {held}", "judge")
     if seen.claims is None:
         return Lack(seen.lack("verify_answer.support"))
     supported = any(claim.supporting for claim in seen.claims)

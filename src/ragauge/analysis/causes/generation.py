@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
-from ragauge.analysis.causes.seen import Seen, numbers
+from ragauge.analysis.causes.seen import Seen, counted, numbers
 from ragauge.data.facts import Claim
 
 
@@ -44,7 +44,7 @@ def _contradicted(seen: Seen) -> Verdict:
     if seen.against:
         first = seen.against[0]
         text = f"{_share(seen, seen.against)} contradicted by the passages"
-        return Why(f"{text} (claim {first.n} by passage {numbers(first.contradicting)})", "judge")
+        return Why(f"{text} (claim {first.n} by {counted('passage', first.contradicting)})", "judge")
     return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
 
 
@@ -55,15 +55,15 @@ def _ignored(seen: Seen) -> Verdict:
     if not seen.claims_whole:
         return Lack(seen.lack("verify_answer.support"))
     if seen.evidence:
-        text = f"the answer uses none of the {seen.n} passages, though the evidence is in {_passages(seen)}"
-        return Why(text, "judge")
+        held = counted("passage", seen.evidence)
+        return Why(f"the answer uses none of the {seen.n} passages, though the evidence is in {held}", "judge")
     return None if seen.evidence_whole else Lack("which passages hold the evidence")
 
 
 def _hallucinated(seen: Seen) -> Verdict:
     """A claim stands in no passage, be it true or not."""
     if seen.bare:
-        text = f"{_share(seen, seen.bare)} in no passage (claim {numbers(claim.n for claim in seen.bare)})"
+        text = f"{_share(seen, seen.bare)} in no passage ({counted('claim', [claim.n for claim in seen.bare])})"
         return Why(text, "judge")
     return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
 
@@ -78,7 +78,7 @@ def _misattributed(seen: Seen) -> Verdict:
         if claim.supporting:
             cited = seen.cited(claim)
             if cited and cited.isdisjoint(claim.supporting):
-                text = f"claim {claim.n} cites passage {numbers(sorted(cited))}"
+                text = f"claim {claim.n} cites {counted('passage', cited)}"
                 return Why(f"{text} but stands in {numbers(claim.supporting)}", "judge")
     return None
 
@@ -99,10 +99,6 @@ def _incomplete(seen: Seen) -> Verdict:
 def _share(seen: Seen, claims: Sequence[Claim]) -> str:
     total = len(seen.answer.claims) if seen.answer else 0
     return f"{len(claims)} of {total} claim{'' if total == 1 else 's'}"
-
-
-def _passages(seen: Seen) -> str:
-    return f"passage{'s' if len(seen.evidence) > 1 else ''} {numbers(sorted(seen.evidence))}"
 
 
 MISSED_REFUSAL = Row(

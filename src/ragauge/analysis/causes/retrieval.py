@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
-from ragauge.analysis.causes.seen import Seen, documents, numbers
+from ragauge.analysis.causes.seen import Seen, counted, documents
 
 DEPTH = "candidates (the ranking before the cut) not recorded"
 
@@ -19,7 +19,7 @@ def _compound(seen: Seen) -> Verdict:
     """Part of the evidence was found, and the answer fills the rest from nowhere."""
     if not seen.bare:
         return None if seen.claims_whole or not _partial(seen) else Lack(seen.lack("verify_answer.support"))
-    claims = f"claim{'s' if len(seen.bare) > 1 else ''} {numbers(claim.n for claim in seen.bare)}"
+    claims = counted("claim", [claim.n for claim in seen.bare])
     has = "have" if len(seen.bare) > 1 else "has"
     if seen.missed is not None and 0 < len(seen.missed) < len(seen.relevant):
         found = len(seen.relevant) - len(seen.missed)

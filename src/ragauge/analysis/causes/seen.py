@@ -97,28 +97,43 @@ class Seen:
     # ---- versions ----
 
     @cached_property
-    def stale(self) -> frozenset[int] | None:
-        """Numbers of the passages from outdated versions; None when no passage says how old it is."""
-        every = [*(self.passages or ()), *(self.response.candidates or ())]
-        if not any(passage.superseded_by or passage.updated_at for passage in self.passages or ()):
-            return None
+    def dated(self) -> bool:
+        """Whether some passage says how old it is."""
+        return any(passage.superseded_by or passage.updated_at for passage in self.passages or ())
+
+    @cached_property
+    def outdated(self) -> frozenset[int]:
+        """Numbers of the passages older than the newest version of their document, candidates included."""
         newest: dict[str, str] = {}
-        for passage in every:
+        for passage in (*(self.passages or ()), *(self.response.candidates or ())):
             if passage.updated_at:
                 newest[passage.doc_id] = max(passage.updated_at, newest.get(passage.doc_id, ""))
         return frozenset(
             n
             for n, passage in enumerate(self.passages or (), 1)
-            if passage.superseded_by or (passage.updated_at and _older(passage.updated_at, newest[passage.doc_id]))
+            if passage.updated_at and _older(passage.updated_at, newest[passage.doc_id])
         )
 
-    def of(self, item: Relevant) -> list[int]:
-        """Numbers of the passages of a labelled item, older versions that it replaces included."""
-        return [
-            n
-            for n, passage in enumerate(self.passages or (), 1)
-            if passage.doc_id in item.doc_ids or passage.superseded_by in item.doc_ids
-        ]
+    @cached_property
+    def stale(self) -> frozenset[int]:
+        """Numbers of the passages that are outdated or superseded by another document."""
+        superseded = (n for n, passage in enumerate(self.passages or (), 1) if passage.superseded_by)
+        return self.outdated.union(superseded)
+
+    def versions(self, item: Relevant) -> tuple[list[int], list[int]]:
+        """Numbers of a labelled item's passages: current ones, and outdated ones or of documents that it replaces.
+
+        A document that is labelled counts as current even where another supersedes it: the label says that it holds
+        the answer.
+        """
+        current: list[int] = []
+        old: list[int] = []
+        for n, passage in enumerate(self.passages or (), 1):
+            if passage.doc_id in item.doc_ids:
+                (old if n in self.outdated else current).append(n)
+            elif passage.superseded_by in item.doc_ids:
+                old.append(n)
+        return current, old
 
     # ---- the answer ----
 
@@ -257,6 +272,11 @@ def numbers(values: Iterable[int]) -> str:
     """Numbers in words: 2; 2 and 5; 2, 5 and 7."""
     listed = [str(value) for value in values]
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}" if listed else "none"
+
+
+def counted(noun: str, values: Collection[int]) -> str:
+    """A noun with its numbers: passage 2; passages 2 and 5."""
+    return f"{noun}{'s' if len(values) > 1 else ''} {numbers(sorted(values))}"
 
 
 def documents(items: Sequence[Relevant], most: int = 3) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
-from ragauge.analysis.causes.seen import Seen, documents, numbers
+from ragauge.analysis.causes.seen import Seen, counted, documents
 
 LONGEST = 200     # characters of an error that are shown
 
@@ -19,27 +19,22 @@ def _failed(seen: Seen) -> Verdict:
 def _stale(seen: Seen) -> Verdict:
     """A wrong claim rests on outdated passages alone, or the gold documents came only in outdated versions."""
     wrong = [claim for claim in seen.wrong if claim.supporting]
-    items = [item for item in seen.relevant if seen.of(item)]
-    came = sorted({n for item in items for n in seen.of(item)})
-    suspect = bool(seen.unmet and came)
-    if not wrong and not suspect:
-        return Lack(seen.lack("agree.answer")) if _open(seen) else None
-    if seen.stale is None:
-        return Lack("dates or versions of the passages not recorded")
+    if not seen.dated:
+        suspect = wrong or (seen.unmet and any(any(seen.versions(item)) for item in seen.relevant))
+        return Lack("dates or versions of the passages not recorded") if suspect else None
     for claim in wrong:
         if seen.stale.issuperset(claim.supporting):
-            where = f"passage{'s' if len(claim.supporting) > 1 else ''} {numbers(claim.supporting)}"
+            where = counted("passage", claim.supporting)
             return Why(f"claim {claim.n} contradicts the reference and rests on {where}, outdated", "judge")
-    if suspect and seen.stale.issuperset(came):
-        text = f"{documents(items)} came only as an outdated version (passage {numbers(came)})"
-        return Why(f"{text}, and reference claim {numbers(c.n for c in seen.unmet)} is in no passage", "labels")
-    return None
-
-
-def _open(seen: Seen) -> bool:
-    """Whether a verdict that is lacking could show a wrong claim that rests on an outdated passage."""
-    supported = any(claim.supporting for claim in seen.claims or ())
-    return bool(seen.stale) and supported and seen.agreement is None
+    if seen.unmet:
+        came = [(item, *seen.versions(item)) for item in seen.relevant]
+        old = {n for _, _, numbers in came for n in numbers}
+        if old and not any(current for _, current, _ in came):
+            items = documents([item for item, _, numbers in came if numbers])
+            text = f"{items} came only as an outdated version ({counted('passage', old)})"
+            return Why(f"{text}; {counted('reference claim', [c.n for c in seen.unmet])} in no passage", "labels")
+    on_old = any(claim.supporting and seen.stale.issuperset(claim.supporting) for claim in seen.claims or ())
+    return Lack(seen.lack("agree.answer")) if on_old and seen.agreement is None else None
 
 
 def _not_indexed(seen: Seen) -> Verdict:
