@@ -1,0 +1,73 @@
+"""The README does what it says: its files, commands and code are taken from it and run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text()
+BIN = Path(sys.executable).parent
+QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 1\n"
+RUN = "q1 Q0 a 1 2.0 x\nq1 Q0 b 2 1.0 x\nq2 Q0 d 1 1.0 x\n"
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "answers.jsonl").write_text(blocks("json")[0])
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "run.txt").write_text(RUN)
+    return tmp_path
+
+
+def run(words: list[str], folder: Path) -> str:
+    env = {key: value for key, value in os.environ.items() if not key.startswith("RAGAUGE")}
+    env["PATH"] = f"{BIN}{os.pathsep}{env['PATH']}"
+    done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=240)
+    assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_commands_of_the_readme_run(folder: Path) -> None:
+    """Every ragauge command of the README runs, in order, on the README's own file, and writes what it says."""
+    lines = [line[2:] for block in blocks("console") for line in block.splitlines() if line.startswith("$ ragauge")]
+    assert len(lines) >= 4
+    out = [run([str(BIN / "ragauge"), *shlex.split(line)[1:]], folder) for line in lines]
+    assert "faithfulness" in out[0]
+    assert (folder / "report.html").is_file()
+    assert "12 euros" in out[1]
+
+
+@pytest.mark.slow
+def test_python_of_the_readme_runs(folder: Path) -> None:
+    """The README's Python runs as it stands and finds the invented price and the missed page."""
+    (code,) = blocks("python")
+    out = run([sys.executable, "-c", code], folder)
+    assert "faithfulness" in out
+    assert "retrieval_miss" in out
+
+
+def test_make_targets_of_the_readme_exist() -> None:
+    """The two commands that do everything are targets of the Makefile, and CI runs the one that includes both tests."""
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for target in re.findall(r"^\$ make ([a-z]+)", README, re.MULTILINE):
+        assert target in targets
+    assert "make check" in (ROOT / ".ci/run").read_text()
+
+
+def test_linked_pages_exist() -> None:
+    """Every relative link of the README and the documentation leads to a file."""
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
