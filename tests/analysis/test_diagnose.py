@@ -128,13 +128,17 @@ def test_level_by_interval() -> None:
 
 
 def test_recall_stands_in_only_where_needed() -> None:
-    """Label recall is read for context_recall where that was not measured."""
+    """Label recall is read for context_recall where that was not measured or is unclear, never against it."""
     both = [summary("recall", 0.9), summary("context_recall", 0.5)]
-    for given, name in ((both, "context_recall"), (both[:1], "recall@5")):
-        spoke = measured("context_recall", given)
-        assert spoke is not None
-        assert spoke.metric == name
-    assert measured("context_recall", [summary("mrr", 0.9)]) is None
+    assert [spoke.metric for spoke in measured("context_recall", both)] == ["context_recall", "recall@5"]
+    assert measured("context_recall", [summary("mrr", 0.9), summary("recall", None)]) == []
+
+    def held(**means: float) -> list[str]:
+        return [match.pattern.name for match in matches(summaries(faithfulness=0.60, **means))]
+
+    assert held(recall=0.95) == ["grounding"]
+    assert held(recall=0.95, context_recall=0.81) == ["grounding"]
+    assert held(recall=0.95, context_recall=0.50) == ["systemic"]
 
 
 def test_every_cause_has_words() -> None:
@@ -181,6 +185,15 @@ def test_pattern_joins_the_most_frequent_of_its_causes() -> None:
     assert "generation is the problem" in held[0].evidence
     assert held[0].cause == "contradicted"
     assert "generation is the problem" not in held[1].evidence
+
+
+def test_causes_of_one_pattern_are_one_problem() -> None:
+    """Where a pattern holds, its causes are ranked together by what they explain jointly."""
+    counts = {"incomplete": 14, "hallucinated": 13, "noise": 12, "contradicted": 10, "ignored": 3}
+    held = found(counts, faithfulness=0.60, context_recall=0.95)
+    assert names(held) == ["hallucinated", "contradicted", "ignored", "incomplete", "noise"]
+    assert "generation is the problem" in held[0].evidence
+    assert names(found(counts)) == ["incomplete", "hallucinated", "noise", "contradicted", "ignored"]
 
 
 def test_pattern_alone() -> None:

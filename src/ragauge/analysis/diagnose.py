@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,8 @@ def diagnose(
 
     A finding is a cause of at least 10 % of the failed examples or of three, with the segment where it is
     concentrated; or a pattern of metrics that lie wholly below or above their starting points. A pattern that goes
-    with such a cause adds its reading to that finding.
+    with such causes adds its reading to the most frequent one, and they count as one problem: they are placed
+    together, by what they explain jointly.
 
     Args:
         summaries: over all examples.
@@ -63,9 +64,19 @@ def diagnose(
     for match in held:
         if match.pattern.name != WORKING:
             _add(match, found, counts, failed.height)
-    ranked = sorted(found.values(), key=lambda finding: -finding.explains)
+    jointly = {cause: max([finding.explains, *_together(cause, held, found)]) for cause, finding in found.items()}
+    ranked = sorted(found.values(), key=lambda finding: (-jointly[finding.cause], -finding.explains))
     working = [_of_pattern(match, counts, failed.height) for match in held if match.pattern.name == WORKING]
     return (*ranked, *_unexplained(failed), *working)
+
+
+def _together(cause: str, held: Sequence[Match], found: Mapping[str, Finding]) -> list[int]:
+    """Failures explained by all causes of each pattern that holds and goes with this one."""
+    return [
+        sum(found[other].explains for other in match.pattern.causes if other in found)
+        for match in held
+        if cause in match.pattern.causes
+    ]
 
 
 def _add(match: Match, found: dict[str, Finding], counts: Counter[Any], n_failed: int) -> None:
@@ -110,8 +121,7 @@ def _of_cause(
 
 
 def _number(names: Sequence[str], summaries: Sequence[Summary]) -> str:
-    found = (measured(name, summaries) for name in names)
-    return next((estimate(summary) for summary in found if summary is not None), "")
+    return next((estimate(summary) for name in names for summary in measured(name, summaries)), "")
 
 
 def _place(where: Concentration | None) -> str:

@@ -163,9 +163,11 @@ def matches(summaries: Sequence[Summary], answerable: Sequence[Summary] | None =
 
 
 def _number(name: str, wanted: str, summaries: Sequence[Summary]) -> str:
-    """The metric's number in words if it is as wanted, else nothing."""
-    summary, point = measured(name, summaries), STARTING_POINTS[name]
-    if summary is None or level_of(summary, point) != wanted:
+    """The metric's number in words if it is as wanted, else nothing; the first clear one of those that speak for it."""
+    point = STARTING_POINTS[name]
+    levels = ((summary, level_of(summary, point)) for summary in measured(name, summaries))
+    summary, level = next(((s, level) for s, level in levels if level != "unclear"), (None, "unclear"))
+    if summary is None or level != wanted:
         return ""
     side = "above" if wanted == "high" else "below"
     return f"{estimate(summary)} is {side} {point.value:.2f}, the {STARTING} ({point.source})"

@@ -37,7 +37,7 @@ STARTING_POINTS: Mapping[str, StartingPoint] = {
     "noise_sensitivity:source=irrelevant": StartingPoint(0.10, "ours"),
     "empty_result_rate": StartingPoint(0.05, "ours"),
 }
-# where a metric was not measured, this one is read in its place: label recall is context recall without a judge
+# where a metric was not measured or is unclear, this one is read: label recall is context recall without a judge
 STAND_INS: Mapping[str, str] = {"context_recall": "recall"}
 
 
@@ -53,13 +53,14 @@ def level_of(summary: Summary, point: StartingPoint) -> Level:
     return "high" if min(summary.interval.low, summary.low) > point.value else "unclear"
 
 
-def measured(name: str, summaries: Sequence[Summary]) -> Summary | None:
-    """The summary that speaks for a metric: its own, at any cutoff, else its stand-in's; None when there is none."""
-    for wanted in (name, STAND_INS.get(name)):
-        for summary in summaries:
-            if wanted and summary.metric.partition("@")[0] == wanted and summary.mean is not None:
-                return summary
-    return None
+def measured(name: str, summaries: Sequence[Summary]) -> list[Summary]:
+    """The summaries that speak for a metric, the best first: its own, at any cutoff, then its stand-in's."""
+    return [
+        summary
+        for wanted in (name, STAND_INS.get(name))
+        for summary in summaries
+        if summary.mean is not None and summary.metric.partition("@")[0] == wanted
+    ]
 
 
 def estimate(summary: Summary) -> str:
