@@ -443,7 +443,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 @given(cases())
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 def test_attribution_is_total_and_sound(drawn: Case) -> None:
     """Any facts get a known cause or none; correct refusals never fail; a system error always does."""
     cause = drawn.cause()
@@ -461,7 +461,7 @@ def test_attribution_is_total_and_sound(drawn: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 def test_a_lost_verdict_never_makes_an_example_fail(drawn: Case) -> None:
     """Losing all of a question's verdicts never turns a good example into a failed one, correct refusals aside."""
     if drawn.cause() is not None or (drawn.answerable is False and drawn.refuse):

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragauge.analysis.arrays import ScoreArrays
@@ -271,6 +271,7 @@ anything = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(anything, max_size=8), st.sampled_from(METRICS), st.booleans())
 def test_summary_is_whole(results: list[Measured], metric: str, in_pairs: bool) -> None:
     """The four counts sum to n, the mean lies in its interval and its bounds, and nothing is NaN."""
@@ -289,6 +290,7 @@ def test_summary_is_whole(results: list[Measured], metric: str, in_pairs: bool) 
             assert found.low - 1e-9 <= found.mean <= found.high + 1e-9
 
 
+@settings(deadline=None)
 @given(st.lists(value, min_size=1, max_size=8), st.data())
 def test_a_failure_never_helps(results: list[Measured], data: st.DataObject) -> None:
     """Turning any score into a failure with bounds around it never raises the low mean nor lowers the high one (42)."""

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragauge.errors import UsageError
@@ -23,6 +23,7 @@ def test_docstring_examples() -> None:
     assert not doctest.testmod(families).failed
 
 
+@settings(deadline=None)
 @given(st.integers(0, 60), st.integers(0, 60), st.data())
 def test_fisher_equals_scipy(n: int, other_n: int, data: st.DataObject) -> None:
     """fisher_greater is SciPy's one-sided exact test."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragauge.errors import UsageError
@@ -111,6 +111,7 @@ def test_weighted_t_by_hand() -> None:
     assert ends(student_t([0, 1, 2], [1, 1, 2])) == pytest.approx((1.25 - half, 1.25 + half), rel=1e-9)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=12), st.floats(0.01, 100))
 def test_only_the_ratio_of_weights_matters(values: list[float], scale: float) -> None:
     """Equal weights of any size change nothing, and a weight of 0 leaves a value out."""
@@ -119,6 +120,7 @@ def test_only_the_ratio_of_weights_matters(values: list[float], scale: float) ->
     assert ends(student_t([*values, 99.0], [1.0] * len(values) + [0.0])) == pytest.approx(plain, abs=1e-6)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=12))
 def test_singleton_clusters_are_no_clusters(values: list[float]) -> None:
     """With one value in each cluster the clustered interval is Student's."""
@@ -189,6 +191,7 @@ def test_constant_values_on_other_ranges() -> None:
     assert mean_interval([5.0] * 20, kind="amount", bounds=(0, inf)) is None
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.floats(0, 1), min_size=2, max_size=30),
     st.sampled_from(["rate", "mean"]),
