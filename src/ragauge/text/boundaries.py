@@ -11,7 +11,7 @@ CLOSING = "」』】〉》）)\\]\"”’»'"
 ENDERS = "。！？｡؟۔।॥։።။៕។།"
 STOP = re.compile(rf"[{ENDERS}]+[{CLOSING}]*(?!\s*[{ENDERS}])")
 GLUED = re.compile(rf"(?<=[{UNSPACED}])[.!?]+[{CLOSING}]*(?=[{UNSPACED}])")
-FOOTNOTED = re.compile(r"(?<=[.!?])[¹²³⁰⁴-⁹]+(?=\s)")
+FOOTNOTED = re.compile(r"(?<=[.!?])(?:[¹²³⁰⁴-⁹]+|【[^】\n]{1,40}】)+(?=\s)")
 GREEK_QUESTION = re.compile(r"(?<=[Ͱ-Ͽἀ-῿])[;\u037e](?=\s)")
 QUOTED_ON = re.compile(r"\s*(?:と|って|という)")     # 「…。」 and the sentence goes on
 SPACE_ENDED = re.compile(r"(?<=[\u0e00-\u0eff])[ \u00a0]+(?=[\u0e00-\u0eff])")     # Thai and Lao
@@ -33,6 +33,19 @@ _BEFORE_SMALL = """
 ca. str. abs. art. ud. uds. pág. aprox. av. env. éd. chap. pag. ecc. n.b. o.a. enz. m.fl. s.k. itp. itd. ul. vb. örn.
 г. гг. в. вв. им. ул. т.д. т.п. др. руб. млн. млрд. тыс. u.s.w. usw. etc.
 """
+# before a capital, only these are left to the model: it has learnt "cancer" and "century" as abbreviations too
+_LEFT_TO_MODEL = """
+mr mrs messrs mme mlle drs prof rev hon pres gov sen rep gen col maj capt cmdr cdr sgt cpl pvt brig adm ste esq supt
+insp dir asst assoc atty ing dept univ inst acad natl int intl proc soc assn bros inc corp ltd llc plc mfg viz etc
+approx est fig figs eqs eqn nos vol vols chap sec sect eds ref refs art arts app appx para ser supp suppl tab def cit
+jan feb mar apr jun jul aug sept oct nov dec mon tue tues wed thu thur thurs fri sat sun ave blvd hwy apt bldg rte
+ala ariz ark calif colo conn fla ill ind kan mich minn miss mont neb nev okla ore penn tenn tex wash wis wyo mass del
+biol chem phys med sci clin eng math econ hist psychol surg pharm spp subsp var min max temp avg misc dist div exec
+govt hosp lab lib mgr mus nat org phil pub tech trans treas ibid seq vgl
+"""
+LEFT_TO_MODEL = frozenset(_LEFT_TO_MODEL.split())
+BEFORE_CAPITAL = re.compile(r"\.[\"'”’)\]]*(?=\s+[\"'“‘(\[]?([^\W\d_]))")
+OPENING = "([\"'“‘„«"
 ABBREVIATIONS = frozenset(_BEFORE_ANYTHING.split())
 LOOSE_ABBREVIATIONS = frozenset(_BEFORE_SMALL.split())
 
@@ -53,6 +66,24 @@ def other_stops(piece: str) -> set[int]:
     return stops
 
 
+def plain_stops(piece: str) -> set[int]:
+    """Offsets behind full stops that follow an ordinary word and stand before a capital.
+
+    >>> plain_stops("It cures cancer. Nobody knew. Prof. Roe said so.")
+    {16, 29}
+    """
+    stops = set()
+    for match in BEFORE_CAPITAL.finditer(piece):
+        before = piece[max(0, match.start() - 24) : match.start()]
+        if not before[-1:].isalpha() or not match[1].isupper():
+            continue
+        word = before.rsplit(None, 1)[-1].lstrip(OPENING)
+        ordinary = len(word) >= 5 or (len(word) >= 3 and word.islower())
+        if ordinary and word.isalpha() and word.lower() not in LEFT_TO_MODEL:
+            stops.add(match.end())
+    return stops
+
+
 def continues(piece: str, stop: int) -> bool:
     """Whether the full stop before this offset belongs to an abbreviation, an ordinal or a list number.
 
@@ -64,7 +95,7 @@ def continues(piece: str, stop: int) -> bool:
     before = piece[max(0, stop - 24) : stop].rstrip()
     if not before.endswith("."):
         return False
-    word = before.rsplit(None, 1)[-1].lstrip("([\"'“„«").casefold()
+    word = before.rsplit(None, 1)[-1].lstrip(OPENING).casefold()
     if word in ABBREVIATIONS:
         return True
     following = piece[stop : stop + 20].lstrip()

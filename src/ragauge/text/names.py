@@ -18,7 +18,7 @@ ADDRESS = re.compile(
     r"https?://[^\s<>\"）」]+|www\.[^\s<>\"）」]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+"
 )
 CJK_TITLE = re.compile(r"《([^《》\n]{1,80})》")
-ACRONYM = re.compile(r"(?<![^\W_])(?:[^\W\d_]\.){2,}(?:[^\W\d_](?![^\W_]))?")
+ACRONYM = re.compile(r"(?<![^\W_])(?:[^\W\d_]\.)+[^\W\d_](?![^\W_])\.?")
 ASCII_PIECE = re.compile(r"[A-Za-z0-9]+")
 PIECE = re.compile(f"[^\\W_{UNSPACED}{HANGUL}]+|[{HANGUL}]+|[{UNSPACED}]")
 ACCENT = re.compile(r"[\u0300-\u036f]")
@@ -33,9 +33,9 @@ SKIPPED = ENGLISH | OPENERS | WEEKDAYS | MONTHS.keys()
 
 
 def _pattern(capital: str, inside: str, *, linked: bool) -> re.Pattern[str]:
-    word = rf"{capital}{inside}*(?:(?:['’&\-‑]|\.(?=[a-z])){inside}+)*"
+    word = rf"{capital}{inside}*(?:(?:['’]|[&\-‑](?![a-zà-ÿ])|\.(?=[a-z])){inside}+)*"
     title = r"(?:Mrs?|Ms|Dr|Prof|St|Jr|Sr|Gen|Sen|Rep|Gov|Lt|Col|Capt)\."
-    part = rf"(?:{title}(?={GAP}{capital})|{capital}\.(?={GAP}?{capital})|{word})"
+    part = rf"(?:{title}(?={GAP}{capital})|(?:{capital}\.){{2,}}|{capital}\.(?={GAP}?{capital})|{word})"
     of = rf"(?:(?:{'|'.join(sorted(PARTICLES))}|of(?:{GAP}the)?){GAP}){{0,2}}"
     link = rf"(?<!['’]s){GAP}{of if linked else ''}|{GAP}&{GAP}|(?<=\.)"
     return re.compile(rf"{part}(?:(?:{link})(?={capital}){part}){{0,12}}")
@@ -132,6 +132,11 @@ def _trimmed(text: str, start: int, end: int, common: frozenset[str], *, first: 
     if " " not in body:
         return start, end, first
     words, leading = body.split(" "), first
+    for n in range(1, len(words)):
+        if words[n - 1].endswith(".") and words[n].lower() in ENGLISH:     # "in the U.S. The next"
+            end -= len(" ".join(words[n:])) + 1
+            words = words[:n]
+            break
     while len(words) > 1 and _only_leads(words[0], common, first=first, leading=leading):
         start += len(words.pop(0)) + 1
         first, leading = False, True

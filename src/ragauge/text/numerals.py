@@ -23,7 +23,7 @@ NUMBER = re.compile(
     | (?P<whole>\d+)""",
     re.VERBOSE,
 )
-LIST_MARK = re.compile(r"[.)](?=\s+\S)")
+LIST_MARK = re.compile(r"[.)](?=\s+[^\W_])")
 BRACKETS = re.compile(r"\[\^?\d{1,3}(?:\s*[,;-]\s*\d{1,3})*\]|【[^】\n]{1,40}】")
 SIGNED = re.compile(r"(?:^|[\s(])-$")
 CODE_BEFORE = re.compile(r"[^\W\d_]*[A-Z][^\W_]*-$")
@@ -81,11 +81,17 @@ def _at(plain: str, pos: int) -> Mark | None:
     found = NUMBER.match(plain, pos)
     if found is None or found.end() - pos > LONGEST:
         return None
-    if found.lastgroup == "whole" and found.end() - pos <= 3 and LIST_MARK.match(plain, found.end()):
-        line = max(plain.rfind("\n", max(0, pos - 40), pos), -1) + 1
-        if (line or pos <= 40) and not plain[line:pos].strip(" \t("):
-            return None
-    return _number(plain, pos, found)
+    return None if _enumerates(plain, pos, found) else _number(plain, pos, found)
+
+
+def _enumerates(plain: str, pos: int, found: re.Match[str]) -> bool:
+    """Whether this is the number of a list item: "1. " at the start of a line, "(1) " anywhere."""
+    if found.lastgroup != "whole" or found.end() - pos > 3 or not LIST_MARK.match(plain, found.end()):
+        return False
+    if plain[pos - 1 : pos] == "(" and plain[found.end()] == ")":
+        return True
+    line = plain.rfind("\n", max(0, pos - 40), pos) + 1
+    return (line > 0 or pos <= 40) and not plain[line:pos].strip(" \t(")
 
 
 def _number(plain: str, pos: int, found: re.Match[str]) -> Mark | None:

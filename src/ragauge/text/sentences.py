@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from ragauge.text.boundaries import continues, other_stops
+from ragauge.text.boundaries import continues, other_stops, plain_stops
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,8 @@ def _in_piece(text: str, start: int, end: int) -> Spans:
     piece = text[start:end]
     stops = set()
     if _may_stop(piece):
-        stops = {stop for _, stop in _latin()(LONG_RUN.sub(_masked, piece)) if not continues(piece, stop)}
+        stops = {stop for _, stop in _latin()(LONG_RUN.sub(_masked, piece))} | plain_stops(piece)
+        stops = {stop for stop in stops if not continues(piece, stop)}
     if not piece.isascii():
         stops |= other_stops(piece)
     spans, begin = [], 0

@@ -17,9 +17,9 @@ from ragauge.text.stopwords import ENGLISH
 Kind = Literal["number", "date", "name", "percent", "quote"]
 ALL: tuple[Kind, ...] = ("number", "date", "name", "percent", "quote")
 CACHED = 50_000     # characters; the finds of a longer text are not kept
-SAMPLE = 2_000      # characters that tell the language
+SAMPLE = 1_000      # characters that tell the language
 APART = 100         # places between two texts
-DIGITS = re.compile(r"[0-9]+")
+DIGITS, DIGITS_OR_NOT = re.compile(r"[0-9]+"), re.compile(r"[0-9]+|[^0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,8 @@ class Haystack:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Haystack:
-        """Reads the texts once; what was read last is kept."""
-        return _haystack(tuple(texts))
+        """Reads the texts once, or one text; what was read last is kept."""
+        return _haystack((texts,) if isinstance(texts, str) else tuple(texts))
 
 
 @lru_cache(maxsize=64)
@@ -215,8 +215,11 @@ def _stands(word: str, place: int, haystack: Haystack) -> bool:
 
 
 def _joined(words: Sequence[str], haystack: Haystack) -> bool:
-    """A code written in one piece there and in several here ("X-200", "X200")."""
-    return any(char.isdigit() for word in words for char in word) and "".join(words) in haystack.places
+    """A code written in one piece there and in several here, or the other way round ("X-200", "X200")."""
+    whole = "".join(words)
+    if DIGITS.search(whole) is None:
+        return False
+    return whole in haystack.places or _in_a_row(DIGITS_OR_NOT.findall(whole), haystack) is not None
 
 
 def _between_capitals(first: str, last: str, haystack: Haystack) -> bool:

@@ -1,0 +1,81 @@
+"""Words, stems and folded text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragauge.text.stopwords import ENGLISH
+from ragauge.text.tokens import content_words, folded, stem, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Don't stop the B2B flow.", ["don't", "stop", "the", "b2b", "flow"]),
+        ("1,000.50 at 10:30 in v2", ["1,000.50", "at", "10:30", "in", "v2"]),
+        ("ﬁne Ｗｉｄｅ Straße", ["fine", "wide", "strasse"]),
+        ("it’s", ["it's"]),
+        ("東京 is ok", ["東", "京", "is", "ok"]),
+        ("สวัสดี", list("สวัสดี")),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("한국어 문장", ["한국어", "문장"]),
+        ("snake_case a-b", ["snake", "case", "a", "b"]),
+    ],
+)
+def test_words(text: str, expected: list[str]) -> None:
+    """Words are folded letters, digits and marks; numbers stay whole; unspaced scripts give characters."""
+    assert words(text) == expected
+
+
+@given(st.text(max_size=60))
+def test_words_of_words(text: str) -> None:
+    """Words joined by spaces are read as the same words."""
+    once = words(text)
+    assert words(" ".join(once)) == once
+
+
+@given(st.text(alphabet="ab1'. ,:/-", max_size=60))
+def test_short_way_reads_as_the_long_way(text: str) -> None:
+    """An ASCII text has the same words with one letter of another script behind it."""
+    assert [*words(text), "é"] == words(f"{text} é")
+
+
+def test_content_words_leave_out_stop_words() -> None:
+    """Content words are the words that are no English stop words, in order."""
+    assert content_words("The cat is on the mats, not off") == ["cat", "mats", "not"]
+    assert all(words(word) == [word] for word in ENGLISH)
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        ("use", "uses", "used", "using"),
+        ("city", "cities", "city's"),
+        ("run", "runs", "running"),
+        ("study", "studies", "studied", "studying"),
+        ("quick", "quickly"),
+        ("possible", "possibly"),
+        ("easy", "easily"),
+        ("box", "boxes"),
+        ("make", "makes", "making"),
+        ("plan", "planned", "planning"),
+    ],
+)
+def test_forms_of_a_word_share_their_stem(forms: tuple[str, ...]) -> None:
+    """Plural, possessive, -ing, -ed and -ly leave the stem."""
+    assert len({stem(form) for form in forms}) == 1
+
+
+def test_stem_leaves_short_and_foreign_words() -> None:
+    """What only looks like an ending is no ending, and other scripts are left alone."""
+    assert [stem(word) for word in ("bring", "red", "bus", "is", "boss", "größe", "b2b", "2,000")] == [
+        "bring", "red", "bus", "is", "boss", "größe", "b2b", "2,000",
+    ]  # fmt: skip
+
+
+@given(st.text(max_size=60))
+def test_folding_twice_changes_nothing(text: str) -> None:
+    """Folded text is folded."""
+    assert folded(folded(text)) == folded(text)
