@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import cast
 
 import pytest
 import typer
@@ -12,7 +11,6 @@ from typer.testing import CliRunner
 
 from ragauge.cli.retrieval import retrieval
 from ragauge.errors import DataError, RagaugeError, UsageError
-from ragauge.metrics.presets import PRESETS
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden/retrieval"
 QRELS, RUN = str(GOLDEN / "qrels.txt"), str(GOLDEN / "run.txt")
@@ -70,13 +68,13 @@ def test_values_per_query_in_lines() -> None:
     assert lines[5].split() == ["q5", "–", "–"]
 
 
-def test_preset_gives_what_labels_suffice_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_preset_gives_what_labels_suffice_for() -> None:
     """Of a preset, the metrics that ask a judge are left out with a warning."""
-    monkeypatch.setitem(cast(dict[str, tuple[str, ...]], PRESETS), "mixed", ("mrr", "faithfulness", "recall@5"))
-    out, err = run(QRELS, RUN, "-m", "mixed,map", "--json")
-    assert list(json.loads(out)["metrics"]) == ["mrr", "recall@5", "map"]
-    assert err.startswith("warning: mixed: left out")
-    assert err.splitlines()[0].endswith(": faithfulness.")
+    out, err = run(QRELS, RUN, "-m", "retrieval,map", "--json")
+    names = ["recall@5", "precision@5", "mrr", "ndcg@10", "empty_result_rate", "map"]
+    assert list(json.loads(out)["metrics"]) == names
+    assert err.startswith("warning: retrieval: left out")
+    assert err.splitlines()[0].endswith(": context_recall, context_precision.")
     with pytest.raises(UsageError, match="no metric to compute"):
         run(QRELS, RUN, "-m", "prototype")
 

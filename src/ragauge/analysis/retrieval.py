@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import fsum
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.analysis.scorecard import Summary
+from ragauge.data import blocks
 from ragauge.data.example import Example, Relevant
 from ragauge.data.response import Passage, Response
+from ragauge.data.score import Status
 from ragauge.errors import UsageError
-from ragauge.metrics.base import Measured, Metric
+from ragauge.metrics.base import Measured, Metric, Ratio, Value
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure_all
+from ragauge.metrics.measure import measure
 from ragauge.metrics.retrieval.ranks import Rankings, rankings
 from ragauge.stats.intervals import mean_interval
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 Topics = Literal["all", "trec_eval"]
 RANKING, PASSAGES = "labels.ranking", "response.passages"
 LISTED = 3         # ids shown in a warning
+SLICE = 2**16      # rows looked through for copies at a time
 LABELLED = Example("", "", relevant=(Relevant(("",)),))     # stands for every topic: the ranking says what is relevant
 
 
@@ -90,66 +94,104 @@ def evaluate_retrieval(
     found = rankings(qrels, run)
     chosen = [i for i, n in enumerate(found.n_returned) if n or topics == "all"]
     query_ids = tuple(found.query_ids[i] for i in chosen)
-    measured = _measured(metrics, found, query_ids, run)
-    if topics == "trec_eval":
-        zero = Measured("scored", 0.0, low=0.0, high=0.0)
-        measured = {
-            name: [zero if one.status == "not_applicable" else one for one in column]
-            for name, column in measured.items()
-        }
+    columns = _columns(metrics, found, query_ids, run, zero=topics == "trec_eval")
     return RetrievalReport(
         topics=topics,
-        summaries=tuple(_summary(metric, measured[str(metric)], level) for metric in metrics),
+        summaries=tuple(_summary(column, level) for column in columns),
         query_ids=query_ids,
-        values={name: tuple(one.value for one in column) for name, column in measured.items()},
+        values={str(column.metric): tuple(column.values) for column in columns},
         warnings=tuple(_warnings(found, run, topics)),
     )
 
 
-def _measured(
-    metrics: Sequence[Metric], found: Rankings, query_ids: Sequence[str], run: pl.DataFrame
-) -> dict[str, list[Measured]]:
-    """Printed name -> result per topic; each topic's ranking is made once for all metrics."""
-    wanted = any(PASSAGES in metric.needs.values() for metric in metrics)
-    lists = _passages(run, query_ids) if wanted else {}
-    rows = []
+@dataclass(slots=True)
+class _Column:
+    """One metric's results, collected topic by topic; zero: what is not applicable scores 0, as in trec_eval."""
+
+    metric: Metric
+    zero: bool
+    values: list[float | None] = field(default_factory=list)
+    without: Counter[tuple[Status, str]] = field(default_factory=Counter)      # (status, reason) -> topics
+
+    def add(self, result: Value) -> None:
+        """What the metric returned; numbers first, since they are many."""
+        if isinstance(result, float):
+            self.values.append(result)
+        elif isinstance(result, Ratio) and result.denominator:
+            self.values.append(result.numerator / result.denominator)
+        else:
+            self.add_measured(Measured.of(result))
+
+    def add_measured(self, one: Measured) -> None:
+        """A result with its status."""
+        if self.zero and one.status == "not_applicable":
+            self.values.append(0.0)
+            return
+        self.values.append(one.value)
+        if one.value is None:
+            self.without[one.status, one.reason] += 1
+
+
+def _columns(
+    metrics: Sequence[Metric], found: Rankings, query_ids: Sequence[str], run: pl.DataFrame, zero: bool
+) -> list[_Column]:
+    """Every metric's results; a topic's ranking is made once for all of them."""
+    columns = [_Column(metric, zero) for metric in metrics]
+    ranked = [(one.add, one.metric.value) for one in columns if set(one.metric.needs.values()) == {RANKING}]
+    others = [one for one in columns if PASSAGES in one.metric.needs.values()]
+    passages = _passages(run, query_ids) if others else None
     for query_id in query_ids:
-        response = Response(query_id, passages=lists.get(query_id, ()))
-        rows.append(measure_all(metrics, Facts(LABELLED, response, ranking=found[query_id])))
-    return {str(metric): [row[i] for row in rows] for i, metric in enumerate(metrics)}
+        ranking = found[query_id]
+        for add, value in ranked:
+            add(value(ranking))
+        if passages is not None:
+            facts = Facts(LABELLED, Response(query_id, passages=passages(query_id)), ranking=ranking)
+            for column in others:
+                column.add_measured(measure(column.metric, facts))
+    return columns
 
 
-def _passages(run: pl.DataFrame, query_ids: Sequence[str]) -> dict[str, tuple[Passage, ...]]:
-    """Query id -> its list as passages without text, for the few metrics that look at more than ranks."""
+def _passages(run: pl.DataFrame, query_ids: Sequence[str]) -> Callable[[str], tuple[Passage, ...]]:
+    """Gives a query's list as passages without text, for the few metrics that look at more than ranks."""
     import polars as pl
 
     scores = pl.col("score") if "score" in run.columns else pl.lit(None, pl.Float64).alias("score")
-    ordered = run.filter(pl.col("query_id").is_in(query_ids)).sort("rank").select("query_id", "doc_id", scores)
-    found: dict[str, list[Passage]] = {}
-    for query_id, doc_id, score in ordered.iter_rows():
-        found.setdefault(query_id, []).append(Passage(doc_id, doc_id, score=score))
-    return {query_id: tuple(passages) for query_id, passages in found.items()}
+    table = run.filter(pl.col("query_id").is_in(query_ids)).sort("query_id", "rank")
+    table = table.select("query_id", "doc_id", scores)
+    starts = [*blocks.starts(table["query_id"]).tolist(), table.height]
+    places = {table["query_id"][start]: slice(start, end) for start, end in pairwise(starts)}
+
+    def passages(query_id: str) -> tuple[Passage, ...]:
+        rows = table[places[query_id]].iter_rows() if query_id in places else ()
+        return tuple(Passage(doc_id, doc_id, score=score) for _, doc_id, score in rows)
+
+    return passages
 
 
-def _summary(metric: Metric, measured: Sequence[Measured], level: float) -> Summary:
-    count = Counter(one.status for one in measured)
-    values = [one.value for one in measured if one.value is not None]
+def _summary(column: _Column, level: float) -> Summary:
+    metric = column.metric
+    values = [value for value in column.values if value is not None]
     mean = fsum(values) / len(values) if values else None
+    count: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    for (status, reason), n in column.without.items():
+        count[status] += n
+        reasons[reason] += n
     return Summary(
         metric=str(metric),
         measures=metric.measures,
         direction=metric.direction,
-        kind=metric.kind,
-        n=len(measured),
-        scored=count["scored"],
+        kind=metric.scale,
+        n=len(column.values),
+        scored=len(values),
         undefined=count["undefined"],
         not_applicable=count["not_applicable"],
         failed=count["failed"],
         mean=mean,
-        interval=mean_interval(values, kind=metric.kind, bounds=metric.range, level=level),
+        interval=mean_interval(values, kind=metric.scale, bounds=metric.range, level=level),
         low=mean,
         high=mean,
-        reasons=dict(Counter(one.reason for one in measured if one.reason).most_common()),
+        reasons=dict(reasons.most_common()),
     )
 
 
@@ -190,11 +232,20 @@ def _repeated(run: pl.DataFrame) -> pl.DataFrame | None:
     import numpy as np
     import polars as pl
 
-    keys = run.select(pl.col("query_id").hash(1) ^ pl.col("doc_id").hash(2)).to_series().to_numpy()
-    ordered = np.sort(keys)
-    twice = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not len(twice):
+    begins = blocks.starts(run["query_id"])
+    cuts = [0, run.height]
+    if run["query_id"].gather(begins).n_unique() == len(begins):      # whole queries at a time: small, so fast
+        cuts = [*np.unique(begins[np.searchsorted(begins, np.arange(0, begins[-1] + 1, SLICE))]).tolist(), run.height]
+    suspects = []
+    for start, end in pairwise(cuts):
+        rows = run.slice(start, end - start)
+        keys = rows.select(pl.col("query_id").hash(1) ^ pl.col("doc_id").hash(2)).to_series().to_numpy()
+        ordered = np.sort(keys)
+        twice = ordered[1:][ordered[1:] == ordered[:-1]]
+        if len(twice):
+            suspects.append(rows.filter(pl.Series(np.isin(keys, twice))))
+    if not suspects:
         return None
-    suspects = run.filter(pl.Series(np.isin(keys, twice))).sort("query_id", "rank")
-    again = suspects.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
+    found = pl.concat(suspects).sort("query_id", "rank")
+    again = found.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
     return again if again.height else None

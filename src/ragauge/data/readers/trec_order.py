@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from ragauge.data import blocks
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -29,16 +31,19 @@ def ranks(query: pl.Series, doc: pl.Series, score: pl.Series, score_bits: ScoreB
 
     n = len(query)
     values = score.cast(pl.Float32 if score_bits == 32 else pl.Float64).to_numpy()
-    begins = (query != query.shift()).fill_null(True).to_numpy()      # a query's first row
-    heads = query.gather(np.flatnonzero(begins))
+    starts = blocks.starts(query)
+    begins = np.zeros(n, bool)                                        # a query's first row
+    begins[starts] = True
+    heads = query.gather(starts) if len(starts) < n else query
+    names = heads.unique()
     order: Any = None                                                 # None: the rows stand in order already
-    if heads.n_unique() < len(heads) or not (begins[1:] | (values[1:] <= values[:-1])).all():
-        group = _groups(heads)[np.cumsum(begins) - 1]
+    if len(names) < len(heads) or not (begins[1:] | (values[1:] <= values[:-1])).all():
+        group = _groups(heads, names)[np.cumsum(begins) - 1]
         order = np.argsort(-values)
         order = order[np.argsort(group[order], kind="stable")]
         group, values = group[order], values[order]
         begins = np.diff(group, prepend=group[:1] + 1) != 0
-    starts = np.flatnonzero(begins)
+        starts = np.flatnonzero(begins)
     placed = np.arange(1, n + 1, dtype=np.uint32)
     placed -= np.repeat(starts.astype(np.uint32), np.diff(starts, append=n))
     found = placed
@@ -55,12 +60,11 @@ def ranks(query: pl.Series, doc: pl.Series, score: pl.Series, score_bits: ScoreB
     return pl.Series("rank", found)
 
 
-def _groups(heads: pl.Series) -> Any:
-    """A number for each query id, equal for equal ids; small ones take 16 bits, which sort by radix."""
+def _groups(heads: pl.Series, names: pl.Series) -> Any:
+    """Each query id's place among the names; few enough take 16 bits, which sort by radix."""
     import numpy as np
     import polars as pl
 
-    names = heads.unique()
     number = heads.replace_strict(names, np.arange(len(names)), return_dtype=pl.Int32).to_numpy()
     return number.astype(np.uint16) if len(names) <= 2**16 else number
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ragauge.data import blocks
 from ragauge.data.example import Example
 from ragauge.data.ranking import Ranking
 from ragauge.data.response import Response
@@ -146,11 +147,7 @@ def _items(qrels: pl.DataFrame, query: Any, rank: Any) -> tuple[Any, Any, Any]:
 
 def _blocks(frame: pl.DataFrame) -> tuple[pl.Series, Any]:
     """The query ids where a block of rows of one query begins, and the numbers of those rows."""
-    import numpy as np
-    import polars as pl
-
-    query = pl.col("query_id")
-    starts = np.flatnonzero(frame.select((query != query.shift()).fill_null(True)).to_series().to_numpy())
+    starts = blocks.starts(frame["query_id"])
     return frame["query_id"].gather(starts), starts
 
 
