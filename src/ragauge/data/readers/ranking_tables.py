@@ -71,17 +71,15 @@ def qrels_table(frame: pl.DataFrame, source: str, unit: str = "row") -> pl.DataF
     if "line" not in frame.columns:
         frame = frame.with_row_index("line", 1)
     pair = ["query_id", "doc_id"]
-    grades = pl.col("grade")
     if frame.select(pair).is_duplicated().any():
-        clash = frame.filter((grades != grades.first().over(pair)) & grades.is_not_null()).head(1)
+        earlier = {name: pl.col(name).first().over(pair).alias(f"first_{name}") for name in ("grade", "line")}
+        clash = frame.with_columns(earlier.values()).filter(pl.col("grade") != pl.col("first_grade"))
         if clash.height:
-            query_id, doc_id, grade = clash.select(*pair, "grade").row(0)
-            same = (pl.col("query_id") == query_id) & (pl.col("doc_id") == doc_id)
-            first = frame.filter(same)
+            row = clash.row(0, named=True)
             raise DataError(
-                f"document {doc_id!r} of query {query_id!r} has grade {grade:g}, but grade {first['grade'][0]:g} on "
-                f"{unit} {first['line'][0]}.",
-                source=source, line=clash["line"][0], hint="Keep one grade.", unit=unit,
+                f"document {row['doc_id']!r} of query {row['query_id']!r} has grade {row['grade']:g}, "
+                f"but grade {row['first_grade']:g} on {unit} {row['first_line']}.",
+                source=source, line=row["line"], hint="Keep one grade.", unit=unit,
             )     # fmt: skip
         frame = frame.unique(pair, keep="first", maintain_order=True)
     return frame.with_row_index("item").select("query_id", "item", "doc_id", "grade")
