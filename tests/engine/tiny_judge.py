@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,7 +42,7 @@ LOG = "TINY_JUDGE_LOG"
 SPEC = "tests.engine.tiny_judge:TinyJudge"
 SLOW = "tests.engine.tiny_judge:SlowJudge"
 IDLE = "tests.engine.tiny_judge:IdleJudge"
-RAISE, DIE, CUT = "raisenow", "dienow", "cutnow"     # words of an answer that make the judge misbehave
+RAISE, DIE, CUT = "raisenow", "dienow", "cutnow"  # words of an answer that make the judge misbehave
 
 
 class TinyJudge:
@@ -99,8 +100,9 @@ def judged(inputs: Inputs) -> FactsOf:
             )
             return AnswerFacts(claims, "fully" if claims else "no", not claims, inputs.passages is not None)
         case VerifyReference():
-            found = (supporting(claim, inputs.passages) for claim in inputs.claims)
-            return ReferenceFacts(tuple(ReferenceClaim(n, c, s) for n, (c, s) in enumerate(zip(inputs.claims, found), 1)))
+            return ReferenceFacts(
+                tuple(ReferenceClaim(n, c, supporting(c, inputs.passages)) for n, c in enumerate(inputs.claims, 1))
+            )
         case RatePassages():
             words = set(inputs.query.split())
             return RelevanceFacts(
@@ -168,3 +170,14 @@ def records(n: int) -> Iterator[tuple[Example, Response]]:
         passages = tuple(passage(i + j * (1 + i % 3)) for j in range(4))
         answer = f"number {i}." + (f" something unheard {i}." if i % 3 == 0 else "")
         yield example, Response(f"q{i}", passages=passages, answer=answer)
+
+
+class TalkingJudge(TinyJudge):
+    """Prints while it works."""
+
+    judge_id = "talking@1"
+
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+        os.write(1, b"to the descriptor\n")
+        sys.stdout.write("to the stream\n")
+        return super().ask(inputs, judge_repeat)

@@ -11,10 +11,13 @@ from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Claim, CoverFacts, Evidence, Rating, RelevanceFacts, Window
 from ragauge.data.response import Response
 from ragauge.data.run import Run
+from ragauge.errors import UnknownName
 from ragauge.store.contracts import PackedEvidence, Record
 from ragauge.store.open import Store, open_store
 
-CLAIM = Claim(1, "a claim", 0, 8, supporting=(1, 3), joint=True, strength="implied", p=0.75, window=Window(1, 2, 9, ("x",)))
+CLAIM = Claim(
+    1, "a claim", 0, 8, supporting=(1, 3), joint=True, strength="implied", p=0.75, window=Window(1, 2, 9, ("x",))
+)
 FACTS = AnswerFacts((CLAIM, Claim(2, None, status="failed", reason="cut off")), "partly", None)
 FOUND = Evidence(digest("a"), "verify_answer", 2, "judge@1", "ok", FACTS, reply_keys=("r1", "r2"))
 OTHER = replace(FOUND, facts=AnswerFacts((), "no", True), reply_keys=())
@@ -84,7 +87,7 @@ class EvidenceContract:
         assert store.evidence.of_response(run_id, "q0", 0, "judge@1") == {"rate_passages": newer}
 
     def test_loser_is_told(self, store: Store) -> None:
-        """add names the keys under which something else stood first; equal evidence, or a second failure, loses nothing."""
+        """Who adds learns which keys held something else; equal evidence or a second failure loses nothing."""
         run_id, numbers = with_run(store)
         store.evidence.put(FOUND)
         store.evidence.put(RATED)
@@ -112,16 +115,15 @@ class EvidenceContract:
         """Writes of several areas in one transaction are kept together, or not at all when the block raises."""
         run_id, numbers = with_run(store)
 
-        def write() -> None:
+        def write(run: str) -> None:
             store.evidence.add([(numbers[0], PackedEvidence.of(FOUND))])
-            store.causes.write(run_id, "judge@1", {})
+            store.causes.write(run, "judge@1", {})
 
-        with pytest.raises(ZeroDivisionError), store.transaction():
-            write()
-            raise ZeroDivisionError
+        with pytest.raises(UnknownName), store.transaction():
+            write("nobody's run")
         assert store.evidence.get(FOUND.key) is None
         with store.transaction():
-            write()
+            write(run_id)
         assert store.evidence.get(FOUND.key) == FOUND
 
 

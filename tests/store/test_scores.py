@@ -50,7 +50,8 @@ class ScoresContract:
     def test_frame_is_what_analysis_makes_of_the_scores(self, store: Store) -> None:
         """The frame equals the one that analysis makes of the same Score objects, every status and bound included."""
         run_id, numbers = with_run(store)
-        store.scores.write(run_id, [LABELS, ASKED], [(n, (RESULTS[0], r)) for n, r in zip(numbers, RESULTS, strict=True)])
+        rows = [(n, (RESULTS[0], result)) for n, result in zip(numbers, RESULTS, strict=True)]
+        store.scores.write(run_id, [LABELS, ASKED], rows)
         expected = [
             score
             for q, repeat in product(("q0", "q1", "q2"), (0, 1))
@@ -63,14 +64,15 @@ class ScoresContract:
         assert_frame_equal(frame.filter(~odd.fill_null(value=False)).sort(keys), made.sort(keys))
         last = frame.filter(odd).row(0, named=True)
         assert (last["status"], last["low"], last["high"]) == ("failed", 0.0, None)
-        assert last["reason"] == "odd \x1ad800 text"     # a frame's text is UTF-8: the surrogate is escaped
+        assert last["reason"] == "odd \x1ad800 text"  # a frame's text is UTF-8: the surrogate is escaped
 
     @pytest.mark.parametrize("result", RESULTS)
     def test_score_survives(self, store: Store, result: Measured) -> None:
         """A score is read back equal, in every status, bounds and reason included."""
         run_id, numbers = with_run(store)
         assert store.scores.write(run_id, [ASKED], [(numbers[3], (result,))]) == 1
-        expected = Score(run_id, "q1", 1, "faithfulness", 1, "judge@1", 0, *(getattr(result, f) for f in result.__slots__))
+        values = (getattr(result, name) for name in result.__slots__)
+        expected = Score(run_id, "q1", 1, "faithfulness", 1, "judge@1", 0, *values)
         assert store.scores.of_response(run_id, "q1", 1, "judge@1") == {"faithfulness": expected}
 
     def test_frame_is_in_example_order(self, store: Store) -> None:
@@ -84,7 +86,7 @@ class ScoresContract:
         ]
 
     def test_judges_are_apart(self, store: Store) -> None:
-        """A frame holds one judge's scores, of one asking, beside those that ask nobody; without a judge, these alone."""
+        """A frame holds one asking of one judge beside what asks nobody; without a judge, the latter alone."""
         run_id, numbers = with_run(store)
         columns = [LABELS, ASKED, Column("faithfulness", 1, "judge@2"), Column("faithfulness", 1, "judge@1", 1)]
         values = [Measured("scored", v, low=v, high=v) for v in (0.1, 0.2, 0.3, 0.4)]
@@ -173,9 +175,7 @@ class CausesContract:
         run_id, numbers = with_run(store)
         cause = Cause("ignored", "U is empty", "reorder", "generation", "noise", ("labels",), "judge")
         store.causes.write(run_id, "judge@1", {numbers[3]: cause, numbers[0]: Cause(""), numbers[1]: None})
-        assert_frame_equal(
-            store.causes.frame(run_id, "judge@1"), cause_frame([("q0", 0, Cause("")), ("q1", 1, cause)])
-        )
+        assert_frame_equal(store.causes.frame(run_id, "judge@1"), cause_frame([("q0", 0, Cause("")), ("q1", 1, cause)]))
         assert store.causes.of_response(run_id, "q1", 1, "judge@1") == cause
         assert store.causes.of_response(run_id, "q0", 1, "judge@1") is None
         assert store.causes.frame(run_id, None).is_empty()
@@ -199,7 +199,8 @@ class CausesContract:
     def test_summaries_survive(self, store: Store) -> None:
         """The last summaries of a run and judge are read back equal; before, there are none."""
         run_id, _ = with_run(store)
-        one = Summary("m", "retrieval", "higher", "mean", 3, 1, 1, 1, 0, 0.5, Interval(0.0, 1.0, "t"), quantiles={0.5: 1.0})
+        interval = Interval(0.0, 1.0, "t")
+        one = Summary("m", "retrieval", "higher", "mean", 3, 1, 1, 1, 0, 0.5, interval, quantiles={0.5: 1.0})
         assert store.summaries.read(run_id, "judge@1") == ()
         store.summaries.write(run_id, "judge@1", [one])
         store.summaries.write(run_id, None, [])

@@ -10,7 +10,9 @@ from ragauge.data.example import EvalSet, Example, Relevant
 from ragauge.errors import UnknownName
 from ragauge.store.open import Store
 
-GOLDEN = EvalSet("golden", tuple(Example(f"q{i}", f"question {i}", references=("r",)) for i in range(1_200)), "corpus-1")
+GOLDEN = EvalSet(
+    "golden", tuple(Example(f"q{i}", f"question {i}", references=("r",)) for i in range(1_200)), "corpus-1"
+)
 
 
 class SetsContract:

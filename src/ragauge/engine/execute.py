@@ -19,6 +19,7 @@ from ragauge.errors import UsageError
 from ragauge.metrics.catalogue import parse
 from ragauge.store.open import Store
 
+AHEAD = 2  # batches in hand beyond those being judged: one waits for a worker, one is being stored
 FIRST, LEAST, MOST = 16, 8, 256  # responses a batch
 SECONDS = 1.0  # a batch takes about so long: what a kill costs, at most, per worker
 WORTH_ASKING, WORTH_COUNTING = 64, 4_000  # pending responses that pay for starting processes (about 1.5 s each)
@@ -121,11 +122,11 @@ class _Execution:
     )
 
     async def run(self) -> None:
-        """Keeps every worker busy, and one batch more than that in hand."""
+        """Keeps every worker busy, and a few batches more than that in hand."""
         flying: set[asyncio.Task[None]] = set()
         try:
             while True:
-                while len(flying) <= self.pool.workers and (batch := self._next()) is not None:
+                while len(flying) < self.pool.workers + AHEAD and (batch := self._next()) is not None:
                     flying.add(asyncio.create_task(self._one(*batch)))
                 if not flying:
                     return

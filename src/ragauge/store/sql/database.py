@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -85,7 +86,7 @@ class Database:
 def _as_store_error(url: str) -> Iterator[None]:
     try:
         yield
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, sqlite3.Error) as error:
         cause = getattr(error, "orig", None) or error
         raise StoreError(f"the store {url} failed: {cause}.") from error
 
@@ -105,7 +106,7 @@ def _engine(url: str) -> Engine:
         # way. FULL also syncs the log at each commit: judged answers cost money or hours, and one commit holds a whole
         # batch, so surviving a power cut costs a few milliseconds a second.
         cursor.execute("PRAGMA synchronous = FULL")
-        cursor.execute("PRAGMA cache_size = -32768")  # 32 MB a connection
+        cursor.execute("PRAGMA cache_size = -16384")  # 16 MB a connection
         cursor.close()
 
     @event.listens_for(engine, "begin")
@@ -124,23 +125,32 @@ def use_write_ahead_log(database: Database) -> None:
     The mode is kept in the file. The change needs the file alone and does not wait by itself, so it is tried again.
     """
     until = time.monotonic() + WAIT
-    with _as_store_error(database.url):
-        while True:
-            connection = database.engine.raw_connection()
-            try:
-                cursor = connection.cursor()
-                if cursor.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
-                    return
-                if cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal":
-                    return
-            except Exception as error:
-                if "locked" not in str(error) or time.monotonic() > until:
-                    raise StoreError(f"the store {database.url} cannot be opened: {error}.") from error
-            finally:
-                connection.close()
-            if time.monotonic() > until:
-                raise StoreError(f"the store {database.url} cannot be put into WAL mode: other programs hold it.")
-            time.sleep(0.02)
+    while True:
+        try:
+            if _in_write_ahead_mode(database):
+                return
+            problem: object = "other programs hold it"
+        except (sqlite3.Error, SQLAlchemyError) as error:
+            problem = error
+            if "locked" not in str(error):
+                until = 0
+        if time.monotonic() > until:
+            raise StoreError(f"the store {database.url} cannot be opened: {problem}.")
+        time.sleep(0.02)
+
+
+def _in_write_ahead_mode(database: Database) -> bool:
+    connection = database.engine.raw_connection()
+    try:
+        cursor = connection.cursor()
+        for pragma in ("PRAGMA journal_mode", "PRAGMA journal_mode = WAL"):
+            cursor.execute(pragma)
+            found = cursor.fetchone()
+            if found is not None and found[0] == "wal":
+                return True
+        return False
+    finally:
+        connection.close()
 
 
 def chunks(values: Iterable[Any], size: int = MOST_IN) -> Iterator[Sequence[Any]]:

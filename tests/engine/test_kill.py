@@ -1,0 +1,101 @@
+"""kill -9 at any moment costs what was in flight, and nothing else (case 51)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from polars.testing import assert_frame_equal
+from tests.engine.tiny_judge import LOG, SLOW, TinyJudge, notes, records
+
+from ragauge.data.run import Run
+from ragauge.engine.execute import execute
+from ragauge.engine.plan import plan
+from ragauge.metrics.catalogue import parse
+from ragauge.store.open import Store, open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = ("recall@5", "context_recall", "context_precision", "faithfulness", "answer_correctness")
+QUESTIONS, WORKERS, BATCH = 4, 2, 8
+
+# batches of one size, so that what is in flight has a bound: per worker one batch judged and one on its way to the disk
+EVALUATE = f"""
+import asyncio, sys
+from ragauge.engine import execute as module
+from ragauge.engine.judges import build_judge
+from ragauge.engine.plan import plan
+from ragauge.metrics.catalogue import parse
+from ragauge.store.open import open_store
+module.FIRST = module.LEAST = module.MOST = {BATCH}
+with open_store(sys.argv[1]) as store:
+    metrics = [parse(name) for name in {NAMES!r}]
+    found = plan(store, sys.argv[2], metrics, build_judge({SLOW!r}))
+    asyncio.run(module.execute(found, store, workers={WORKERS}))
+"""
+
+
+class Fast(TinyJudge):
+    """The slow judge's verdicts without its delay."""
+
+    judge_id = "slow@1"
+
+
+def killed(url: str, run_id: str, log: Path, after: int) -> bool:
+    """Evaluates in a process and kills it once so many questions are answered; False when it ended before."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")]), LOG: str(log)}
+    process = subprocess.Popen([sys.executable, "-c", EVALUATE, url, run_id], env=environment)
+    while process.poll() is None:
+        if len(notes(log)) >= after:
+            process.send_signal(signal.SIGKILL)
+            return process.wait() == -signal.SIGKILL
+        time.sleep(0.01)
+    assert process.returncode == 0
+    return False
+
+
+def survives(tmp_path: Path, n: int, kills: int) -> None:
+    """Kills an evaluation of n examples at random moments, lets it end, and compares it with an undisturbed one."""
+    log = tmp_path / "log"
+    url = f"sqlite:///{tmp_path / 'killed.db'}"
+    with open_store(url) as store:
+        run_id = store.runs.import_run(Run("", "r"), records(n)).run_id
+    draw = random.Random(51)
+    moments = sorted(draw.randrange(n * QUESTIONS * 9 // 10) for _ in range(kills))
+    times = sum(killed(url, run_id, log, moment) for moment in moments)
+    assert times == kills
+    time.sleep(1.0)  # the orphaned workers of the last end with their batch
+    assert not killed(url, run_id, log, after=10**9)
+
+    asked = notes(log)
+    assert len(set(asked)) == n * QUESTIONS
+    assert len(asked) - len(set(asked)) <= kills * 2 * WORKERS * BATCH * QUESTIONS
+    with open_store(url) as store, open_store(f"sqlite:///{tmp_path / 'whole.db'}") as whole:
+        undisturbed(whole, n)
+        other = whole.runs.find("latest").run_id
+        assert_frame_equal(store.scores.frame(run_id, "slow@1"), whole.scores.frame(other, "slow@1"))
+        assert_frame_equal(store.causes.frame(run_id, "slow@1"), whole.causes.frame(other, "slow@1"))
+        assert list(store.evidence.of_run(run_id, "slow@1")) == list(whole.evidence.of_run(other, "slow@1"))
+
+
+def undisturbed(store: Store, n: int) -> None:
+    run_id = store.runs.import_run(Run("", "r"), records(n)).run_id
+    found = plan(store, run_id, [parse(name) for name in NAMES], Fast())
+    asyncio.run(execute(found, store, workers=1))
+
+
+def test_killed_three_times(tmp_path: Path) -> None:
+    """Killed at 3 random moments: the same scores, causes and evidence; asked twice only what was in flight."""
+    survives(tmp_path, 300, 3)
+
+
+@pytest.mark.slow
+def test_killed_ten_times(tmp_path: Path) -> None:
+    """Killed at 10 random moments of 2,000 examples: the same scores; asked twice only what was in flight."""
+    survives(tmp_path, 2_000, 10)
