@@ -37,6 +37,8 @@ HEADLINE = (
 def segment_frame(examples: Iterable[Example]) -> pl.DataFrame:
     """One row an example: query_id, the declared columns, and language, query_length and answerable.
 
+    The language is that of the query and the main reference together, since a short query alone tells little.
+
     A declared column of one of these names wins. Null where an example has no value.
     """
     import polars as pl
@@ -45,7 +47,7 @@ def segment_frame(examples: Iterable[Example]) -> pl.DataFrame:
     declared = dict.fromkeys(column for example in rows for column in example.segments)
     columns: dict[str, list[str | None]] = {column: [e.segments.get(column) for e in rows] for column in declared}
     if "language" not in declared:
-        guessed = (guess(example.query) for example in rows)
+        guessed = (guess(" ".join((example.query, *example.references[:1]))) for example in rows)
         columns["language"] = [None if language == UNDETERMINED else language for language in guessed]
     if "query_length" not in declared:
         columns["query_length"] = [query_length(example.query) for example in rows]

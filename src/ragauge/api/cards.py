@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -65,41 +65,45 @@ def card_of(
         total: responses asked for; None = all of the run.
         took: facts of the evaluation, shown as they are.
     """
-    import polars as pl
-
     from ragauge.analysis import card as cards
     from ragauge.analysis.segments import segment_frame
     from ragauge.engine.judges import note_of
 
-    examples: list[Example] = []
-    match = cards.id_match(_seen(store.runs.pairs(run.run_id), keep or {}, examples))
-    ids = [example.query_id for example in examples]
-    scores = store.scores.frame(run.run_id, judge_id).filter(pl.col("metric").is_in([str(m) for m in metrics]))
-    causes = store.causes.frame(run.run_id, judge_id)
-    if keep:
-        scores, causes = scores.filter(pl.col("query_id").is_in(ids)), causes.filter(pl.col("query_id").is_in(ids))
-    n = scores.select(pl.struct("query_id", "repeat").n_unique()).item() if len(scores) else 0
-    planned = total if total is not None else store.runs.size(run.run_id)
-    worst = [
-        view_of(store, run.run_id, query_id, repeat, judge_id)
-        for query_id, repeat in cards.pick_worst(causes, scores, MOST_WORST)
-    ]
+    asked: dict[str, Example] = {}
+    match = cards.id_match(_seen(store.runs.pairs(run.run_id), keep or {}, asked))
+    scores, causes = _tables(store, run, metrics, judge_id, asked if keep else None)
+    done = scores.select("query_id", "repeat").n_unique() if len(scores) else 0
+    worst = cards.pick_worst(causes, scores, MOST_WORST)
     built = cards.build(
         run=run,
         judge_note=note_of(judge_id, _uncertain(store, run, judge_id)),
-        n=n,
-        pending=max(0, planned - n),
+        n=scores["query_id"].n_unique(),
+        pending=max(0, (store.runs.size(run.run_id) if total is None else total) - done),
         metrics=metrics,
         scores=scores,
-        segments=segment_frame(examples),
+        segments=segment_frame(asked.values()),
         causes=causes,
-        worst=worst,
+        worst=[view_of(store, run.run_id, query_id, repeat, judge_id) for query_id, repeat in worst],
         warnings=_warnings(store, run),
         took=dict(took or {}),
         match=match,
     )
     store.summaries.write(run.run_id, judge_id, built.summaries)
-    return Scorecard(built, scores, _failures(examples, causes, scores))
+    return Scorecard(built, scores, _failures(asked, causes, scores))
+
+
+def _tables(
+    store: Store, run: Run, metrics: Sequence[Metric], judge_id: str | None, among: Collection[str] | None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Scores of the metrics and causes, of the examples asked for; None = all."""
+    import polars as pl
+
+    scores = store.scores.frame(run.run_id, judge_id).filter(pl.col("metric").is_in([str(m) for m in metrics]))
+    causes = store.causes.frame(run.run_id, judge_id)
+    if among is None:
+        return scores, causes
+    wanted = pl.col("query_id").is_in(list(among))
+    return scores.filter(wanted), causes.filter(wanted)
 
 
 def view_of(store: Store, run_id: str, query_id: str, repeat: int, judge_id: str | None) -> ExampleView:
@@ -112,12 +116,12 @@ def view_of(store: Store, run_id: str, query_id: str, repeat: int, judge_id: str
 
 
 def _seen(
-    pairs: Iterable[tuple[Example, Response]], keep: Mapping[str, str], examples: list[Example]
+    pairs: Iterable[tuple[Example, Response]], keep: Mapping[str, str], asked: dict[str, Example]
 ) -> Iterator[tuple[Example, Response]]:
-    """The pairs that match, one at a time; their examples are kept in the list, their passages are not."""
+    """The pairs that match, one at a time; their examples are kept, their passages are not."""
     for example, response in pairs:
         if _kept(example, keep):
-            examples.append(example)
+            asked.setdefault(example.query_id, example)
             yield example, response
 
 
@@ -152,13 +156,14 @@ def _warnings(store: Store, run: Run) -> list[str]:
     return [f"{absent:,} examples have no response in the run; they count as empty retrieval."]
 
 
-def _failures(examples: Sequence[Example], causes: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+def _failures(asked: Mapping[str, Example], causes: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """The failed examples with their scores side by side."""
     import polars as pl
 
     text = pl.String
-    asked = pl.DataFrame([(e.query_id, e.query) for e in examples], {"query_id": text, "query": text}, orient="row")
+    queries = [(query_id, example.query) for query_id, example in asked.items()]
+    named = pl.DataFrame(queries, {"query_id": text, "query": text}, orient="row")
     wide = scores.pivot("metric", index=["query_id", "repeat"], values="value", aggregate_function="first")
     rows = causes.select("query_id", "repeat", "cause", "decided_by", "second")
-    rows = rows.join(asked.unique("query_id"), on="query_id", how="left", maintain_order="left")
+    rows = rows.join(named, on="query_id", how="left", maintain_order="left")
     return rows.join(wide, on=["query_id", "repeat"], how="left", maintain_order="left")

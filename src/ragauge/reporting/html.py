@@ -11,7 +11,18 @@ from ragauge.analysis.scorecard import Scorecard
 from ragauge.data.canonical import plain
 from ragauge.reporting import charts, examples
 from ragauge.reporting.terminal import headline
-from ragauge.reporting.words import ARROWS, LAYERS, by_layer, counts, estimate, interval, left_out, number, verdict
+from ragauge.reporting.words import (
+    ARROWS,
+    LAYERS,
+    by_layer,
+    counts,
+    estimate,
+    interval,
+    left_out,
+    number,
+    opened,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -40,7 +51,7 @@ def _template() -> Template:
     )
     environment.filters["anchor"] = anchor
     environment.globals.update(
-        number=number, interval=interval, estimate=estimate, counts=counts, percent=percent,
+        number=number, interval=interval, estimate=estimate, counts=counts, opened=opened, percent=percent,
         arrows=dict(ARROWS), layer_names=dict(LAYERS),
     )  # fmt: skip
     return environment.get_template("report.html")

@@ -13,6 +13,7 @@ from ragauge.reporting.words import (
     interval,
     left_out,
     number,
+    opened,
     safe,
     share,
     verdict,
@@ -51,7 +52,7 @@ def markdown(card: Scorecard) -> str:
     if card.findings:
         lines += ["", "### What to do", ""]
         for place, finding in enumerate(card.findings, 1):
-            lines.append(f"{place}. **{cell(finding.headline)}** {cell(finding.evidence)}  ")
+            lines.append(f"{place}. **{opened(cell(finding.headline))}** {cell(finding.evidence)}  ")
             lines.append(f"   Fix: {cell(finding.fix)}")
     names = headline(card.summaries)
     for column, values in card.segments.items():

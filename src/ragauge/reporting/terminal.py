@@ -15,6 +15,7 @@ from ragauge.reporting.words import (
     interval,
     left_out,
     number,
+    opened,
     safe,
     share,
     verdict,
@@ -124,7 +125,7 @@ def _finding(place: int, finding: Finding) -> RenderableType:
     from rich.text import Text
 
     text = Text()
-    text.append(f"{place}. {safe(finding.headline)}\n", style="bold")
+    text.append(f"{place}. {opened(safe(finding.headline))}\n", style="bold")
     lines = [("why", finding.evidence), ("fix", finding.fix), ("leave", finding.leave), ("then", finding.measure_again)]
     for label, words in lines:
         if words:

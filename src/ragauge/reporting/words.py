@@ -88,6 +88,15 @@ def verdict(card: Scorecard) -> str:
     return f"{head}, most often by {top}." if top else f"{head}; the facts name no cause."
 
 
+def opened(sentence: str) -> str:
+    """A sentence with its first letter large.
+
+    >>> opened("recall fell")
+    'Recall fell'
+    """
+    return sentence[:1].upper() + sentence[1:]
+
+
 def share(part: int, whole: int) -> str:
     """A count as a share of a whole: 62 of 120 (52 %)."""
     return f"{part:,} of {whole:,} ({part / whole:.0%})" if whole else "0 of 0"

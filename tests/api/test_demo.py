@@ -1,0 +1,92 @@
+"""The demo: what was planted is what its reports name."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ragauge.api.demo import Demo, demo
+from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.systems.demo.systems import build, golden
+from ragauge.systems.reference.faults import FaultySystem
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    folder = tmp_path_factory.mktemp("demo")
+    return demo(folder / "report.html", f"sqlite:///{folder}/demo.db")
+
+
+@pytest.fixture(scope="module")
+def systems() -> dict[str, FaultySystem]:
+    built = build(WordLlamaEmbedder().embed)
+    for system in built.values():
+        for example in golden().examples:
+            system.respond(example)
+    return built
+
+
+@pytest.mark.parametrize(
+    ("name", "causes"),
+    [
+        ("broken-retrieval", ("retrieval_miss", "ranked_low", "empty_retrieval")),
+        ("corrupted-generation", ("hallucinated",)),
+    ],
+)
+def test_report_names_each_planted_cause(shown: Demo, name: str, causes: tuple[str, ...]) -> None:
+    """The report of a broken configuration names every cause that was planted in it, with its count and a fix."""
+    page = shown.paths[name].read_text()
+    findings = {finding.cause: finding for finding in shown.cards[name].findings}
+    for cause in causes:
+        assert cause in findings
+        assert findings[cause].fix
+        assert f'id="cause-{cause}"' in page
+        assert findings[cause].explains >= 3
+
+
+def test_planted_causes_lead(shown: Demo) -> None:
+    """The first thing that a broken configuration's report says is about the part that was broken."""
+    assert shown.cards["broken-retrieval"].findings[0].cause in ("retrieval_miss", "ranked_low")
+    first = shown.cards["corrupted-generation"].findings[0].cause
+    assert first in ("hallucinated", "contradicted", "ignored", "off_topic")
+
+
+@pytest.mark.parametrize("name", ["broken-retrieval", "corrupted-generation"])
+def test_struck_questions_fail_more(shown: Demo, systems: dict[str, FaultySystem], name: str) -> None:
+    """Nearly every question that a fault struck fails, and fewer of the others do."""
+    planted = set(systems[name].planted)
+    failed = set(shown.cards[name].failures["query_id"])
+    others = {example.query_id for example in golden().examples} - planted
+    assert len(planted & failed) / len(planted) > 0.9
+    assert len(others & failed) / len(others) < len(planted & failed) / len(planted) - 0.2
+
+
+def test_broken_part_shows_in_its_layer(shown: Demo) -> None:
+    """Broken retrieval lowers recall, corrupted generation lowers faithfulness, each with its interval apart."""
+    good, retrieval, generation = (shown.cards[name] for name in ("good", "broken-retrieval", "corrupted-generation"))
+    recall, broken = good["recall@5"].interval, retrieval["recall@5"].interval
+    assert recall is not None
+    assert broken is not None
+    assert broken.high < recall.low
+    assert generation["recall@5"].mean == good["recall@5"].mean
+    faithful, corrupted = good["faithfulness"].interval, generation["faithfulness"].interval
+    assert faithful is not None
+    assert corrupted is not None
+    assert corrupted.high < faithful.low
+    made_up = generation["fabricated_specifics"].interval
+    assert made_up is not None
+    assert made_up.low > (good["fabricated_specifics"].mean or 0)
+
+
+def test_readme_shows_what_the_demo_prints() -> None:
+    """The output in the README is the demo's own."""
+    done = subprocess.run(
+        [sys.executable, "tools/readme_demo.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
