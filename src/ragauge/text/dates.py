@@ -22,7 +22,6 @@ november nov novembre noviembre novembro listopada kasım
 december dec dezember dez décembre déc decembre diciembre dicembre dezembro grudnia aralık
 """
 MONTHS = {name: n for n, line in enumerate(_NAMES.strip().splitlines(), 1) for name in line.split()}
-_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _YEAR = r"[12]\d{3}(?!\d)"
 _ORDINAL = r"(?:st|nd|rd|th|er|\.|º|ª)?"
 _TO = r"\s?(?:-|to|and|bis|und|al?|au)\s?"     # of a span of days
@@ -31,14 +30,12 @@ _CLOCK = r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
 YEAR_FIRST = re.compile(rf"([12]\d{{3}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?!\d){_CLOCK}")
 YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2([12]\d{3})(?!\d)")
 YEAR_MONTH = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])(?![\d-])")
+# the word is looked up afterwards: quicker than a pattern of 150 names
 DAY_MONTH = re.compile(
-    rf"(\d{{1,2}}){_ORDINAL}(?:{_TO}(\d{{1,2}}){_ORDINAL})?(?:\s+(?:of|de|del))?[ \t-]*({_MONTH})(?![^\W\d_])\.?"
-    rf"(?:,?[\s-]+(?:of\s+|de\s+|del\s+)?({_YEAR}))?",
-    re.IGNORECASE,
+    rf"(\d{{1,2}}){_ORDINAL}(?:{_TO}(\d{{1,2}}){_ORDINAL})?(?:\s+(?:of|de|del))?[ \t-]*([^\W\d_]+)\.?"
+    rf"(?:,?[\s-]+(?:of\s+|de\s+|del\s+)?({_YEAR}))?"
 )
-MONTH_BEFORE = re.compile(
-    rf"(?<![^\W_])({_MONTH})(?:\.|,)?[ \t\n-]+(?:of\s+|de\s+|del\s+)?(?:the\s+)?$", re.IGNORECASE
-)
+LINKS = ("of", "de", "del", "the")
 DAY_YEAR = re.compile(
     rf"(\d{{1,2}})(?:st|nd|rd|th)?(?:{_TO}(\d{{1,2}})(?:st|nd|rd|th)?)?(?![\w:%]|[.,]\d)"
     rf"(?:(?:,|\s)\s*({_YEAR})(?![,.]\d))?"
@@ -49,22 +46,42 @@ DECADE = re.compile(r"([12]\d{2}0)'?s\b")
 BARE_YEAR = re.compile(r"([12]\d{3})(?![\w%]|[.,:/]\d|-\d{3}\b)")
 _NO_THINGS = "was|has|is|as|its|this|does|plus|versus|less|unless|across|towards"
 COUNTED = re.compile(rf"\s+(?!(?:{_NO_THINGS})\b)(?:[a-z]{{2,}}s|people|men|women|children)\b")
-LED = re.compile(
-    r"\b(?:in|since|by|from|until|till|to|during|of|year|before|after|circa|early|mid|late|and)[ -]$", re.IGNORECASE
-)
+_LEADING = "in since by from until till to during of year before after circa early mid late and"
+LEADING = frozenset(_LEADING.split())
 LONGEST_MONTH = 24
 FIRST_LIKELY, LAST_YEAR = 1800, 2099
 
 
-def at(plain: str, pos: int) -> Mark | None:
-    """The date whose first digit is at pos, or None; the mark begins earlier where the month's name does."""
-    found = _by_year(plain, pos) or _numeric(plain, pos) or _day_first(plain, pos)
+def at(plain: str, pos: int, digits: int) -> Mark | None:
+    """The date whose first number is at pos, or None; the mark begins earlier where the month's name does.
+
+    Args:
+        plain: see `marks.plain`.
+        pos: of the first digit.
+        digits: how many there are in a row.
+    """
+    if digits > 4 or digits == 3:
+        return None
+    found = _by_year(plain, pos) if digits == 4 else _by_day(plain, pos)
     if found is not None:
         return found
-    before = MONTH_BEFORE.search(plain, max(0, pos - LONGEST_MONTH), pos)
-    if before and (month := _month(before[1])):
-        return _month_first(plain, pos, before.start(), month)
-    return _year(plain, pos)
+    before = plain[max(0, pos - LONGEST_MONTH) : pos]
+    words = before.replace("-", " ").split() if before[-1:] in (" ", "-", "\n", "\t") else []
+    named = _month_before(words)
+    if named:
+        name, month = named
+        return _month_first(plain, pos, pos - len(before) + before.rindex(name), month)
+    return _year(plain, pos, words[-1].lower() if words else "") if digits == 4 else None
+
+
+def _month_before(words: list[str]) -> tuple[str, int] | None:
+    """The month's name that these words end with, as written, and its number."""
+    last = [word for word in words[-3:] if word not in LINKS]
+    if not last or (len(words) > 1 and last[-1] != words[-1] and words[-1] not in LINKS):
+        return None
+    name = last[-1].rstrip(".,").lstrip("([\"'“‘*_")
+    month = _month(name)
+    return (name, month) if month else None
 
 
 def parts(normal: str) -> set[str]:
@@ -103,11 +120,15 @@ def _by_year(plain: str, pos: int) -> Mark | None:
         if found[2] is None:
             return Mark("date", pos, found.end(), found[1])
         return _mark(pos, found.end(), found[1], int(found[2]), found[3])
-    if found := CJK_DAY.match(plain, pos):
-        return _mark(pos, found.end(), None, int(found[1]), found[2])
     if found := YEAR_MONTH.match(plain, pos):
         return _mark(pos, found.end(), found[1], int(found[2]), None)
     return None
+
+
+def _by_day(plain: str, pos: int) -> Mark | None:
+    if found := CJK_DAY.match(plain, pos):
+        return _mark(pos, found.end(), None, int(found[1]), found[2])
+    return _numeric(plain, pos) or _day_first(plain, pos)
 
 
 def _numeric(plain: str, pos: int) -> Mark | None:
@@ -140,14 +161,12 @@ def _month_first(plain: str, pos: int, start: int, month: int) -> Mark | None:
     return None
 
 
-def _year(plain: str, pos: int) -> Mark | None:
+def _year(plain: str, pos: int, before: str) -> Mark | None:
     if found := DECADE.match(plain, pos):
         return Mark("date", pos, found.end(), f"{found[1]}s")
     found = BARE_YEAR.match(plain, pos)
     if found is None or int(found[1]) > LAST_YEAR:
         return None
-    led = LED.search(plain, max(0, pos - 8), pos)
-    counted = COUNTED.match(plain, found.end())
-    if (led and not counted) or (int(found[1]) >= FIRST_LIKELY and not counted):
+    if (before in LEADING or int(found[1]) >= FIRST_LIKELY) and not COUNTED.match(plain, found.end()):
         return Mark("date", pos, found.end(), found[1])
     return None

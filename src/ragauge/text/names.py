@@ -137,7 +137,9 @@ def _trimmed(text: str, start: int, end: int, common: frozenset[str], *, first: 
             end -= len(" ".join(words[n:])) + 1
             words = words[:n]
             break
-    while len(words) > 1 and _only_leads(words[0], common, first=first, leading=leading):
+    while len(words) > 1 and (
+        _only_leads(words[0], common, first=first, leading=leading) or _measure(text, start, words[0])
+    ):
         start += len(words.pop(0)) + 1
         first, leading = False, True
     return start, end, first

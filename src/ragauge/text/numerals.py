@@ -10,7 +10,7 @@ from ragauge.text.alphabets import SPACED_UNTIL
 from ragauge.text.marks import Mark
 from ragauge.text.units import CURRENCIES, CURRENCY_BEFORE
 
-DIGIT = re.compile(r"[0-9]")
+DIGITS = re.compile(r"[0-9]+")
 NUMBER = re.compile(
     r"""(?P<comma>\d{1,3}(?:,\d{3})+(?![\d,]\d)(?:\.\d+)?)
     | (?P<indian>\d{1,2}(?:,\d{2})+,\d{3}(?!\d)(?:\.\d+)?)
@@ -41,12 +41,12 @@ def find(plain: str, *, liberal: bool = False) -> Iterator[Mark]:
     """
     taken = _skipped(plain)
     pos = 0
-    while found := DIGIT.search(plain, pos):
+    while found := DIGITS.search(plain, pos):
         pos = found.start()
         if pos in taken:
             pos = taken[pos]
             continue
-        mark = _at(plain, pos)
+        mark = _at(plain, pos, found.end() - pos)
         if mark is None:
             run = NUMBER.match(plain, pos)
             pos = run.end() if run else pos + 1
@@ -62,20 +62,20 @@ def _skipped(plain: str) -> dict[int, int]:
         return {}
     skipped = {}
     for found in BRACKETS.finditer(plain):
-        first = DIGIT.search(plain, found.start(), found.end())
+        first = DIGITS.search(plain, found.start(), found.end())
         if first:
             skipped[first.start()] = found.end()
     return skipped
 
 
-def _at(plain: str, pos: int) -> Mark | None:
+def _at(plain: str, pos: int, digits: int) -> Mark | None:
     """What the digit at pos begins; None inside a code such as X-200, or before a list item."""
     before = plain[pos - 1] if pos else " "
     if before == "_" or (before.isalpha() and ord(before) < SPACED_UNTIL):
         return None
     if before == "-" and CODE_BEFORE.search(plain, max(0, pos - 24), pos):
         return None
-    date = dates.at(plain, pos)
+    date = dates.at(plain, pos, digits)
     if date is not None:
         return date
     found = NUMBER.match(plain, pos)

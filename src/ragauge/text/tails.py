@@ -6,10 +6,23 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ragauge.text.alphabets import SPACED_UNTIL
-from ragauge.text.units import CAPITAL_ONLY, CJK_SCALES, PERCENT, SCALES, SHORT_SCALES, SMALL_ONLY, UNITS
+from ragauge.text.alphabets import HANGUL, SPACED_UNTIL, UNSPACED
+from ragauge.text.units import (
+    CAPITAL_ONLY,
+    CERTAIN_SCALES,
+    CJK_SCALES,
+    CJK_UNITS,
+    PERCENT,
+    PERCENT_PHRASES,
+    SCALES,
+    SHORT_SCALES,
+    SMALL_ONLY,
+    UNITS,
+)
 
-CERTAIN_SCALES = ("k", "bn", "mn", "tn")     # "5m" may be metres and "5b" a label
+_SIGN = r"(?:US)?[$€£¥₹](?!\d)|%|°[CcFf]|[ap]\.m\.?"
+WORD = re.compile(rf" ?-?({_SIGN}|[^\W\d_{UNSPACED}{HANGUL}]+(?:/[a-z]+)?|[{UNSPACED}{HANGUL}]{{1,3}})")
+ORDINALS = ("st", "nd", "rd", "th")
 
 
 class Tail(NamedTuple):
@@ -35,48 +48,57 @@ def spelled(names: Iterable[str]) -> str:
     return "|".join(sorted(map(re.escape, names), key=len, reverse=True))
 
 
-TAIL = re.compile(
-    rf"""(?:[ ]?-?(?P<scale>{spelled(SCALES)})\b\.?|(?P<short>{spelled(SHORT_SCALES)})\b(?!/)
-    |[ ]?(?P<cjk>{spelled(CJK_SCALES)}))?
-    (?P<ordinal>(?:st|nd|rd|th)\b)?
-    (?:[ ]?-?(?P<percent>{PERCENT})
-    |[ ]?-?(?:US)?(?P<unit>{spelled(UNITS)})(?![0-9])(?![^\W\d_](?<![\u0e00-\U000fffff])))?""",
-    re.VERBOSE | re.IGNORECASE,
-)
-
-
 def after(plain: str, end: int, *, currency: bool = False) -> Tail | None:
     """What follows the number that ends here; None where a letter is glued to it, so that it is a code (3D)."""
-    found = TAIL.match(plain, end)
+    found = WORD.match(plain, end)
     if found is None:
+        return None if plain[end : end + 1] == "_" else Tail(end)
+    tail = _multiplied(found, end, currency=currency)
+    if tail.end > end:
+        found = WORD.match(plain, tail.end)
+        if found is None:
+            return tail
+    last = _per_cent(plain, found)
+    if last:
+        return tail._replace(end=last, percent=True)
+    unit = _unit(found[1])
+    letter = plain[end]
+    if tail.end == end and not unit and letter.isalpha() and ord(letter) < SPACED_UNTIL:
         return None
-    unit = _unit(found)
-    glued = plain[end : end + 1]
-    if (glued == "_" or (glued.isalpha() and ord(glued) < SPACED_UNTIL)) and not (
-        found["scale"] or found["short"] or found["ordinal"] or found["percent"] or unit
-    ):
-        return None
-    shift, other = _scale(found, spaced=glued == " ", currency=currency)
-    last = max(found.end(part) for part in ("scale", "short", "cjk", "ordinal", "percent"))
-    if currency and unit in ("m", "B") and shift:
-        unit = ""
-    return Tail(max(end, last), shift, other, unit, bool(found["percent"]))
+    return tail._replace(unit=unit)
 
 
-def _unit(found: re.Match[str]) -> str:
-    name = found["unit"]
-    if not name or (name in CAPITAL_ONLY) or (name.lower() in SMALL_ONLY and not name.islower()):
+def _multiplied(found: re.Match[str], end: int, *, currency: bool) -> Tail:
+    """The number with its multiplier or ordinal ending, as far as the first word says."""
+    word, glued = found[1].lower(), found.start(1) == end
+    if word in SCALES:
+        full_stop = found.string[found.end() : found.end() + 1] == "." and len(word) <= 3     # Mio.
+        return Tail(found.end() + full_stop, SCALES[word])
+    if word in SHORT_SCALES and (glued or currency or word in CERTAIN_SCALES):
+        return Tail(found.end(), SHORT_SCALES[word], None if currency or word in CERTAIN_SCALES else 0)
+    if word[0] in CJK_SCALES:
+        return Tail(found.start(1) + 1, CJK_SCALES[word[0]])
+    return Tail(found.end() if glued and word in ORDINALS else end)
+
+
+def _per_cent(plain: str, found: re.Match[str]) -> int:
+    """Where a per cent sign or word ends; 0 where there is none."""
+    word = found[1].lower()
+    if word in PERCENT:
+        return found.end()
+    phrase = PERCENT_PHRASES.get(word)
+    if phrase and plain[found.end() : found.end() + len(phrase)].lower() == phrase:
+        last = found.end() + len(phrase)
+        return 0 if plain[last : last + 1].isalpha() else last
+    return 0
+
+
+def _unit(word: str) -> str:
+    small = word.lower()
+    if small in SMALL_ONLY and word != small:
         return ""
-    return UNITS[name.lower()]
-
-
-def _scale(found: re.Match[str], *, spaced: bool, currency: bool) -> tuple[int, int | None]:
-    if found["scale"]:
-        return SCALES[found["scale"].lower()], None
-    if found["cjk"]:
-        return CJK_SCALES[found["cjk"]], None
-    if found["short"]:
-        short = found["short"].lower()
-        return SHORT_SCALES[short], None if currency or short in CERTAIN_SCALES else 0
-    unit = (found["unit"] or "").lower()
-    return (SHORT_SCALES[unit] if currency and spaced and unit in SHORT_SCALES else 0), None
+    if small in CAPITAL_ONLY and word == small:
+        return ""
+    if small in UNITS:
+        return UNITS[small]
+    return next((unit for name, unit in CJK_UNITS.items() if word.startswith(name)), "")

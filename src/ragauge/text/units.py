@@ -80,6 +80,7 @@ UNITS = {
     for unit, _, names in [line.partition(": ")]
     for name in names.split()
 }
+CJK_UNITS = {name: unit for name, unit in UNITS.items() if ord(name[0]) > 0x2E80}
 # with capitals these are codes (5G, 4K), in small letters words ("5 ad campaigns")
 SMALL_ONLY = frozenset(["g", "h", "l", "m", "s", "t", "x"])
 CAPITAL_ONLY = frozenset(["ad", "bc", "bce", "ce", "v", "w"])
@@ -92,13 +93,14 @@ SCALES = {"hundred": 2, "thousand": 3, "million": 6, "millions": 6, "billion": 9
 SCALES |= {"lakhs": 5, "crores": 7, "tsd": 3, "mio": 6, "mrd": 9, "millionen": 6, "milliarden": 9}
 SCALES |= {"milliard": 9, "milliards": 9, "millones": 6, "milioni": 6, "miliardi": 9, "milhões": 6, "mil": 3}
 SCALES |= {"miljoen": 6, "miljard": 9}
-SHORT_SCALES = {"k": 3, "m": 6, "mn": 6, "mm": 6, "b": 9, "bn": 9, "tn": 12}
+SHORT_SCALES = {"k": 3, "m": 6, "mn": 6, "b": 9, "bn": 9, "tn": 12}
+
+CERTAIN_SCALES = ("k", "bn", "mn", "tn")     # "5m" may be metres and "5b" a label
 CJK_SCALES = {"十": 1, "百": 2, "千": 3, "万": 4, "萬": 4, "亿": 8, "億": 8, "兆": 12, "만": 4, "억": 8, "조": 12}
 
-PERCENT = (
-    "%|(?:percentage[ ]points?|percent|per[ ]cents?|pct|prozent|pour[ ]cent|por[ ](?:ciento|cento)|per[ ]cento|procent)"
-    r"(?!\w)"
-)
+PERCENT = frozenset(["%", "percent", "pct", "prozent", "procent"])
+# first word -> the rest
+PERCENT_PHRASES = {"per": " cent", "pour": " cent", "por": " ciento", "percentage": " points"}
 
 _ONES = """
 zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
