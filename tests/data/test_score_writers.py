@@ -94,8 +94,8 @@ def test_an_empty_table_has_the_same_columns() -> None:
 def test_table_files(tmp_path: Path) -> None:
     """CSV and Parquet hold the table."""
     table = score_table([SCORED, EMPTY])
-    assert scores_parquet.write_scores(tmp_path / "s.parquet", [SCORED, EMPTY]) == 2
-    assert scores_csv.write_scores(tmp_path / "s.csv", [SCORED, EMPTY]) == 2
+    assert scores_parquet.write_scores(tmp_path / "s.parquet", table) == 2
+    assert scores_csv.write_scores(tmp_path / "s.csv", table) == 2
     assert pl.read_parquet(tmp_path / "s.parquet").equals(table)
     read = pl.read_csv(tmp_path / "s.csv", schema=table.schema)
     numbers = ["value", "numerator", "denominator", "low", "high"]

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.sources import Source, store_url, stored
-from ragauge.errors import UsageError
+from ragauge.errors import RagaugeError, UsageError
 
 if TYPE_CHECKING:
     from ragauge.api.scorecard import Scorecard
     from ragauge.data.run import Run
+    from ragauge.judging.judge import Judge
+    from ragauge.metrics.base import Metric
     from ragauge.engine.execute import Progress
     from ragauge.engine.plan import Plan
     from ragauge.store.open import Store
@@ -39,21 +41,34 @@ class Wanted:
     workers: int | None = None
 
 
-def planned(wanted: Wanted, run: Run, store: Store) -> Plan:
-    """What has to be done for a run: its examples less those that are stored."""
+def chosen(wanted: Wanted) -> tuple[list[Metric], Judge | None]:
+    """The metrics asked for, and the judge where one of them asks something."""
     from ragauge.engine.judges import build_judge
-    from ragauge.engine.plan import plan
     from ragauge.metrics.catalogue import questions, select
 
     metrics = select(wanted.metrics or ("default",))
-    judge = None
     if wanted.judge in NO_JUDGE:
         metrics = [metric for metric in metrics if not questions([metric])]
         if not metrics:
             raise UsageError("every metric asked for needs a judge. Use --judge local, or metrics from labels.")
-    elif questions(metrics):
-        judge = build_judge(wanted.judge)
-    return plan(store, run.run_id, metrics, judge, limit=wanted.limit, keep=wanted.keep)
+    return metrics, build_judge(wanted.judge) if questions(metrics) else None
+
+
+def planned(source: Source, wanted: Wanted, store: Store) -> tuple[Plan, Run, bool]:
+    """What has to be done: the source's examples less those that are stored; and its run, and whether it is new.
+
+    Names are checked before anything is read, and a run that came in for nothing is taken out again.
+    """
+    from ragauge.engine.plan import plan
+
+    metrics, judge = chosen(wanted)
+    run, new = stored(source, store)
+    try:
+        return plan(store, run.run_id, metrics, judge, limit=wanted.limit, keep=wanted.keep), run, new
+    except RagaugeError:
+        if new:
+            store.runs.delete(run.run_id)
+        raise
 
 
 async def evaluate_source(
@@ -65,8 +80,7 @@ async def evaluate_source(
     from ragauge.store.open import open_store
 
     with open_store(store_url(store)) as opened:
-        run = stored(source, opened)
-        plan = planned(wanted, run, opened)
+        plan, run, _ = planned(source, wanted, opened)
         started = time.perf_counter()
         outcome = await execute(plan, opened, workers=wanted.workers, progress=progress)
         seconds = time.perf_counter() - started
@@ -78,14 +92,15 @@ async def evaluate_source(
 
 
 async def dry_run(source: Source, wanted: Wanted, store: str | None = None) -> dict[str, Any]:
-    """What `evaluate_source` would do, as JSON types."""
+    """What `evaluate_source` would do, as JSON types; a run that is not stored stays so, and has no id."""
     from ragauge.store.open import open_store
 
     with open_store(store_url(store)) as opened:
-        run = stored(source, opened)
-        found = planned(wanted, run, opened)
+        found, run, new = planned(source, wanted, opened)
+        if new:
+            opened.runs.delete(run.run_id)
         return {
-            "run_id": run.run_id,
+            "run_id": "" if new else run.run_id,
             "name": run.name,
             "judge": found.judge_id or "",
             "metrics": [str(metric) for metric in found.metrics],

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragauge.data.run import Run
-from ragauge.data.writers.whole import replaced
+from ragauge.data.writers import scores_csv, scores_parquet
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,9 +25,8 @@ def export(store: Store, run: Run, path: Path) -> int:
         return _responses(store, run, path)
     if path.suffix in (".csv", ".parquet"):
         frame = store.scores.frame(run.run_id, judge)
-        with replaced(path) as part:
-            frame.write_csv(part) if path.suffix == ".csv" else frame.write_parquet(part)
-        return len(frame)
+        write = scores_csv.write_scores if path.suffix == ".csv" else scores_parquet.write_scores
+        return write(path, frame)
     raise UsageError(f"-o {path}: expected scores.jsonl, .csv or .parquet for scores, or .jsonl for responses.")
 
 

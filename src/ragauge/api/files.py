@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ragauge.data.writers.whole import replaced, written
+from ragauge.data.writers import scores_csv, scores_parquet
+from ragauge.data.writers.whole import written
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,13 +37,13 @@ def _text(path: Path, text: str) -> None:
 
 
 def _csv(card: Reported, path: Path) -> None:
-    _text(path, card.to_polars().write_csv())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scores_csv.write_scores(path, card.to_polars())
 
 
 def _parquet(card: Reported, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replaced(path) as part:
-        card.to_polars().write_parquet(part)
+    scores_parquet.write_scores(path, card.to_polars())
 
 
 FORMS: Mapping[str, Callable[[Reported, Path], None]] = {

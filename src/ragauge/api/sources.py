@@ -57,8 +57,8 @@ class Source:
     warn: Callable[[str], None] | None = None
 
 
-def stored(source: Source, store: Store) -> Run:
-    """The run of a source: found by name, or imported in one transaction.
+def stored(source: Source, store: Store) -> tuple[Run, bool]:
+    """The run of a source, found by name or imported in one transaction; and whether it was not there before.
 
     Raises:
         UsageError: not one or two sources, or a path that does not exist and is no run.
@@ -67,13 +67,21 @@ def stored(source: Source, store: Store) -> Run:
     if len(source.items) == 1:
         (item,) = source.items
         if isinstance(item, Run):
-            return item
-        if isinstance(item, str) and not Path(item).exists():
-            return _run_or_file(item, store)
+            return item, False
+        if isinstance(item, str) and not _is_there(item):
+            return _run_or_file(item, store), False
     if not 1 <= len(source.items) <= 2:
         got = len(source.items)
         raise UsageError(f"evaluate takes a run, a file, or an eval set and responses; got {got} sources.")
     return _imported(source, store)
+
+
+def _is_there(item: str) -> bool:
+    """Whether a file or folder has this name; "" and what no file can be called is none."""
+    try:
+        return bool(item) and Path(item).exists()
+    except (OSError, ValueError):     # too long a name, or NUL in it
+        return False
 
 
 def _run_or_file(item: str, store: Store) -> Run:
@@ -85,13 +93,15 @@ def _run_or_file(item: str, store: Store) -> Run:
         raise error from None
 
 
-def _imported(source: Source, store: Store) -> Run:
+def _imported(source: Source, store: Store) -> tuple[Run, bool]:
+    import secrets
+
     from ragauge.api import git
 
     responses = source.items[-1]
     now = datetime.now(UTC).isoformat(timespec="seconds")
     run = Run(
-        run_id="",
+        run_id=secrets.token_hex(6),
         name=source.name or _stem(responses),
         set_name=_stem(source.items[0]),
         system=source.system or "recorded",
@@ -100,7 +110,8 @@ def _imported(source: Source, store: Store) -> Run:
         created_at=now,
         heartbeat=now,
     )
-    return store.runs.import_run(run, _with_responses(_pairs(source), _stem(responses)))
+    found = store.runs.import_run(run, _with_responses(_pairs(source), _said(responses)))
+    return found, found.run_id == run.run_id     # content that is there already keeps its own id
 
 
 def _pairs(source: Source) -> Iterator[Pair]:
@@ -125,9 +136,7 @@ def _records(source: Source) -> Iterator[Record]:
     return readers.records(source.items[0], **more)
 
 
-def _with_responses(
-    pairs: Iterator[Pair], where: str
-) -> Iterator[Pair]:
+def _with_responses(pairs: Iterator[Pair], where: str) -> Iterator[Pair]:
     """The pairs as they come; at the end, an error when none of them held a response."""
     some = False
     for example, response in pairs:
@@ -135,9 +144,14 @@ def _with_responses(
         yield example, response
     if not some:
         raise DataError(
-            "no line holds a response (an answer or passages)", source=where,
+            "no line holds a response (an answer or passages).", source=where,
             hint="Give the responses as a second file: ragauge evaluate SET RESPONSES.",
         )  # fmt: skip
+
+
+def _said(item: Any) -> str:
+    """What to call a source in an error: its path where it has one."""
+    return str(item) if isinstance(item, str | Path) else _stem(item)
 
 
 def _stem(item: Any) -> str:

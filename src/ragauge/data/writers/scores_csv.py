@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ragauge.data.score import Score
-from ragauge.data.score_table import score_table
 from ragauge.data.writers.whole import replaced
 
+if TYPE_CHECKING:
+    import polars as pl
 
-def write_scores(path: str | Path, scores: Iterable[Score]) -> int:
-    """Writes one score a row, columns as in `score_table`, and returns how many there were."""
-    table = score_table(scores)
+
+def write_scores(path: str | Path, table: pl.DataFrame) -> int:
+    """Writes a table of scores, one score a row, and returns how many there were."""
     with replaced(Path(path)) as part:
         table.write_csv(part)
     return table.height
