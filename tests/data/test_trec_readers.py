@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import random
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragauge.data.blocks import starts
 from ragauge.data.readers.rankings import read_qrels, read_run
 from ragauge.data.readers.trec_order import ScoreBits, ranks
 from ragauge.errors import DataError, UsageError
@@ -313,6 +315,26 @@ def test_fast_and_patient_way_agree(write: Write) -> None:
     quick, patient = read_run(write(text)), read_run(write(text + "# end\n"))
     assert quick.equals(patient.cast({"score": pl.Float64}))
     assert quick["score"].to_list() == [float(line.split()[4]) for line in text.splitlines()]
+
+
+def test_irregular_line_far_down_is_read_right(write: Write) -> None:
+    """A line with two blanks, a long tag or a field too few is seen wherever it stands, not only at the top."""
+    text = "".join(f"q Q0 d{n} 1 {n} t\n" for n in range(2_000))
+    run = read_run(write(text + "q Q0 wide  1 5000 t\nq Q0 long 1 6000 t and more\n"))
+    assert run.filter(pl.col("rank") <= 2).rows() == [("q", "wide", 5000.0, 2), ("q", "long", 6000.0, 1)]
+    with pytest.raises(DataError, match="line 2001: expected six fields"):
+        read_run(write(text + "q Q0 short 1 5000\n"))
+
+
+@pytest.mark.parametrize("cuts", [[1], [2], [3, 3], [2, 5], [1, 2, 3, 4, 5]])
+def test_starts_do_not_depend_on_how_the_column_is_stored(cuts: list[int]) -> None:
+    """Blocks of rows are the same however many chunks the column comes in, empty ones too."""
+    whole = pl.Series(["a", "a", "b", "b", "b", "a"])
+    parts = [whole[start:end] for start, end in pairwise([0, *cuts, len(whole)])]
+    stored = pl.concat(parts, rechunk=False)
+    assert stored.n_chunks() > 1
+    assert starts(stored).tolist() == starts(whole).tolist() == [0, 2, 5]
+    assert starts(whole.clear()).tolist() == []
 
 
 @pytest.mark.realdata

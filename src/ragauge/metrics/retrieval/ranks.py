@@ -156,12 +156,12 @@ def _lengths(results: pl.DataFrame) -> dict[str, int]:
     import numpy as np
     import polars as pl
 
-    heads, starts = _blocks(results)
-    n = pl.Series(np.diff(starts, append=results.height))
-    if heads.n_unique() < len(heads):
-        counted = pl.DataFrame({"query_id": heads, "n": n}).group_by("query_id", maintain_order=True).agg(pl.sum("n"))
-        heads, n = counted["query_id"], counted["n"]
-    return dict(zip(heads.to_list(), n.to_list(), strict=True))
+    starts = blocks.starts(results["query_id"])
+    if len(starts) == (results["rank"] == 1).sum():      # as many blocks as queries, since each has one first rank
+        names, n = results["query_id"].gather(starts), np.diff(starts, append=results.height)
+        return dict(zip(names.to_list(), n.tolist(), strict=True))
+    counted = results.group_by("query_id", maintain_order=True).agg(pl.len())
+    return dict(counted.iter_rows())
 
 
 def of_responses(pairs: Sequence[tuple[Example, Response]]) -> list[Ranking | None]:
