@@ -40,6 +40,12 @@ NAMES = ("recall@5", "mrr", "context_recall", "context_precision", "faithfulness
 METRICS = [parse(name) for name in NAMES]
 
 
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes are started for 20 responses already, so that the tests that need them stay small."""
+    monkeypatch.setattr(execute_module, "WORTH_ASKING", 20)
+
+
 def imported(store: Store, pairs: Sequence[Record], name: str = "r") -> str:
     return store.runs.import_run(Run("", name, config={"name": name}), pairs).run_id
 
@@ -76,10 +82,10 @@ def test_everything_is_scored_once(store: Store) -> None:
 
 def test_processes_find_the_same(store: Store) -> None:
     """Two worker processes give the same scores, causes and evidence as this process, in the same order."""
-    pairs = list(records(150))
+    pairs = list(records(40))
     here, there = imported(store, pairs, "here"), imported(store, pairs, "there")
     with_workers = evaluate(store, there, build_judge(SPEC), workers=2)
-    assert (with_workers.workers, with_workers.done, with_workers.notes) == (2, 150, ())
+    assert (with_workers.workers, with_workers.done, with_workers.notes) == (2, 40, ())
     reused = evaluate(store, here, TinyJudge())
     assert (reused.asked, reused.reused) == (0, with_workers.asked + with_workers.reused)
     assert_frame_equal(store.scores.frame(here, "tiny@1"), store.scores.frame(there, "tiny@1"))
@@ -89,13 +95,13 @@ def test_processes_find_the_same(store: Store) -> None:
 
 def test_read_back_in_example_order(store: Store) -> None:
     """Batches are drawn at random and finish in any order; scores are read in the order of the file (case 44)."""
-    pairs = list(records(150))
+    pairs = list(records(40))
     pairs[7] = (pairs[7][0], replace(pairs[7][1], answer=RAISE))
     run_id = imported(store, pairs)
     evaluate(store, run_id, build_judge(SPEC), workers=2)
     for metric in NAMES:
         ids = store.scores.frame(run_id, "tiny@1").filter(metric=metric)["query_id"].to_list()
-        assert ids == [f"q{i}" for i in range(150)]
+        assert ids == [f"q{i}" for i in range(40)]
 
 
 def test_judge_that_dies_on_the_worst(store: Store) -> None:
@@ -158,16 +164,16 @@ def test_equal_inputs_in_several_batches_are_asked_once(
     monkeypatch.setenv(LOG, str(log))
     pairs: list[Record] = []
     for copy in range(3):
-        for example, response in records(60):
+        for example, response in records(20):
             name = f"{example.query_id}-{copy}"
             labelled = replace(example, query_id=name, references=(str(copy),), reference_claims=(f"claim {copy}",))
             pairs.append((labelled, replace(response, query_id=name)))
     outcome = evaluate(store, imported(store, pairs), build_judge(SPEC), workers=2)
     asked = notes(log)
-    assert (outcome.done, outcome.workers) == (180, 2)
+    assert (outcome.done, outcome.workers) == (60, 2)
     assert len(asked) == len(set(asked)) == outcome.asked
-    assert sum(line.startswith("verify_answer") for line in asked) == 60
-    assert sum(line.startswith("verify_reference") for line in asked) == 180
+    assert sum(line.startswith("verify_answer") for line in asked) == 20
+    assert sum(line.startswith("verify_reference") for line in asked) == 60
 
 
 def test_limit_stops_and_the_next_goes_on(store: Store) -> None:
@@ -256,36 +262,36 @@ def test_loser_of_a_key_is_scored_from_the_winner(store: Store) -> None:
 
 def test_worker_that_dies_spoils_one_example(store: Store) -> None:
     """An example that kills its worker twice fails with how it ended; every other example is scored."""
-    pairs = list(records(100))
-    pairs[42] = (pairs[42][0], replace(pairs[42][1], answer=DIE))
+    pairs = list(records(40))
+    pairs[21] = (pairs[21][0], replace(pairs[21][1], answer=DIE))
     run_id = imported(store, pairs)
     outcome = evaluate(store, run_id, build_judge(SPEC), workers=2)
-    assert (outcome.done, outcome.pending) == (100, 0)
+    assert (outcome.done, outcome.pending) == (40, 0)
     assert len(outcome.notes) == 1
     assert "signal SIGKILL" in outcome.notes[0]
     failed = store.scores.frame(run_id, "tiny@1").filter(status="failed")
-    assert failed["query_id"].unique().to_list() == ["q42"]
+    assert failed["query_id"].unique().to_list() == ["q21"]
     assert failed["reason"].unique().to_list() == ["the worker process ended twice on this response (signal SIGKILL)"]
 
 
 def test_worker_that_is_killed_loses_nothing(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker killed from outside, once, costs its batch a second try; every example is scored."""
     monkeypatch.setenv(LOG, str(tmp_path / "log"))
-    run_id = imported(store, list(records(200)))
+    run_id = imported(store, list(records(80)))
     found = plan(store, run_id, METRICS, build_judge(SLOW))
     killed: list[int] = []
 
     def kill(now: Progress) -> None:
         mine = subprocess.run(["pgrep", "-P", str(os.getpid())], capture_output=True, text=True, check=False)
-        if not killed and now.done > 40:
+        if not killed and now.done > 10:
             workers = [int(pid) for pid in mine.stdout.split() if is_worker(int(pid))]
             os.kill(workers[0], 9)
             killed.append(workers[0])
 
     outcome = asyncio.run(execute(found, store, workers=2, progress=kill))
     assert len(killed) == 1
-    assert (outcome.done, outcome.failed) == (200, 0)
-    assert store.scores.frame(run_id, "slow@1").height == 200 * len(METRICS)
+    assert (outcome.done, outcome.failed) == (80, 0)
+    assert store.scores.frame(run_id, "slow@1").height == 80 * len(METRICS)
 
 
 def is_worker(pid: int) -> bool:
@@ -297,7 +303,7 @@ def is_worker(pid: int) -> bool:
 
 def test_worker_that_cannot_start_is_an_error(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A judge that cannot be built in a worker stops the evaluation with its reason: nothing is stored as failed."""
-    run_id = imported(store, list(records(100)))
+    run_id = imported(store, list(records(30)))
     judge = build_judge(SPEC)
     monkeypatch.setattr("ragauge.engine.judges._SPECS", {"tiny@1": "tests.engine.no_such_module:Judge"})
     with pytest.raises(JudgeError, match="no_such_module"):
@@ -310,7 +316,7 @@ def test_worker_that_cannot_start_is_an_error(store: Store, monkeypatch: pytest.
 
 def test_worker_that_ends_before_it_is_ready_is_an_error(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """An interpreter that ends at once is an error that says how, and how to go on without workers."""
-    run_id = imported(store, list(records(100)))
+    run_id = imported(store, list(records(30)))
     monkeypatch.setattr("ragauge.engine.pool.START", "import sys; sys.exit(3)")
     with pytest.raises(JudgeError, match=r"before it was ready \(exit code 3\). Use workers=1"):
         evaluate(store, run_id, build_judge(SPEC), workers=2)
@@ -324,9 +330,9 @@ class Handmade(TinyJudge):
 
 def test_judge_without_a_spec_works_here(store: Store) -> None:
     """A judge object that no spec builds is used in this process, whatever the number of workers."""
-    run_id = imported(store, list(records(100)))
+    run_id = imported(store, list(records(30)))
     outcome = evaluate(store, run_id, Handmade(), workers=2)
-    assert (outcome.done, outcome.workers) == (100, 1)
+    assert (outcome.done, outcome.workers) == (30, 1)
 
 
 def test_little_work_starts_no_process(store: Store) -> None:
@@ -344,7 +350,7 @@ def test_workers_must_be_positive(store: Store) -> None:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_cancelled_keeps_what_is_finished(store: Store, workers: int) -> None:
     """Cancelled in the middle, it ends soon, leaves no worker behind, and keeps whole batches; the rest goes on."""
-    run_id = imported(store, list(records(400)))
+    run_id = imported(store, list(records(120)))
     found = plan(store, run_id, METRICS, build_judge(SLOW))
 
     async def stopped() -> None:
@@ -359,11 +365,11 @@ def test_cancelled_keeps_what_is_finished(store: Store, workers: int) -> None:
     assert not any(is_worker(int(p.name)) for p in children())
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("ragauge-")]
     frame = store.scores.frame(run_id, "slow@1")
-    assert 0 < frame.height < 400 * len(METRICS)
+    assert 0 < frame.height < 120 * len(METRICS)
     assert set(frame.group_by("query_id").len()["len"]) == {len(METRICS)}
     rest = evaluate(store, run_id, build_judge(SLOW), workers=workers)
-    assert rest.done == 400 - frame["query_id"].n_unique()
-    assert store.scores.frame(run_id, "slow@1").height == 400 * len(METRICS)
+    assert rest.done == 120 - frame["query_id"].n_unique()
+    assert store.scores.frame(run_id, "slow@1").height == 120 * len(METRICS)
 
 
 def children() -> list[Path]:
@@ -373,7 +379,7 @@ def children() -> list[Path]:
 
 def test_loop_is_free_while_it_works(store: Store) -> None:
     """Other coroutines of the caller's loop run meanwhile: judging and storing happen elsewhere."""
-    run_id = imported(store, list(records(100)))
+    run_id = imported(store, list(records(70)))
     found = plan(store, run_id, METRICS, build_judge(SLOW))
     gaps: list[float] = []
 
@@ -392,7 +398,7 @@ def test_loop_is_free_while_it_works(store: Store) -> None:
 
 def test_error_of_the_store_ends_it(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A store that cannot be written is an error of the evaluation, not of its examples."""
-    run_id = imported(store, list(records(100)))
+    run_id = imported(store, list(records(70)))
 
     def full(*_: object) -> None:
         raise OSError("disk full")
@@ -420,7 +426,7 @@ with open_store(sys.argv[1]) as store:
 
 def test_plain_script_without_a_guard(store: Store, tmp_path: Path) -> None:
     """A user's script that evaluates at its top level works with workers, and is run once."""
-    run_id = imported(store, list(records(100)))
+    run_id = imported(store, list(records(70)))
     script = tmp_path / "random.py"  # a name that shadows the standard library's, in the folder that it runs in
     script.write_text(SCRIPT)
     command = [sys.executable, "-P", str(script), store.url, run_id, SPEC]
@@ -432,20 +438,20 @@ def test_plain_script_without_a_guard(store: Store, tmp_path: Path) -> None:
 
 def test_talking_judge_does_not_disturb_the_line(store: Store) -> None:
     """What a judge prints in a worker goes to standard error and harms nothing."""
-    run_id = imported(store, list(records(100)))
+    run_id = imported(store, list(records(70)))
     outcome = evaluate(store, run_id, build_judge("tests.engine.tiny_judge:TalkingJudge"), workers=2)
-    assert (outcome.done, outcome.failed, outcome.workers, outcome.notes) == (100, 0, 2, ())
+    assert (outcome.done, outcome.failed, outcome.workers, outcome.notes) == (70, 0, 2, ())
 
 
 def test_odd_text_travels_to_workers_and_back(store: Store) -> None:
     """Lone surrogates and NUL in answers, passages and reasons pass through a worker unharmed."""
     pairs: list[Record] = [
         (Example(f"q{i}", f"\ud800 {i}"), Response(f"q{i}", answer=f"\x00\udfff {RAISE if i % 2 else ''}.",
-         passages=(Passage("p", "d", f"\x00\udfff {i}"),))) for i in range(100)
+         passages=(Passage("p", "d", f"\x00\udfff {i}"),))) for i in range(70)
     ]  # fmt: skip
     run_id = imported(store, pairs)
     outcome = evaluate(store, run_id, build_judge(SPEC), workers=2, metrics=[parse("faithfulness")])
-    assert (outcome.failed, outcome.workers) == (50, 2)
+    assert (outcome.failed, outcome.workers) == (35, 2)
     score = store.scores.of_response(run_id, "q1", 0, "tiny@1")["faithfulness"]
     assert score.reason == f"ValueError: cannot read {pairs[1][1].answer!r}"  # type: ignore[union-attr]
     facts = store.evidence.of_response(run_id, "q2", 0, "tiny@1")["verify_answer"].facts
@@ -463,14 +469,14 @@ def test_batches_follow_the_speed(store: Store, monkeypatch: pytest.MonkeyPatch)
         return original(self, timed, again)
 
     monkeypatch.setattr(execute_module._Execution, "_write", write)
-    run_id = imported(store, list(records(300)))
+    run_id = imported(store, list(records(150)))
     monkeypatch.setattr(execute_module, "SECONDS", 0.02)
     evaluate(store, run_id, build_judge(SLOW))  # 4 questions of 2 ms: two answers in 0.02 s, so the least size
     assert sizes[-2] == execute_module.LEAST
     monkeypatch.setattr(execute_module, "SECONDS", 60.0)
     sizes.clear()
     evaluate(store, run_id, TinyJudge())
-    assert max(sizes) > 100
+    assert max(sizes) > 40
 
 
 def test_store_is_closed_by_its_owner(tmp_path: Path) -> None:

@@ -84,15 +84,10 @@ def plan(
         UnknownName: no such run, segment or value.
         UsageError: nothing matches keep, or limit is less than 1.
     """
-    if limit is not None and limit < 1:
-        raise UsageError(f"limit must be at least 1, got {limit}.")
+    order = _selected(store, run_id, limit, keep or {})
     metrics = tuple(metrics)
     asked = questions(metrics) if judge is not None else ()
     judge_id = judge.judge_id if judge is not None and asked else None
-    order = _drawn(store.runs.order(run_id, keep), run_id)
-    if keep and not order:
-        raise UsageError(f"no example matches all of {', '.join(f'{name}={value}' for name, value in keep.items())}.")
-    order = order[:limit]
     columns = columns_of(metrics, judge_id, judge_repeat)
     done = store.scores.complete(run_id, columns, failed_too=not retry_failed)
     pending = [(number, key) for number, key in order if number not in done] if metrics else []
@@ -118,6 +113,16 @@ def columns_of(metrics: Sequence[Metric], judge_id: str | None, judge_repeat: in
         else Column(str(metric), metric.version)
         for metric in metrics
     )
+
+
+def _selected(store: Store, run_id: str, limit: int | None, keep: Mapping[str, str]) -> list[tuple[int, int]]:
+    """(number, hash of the question) of the responses asked for, in the order of doing."""
+    if limit is not None and limit < 1:
+        raise UsageError(f"limit must be at least 1, got {limit}.")
+    order = _drawn(store.runs.order(run_id, keep), run_id)
+    if keep and not order:
+        raise UsageError(f"no example matches all of {', '.join(f'{name}={value}' for name, value in keep.items())}.")
+    return order[:limit]
 
 
 def _drawn(order: list[tuple[int, int]], run_id: str) -> list[tuple[int, int]]:
