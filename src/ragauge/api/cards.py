@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.scorecard import ExampleView
+from ragauge.analysis.scorecard import ExampleView, Summary
 from ragauge.api.scorecard import Scorecard
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
+KEY = ["query_id", "repeat"]
 MOST_WORST = 20
 MOST_EVIDENCE = 5_000     # responses whose claims are looked at for the share of uncertain ones
 
@@ -52,6 +53,7 @@ def card_of(
     *,
     keep: Mapping[str, str] | None = None,
     total: int | None = None,
+    whole: bool = False,
     took: Mapping[str, Any] | None = None,
 ) -> Scorecard:
     """The scorecard of some metrics.
@@ -63,6 +65,7 @@ def card_of(
         judge_id: who judged; None = nobody.
         keep: segment column or "tag" -> value; only examples that match.
         total: responses asked for; None = all of the run.
+        whole: only responses that have a score of every metric, so that all means are over the same ones.
         took: facts of the evaluation, shown as they are.
     """
     from ragauge.analysis import card as cards
@@ -72,13 +75,15 @@ def card_of(
     asked: dict[str, Example] = {}
     match = cards.id_match(_seen(store.runs.pairs(run.run_id), keep or {}, asked))
     scores, causes = _tables(store, run, metrics, judge_id, asked if keep else None)
-    done = scores.select("query_id", "repeat").n_unique() if len(scores) else 0
+    complete = _complete(scores, len(metrics))
+    if whole:
+        scores, causes = (table.join(complete, on=KEY, how="semi", maintain_order="left") for table in (scores, causes))
     worst = cards.pick_worst(causes, scores, MOST_WORST)
     built = cards.build(
         run=run,
         judge_note=note_of(judge_id, _uncertain(store, run, judge_id)),
         n=scores["query_id"].n_unique(),
-        pending=max(0, (store.runs.size(run.run_id) if total is None else total) - done),
+        pending=max(0, (store.runs.size(run.run_id) if total is None else total) - len(complete)),
         metrics=metrics,
         scores=scores,
         segments=segment_frame(asked.values()),
@@ -88,8 +93,23 @@ def card_of(
         took=dict(took or {}),
         match=match,
     )
-    store.summaries.write(run.run_id, judge_id, built.summaries)
+    if not keep:
+        _keep_summaries(store, run, judge_id, built.summaries)
     return Scorecard(built, scores, _failures(asked, causes, scores))
+
+
+def _complete(scores: pl.DataFrame, metrics: int) -> pl.DataFrame:
+    """Responses that have a score of every metric."""
+    import polars as pl
+
+    return scores.group_by(KEY).len().filter(pl.col("len") >= metrics).select(KEY)
+
+
+def _keep_summaries(store: Store, run: Run, judge_id: str | None, summaries: Sequence[Summary]) -> None:
+    """Keeps the summaries beside those of metrics that were computed before."""
+    known = {summary.metric: summary for summary in store.summaries.read(run.run_id, judge_id)}
+    known |= {summary.metric: summary for summary in summaries}
+    store.summaries.write(run.run_id, judge_id, list(known.values()))
 
 
 def _tables(

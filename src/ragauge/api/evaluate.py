@@ -88,7 +88,7 @@ async def evaluate_source(
         rate = round(outcome.done / seconds, 1) if outcome.done else 0.0
         took |= {"reused": outcome.reused, "answers_per_second": rate}
         metrics, keep = plan.metrics, wanted.keep
-        return card_of(opened, run, metrics, plan.judge_id, keep=keep, total=plan.total, took=took)
+        return card_of(opened, run, metrics, plan.judge_id, keep=keep, total=plan.total, whole=True, took=took)
 
 
 async def dry_run(source: Source, wanted: Wanted, store: str | None = None) -> dict[str, Any]:

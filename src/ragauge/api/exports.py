@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragauge.api.files import make_folder
 from ragauge.data.run import Run
 from ragauge.data.writers import scores_csv, scores_parquet
 from ragauge.errors import UsageError
@@ -18,16 +19,16 @@ def export(store: Store, run: Run, path: Path) -> int:
     name = path.name.lower()
     judges = [judge for judge in store.scores.judges(run.run_id) if judge]
     judge = judges[-1] if judges else None
-    path.parent.mkdir(parents=True, exist_ok=True)
+    ending = path.suffix.lower()
+    if ending not in (".jsonl", ".csv", ".parquet"):
+        raise UsageError(f"-o {path}: expected scores.jsonl, .csv or .parquet for scores, or .jsonl for responses.")
+    make_folder(path)
     if name.endswith("scores.jsonl"):
         return _scores_jsonl(store, run, judge, path)
-    if path.suffix == ".jsonl":
+    if ending == ".jsonl":
         return _responses(store, run, path)
-    if path.suffix in (".csv", ".parquet"):
-        frame = store.scores.frame(run.run_id, judge)
-        write = scores_csv.write_scores if path.suffix == ".csv" else scores_parquet.write_scores
-        return write(path, frame)
-    raise UsageError(f"-o {path}: expected scores.jsonl, .csv or .parquet for scores, or .jsonl for responses.")
+    write = scores_csv.write_scores if ending == ".csv" else scores_parquet.write_scores
+    return write(path, store.scores.frame(run.run_id, judge))
 
 
 def _responses(store: Store, run: Run, path: Path) -> int:

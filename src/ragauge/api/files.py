@@ -30,19 +30,31 @@ class Reported(Protocol):
         """Every score, a row each."""
 
 
+def make_folder(path: Path) -> None:
+    """Makes the folder that a file will lie in.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"-o {path}: its folder cannot be made: {error.strerror or error}.") from None
+
+
 def _text(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path)
     with written(path) as file:
         file.write(text)
 
 
 def _csv(card: Reported, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path)
     scores_csv.write_scores(path, card.to_polars())
 
 
 def _parquet(card: Reported, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path)
     scores_parquet.write_scores(path, card.to_polars())
 
 
@@ -56,7 +68,11 @@ FORMS: Mapping[str, Callable[[Reported, Path], None]] = {
 
 
 def check(path: Path) -> None:
-    """Refuses an ending that no report has, before any work is done."""
+    """Refuses a path that no report can be written to, before any work is done."""
+    above = next((folder for folder in path.absolute().parents if folder.exists()), path)
+    if path.is_dir() or not above.is_dir():
+        found = f"{path} is a folder" if path.is_dir() else f"{above} is not a folder"
+        raise UsageError(f"-o {path}: {found}. Give the path of a file.")
     if path.suffix.lower() not in FORMS:
         got = path.suffix or "no ending"
         raise UsageError(f"-o {path}: the ending says the form; expected {', '.join(FORMS)}, got {got}.")

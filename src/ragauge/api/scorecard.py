@@ -59,7 +59,7 @@ class Scorecard:
 
     @property
     def failures(self) -> pl.DataFrame:
-        """The failed examples: query_id, query, cause, decided_by, second, answer, then a column per metric."""
+        """The failed examples: query_id, repeat, cause, decided_by, second, query, then the metrics."""
         return self._failures
 
     def __getitem__(self, metric: str) -> Summary:
@@ -110,7 +110,7 @@ class Scorecard:
         return terminal(self.card)
 
     def save(self, path: str | Path) -> Path:
-        """Writes a report whose form its ending names: .html, .md, .json; .jsonl, .csv, .parquet for the scores.
+        """Writes a report whose form its ending names: .html, .md, .json; .csv, .parquet for the scores.
 
         Raises:
             UsageError: another ending.

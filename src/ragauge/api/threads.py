@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -41,7 +42,8 @@ def finish(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
             worker.join(GLANCE)
     except KeyboardInterrupt:
         loop, task = started.result()
-        loop.call_soon_threadsafe(task.cancel)
+        with suppress(RuntimeError):     # the loop is closed: it came to its end just now
+            loop.call_soon_threadsafe(task.cancel)
         worker.join()
         raise
     return result.result()

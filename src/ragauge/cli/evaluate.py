@@ -66,7 +66,8 @@ def show_plan(planned: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         show_json(planned)
         return
-    show(f"run {planned['name']} ({planned['run_id']}): {planned['examples']:,} examples, {planned['stored']:,} stored")
+    run_id = f" ({planned['run_id']})" if planned["run_id"] else ""
+    show(f"run {planned['name']}{run_id}: {planned['examples']:,} examples, {planned['stored']:,} stored")
     show(f"would ask {', '.join(planned['questions']) or 'nothing'} of {planned['judge'] or 'nobody'}")
     show(f"for {planned['to_do']:,} examples: {planned['calls']} calls to a model, cost {planned['cost']:.2f}")
 

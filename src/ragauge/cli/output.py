@@ -43,7 +43,8 @@ def warn(message: str) -> None:
 
 def same_command() -> str:
     """The command line as typed, quoted: the command that resumes."""
-    return shlex.join(["ragauge", *sys.argv[1:]])
+    called = ["python", "-m", "ragauge"] if sys.argv[0].endswith("__main__.py") else ["ragauge"]
+    return shlex.join([*called, *sys.argv[1:]])
 
 
 def clock(seconds: float) -> str:
@@ -75,7 +76,7 @@ def progress_line(quiet: bool) -> Iterator[Any]:
         if sys.stderr.isatty():
             sys.stderr.write("\r" + line.ljust(width))
             width = len(line)
-        elif now.total and now.done * 10 // now.total > last[0]:
+        elif now.total and now.done * 10 // now.total != last[0]:     # less than before: the next run has begun
             last[0] = now.done * 10 // now.total
             sys.stderr.write(line + "\n")
         sys.stderr.flush()

@@ -60,6 +60,6 @@ def delete(
 
     opened = open_run(run, store=store or None)
     if not yes:
-        typer.confirm(f"Delete run {opened.run.name} ({opened.run.run_id}, {opened.run.done} responses)?", abort=True)
+        typer.confirm(f"Delete run {opened.run.name} ({opened.run.run_id}, {opened.run.done} responses)?", abort=True, err=True)
     opened.delete()
     typer.echo(f"deleted {opened.run.name} ({opened.run.run_id})", err=True)

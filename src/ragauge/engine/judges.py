@@ -80,7 +80,7 @@ def spec_of(judge: Judge) -> str | None:
 def _own(spec: str) -> Judge:
     try:
         made = pkgutil.resolve_name(spec)()
-    except (ImportError, AttributeError, TypeError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise JudgeError(f"the judge {spec} cannot be built: {type(error).__name__}: {error}.") from error
     if not all(hasattr(made, name) for name in ("judge_id", "version", "answers", "ask")):
         raise JudgeError(f"{spec} must return a judge (judge_id, version, answers, ask), got {type(made).__name__}.")
