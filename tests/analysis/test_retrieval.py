@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.analysis.retrieval import RetrievalReport, Topics, evaluate_retrieval
+from ragauge.analysis.retrieval import RetrievalReport, Topics, _repeated, evaluate_retrieval
 from ragauge.errors import UsageError
 from ragauge.metrics.catalogue import select
 
@@ -122,6 +123,31 @@ def test_copies_are_counted() -> None:
     assert evaluated({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["a"], "q2": ["a"]}).warnings == ()
 
 
+def test_copies_are_seen_in_any_order_and_size() -> None:
+    """Copies are found in a table of many slices, whether a query's rows stand together or not."""
+    n = 3 * 2**16
+    run = pl.DataFrame({"query_id": pl.int_range(n, eager=True) // 7, "doc_id": pl.int_range(n, eager=True) % 7})
+    run = run.cast(pl.String).with_columns(rank=(pl.int_range(n) % 7) + 1)
+    places = [5 * 7 + 3, n // 7 * 7 - 4, 2**16 // 7 * 7 + 6]
+    copied = run.with_columns(
+        doc_id=pl.when(pl.int_range(n).is_in(places)).then(pl.col("doc_id").shift(1)).otherwise("doc_id")
+    )
+    for frame in (copied, copied.sample(fraction=1, shuffle=True, seed=1)):
+        found = _repeated(frame)
+        assert found is not None
+        assert found.height == 3
+        assert set(found["query_id"]) == {str(place // 7) for place in places}
+    assert _repeated(run) is None
+    assert _repeated(run.sample(fraction=1, shuffle=True, seed=1)) is None
+
+
+def test_run_without_rows() -> None:
+    """A run in which nothing is left is an empty retrieval for every query."""
+    report = evaluated({"q1": {"a": 1}, "q2": {"b": 1}}, {})
+    assert report["mrr"].mean == 0
+    assert evaluated({"q1": {"a": 1}}, {}, topics="trec_eval")["mrr"].mean is None
+
+
 def test_metric_that_needs_more_is_refused() -> None:
     """A metric that asks a judge or reads an answer cannot be had from labels and a ranking."""
     with pytest.raises(UsageError, match=r"faithfulness needs verify_answer\.support, which labels and a rank"):
@@ -142,5 +168,6 @@ def test_metrics_of_the_list_itself() -> None:
         "q2": dict(zip(names, (1, 0, 1), strict=True)),
         "q3": dict(zip(names, (1, 1, 0), strict=True)),
     }
-    without = evaluate_retrieval(qrels, run.drop("score"), select(names))
-    assert without[names[0]].not_applicable == 2
+    for topics, applies in [("all", 1), ("trec_eval", 0)]:      # no score is not no relevant document: never 0
+        without = evaluate_retrieval(qrels, run.drop("score"), select(names), cast(Topics, topics))
+        assert (without[names[0]].not_applicable, without[names[0]].scored) == (2, applies)

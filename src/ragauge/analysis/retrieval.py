@@ -15,7 +15,7 @@ from ragauge.data.example import Example, Relevant
 from ragauge.data.response import Passage, Response
 from ragauge.data.score import Status
 from ragauge.errors import UsageError
-from ragauge.metrics.base import Measured, Metric, Ratio, Value
+from ragauge.metrics.base import Measured, Metric, NotApplicable, Ratio, Value
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
 from ragauge.metrics.retrieval.ranks import Rankings, rankings
@@ -106,7 +106,7 @@ def evaluate_retrieval(
 
 @dataclass(slots=True)
 class _Column:
-    """One metric's results, collected topic by topic; zero: what is not applicable scores 0, as in trec_eval."""
+    """One metric's results, collected topic by topic; zero: a topic without relevant documents scores 0."""
 
     metric: Metric
     zero: bool
@@ -114,19 +114,18 @@ class _Column:
     without: Counter[tuple[Status, str]] = field(default_factory=Counter)      # (status, reason) -> topics
 
     def add(self, result: Value) -> None:
-        """What the metric returned; numbers first, since they are many."""
+        """What the metric said of a ranking; numbers first, since they are many."""
         if isinstance(result, float):
             self.values.append(result)
         elif isinstance(result, Ratio) and result.denominator:
             self.values.append(result.numerator / result.denominator)
+        elif self.zero and isinstance(result, NotApplicable):
+            self.values.append(0.0)
         else:
             self.add_measured(Measured.of(result))
 
     def add_measured(self, one: Measured) -> None:
         """A result with its status."""
-        if self.zero and one.status == "not_applicable":
-            self.values.append(0.0)
-            return
         self.values.append(one.value)
         if one.value is None:
             self.without[one.status, one.reason] += 1
@@ -234,8 +233,9 @@ def _repeated(run: pl.DataFrame) -> pl.DataFrame | None:
 
     begins = blocks.starts(run["query_id"])
     cuts = [0, run.height]
-    if len(begins) == (run["rank"] == 1).sum():      # each query in one piece: whole queries at a time, so fast
-        cuts = [*np.unique(begins[np.searchsorted(begins, np.arange(0, begins[-1] + 1, SLICE))]).tolist(), run.height]
+    if 0 < len(begins) == (run["rank"] == 1).sum():      # each query in one piece: whole queries at a time, so fast
+        nearest = np.searchsorted(begins, np.arange(0, begins[-1] + 1, SLICE))
+        cuts = [*np.unique(begins[nearest]).tolist(), run.height]
     suspects = []
     for start, end in pairwise(cuts):
         rows = run.slice(start, end - start)
