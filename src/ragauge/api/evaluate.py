@@ -13,8 +13,6 @@ from ragauge.errors import RagaugeError, UsageError
 if TYPE_CHECKING:
     from ragauge.api.scorecard import Scorecard
     from ragauge.data.run import Run
-    from ragauge.judging.judge import Judge
-    from ragauge.metrics.base import Metric
     from ragauge.engine.execute import Progress
     from ragauge.engine.plan import Plan
     from ragauge.store.open import Store
@@ -41,9 +39,10 @@ class Wanted:
     workers: int | None = None
 
 
-def chosen(wanted: Wanted) -> tuple[list[Metric], Judge | None]:
-    """The metrics asked for, and the judge where one of them asks something."""
+def planner(wanted: Wanted) -> Callable[[Store, str], Plan]:
+    """Plans a run of a store. The metrics asked for, and the judge where one of them asks something, are found first."""
     from ragauge.engine.judges import build_judge
+    from ragauge.engine.plan import plan
     from ragauge.metrics.catalogue import questions, select
 
     metrics = select(wanted.metrics or ("default",))
@@ -51,7 +50,8 @@ def chosen(wanted: Wanted) -> tuple[list[Metric], Judge | None]:
         metrics = [metric for metric in metrics if not questions([metric])]
         if not metrics:
             raise UsageError("every metric asked for needs a judge. Use --judge local, or metrics from labels.")
-    return metrics, build_judge(wanted.judge) if questions(metrics) else None
+    judge = build_judge(wanted.judge) if questions(metrics) else None
+    return lambda store, run_id: plan(store, run_id, metrics, judge, limit=wanted.limit, keep=wanted.keep)
 
 
 def planned(source: Source, wanted: Wanted, store: Store) -> tuple[Plan, Run, bool]:
@@ -59,12 +59,10 @@ def planned(source: Source, wanted: Wanted, store: Store) -> tuple[Plan, Run, bo
 
     Names are checked before anything is read, and a run that came in for nothing is taken out again.
     """
-    from ragauge.engine.plan import plan
-
-    metrics, judge = chosen(wanted)
+    plan = planner(wanted)
     run, new = stored(source, store)
     try:
-        return plan(store, run.run_id, metrics, judge, limit=wanted.limit, keep=wanted.keep), run, new
+        return plan(store, run.run_id), run, new
     except RagaugeError:
         if new:
             store.runs.delete(run.run_id)

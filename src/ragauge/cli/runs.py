@@ -60,6 +60,7 @@ def delete(
 
     opened = open_run(run, store=store or None)
     if not yes:
-        typer.confirm(f"Delete run {opened.run.name} ({opened.run.run_id}, {opened.run.done} responses)?", abort=True, err=True)
+        question = f"Delete run {opened.run.name} ({opened.run.run_id}, {opened.run.done} responses)?"
+        typer.confirm(question, abort=True, err=True)
     opened.delete()
     typer.echo(f"deleted {opened.run.name} ({opened.run.run_id})", err=True)
