@@ -138,6 +138,9 @@ class Metric:
         """Argument of `value` -> fact."""
         raise NotImplementedError(f"{type(self).__name__} declares no needs")
 
+    def check(self) -> None:
+        """Raises UsageError where a parameter names what is not there; asked before a run, not when reading scores."""
+
     @classmethod
     def name(cls) -> str:
         """The name without parameters."""

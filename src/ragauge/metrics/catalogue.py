@@ -69,6 +69,8 @@ def select(names: Sequence[str]) -> list[Metric]:
             if error.name == name:
                 raise UnknownName("metric or preset", name, [*classes(), *aliases(), *PRESETS]) from None
             raise
+    for metric in chosen:
+        metric.check()
     return list(chosen)
 
 

@@ -8,10 +8,12 @@ from functools import lru_cache
 from ragauge.data.response import Passage
 from ragauge.text.specifics import ALL, Haystack, Specific, find, found_in
 
+Places = tuple[Specific, ...]      # one specific, everywhere that the answer has it
+
 
 def unfounded(
     answer: str, query: str, passages: Sequence[Passage], kind: str
-) -> tuple[tuple[Specific, ...], tuple[Specific, ...]]:
+) -> tuple[tuple[Places, ...], tuple[Places, ...]]:
     """The distinct specifics of an answer, and those of them that stand in no passage nor in the question.
 
     Args:
@@ -23,17 +25,15 @@ def unfounded(
     found, missing = _all(answer, query, tuple(passage.text or "" for passage in passages))
     if kind == "any":
         return found, missing
-    return tuple(one for one in found if one.kind == kind), tuple(one for one in missing if one.kind == kind)
+    return tuple(one for one in found if one[0].kind == kind), tuple(one for one in missing if one[0].kind == kind)
 
 
 @lru_cache(maxsize=64)
-def _all(
-    answer: str, query: str, texts: tuple[str, ...]
-) -> tuple[tuple[Specific, ...], tuple[Specific, ...]]:
+def _all(answer: str, query: str, texts: tuple[str, ...]) -> tuple[tuple[Places, ...], tuple[Places, ...]]:
     """For all kinds at once: several metrics ask for one answer in a row."""
-    distinct: dict[tuple[str, str, str], Specific] = {}
+    distinct: dict[tuple[str, str, str], list[Specific]] = {}
     for one in find(answer, ALL):
-        distinct.setdefault((one.kind, one.normal, one.unit), one)
+        distinct.setdefault((one.kind, one.normal, one.unit), []).append(one)
     haystack = Haystack.of([query, *texts])
-    found = tuple(distinct.values())
-    return found, tuple(one for one in found if not found_in(one, haystack))
+    found = tuple(map(tuple, distinct.values()))
+    return found, tuple(places for places in found if not found_in(places[0], haystack))

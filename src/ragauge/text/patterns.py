@@ -86,6 +86,17 @@ def register(name: str, regex: str) -> None:
     _registered[name] = regex
 
 
+def known(name: str) -> Predicate:
+    """What the named pattern asks of a text.
+
+    Raises:
+        UnknownName: there is no such pattern.
+    """
+    if name not in KNOWN:
+        raise UnknownName("pattern", name, KNOWN, "Name your own under `patterns` in ragauge.yaml.")
+    return KNOWN[name]
+
+
 def matches(name: str, text: str) -> bool:
     """Whether a text keeps to the named pattern.
 
@@ -95,6 +106,4 @@ def matches(name: str, text: str) -> bool:
     >>> matches("json", '{"a": 1}'), matches("json", "a"), matches("single_sentence", "Yes. No.")
     (True, False, False)
     """
-    if name not in KNOWN:
-        raise UnknownName("pattern", name, KNOWN, "Name your own under `patterns` in ragauge.yaml.")
-    return KNOWN[name](text)
+    return known(name)(text)

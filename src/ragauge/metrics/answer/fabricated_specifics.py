@@ -18,10 +18,10 @@ class FabricatedSpecifics(Metric):
 
     fabricated_specifics = #{s in A : s stands in no passage nor the question, inside an unsupported claim} / #A
 
-    A  specifics of the answer, each in its normal form: 1,000 = 1000, 20% = 20 percent, 3 Jan 2024 = 2024-01-03
+    A  specifics of the answer, each once, in normal form: 1,000 = 1000, 20% = 20 percent, 3 Jan 2024 = 2024-01-03
 
-    kind counts only one kind. A claim's sentence says what stands inside it. Undefined when the answer has no
-    specifics. Not applicable when the answer or the passages' texts were not recorded.
+    kind counts only one kind. A specific is inside a claim where it stands in the claim's sentence. Undefined when
+    the answer has no specifics. Not applicable when the answer or the passages' texts were not recorded.
     Source: A5.
 
     >>> claims = [Claim(1, "It costs 30 euros.", 0, 18, supporting=(1,)), Claim(2, "It weighs 90 kg.", 19, 35)]
@@ -49,5 +49,5 @@ class FabricatedSpecifics(Metric):
         if not found:
             return Undefined("the answer has no specifics")
         weak = [claim for claim in claims if not claim.supporting]
-        made_up = [one for one in missing if any(claim.start <= one.start < claim.end for claim in weak)]
-        return Ratio(len(made_up), len(found))
+        made_up = sum(any(c.start <= one.start < c.end for one in places for c in weak) for places in missing)
+        return Ratio(made_up, len(found))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ragauge.metrics.base import Metric
-from ragauge.text.patterns import matches
+from ragauge.text.patterns import known, matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,9 @@ class FormatOk(Metric):
     scale: ClassVar = "rate"
 
     pattern: str = field(metadata={"sample": "json"})
+
+    def check(self) -> None:
+        known(self.pattern)
 
     def value(self, answer: str) -> float:
         return float(matches(self.pattern, answer))

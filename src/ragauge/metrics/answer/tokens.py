@@ -9,19 +9,24 @@ from typing import ClassVar
 
 from ragauge.metrics.base import Metric, NotApplicable
 
+WAYS = ("input", "output")
+
 
 @dataclass(frozen=True, slots=True)
 class Tokens(Metric):
     """Tokens that one response took, as the system counted them; summarised as quantiles.
 
-    tokens = sum of the counts recorded
+    tokens = #t
 
-    of  all of them, or one kind that the system reports, such as input or output
+    t   tokens recorded: the total; without one input and output together; without these the sum of all kinds
+    of  all, or one kind that the system reports, such as input or output
 
-    Not applicable when they were not recorded.
+    Kinds that are part of input or output, such as cached or reasoning, are not counted twice. Not applicable when
+    they were not recorded.
     Source: A2.
 
-    >>> Tokens().value({"input": 900, "output": 60}), Tokens("output").value({"input": 900, "output": 60})
+    >>> counts = {"input": 900, "output": 60, "cached": 500}
+    >>> Tokens().value(counts), Tokens("output").value(counts)
     (960.0, 60.0)
     """
 
@@ -35,7 +40,8 @@ class Tokens(Metric):
 
     def value(self, counts: Mapping[str, int]) -> float | NotApplicable:
         if self.of == "all":
-            return float(counts["total"] if "total" in counts else sum(counts.values()))
+            whole = [counts["total"]] if "total" in counts else [counts[way] for way in WAYS if way in counts]
+            return float(sum(whole or counts.values()))
         if self.of in counts:
             return float(counts[self.of])
         return NotApplicable(f"no {self.of} tokens recorded")

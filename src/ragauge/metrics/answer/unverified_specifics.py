@@ -17,7 +17,7 @@ class UnverifiedSpecifics(Metric):
 
     unverified_specifics = #{s in A : s stands in no passage nor the question} / #A
 
-    A  specifics of the answer, each in its normal form: 1,000 = 1000, 20% = 20 percent, 3 Jan 2024 = 2024-01-03
+    A  specifics of the answer, each once, in normal form: 1,000 = 1000, 20% = 20 percent, 3 Jan 2024 = 2024-01-03
 
     kind counts only one kind. Its difference to fabricated_specifics (derived sums, a lenient judge) is for review.
     Undefined when the answer has no specifics. Not applicable when the answer or the passages' texts were not

@@ -18,8 +18,9 @@ class StalePassageRate(Metric):
 
     n  passages handed on
 
-    The newest version of a document is the latest updated_at among its passages. Undefined when nothing was
-    retrieved. Not applicable when no passage records a date or what superseded it.
+    The newest version of a document is the latest updated_at among its passages; dates are compared as far as both
+    go. Undefined when nothing was retrieved. Not applicable when a passage records neither its date nor what
+    superseded it: taken as fresh, it would make the rate too low.
     Source: A5.
 
     >>> new, old = Passage("a#2", "a", updated_at="2024-06-01"), Passage("a#1", "a", updated_at="2023-02-01")
@@ -35,10 +36,17 @@ class StalePassageRate(Metric):
     def value(self, passages: Sequence[Passage]) -> Ratio | Undefined | NotApplicable:
         if not passages:
             return Undefined("nothing was retrieved")
-        if not any(passage.updated_at or passage.superseded_by for passage in passages):
-            return NotApplicable("dates of the passages not recorded")
-        newest: dict[str, str] = {}
+        undated = sum(not (passage.updated_at or passage.superseded_by) for passage in passages)
+        if undated:
+            return NotApplicable(f"dates of {undated} of {len(passages)} passages not recorded")
+        dates: dict[str, list[str]] = {}
         for passage in passages:
-            newest[passage.doc_id] = max(newest.get(passage.doc_id, ""), passage.updated_at or "")
-        stale = [p.superseded_by is not None or "" < (p.updated_at or "") < newest[p.doc_id] for p in passages]
-        return Ratio(sum(stale), len(passages))
+            dates.setdefault(passage.doc_id, []).append(passage.updated_at or "")
+        stale = [p.superseded_by or any(_older(p.updated_at or "", date) for date in dates[p.doc_id]) for p in passages]
+        return Ratio(sum(map(bool, stale)), len(passages))
+
+
+def _older(date: str, other: str) -> bool:
+    """Whether one ISO date is earlier than another, as far as both go: a day is not earlier than an hour of it."""
+    known = min(len(date), len(other))
+    return date[:known] < other[:known]
