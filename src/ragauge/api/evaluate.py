@@ -40,7 +40,7 @@ class Wanted:
 
 
 def planner(wanted: Wanted) -> Callable[[Store, str], Plan]:
-    """Plans a run of a store. The metrics asked for, and the judge where one of them asks something, are found first."""
+    """Plans a run of a store. The metrics asked for, and the judge where one asks something, are found first."""
     from ragauge.engine.judges import build_judge
     from ragauge.engine.plan import plan
     from ragauge.metrics.catalogue import questions, select
