@@ -279,13 +279,27 @@ def mean_interval(
 def t_quantile(df: float, level: float) -> float:
     """The t value that a share `level` of Student's distribution lies within, either side of 0.
 
+    From 1,000 degrees of freedom on it is a series in 1/df, right to 12 digits: loading SciPy for one number takes
+    longer than everything else that large rankings need. Source: Abramowitz and Stegun (1964), 26.7.5.
+
     >>> round(t_quantile(10, 0.95), 3)
     2.228
     """
-    from scipy.special import stdtrit
-
     _check_level(level)
-    return float(stdtrit(df, 0.5 + level / 2))
+    if df < 1_000 or level > 0.99999:
+        from scipy.special import stdtrit
+
+        return float(stdtrit(df, 0.5 + level / 2))
+    from statistics import NormalDist
+
+    z = NormalDist().inv_cdf(0.5 + level / 2)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92_160,
+    )
+    return z + sum(term / df**power for power, term in enumerate(terms, 1))
 
 
 @lru_cache(maxsize=64)
