@@ -21,7 +21,8 @@ PIECES = st.sampled_from(
 )
 LISTS = st.lists(PIECES, max_size=25)
 TEXTS = st.one_of(st.text(max_size=60), LISTS.map(" ".join), LISTS.map("".join))
-ENDLESS = ["1", "1,", "a", "A", "A ", "A.", "'a ", '"', "“", "one ", "Jan 1 ", "[", "[1,", "@", "a@", "1:", "x.1 "]
+ENDLESS = ["1", "1,", "a", "A", "A ", "A.", "'a ", '"', "“", "one ", "Jan 1 ", "[", "[1,", "@", "a@", "1:"]
+ENDLESS += ["x.1 ", "11,", "1.1", "111 ", "111.", "A of ", "A.B "]
 
 
 def found(text: str, *kinds: Kind) -> list[tuple[str, str]]:

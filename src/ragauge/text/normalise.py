@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 
 from ragauge.text.alphabets import UNSPACED
 
-ARTICLES = frozenset(["a", "an", "the"])
+ARTICLES = re.compile(r"\b(?:an?|the)\b")
 SPACELESS = re.compile(f"[{UNSPACED}]")
 ASCII_SIGNS = re.compile(r"[!-/:-@\[-`{-~]")
 
@@ -24,7 +24,7 @@ def answer(text: str) -> str:
     >>> answer("The  Eiffel Tower!"), answer("1,000 (approx.)"), answer("«Café»"), answer("東京。")
     ('eiffel tower', '1000 approx', 'café', '東京')
     """
-    return " ".join(word for word in _bare(text).split() if word not in ARTICLES)
+    return " ".join(ARTICLES.sub(" ", _bare(text)).split())
 
 
 def answer_tokens(text: str) -> list[str]:

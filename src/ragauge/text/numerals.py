@@ -13,7 +13,7 @@ from ragauge.text.units import CURRENCIES, CURRENCY_BEFORE
 DIGITS = re.compile(r"[0-9]+")
 NUMBER = re.compile(
     r"""(?P<comma>\d{1,3}(?:,\d{3})+(?![\d,]\d)(?:\.\d+)?)
-    | (?P<indian>\d{1,2}(?:,\d{2})+,\d{3}(?!\d)(?:\.\d+)?)
+    | (?P<indian>\d{1,2}(?:,\d{2}){1,8},\d{3}(?!\d)(?:\.\d+)?)
     | (?P<point>\d{1,3}(?:\.\d{3})+(?:,\d+)|\d{1,3}(?:\.\d{3}){2,}(?![.\d]))
     | (?P<space>\d{1,3}(?:[ ]\d{3})+(?!\d)(?:[.,]\d+)?)
     | (?P<quote>\d{1,3}(?:'\d{3})+(?!\d)(?:[.,]\d+)?)

@@ -185,12 +185,14 @@ def _named(specific: Specific, haystack: Haystack) -> bool:
     words = specific.normal.split()
     if _in_a_row(words, haystack) is not None or _joined(words, haystack):
         return True
-    if len(words) < 2 or "://" in specific.text or "@" in specific.text or any(w not in haystack.places for w in words):
+    if len(words) < 2 or "://" in specific.text or "@" in specific.text:
         return False
     if "of" in words:
         at = words.index("of")
         sides = (words[:at], [word for n, word in enumerate(words) if n > at and word != "the"])
         return all(_in_a_row(side, haystack) is not None for side in sides if side)
+    if any(word not in haystack.places for word in words):
+        return False
     if len(words) == 2:
         return _between_capitals(words[0], words[1], haystack)
     return _together(words, haystack)
