@@ -155,10 +155,16 @@ rows = st.lists(st.tuples(queries, documents, st.sampled_from([0.0, -0.0, 1.5, -
 
 
 @settings(max_examples=150, deadline=None)
-@given(rows)
-def test_order_equals_sorting(found: list[tuple[str, str, float]]) -> None:
-    """Ranks are places in the list sorted by score, then document id, both descending; rows may stand anyhow."""
-    query, doc, score = (pl.Series(column) for column in zip(*found, strict=True))
+@given(rows, st.integers(0, 30), st.booleans())
+def test_order_equals_sorting(found: list[tuple[str, str, float]], cut: int, tidy: bool) -> None:
+    """Ranks are places in the list sorted by score, then document id, both descending.
+
+    Rows may stand anyhow, tidily even, and be stored in pieces.
+    """
+    if tidy:
+        found = sorted(found, key=lambda one: (one[0], -one[2]))
+    columns = [pl.Series(column) for column in zip(*found, strict=True)]
+    query, doc, score = (pl.concat([one[:cut], one[cut:]], rechunk=False) for one in columns)
     given_ranks = ranks(query, doc, score).to_list()
     for name in set(query):
         own = [(found[n][2], found[n][1].encode(), n) for n in range(len(found)) if found[n][0] == name]

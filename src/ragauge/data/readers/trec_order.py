@@ -29,35 +29,66 @@ def ranks(query: pl.Series, doc: pl.Series, score: pl.Series, score_bits: ScoreB
     import numpy as np
     import polars as pl
 
-    n = len(query)
-    values = score.cast(pl.Float32 if score_bits == 32 else pl.Float64).to_numpy()
+    values = score.cast(pl.Float32 if score_bits == 32 else pl.Float64)
     starts = blocks.starts(query)
-    begins = np.zeros(n, bool)                                        # a query's first row
-    begins[starts] = True
-    heads = query.gather(starts) if len(starts) < n else query
+    heads = query.gather(starts) if len(starts) < len(query) else query
     names = heads.unique()
-    order: Any = None                                                 # None: the rows stand in order already
-    if len(names) < len(heads) or not (begins[1:] | (values[1:] <= values[:-1])).all():
-        group = _groups(heads, names)[np.cumsum(begins) - 1]
-        order = np.argsort(-values)
-        order = order[np.argsort(group[order], kind="stable")]
-        group, values = group[order], values[order]
-        begins = np.diff(group, prepend=group[:1] + 1) != 0
-        starts = np.flatnonzero(begins)
-    placed = np.arange(1, n + 1, dtype=np.uint32)
-    placed -= np.repeat(starts.astype(np.uint32), np.diff(starts, append=n))
-    found = placed
+    rises, ties = _steps(values)
+    order: Any = None                                 # None: the rows stand in order already
+    if len(names) < len(heads) or len(np.setdiff1d(rises, starts, assume_unique=True)):
+        rows_of = np.diff(starts, append=len(query))
+        order, starts, ties = _sorted(np.repeat(_groups(heads, names), rows_of), values.to_numpy())
+    found = _counted(starts, len(query))
     if order is not None:
-        found = np.empty(n, np.uint32)
+        placed = found
+        found = np.empty_like(placed)
         found[order] = placed
-    tied = np.append(~begins[1:] & (values[1:] == values[:-1]), False)     # a row equals the one that follows
-    if tied.any():
-        tied_before = np.append(False, tied[:-1])
-        positions = np.flatnonzero(tied | tied_before)
+    ties = np.setdiff1d(ties, starts, assume_unique=True)
+    if len(ties):
+        positions = np.union1d(ties - 1, ties)
         rows = positions if order is None else order[positions]
-        places = placed[positions]
-        found[_untied(rows, np.cumsum(~tied_before[positions]), doc)] = places
+        places = found[rows]
+        stretch = np.cumsum(~np.isin(positions, ties, assume_unique=True))
+        found[_untied(rows, stretch, doc)] = places
     return pl.Series("rank", found)
+
+
+def _steps(values: pl.Series) -> tuple[Any, Any]:
+    """Numbers of the rows that are higher than the row before, and of those that equal it."""
+    import numpy as np
+
+    rises, ties, row, last = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0, None
+    for chunk in values.get_chunks():
+        part = chunk.to_numpy()
+        if not len(part):
+            continue
+        if last is not None:
+            rises.append(np.flatnonzero(part[:1] > last) + row)
+            ties.append(np.flatnonzero(part[:1] == last) + row)
+        rises.append(np.flatnonzero(part[1:] > part[:-1]) + row + 1)
+        ties.append(np.flatnonzero(part[1:] == part[:-1]) + row + 1)
+        row, last = row + len(part), part[-1]
+    return np.concatenate(rises), np.concatenate(ties)
+
+
+def _counted(starts: Any, n: int) -> Any:
+    """1, 2, 3 ... from each start on, for n places: the running sum of steps that fall back to 1 at each start."""
+    import numpy as np
+
+    step = np.ones(n, np.int32)
+    step[starts[1:]] -= np.diff(starts).astype(np.int32)
+    return np.cumsum(step, out=step).view(np.uint32)
+
+
+def _sorted(group: Any, values: Any) -> tuple[Any, Any, Any]:
+    """The rows by group, then value descending; the places where a group starts, and those equal to the one before."""
+    import numpy as np
+
+    order = np.argsort(-values)
+    order = order[np.argsort(group[order], kind="stable")]
+    group, values = group[order], values[order]
+    starts = np.flatnonzero(np.diff(group, prepend=group[:1] + 1))
+    return order, starts, np.flatnonzero(values[1:] == values[:-1]) + 1
 
 
 def _groups(heads: pl.Series, names: pl.Series) -> Any:
