@@ -16,7 +16,7 @@ _COMMON = {
     "en": "the of and to in is was for that with are by be this from at which have has an were not it on as or does "
     "what how who",
     "de": "der die das und ist in den von zu mit ein eine nicht des im auf für sich dem wird sind auch es an als bei "
-    "war wurde wie was wer er",
+    "war wurde wie was wer er am im zum zur nach über wo sie wir",
     "fr": "le la les des de et est en un une du dans pour que qui sur par au pas ne sont avec il elle ce cette plus "
     "été quelle quel",
     "es": "el la los las de y en que es un una por con para del se al lo como su fue son más no está qué cuál quién",

@@ -111,7 +111,7 @@ def _read(text: str, start: int, end: int, language: str, common: frozenset[str]
     if any(map(str.isdigit, body)) or body[1:].lower() != body[1:]:
         odd = _measure(text, start, body) or (body.isupper() and _shouted(text, start, end))
         return (None if odd else Mark("name", start, end, normal)), False
-    if language == "de" or normal in SKIPPED:
+    if language == "de" or normal in SKIPPED or _measure(text, start, body):
         return None, False
     return Mark("name", start, end, normal), first
 

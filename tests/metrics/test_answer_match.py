@@ -1,0 +1,82 @@
+"""exact_match, answer_contains and token_f1: answers against accepted references, by the SQuAD rule."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ragauge.data.building import example, response
+from ragauge.metrics.catalogue import parse
+from ragauge.metrics.facts import Facts
+from ragauge.metrics.measure import measure
+
+XQUAD = Path(__file__).resolve().parents[2] / "../shared/data/xquad/xquad.en.json"
+
+
+def values(answer: str, *references: str) -> tuple[float | None, ...]:
+    facts = Facts(example(references=references), response(answer=answer))
+    return tuple(measure(parse(name), facts).value for name in ("exact_match", "answer_contains", "token_f1"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "references", "expected"),
+    [
+        # equal after lower case, punctuation, articles
+        ("The Eiffel Tower.", ("eiffel tower",), (1, 1, 1)),
+        # answer "it is in paris france" (5 words), reference "paris" (1): common 1, P 1/5, R 1/1, F1 = 2·.2·1/1.2 = 1/3
+        ("It is in Paris, France.", ("Paris",), (0, 1, 1 / 3)),
+        # "red red fox" and "red fox fox": common red 1 + fox 1 = 2, P 2/3, R 2/3, F1 2/3
+        ("red red fox", ("red fox fox",), (0, 0, 2 / 3)),
+        # best reference: "denver broncos" (2) against "broncos" (1): P 1/2, R 1, F1 2·.5/1.5 = 2/3; exact on the second
+        ("Denver Broncos", ("Broncos", "The Denver Broncos"), (1, 1, 1)),
+        ("Denver Broncos", ("Broncos",), (0, 1, 2 / 3)),
+        # no common word
+        ("yes", ("no",), (0, 0, 0)),
+        # SQuAD: where one has no word, 1 if neither has, else 0
+        ("", ("no",), (0, 0, 0)),
+        ("...", ("The!",), (1, 0, 1)),
+        # whole words only
+        ("Read the USAGE notes", ("US",), (0, 0, 0)),
+        # characters: 東京都 (3) and 東京 (2): common 2, P 2/3, R 1, F1 2·(2/3)/(5/3) = 4/5
+        ("東京都", ("東京",), (0, 1, 4 / 5)),
+        ("ÜBER «uns»", ("über uns",), (1, 1, 1)),
+    ],
+)
+def test_by_hand(answer: str, references: tuple[str, ...], expected: tuple[float, ...]) -> None:
+    """The three values are those of the arithmetic beside each case."""
+    assert values(answer, *references) == pytest.approx(expected, abs=1e-12)
+
+
+def test_contained_is_at_least_exact() -> None:
+    """What matches exactly, and has a word, is contained and has F1 1."""
+    assert values("A blue boat", "blue boat") == (1, 1, 1)
+
+
+def test_case_20_no_reference_text() -> None:
+    """Without the text of a reference the three are not_applicable, even where reference claims are known."""
+    facts = Facts(example("One.", references=()), response(answer="One."))
+    for name in ("exact_match", "answer_contains", "token_f1"):
+        result = measure(parse(name), facts)
+        assert (result.status, result.reason) == ("not_applicable", "no reference answer")
+
+
+@pytest.mark.realdata
+@pytest.mark.skipif(not XQUAD.exists(), reason="the public data sets are not here")
+def test_gold_answers_of_xquad() -> None:
+    """Every gold answer matches itself, and is contained in its paragraph where it begins and ends at words."""
+    data = json.loads(XQUAD.read_text())["data"]
+    pairs = [
+        (answer["text"], paragraph["context"], answer["answer_start"])
+        for article in data
+        for paragraph in article["paragraphs"]
+        for question in paragraph["qas"]
+        for answer in question["answers"]
+    ]
+    assert len(pairs) == 1190
+    for text, context, start in pairs:
+        assert values(text, text)[0] == 1
+        left, right = context[max(0, start - 1) : start], context[start + len(text) : start + len(text) + 1]
+        if left in ' \n("' and right in ' \n,.;)"':
+            assert values(context, text)[1] == 1

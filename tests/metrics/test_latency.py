@@ -1,0 +1,70 @@
+"""latency, tokens and cost: what a response took, as recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+
+import pytest
+
+from ragauge.data.building import example, response
+from ragauge.metrics.base import Measured
+from ragauge.metrics.catalogue import parse
+from ragauge.metrics.facts import Facts
+from ragauge.metrics.measure import measure
+
+
+def scored(name: str, **recorded: object) -> Measured:
+    return measure(parse(name), Facts(example(), response(**recorded)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "milliseconds", "value"),
+    [
+        ("latency", {"total": 900.0, "retrieval": 30.0}, 900),
+        ("latency", {"retrieval": 30.0, "generation": 800.0}, 830),
+        ("latency:stage=retrieval", {"total": 900.0, "retrieval": 30.0}, 30),
+        ("latency:stage=rerank", {"total": 900.0}, None),
+        ("latency", {}, None),
+    ],
+)
+def test_latency(name: str, milliseconds: Mapping[str, float], value: float | None) -> None:
+    """The total as recorded, else the sum of the stages, or one stage; what is not recorded has no value."""
+    result = scored(name, latency_ms=milliseconds)
+    assert result.value == value
+    assert result.status == ("not_applicable" if value is None else "scored")
+
+
+@pytest.mark.parametrize(
+    ("name", "counts", "value"),
+    [
+        ("tokens", {"input": 900, "output": 60}, 960),
+        ("tokens", {"input": 900, "output": 60, "cached": 500, "reasoning": 40}, 960),
+        ("tokens", {"input": 900, "output": 60, "total": 1000}, 1000),
+        ("tokens", {"output": 60}, 60),
+        ("tokens", {"prompt": 5, "completion": 6}, 11),
+        ("tokens:of=output", {"input": 900, "output": 60}, 60),
+        ("tokens:of=cached", {"input": 900}, None),
+        ("tokens", {}, None),
+    ],
+)
+def test_tokens(name: str, counts: Mapping[str, int], value: float | None) -> None:
+    """Input and output are added once, whatever parts of them are recorded beside; one kind can be asked for."""
+    result = scored(name, tokens=counts)
+    assert result.value == value
+    assert result.status == ("not_applicable" if value is None else "scored")
+
+
+def test_cost() -> None:
+    """The recorded cost counts, 0 included; an unknown cost is no 0."""
+    assert scored("cost", cost=0.25).value == 0.25
+    assert scored("cost", cost=0.0).value == 0
+    assert scored("cost").status == "not_applicable"
+
+
+@pytest.mark.parametrize("name", ["latency", "tokens", "cost", "context_tokens", "answer_tokens"])
+def test_amounts(name: str) -> None:
+    """Amounts have no upper end and are summarised as quantiles."""
+    metric = parse(name)
+    assert metric.range == (0, inf)
+    assert metric.scale == "amount"
