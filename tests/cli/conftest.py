@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -116,6 +117,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 
     def run(*words: str | Path) -> Done:
         monkeypatch.setattr(sys, "argv", ["ragauge", *map(str, words)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO())
         capsys.readouterr()
         try:
             main()

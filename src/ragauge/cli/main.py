@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import Annotated
 
@@ -48,6 +49,7 @@ def main() -> None:
     try:
         app()
     except Interrupted as error:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # one more Ctrl-C ends at once, without a traceback
         print(f"\n{error}", file=sys.stderr)  # noqa: T201 - the last word of the program
         if error.resume:
             print(f"Go on with: {error.resume}", file=sys.stderr)  # noqa: T201

@@ -1,0 +1,204 @@
+"""`report`, `runs`, `show`, `export`, `delete`, `metrics` and `demo` on stored runs."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+from tests.cli.conftest import Cli
+
+SCHEMAS = Path(__file__).resolve().parents[2] / "src/ragauge/data/schema"
+GOLDEN = Path(__file__).resolve().parents[1] / "golden/retrieval"
+
+
+def validator(name: str) -> Draft202012Validator:
+    found = {path.name: json.loads(path.read_text()) for path in SCHEMAS.glob("*.schema.json")}
+    registry: Registry[Any] = Registry().with_resources(
+        [(other, Resource.from_contents(schema)) for other, schema in found.items()]
+    )
+    Draft202012Validator.check_schema(found[name])
+    return Draft202012Validator(found[name], registry=registry)
+
+
+@pytest.fixture
+def evaluated(cli: Cli, small: Path) -> str:
+    """The id of a run with everything in it."""
+    run_id: str = cli("evaluate", small, "-q", "--json").json()["run_id"]
+    return run_id
+
+
+def test_scorecard_json_has_its_schema(cli: Cli, small: Path, evaluated: str) -> None:
+    """evaluate --json and report --json have the shape that scorecard.schema.json describes, without NaN."""
+    check = validator("scorecard.schema.json")
+    for words in (["evaluate", str(small), "-q"], ["report"], ["evaluate", "ten", "-q", "--judge", "none"]):
+        check.validate(cli(*words, "--json").json())
+    broken = cli("report", "--json").json()
+    broken["metrics"]["recall@5"]["mean"] = "0.9"
+    assert not check.is_valid(broken)
+    assert evaluated
+
+
+def test_retrieval_json_has_its_schema(cli: Cli) -> None:
+    """retrieval --json has the shape that retrieval.schema.json describes."""
+    check = validator("retrieval.schema.json")
+    for more in ([], ["--per-query"], ["--topics", "trec_eval", "--per-query"]):
+        check.validate(cli("retrieval", GOLDEN / "qrels.txt", GOLDEN / "run.txt", "--json", *more).json())
+    assert not check.is_valid({"topics": "all", "n": 1, "metrics": {"mrr": {"mean": 1.0}}, "warnings": []})
+
+
+def test_json_of_the_lists(cli: Cli, evaluated: str) -> None:
+    """runs, show and metrics print valid JSON with the fields that scripts read."""
+    (run,) = cli("runs", "--json").json()
+    assert (run["run_id"], run["name"], run["responses"]) == (evaluated, "ten", 10)
+    assert run["means"]["recall@5"] == pytest.approx(7 / 8)
+    shown = cli("show", "latest", "--json").json()
+    assert (shown["run_id"], shown["responses"], shown["without_response"]) == (evaluated, 10, 0)
+    example = cli("show", "ten", "q9", "--json").json()
+    assert example["example"]["query_id"] == "q9"
+    assert example["evidence"]["verify_answer"]["facts"]["claims"][0]["contradicting"] == [1]
+    assert example["scores"]["recall@5"] == {"value": 1.0, "status": "scored", "reason": ""}
+    catalogue = cli("metrics", "--json").json()
+    assert {"recall", "faithfulness"} <= {metric["name"] for metric in catalogue["metrics"]}
+    assert "prompt" in catalogue["presets"]
+    assert cli("metrics", "ndcg:gain=exp@10", "--json").json()["name"] == "ndcg:gain=exp@10"
+
+
+def test_human_forms(cli: Cli, evaluated: str) -> None:
+    """The same commands without --json print tables with the same numbers; data cannot colour or move the terminal."""
+    assert "ten" in cli("runs").out
+    assert "0.88" in cli("runs").out
+    shown = cli("show", "latest", "q7").out
+    assert "[red]yes[/red]" in shown
+    assert "\x1b" not in shown
+    assert "faithfulness = " in cli("metrics", "faithfulness").out
+    assert "recall" in cli("metrics").out
+    assert evaluated in cli("show", "latest").out
+
+
+def test_one_run_has_the_same_numbers_everywhere(cli: Cli, evaluated: str) -> None:
+    """Case 66: terminal, JSON, Markdown and HTML show the same means, intervals and counts of a real run."""
+    card = cli("report", "--json", "-o", "card.html", "-o", "card.md").json()
+    terminal = cli("report").out
+    markdown, page = Path("card.md").read_text(), Path("card.html").read_text()
+    rows = [_text(row) for row in re.findall(r"<tr.*?</tr>", page, re.DOTALL)]
+    shown = 0
+    for name, one in card["metrics"].items():
+        if one["mean"] is None or name in ("latency", "tokens", "cost"):
+            continue
+        wanted = [f"{one['mean']:.2f}", f"{one['scored']} scored"]
+        wanted += [f"{one[status]} {status}" for status in ("undefined", "not_applicable", "failed") if one[status]]
+        if one["ci"] is not None:
+            wanted.append(f"[{one['ci'][0]:.2f}, {one['ci'][1]:.2f}]")
+        for form, lines in (("terminal", terminal.splitlines()), ("md", markdown.splitlines()), ("html", rows)):
+            plain = (line.replace("\\", "") for line in lines)
+            line = next((line for line in plain if re.search(rf"(^|[ |]){re.escape(name)}[ ↓|]", line)), "")
+            for part in wanted:
+                assert part in line, (form, name, part, line)
+        shown += 1
+    assert shown >= 15
+    assert card["run_id"] == evaluated
+
+
+def _text(row: str) -> str:
+    from html import unescape
+
+    return " " + " ".join(unescape(re.sub(r"<[^>]+>", " ", row)).split()) + " "
+
+
+def test_report_markup_is_text(cli: Cli, evaluated: str) -> None:
+    """Case 69: an answer that holds a script is shown as text in the page."""
+    assert cli("report", "-o", "card.html").code == 0
+    page = Path("card.html").read_text()
+    assert "alert(" in page
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert "&lt;script&gt;" in page or "&lt;b&gt;Is&lt;/b&gt;" in page
+
+
+def test_export_evaluates_to_equal_numbers(cli: Cli, evaluated: str) -> None:
+    """The exported responses, evaluated elsewhere, give equal numbers for every metric."""
+    assert cli("export", "latest", "-o", "again.jsonl").code == 0
+    first = cli("report", "--json").json()
+    again = cli("evaluate", "again.jsonl", "-q", "--json", "--store", "again.db").json()
+    assert again["metrics"] == first["metrics"]
+    assert again["failures"] == first["failures"]
+    assert cli("evaluate", "again.jsonl", "-q", "--json").json()["took"]["asked"] == 0
+
+
+def test_export_of_scores(cli: Cli, evaluated: str) -> None:
+    """Scores go to JSON lines, CSV and Parquet with every status; another ending is refused and nothing is written."""
+    check = validator("scores.schema.json")
+    assert cli("export", "latest", "-o", "scores.jsonl").code == 0
+    lines = [json.loads(line) for line in Path("scores.jsonl").read_text().splitlines()]
+    assert [line["query_id"] for line in lines] == [f"q{n}" for n in range(1, 11)]
+    for line in lines:
+        check.validate(line)
+    assert cli("export", "latest", "-o", "s.csv").code == cli("export", "latest", "-o", "s.PARQUET").code == 0
+    assert pl.read_parquet("s.PARQUET").height == pl.read_csv("s.csv").height == sum(len(x["scores"]) for x in lines)
+    for path, words in (("new/s.xml", "expected scores.jsonl"), ("scores.jsonl/s.csv", "cannot be made")):
+        done = cli("export", "latest", "-o", path)
+        assert done.code == 2
+        assert words in done.err
+    assert not Path("new").exists()
+
+
+def test_delete(cli: Cli, evaluated: str) -> None:
+    """delete asks, on stderr; without an answer nothing happens; with --yes the run and its scores are gone."""
+    asked = cli("delete", "ten")
+    assert asked.code == 1
+    assert asked.out.strip() == ""
+    assert len(cli("runs", "--json").json()) == 1
+    assert cli("delete", evaluated, "--yes").code == 0
+    assert cli("runs", "--json").json() == []
+    assert "No runs yet" in cli("runs").out
+    assert cli("delete", "ten", "-y").code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["show", "tem"], "no run 'tem'; nearest: ten"),
+        (["show", "ten", "q11"], "no query_id 'q11'"),
+        (["report", "ten", "--judge", "other"], "no judge of this run 'other'"),
+        (["report", "ten", "-o", "r.doc"], "got .doc"),
+        (["metrics", "recal"], "nearest: recall"),
+        (["export", "nope", "-o", "x.jsonl"], "no run 'nope'"),
+    ],
+)
+def test_unknown_names(cli: Cli, small: Path, words: list[str], expected: str) -> None:
+    """An unknown name is one line on stderr with the nearest names, exit code 2."""
+    cli("evaluate", small, "-q", "--judge", "none")
+    done = cli(*words)
+    assert done.code == 2
+    assert expected in done.err
+    assert done.out == ""
+
+
+def test_report_of_a_run_that_nobody_evaluated(cli: Cli) -> None:
+    """An empty store is said to be empty: nothing is made up."""
+    done = cli("report")
+    assert done.code == 2
+    assert "no run 'latest'" in done.err
+
+
+@pytest.mark.slow
+def test_demo(cli: Cli) -> None:
+    """The demo evaluates three configurations offline, writes three reports, and --json has each scorecard."""
+    done = cli("demo", "-q", "--json")
+    assert done.code == 0
+    shown = done.json()
+    assert set(shown) == {"good", "broken-retrieval", "corrupted-generation"}
+    check = validator("scorecard.schema.json")
+    for found in shown.values():
+        assert Path(found.pop("report")).stat().st_size > 10_000
+        assert found.pop("about")
+        check.validate(found)
+    recall = {name: found["metrics"]["recall@5"]["mean"] for name, found in shown.items()}
+    assert recall["broken-retrieval"] < recall["good"] == recall["corrupted-generation"]
+    assert cli("report", "good").code == 0
