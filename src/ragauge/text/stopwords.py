@@ -30,7 +30,8 @@ named nevertheless new next nine no nobody none nonetheless note nothing notably
 others otherwise overall passage passages per perhaps please possibly presumably previously question rarely
 recently regarding regardless relevant second secondly see seldom several seven similarly six sometimes soon sorry
 source sources specifically starting still summary ten thanks thankfully third three today together tomorrow
-true two typically ultimately under unfortunately unlike unknown use using usually various via well yes yesterday
+true two typically ultimately unclear under unfortunately unlike unknown use using usually various via well yes
+yesterday
 """
 _PARTICLES = "de del della di da do dos das du des la le van von der den ter ten bin ibn al el y zu zur"
 _TITLES = "mr mrs ms miss dr prof professor sir madam"
