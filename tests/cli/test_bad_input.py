@@ -174,7 +174,7 @@ def test_other_languages(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_ten_megabyte_passage(cli: Cli, tmp_path: Path) -> None:
     """A passage of 10 MB is judged in reasonable time, and the report does not carry it whole."""
-    sentences = (f"Sentence {n} tells of the bridge, the river and the copper mine near {n % 97}." for n in range(140_000))
+    sentences = (f"Sentence {n} tells of the bridge, the river and the old mine {n % 97}." for n in range(180_000))
     filler = " ".join(sentences)
     text = f"{filler[:5_000_000]} The tower has 330 parts. {filler[5_000_000:10_000_000]}"
     row = {

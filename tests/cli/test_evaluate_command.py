@@ -45,7 +45,7 @@ def test_small_file_end_to_end(cli: Cli, small: Path) -> None:
 
 
 def test_terminal_output_is_the_result_only(cli: Cli, small: Path) -> None:
-    """stdout has the scorecard, stderr the progress, and markup in the data stays text."""
+    """On stdout is the scorecard, on stderr the progress, and markup in the data stays text."""
     done = cli("evaluate", small)
     assert done.code == 0
     assert "recall@5" in done.out
@@ -207,7 +207,8 @@ def test_dry_run_does_nothing(cli: Cli, small: Path) -> None:
 
 def test_outputs_of_every_form(cli: Cli, small: Path) -> None:
     """Several -o at once write every form; their numbers are those of --json."""
-    done = cli("evaluate", small, "-q", "--json", *(f"-oout/card.{e}" for e in ("html", "md", "json", "csv", "parquet")))
+    paths = [f"-oout/card.{ending}" for ending in ("html", "md", "json", "csv", "parquet")]
+    done = cli("evaluate", small, "-q", "--json", *paths)
     assert done.code == 0
     assert json.loads(Path("out/card.json").read_text())["metrics"] == done.json()["metrics"]
     parquet, csv = pl.read_parquet("out/card.parquet"), pl.read_csv("out/card.csv")

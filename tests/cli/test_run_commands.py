@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from referencing import Registry, Resource
 from tests.cli.conftest import Cli
 
@@ -34,7 +34,7 @@ def evaluated(cli: Cli, small: Path) -> str:
 
 
 def test_scorecard_json_has_its_schema(cli: Cli, small: Path, evaluated: str) -> None:
-    """evaluate --json and report --json have the shape that scorecard.schema.json describes, without NaN."""
+    """JSON of evaluate and report has the shape that scorecard.schema.json describes, without NaN."""
     check = validator("scorecard.schema.json")
     for words in (["evaluate", str(small), "-q"], ["report"], ["evaluate", "ten", "-q", "--judge", "none"]):
         check.validate(cli(*words, "--json").json())
@@ -45,7 +45,7 @@ def test_scorecard_json_has_its_schema(cli: Cli, small: Path, evaluated: str) ->
 
 
 def test_retrieval_json_has_its_schema(cli: Cli) -> None:
-    """retrieval --json has the shape that retrieval.schema.json describes."""
+    """JSON of retrieval has the shape that retrieval.schema.json describes."""
     check = validator("retrieval.schema.json")
     for more in ([], ["--per-query"], ["--topics", "trec_eval", "--per-query"]):
         check.validate(cli("retrieval", GOLDEN / "qrels.txt", GOLDEN / "run.txt", "--json", *more).json())
@@ -149,7 +149,7 @@ def test_export_of_scores(cli: Cli, evaluated: str) -> None:
 
 
 def test_delete(cli: Cli, evaluated: str) -> None:
-    """delete asks, on stderr; without an answer nothing happens; with --yes the run and its scores are gone."""
+    """Deleting asks, on stderr; without an answer nothing happens; with --yes the run and its scores are gone."""
     asked = cli("delete", "ten")
     assert asked.code == 1
     assert asked.out.strip() == ""

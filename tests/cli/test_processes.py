@@ -1,0 +1,153 @@
+"""`ragauge` as a real process: streams, exit codes, broken pipes and Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.conftest import write
+
+RAGAUGE = Path(sys.executable).with_name("ragauge")
+QUICK = "recall@5,faithfulness,fabricated_specifics,context_recall"
+
+
+def environment() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if not key.startswith("RAGAUGE")}
+
+
+def ran(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [RAGAUGE, *words], cwd=folder, env=environment(), capture_output=True, text=True, timeout=240, check=False
+    )
+
+
+def many(path: Path, n: int) -> Path:
+    """Examples with long passages, seeded."""
+    draw = random.Random(52)
+    words = "tower river bridge copper silver mountain valley engine window garden market station harbor forest".split()
+    rows: list[dict[str, Any]] = []
+    for i in range(n):
+        parts = draw.randrange(10, 9999)
+        passages = [
+            {"doc_id": f"d{i}-{j}", "text": f"The {draw.choice(words)} has {parts + j} parts. "
+             + " ".join(draw.choice(words) for _ in range(40)).capitalize() + "."}
+            for j in range(4)
+        ]  # fmt: skip
+        rows.append({
+            "query_id": f"q{i}", "query": f"How many parts has item {i}?", "passages": passages,
+            "answer": f"The {draw.choice(words)} has {parts} parts. It stands near the {draw.choice(words)}.",
+            "reference_answer": f"It has {parts} parts.", "relevant": {f"d{i}-0": 1},
+        })  # fmt: skip
+    return write(path, rows)
+
+
+def test_streams_and_exit_codes(small: Path) -> None:
+    """Results alone on stdout, progress on stderr; 0 for success, 2 for a usage error, no traceback."""
+    done = ran(small.parent, "evaluate", small, "-m", "mrr", "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["metrics"]["mrr"]["scored"] == 8
+    assert "evaluated 10 of 10" in done.stderr
+    bad = ran(small.parent, "evaluate", "nofile.jsonl")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr.startswith("error: nofile.jsonl: no such file")
+    alone = ran(small.parent)
+    assert "evaluate" in alone.stdout + alone.stderr
+    assert ran(small.parent, "--version").stdout.startswith("ragauge ")
+
+
+def test_module_form(small: Path) -> None:
+    """`python -m ragauge` is the same program."""
+    words = [sys.executable, "-m", "ragauge", "metrics", "mrr", "--json"]
+    done = subprocess.run(words, cwd=small.parent, capture_output=True, text=True, timeout=60, check=True)
+    assert json.loads(done.stdout)["name"] == "mrr"
+
+
+@pytest.mark.parametrize("command", ["metrics", "metrics --json", "evaluate ten.jsonl -q --json --judge none"])
+def test_broken_pipe_is_silent(small: Path, command: str) -> None:
+    """A reader that stops after a line is no error: nothing on stderr."""
+    for _ in range(2):
+        done = subprocess.run(
+            ["bash", "-c", f"{shlex.quote(str(RAGAUGE))} {command} | head -1"],
+            cwd=small.parent, env=environment(), capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+        assert len(done.stdout.splitlines()) == 1
+
+
+def group_left(group: int) -> list[str]:
+    """Processes of a group that are alive; those that only wait to be read are not."""
+    listed = subprocess.run(["ps", "-eo", "pgid=,stat=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in listed.splitlines()]
+    return [row[2] for row in rows if row[0] == str(group) and not row[1].startswith("Z")]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="signals of a terminal")
+def test_ctrl_c(tmp_path: Path) -> None:
+    """Case 52: Ctrl-C keeps what is done and prints a command; that command finishes with an undisturbed run's scores."""
+    many(tmp_path / "many.jsonl", 1_500)
+    words = [RAGAUGE, "evaluate", "many.jsonl", "-m", QUICK, "--store", "sqlite:///stopped here.db", "--json"]
+    process = subprocess.Popen(
+        words, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    first = process.stderr.readline()          # a batch is done
+    assert first.startswith("evaluated ")
+    os.killpg(process.pid, signal.SIGINT)      # as a terminal does: the whole group
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert "Everything evaluated so far is kept." in err
+    assert "Traceback" not in err
+    until = time.monotonic() + 10
+    while (left := group_left(process.pid)) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert left == []
+
+    resume = err.splitlines()[-1].removeprefix("Go on with: ")
+    path = environment() | {"PATH": f"{RAGAUGE.parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", resume], cwd=tmp_path, env=path, capture_output=True, text=True, check=True)
+    rest = json.loads(done.stdout)
+    assert (rest["n"], rest["pending"]) == (1_500, 0)
+    assert 0 < rest["took"]["evaluated"] < 1_500
+    whole = json.loads(ran(tmp_path, "evaluate", "many.jsonl", "-m", QUICK, "--store", "whole.db", "--json").stdout)
+    assert rest["metrics"] == whole["metrics"]
+    assert rest["failures"] == whole["failures"]
+    scores = [
+        ran(tmp_path, "export", "latest", "-o", name, "--store", store).returncode == 0 and (tmp_path / name).read_text()
+        for name, store in (("a.csv", "sqlite:///stopped here.db"), ("b.csv", "whole.db"))
+    ]
+    assert scores[0] == scores[1]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="signals of a terminal")
+def test_impatient_ctrl_c(tmp_path: Path) -> None:
+    """Ctrl-C three times in a row ends at once, without a traceback, and leaves no worker behind."""
+    many(tmp_path / "many.jsonl", 800)
+    process = subprocess.Popen(
+        [RAGAUGE, "evaluate", "many.jsonl", "--json"], cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    process.stderr.readline()
+    for _ in range(3):
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.02)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode in (130, -signal.SIGINT)
+    assert "Traceback" not in err
+    until = time.monotonic() + 10
+    while (left := group_left(process.pid)) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert left == []
