@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ragauge.data.codec import encode
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Passage, Response
 from ragauge.data.run import Run
@@ -128,6 +129,25 @@ class RunsContract:
         assert (response.passages, response.answer) == ((), None)
         assert response.missing == {"answer": "no response in the run"}
         assert (store.runs.absent(run.run_id), store.runs.size(run.run_id)) == (2, 3)
+
+    def test_pending_response_is_left_out(self, store: Store) -> None:
+        """Of a run that is not finished, an example without a response is pending: planned, not an empty retrieval."""
+        run = store.runs.import_run(replace(RUN, state="interrupted"), [record(0), (record(1)[0], None)])
+        assert (run.planned, run.done, run.state) == (2, 1, "interrupted")
+        assert (store.runs.size(run.run_id), store.runs.absent(run.run_id)) == (1, 0)
+
+    def test_passage_that_is_its_example(self, store: Store) -> None:
+        """A passage whose text is the example's own JSON, hash and all, is stored like any other."""
+        example = Example("q", "?")
+        response = Response("q", passages=(Passage("p", "d", encode(example)),))
+        run = store.runs.import_run(RUN, [(example, response)])
+        assert store.runs.response(run.run_id, "q") == (example, response)
+
+    def test_configuration_that_is_no_json_is_refused(self, store: Store) -> None:
+        """A configuration that cannot be written down is an error, before anything is stored."""
+        with pytest.raises(DataError, match="cannot be written as JSON"):
+            store.runs.import_run(replace(RUN, config={"model": object()}), records(1))
+        assert store.runs.list() == []
 
     def test_an_absent_response_is_not_an_empty_one(self, store: Store) -> None:
         """A run that holds nothing for an example is not the run that holds the same empty retrieval for it."""
@@ -259,7 +279,7 @@ class RunsContract:
         """Any text in any place, NUL and lone surrogates too, is read back equal and found again by its id."""
         example = Example(query_id, words, references=(words,), segments={"s": words}, cluster=words)
         response = Response(query_id, passages=(Passage(words, words, words),), answer=words, error=words)
-        run = store.runs.import_run(replace(RUN, system=words, config={"w": words}), [(example, response)])
+        run = store.runs.import_run(replace(RUN, name=words, system=words, config={"w": words}), [(example, response)])
         assert store.runs.response(run.run_id, query_id) == (example, response)
         assert store.runs.find(run.run_id).config == {"w": words}
         framed = store.runs.segments(run.run_id)["query_id"][0]

@@ -155,8 +155,9 @@ class Runs(Protocol):
         """Keeps a run and its responses, all or nothing, reading `records` once as a stream.
 
         A response of None is an example that a finished run holds nothing for: an empty retrieval, counted by
-        `absent`. Where a run of the same content is already there (examples, responses, system, configuration,
-        variant), that run is returned, so that repeating a command resumes; the new name leads to it too.
+        `absent`; of a run that is not finished it is pending, and left out. Where a run of the same content is
+        already there (examples, responses, system, configuration, variant), that run is returned, so that repeating
+        a command resumes; the new name leads to it too.
 
         Args:
             run: what is known about it; an empty run_id, created_at or set_version is filled in.

@@ -9,10 +9,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, text
+from sqlalchemy import Connection, CursorResult, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
-from ragauge.data.canonical import canonical, plain
+from ragauge.data.codec import encode
 from ragauge.data.run import Run
 from ragauge.errors import DataError, UsageError
 from ragauge.store.packing import pack
@@ -31,6 +31,12 @@ SET_OF_RUN = text("""
 def now() -> str:
     """The time, UTC, as ISO text that sorts."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def key_of(result: CursorResult[Any]) -> int:
+    """The number of the row that was inserted."""
+    key: Any = result.inserted_primary_key
+    return int(key[0])
 
 
 def load(database: Database, spool: Spool, run: Run, batch: int) -> int:
@@ -57,20 +63,25 @@ def _completed(run: Run, spool: Spool) -> Run:
     named = run.name or run.run_id
     return replace(
         run,
-        run_id=run.run_id or hashlib.sha256(f"{moment}{named}".encode() + spool.content).hexdigest()[:12],
+        run_id=run.run_id or _new_id(moment, named, spool),
         name=named,
         set_name=run.set_name or (named if run.kind == "set" else ""),
         set_version=run.set_version or (spool.set_version if run.kind == "set" else ""),
-        planned=max(run.planned, spool.n),
+        planned=max(run.planned, spool.n + spool.n_pending),
         done=spool.n,
         heartbeat=moment,
         created_at=run.created_at or moment,
     )
 
 
+def _new_id(moment: str, name: str, spool: Spool) -> str:
+    seed = f"{moment} {name}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(seed + spool.content).hexdigest()[:12]
+
+
 def _content(run: Run, spool: Spool) -> bytes:
-    what = [run.kind, run.set_version, run.system, plain(run.config), run.variant, spool.content.hex()]
-    return hashlib.sha256(canonical(what).encode("utf-8", "surrogatepass")).digest()
+    what = [run.kind, run.set_version, run.system, dict(run.config), run.variant, spool.content.hex()]
+    return hashlib.sha256(encode(what).encode("utf-8", "surrogatepass")).digest()
 
 
 def _name(database: Database, connection: Connection, run_no: int, name: str) -> None:
@@ -82,9 +93,8 @@ def _insert_run(connection: Connection, run: Run, content: bytes, absent: int) -
     if connection.execute(select(runs.c.run_no).where(runs.c.run_id == run.run_id)).scalar() is not None:
         raise UsageError(f"the run id {run.run_id!r} is taken by a run of other content. Leave run_id empty.")
     values = {column.name: getattr(run, column.name) for column in runs.c if hasattr(run, column.name)}
-    values |= {"config": pack(canonical(plain(run.config))), "content": content, "absent": absent}
-    key = connection.execute(insert(runs).values(values)).inserted_primary_key
-    return int(key[0]) if key is not None else 0
+    values |= {"config": pack(encode(dict(run.config))), "content": content, "absent": absent}
+    return key_of(connection.execute(insert(runs).values(values)))
 
 
 def _insert_batch(
@@ -160,8 +170,7 @@ def _set_no(connection: Connection, run_no: int, run: Run, *, whole: bool) -> in
     if not whole:
         return None
     values = {"name": run.set_name, "version": run.set_version, "kept": 0, "created_at": run.created_at}
-    key = connection.execute(insert(sets).values(values)).inserted_primary_key
-    set_no = int(key[0]) if key is not None else 0
+    set_no = key_of(connection.execute(insert(sets).values(values)))
     connection.execute(SET_OF_RUN, {"set_no": set_no, "run_no": run_no})
     return set_no
 

@@ -41,7 +41,7 @@ class SqlRuns:
         """Keeps a run and its responses, all or nothing; finds the run of the same content. See `Runs`."""
         spool = Spool()
         try:
-            spool.fill(records)
+            spool.fill(records, finished=run.state == "finished")
             number = importing.load(self._database, spool, run, batch)
         finally:
             spool.close()

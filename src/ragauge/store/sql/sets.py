@@ -14,7 +14,7 @@ from ragauge.store.contracts import SetInfo
 from ragauge.store.packing import pack, unpack
 from ragauge.store.schema import examples, set_examples, sets
 from ragauge.store.sql.database import Database, chunks
-from ragauge.store.sql.importing import now, put_examples
+from ragauge.store.sql.importing import key_of, now, put_examples
 from ragauge.store.sql.spool import groups_of, query_key_of
 
 
@@ -34,8 +34,7 @@ class SqlSets:
                 connection.execute(sets.update().where(same).values(kept=1, corpus=eval_set.corpus))
                 return version
             values = {"name": eval_set.name, "version": version, "corpus": eval_set.corpus}
-            key = connection.execute(insert(sets).values(**values, kept=1, created_at=now())).inserted_primary_key
-            set_no = key[0] if key is not None else None
+            set_no = key_of(connection.execute(insert(sets).values(**values, kept=1, created_at=now())))
             position = 0
             for part in chunks(eval_set.examples, 500):
                 shas = [sha_of(example) for example in part]

@@ -68,19 +68,28 @@ class Spool:
 
     def __init__(self) -> None:
         self._file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed by close()
-        self._seen: dict[bytes, None] = {}
+        self._texts: dict[bytes, None] = {}
+        self._examples: dict[bytes, None] = {}
         self._sum = 0
         self._example_shas = bytearray()
         self.n = 0
         self.n_absent = 0
+        self.n_pending = 0
 
-    def fill(self, records: Iterable[Record]) -> None:
+    def fill(self, records: Iterable[Record], *, finished: bool = True) -> None:
         """Reads every record.
+
+        Args:
+            records: example and response.
+            finished: a response of None is one that will not come; otherwise it is pending, and left out.
 
         Raises:
             DataError: a response to another query than its example's, or a number that is not finite.
         """
         for example, response in records:
+            if response is None and not finished:
+                self.n_pending += 1
+                continue
             packed = self._pack(example, response)
             _write(self._file, packed)
             self.n += 1
@@ -122,12 +131,14 @@ class Spool:
         example_sha = hashlib.sha256(example_text.encode("utf-8", "surrogatepass")).digest()
         shas = tuple(b"" if text is None else sha_of(text) for text in texts)
         self._count(example_sha, body_text, shas, response is None)
-        new = {sha: text for sha, text in zip(shas, texts, strict=True) if text is not None and self._first(sha)}
+        new = {
+            sha: text for sha, text in zip(shas, texts, strict=True) if text is not None and _first(self._texts, sha)
+        }
         return Packed(
             example_sha=example_sha,
             query_key=query_key_of(example.query),
             groups=groups_of(example),
-            example=pack(example_text) if self._first(example_sha) else None,
+            example=pack(example_text) if _first(self._examples, example_sha) else None,
             query_id=query_id,
             repeat=kept.repeat,
             weight=float(kept.weight),
@@ -144,13 +155,15 @@ class Spool:
         # a sum, so that the order of the file does not matter and memory stays flat
         self._sum = (self._sum + int.from_bytes(digest, "big")) % (1 << 512)
 
-    def _first(self, sha: bytes) -> bool:
-        if sha in self._seen:
-            return False
-        self._seen[sha] = None
-        if len(self._seen) > REMEMBERED:
-            del self._seen[next(iter(self._seen))]
-        return True
+
+def _first(seen: dict[bytes, None], sha: bytes) -> bool:
+    """Whether this is not in the spool yet, as far as is remembered; remembers it."""
+    if sha in seen:
+        return False
+    seen[sha] = None
+    if len(seen) > REMEMBERED:
+        del seen[next(iter(seen))]
+    return True
 
 
 def _without_texts(response: Response) -> tuple[Response, list[str | None]]:
