@@ -1,4 +1,4 @@
-"""`report`, `runs`, `show`, `export`, `delete`, `metrics` and `demo` on stored runs."""
+"""`report`, `runs`, `show`, `export`, `delete` and `metrics` on stored runs."""
 
 from __future__ import annotations
 
@@ -185,20 +185,3 @@ def test_report_of_a_run_that_nobody_evaluated(cli: Cli) -> None:
     done = cli("report")
     assert done.code == 2
     assert "no run 'latest'" in done.err
-
-
-@pytest.mark.slow
-def test_demo(cli: Cli) -> None:
-    """The demo evaluates three configurations offline, writes three reports, and --json has each scorecard."""
-    done = cli("demo", "-q", "--json")
-    assert done.code == 0
-    shown = done.json()
-    assert set(shown) == {"good", "broken-retrieval", "corrupted-generation"}
-    check = validator("scorecard.schema.json")
-    for found in shown.values():
-        assert Path(found.pop("report")).stat().st_size > 10_000
-        assert found.pop("about")
-        check.validate(found)
-    recall = {name: found["metrics"]["recall@5"]["mean"] for name, found in shown.items()}
-    assert recall["broken-retrieval"] < recall["good"] == recall["corrupted-generation"]
-    assert cli("report", "good").code == 0

@@ -77,9 +77,11 @@ class Scorecard:
         from ragauge.errors import MissingExtra
 
         try:
-            return self._scores.to_pandas()
+            import pandas as pd  # noqa: F401 - asked for by polars, which would not name our extra
+            import pyarrow as pa  # noqa: F401
         except ImportError:
             raise MissingExtra("to_pandas", "pandas and pyarrow", "pandas") from None
+        return self._scores.to_pandas()
 
     def to_dict(self) -> dict[str, Any]:
         """The machine-readable form, as `--json` prints it."""

@@ -1,0 +1,127 @@
+"""What importing costs, loads and opens; what the package depends on; which names are public."""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import ragauge as rg
+
+RAGAUGE = Path(sys.executable).with_name("ragauge")
+HEAVY = {
+    "polars", "numpy", "scipy", "altair", "sqlalchemy", "wordllama", "pydantic", "rich", "typer", "pandas", "bm25s",
+    "nupunkt", "alembic", "jinja2", "vl_convert", "asyncio", "socket",
+}  # fmt: skip
+MOST_SECONDS = 0.3
+MOST_PACKAGES = 64
+VENDORS = {
+    "anthropic", "cohere", "google-generativeai", "google-genai", "litellm", "mistralai", "langchain", "llama-index",
+    "groq", "boto3", "ragas", "deepeval", "haystack-ai", "torch", "transformers",
+}  # fmt: skip
+PICKLES = {"diskcache", "joblib", "dill", "cloudpickle", "pickle5", "apscheduler"}
+
+PUBLIC = {
+    "__version__", "aio", "evaluate", "read_set", "open_run", "runs", "OpenRun", "Scorecard", "EvalSet", "Example",
+    "Relevant", "Span", "Citation", "Passage", "Response", "Run", "DataError", "RagaugeError", "UnknownName",
+    "UsageError",
+}  # fmt: skip
+
+
+def test_public_names() -> None:
+    """The public names are these, each can be had, and another is an AttributeError."""
+    assert set(rg.__all__) == PUBLIC == set(dir(rg))
+    for name in PUBLIC:
+        assert getattr(rg, name) is not None
+    assert rg.aio.__all__ == ["evaluate"]
+    with pytest.raises(AttributeError, match="no attribute 'evalute'"):
+        rg.evalute  # noqa: B018
+
+
+def test_import_loads_nothing_heavy() -> None:
+    """Case 59: after `import ragauge` none of the heavy libraries is loaded; nor by the command line."""
+    code = "import ragauge, sys, json; print(json.dumps(sorted(m for m in sys.modules)))"
+    assert not HEAVY & set(json.loads(_python(code)))
+    cli = "import ragauge.cli.main, sys, json; print(json.dumps(sorted(m for m in sys.modules)))"
+    assert not (HEAVY - {"typer", "rich", "asyncio", "socket"}) & set(json.loads(_python(cli)))
+
+
+@pytest.mark.parametrize(
+    "words", [[sys.executable, "-c", "import ragauge"], [str(RAGAUGE), "--help"]], ids=["import", "help"]
+)
+def test_start_is_quick(words: list[str]) -> None:
+    """Case 59: import and --help take less than 0.3 s of the processor, as the least of up to 10 runs."""
+
+    # of the processor, not of the clock: other programs on the machine would be counted too
+    def seconds() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(words, capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+    assert _least(seconds) < MOST_SECONDS
+
+
+def _least(seconds: Callable[[], float]) -> float:
+    least = float("inf")
+    for _ in range(10):
+        least = min(least, seconds())
+        if least < MOST_SECONDS:
+            break
+    return least
+
+
+def _python(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def _needed(name: str, extra: str = "") -> Iterator[str]:
+    from packaging.requirements import Requirement
+
+    for line in metadata.requires(name) or ():
+        found = Requirement(line)
+        if found.marker is None or found.marker.evaluate({"extra": extra}):
+            yield re.sub(r"[-_.]+", "-", found.name).lower()
+            for more in found.extras:
+                yield from _needed(found.name, more)
+
+
+def closure() -> set[str]:
+    """Every package that a core install brings, ragauge itself counted."""
+    seen: set[str] = set()
+    todo = ["ragauge"]
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            todo += _needed(name)
+    return seen
+
+
+def test_dependencies() -> None:
+    """Case 62: the core install is within its limit and brings no vendor's SDK and no pickled cache."""
+    found = closure()
+    assert {"polars", "typer", "sqlalchemy"} <= found
+    assert len(found) <= MOST_PACKAGES
+    assert not found & VENDORS
+    assert not found & PICKLES
+
+
+def test_nothing_is_pickled() -> None:
+    """Case 62: no module of the package uses pickle, marshal or shelve."""
+    source = Path(rg.__file__).parent
+    files = list(source.rglob("*.py"))
+    assert len(files) > 100
+    using = [
+        str(path.relative_to(source))
+        for path in files
+        if re.search(r"^\s*(import|from)\s+(pickle|marshal|shelve|joblib|dill)\b", path.read_text(), re.MULTILINE)
+    ]
+    assert using == []
