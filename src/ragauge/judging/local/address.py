@@ -8,7 +8,7 @@ from typing import Literal
 
 from ragauge.data.facts import Address
 from ragauge.judging.local.index import Mode, carries_content, units_of
-from ragauge.judging.local.relevance import Asked, chosen
+from ragauge.judging.local.relevance import LEXICAL, Asked, chosen
 from ragauge.judging.local.statements import Statements, bare
 from ragauge.judging.local.weights import stored
 from ragauge.text.specifics import Kind, find
@@ -22,11 +22,14 @@ NAME: tuple[Kind, ...] = ("name",)
 
 SHORT = 5              # words with content: too few to tell by relevance
 LOOKED_AT = 20_000     # characters of an answer; what it is about shows by then
+LONGEST_QUERY = 2_000
+FEWEST_GRAMS = 0.1     # share of the question's pieces of words in the answer, where there are no vectors
 MOST_PARTS = 6
 
 _NUMBER = re.compile(
     r"\bhow (?:many|much|old|tall|high|deep|far|large|big|long|often|fast|heavy|loud)\b"
-    r"|\bwhat (?:percentage|proportion|number|fraction)\b",
+    r"|\bwhat (?:percentage|proportion|number|fraction)\b"
+    r"|\bwhat(?:['’]s| is| was) the (?:price|cost|fee|weight|height|population|capacity|number|amount)\b",
     re.IGNORECASE,
 )
 _TIME = re.compile(r"(?:^|\band |[,;] )when\b|\b(?:what|which) (?:year|date|day|month|decade|century)\b", re.IGNORECASE)
@@ -69,15 +72,18 @@ def address(query: str, said: Statements, answer: str, cosine: float | None, mod
         return "fully" if _wanted(query) in ("yes or no", None) and _YES_NO.match(bare(answer)) else "no"
     if not any(carries_content(unit, mode) for unit in units_of(query, mode)):
         return "fully"
-    shown = said.shown[:LOOKED_AT]
+    query, shown = query[:LONGEST_QUERY], said.shown[:LOOKED_AT]
     short = sum(carries_content(unit, "words") for unit in units_of(shown[:400], "words")) <= SHORT
     lacks = mode == "words" and not _carries(_wanted(query), shown)
     low, high = stored()["address"]
-    p = chosen("relevance", cosine).p(Asked(query, mode).features(shown, cosine))
-    if short:
-        return "no" if lacks or (cosine is not None and p < low / 2) else "fully"
-    if p < low:
-        return "no" if cosine is not None or not _shares(query, shown, mode) else "partly"
+    features = Asked(query, mode).features(shown, cosine)
+    p = chosen("relevance", cosine).p(features)
+    if short and not said.declined:
+        if lacks:
+            return "partly" if p >= high else "no"
+        return "no" if cosine is not None and p < low / 2 else "fully"
+    if p < low if cosine is not None else features[LEXICAL.index("grams")] < FEWEST_GRAMS:
+        return "no"
     if lacks or said.declined or (p < high and cosine is not None):
         return "partly"
     return "fully" if mode == "grams" or _every_part(query, shown) else "partly"
@@ -102,11 +108,6 @@ def _carries(wanted: Wanted | None, answer: str) -> bool:
     if wanted == "name":
         return any(any(map(str.isalpha, word)) for word in words(answer))
     return True
-
-
-def _shares(query: str, answer: str, mode: Mode) -> bool:
-    asked = {unit for unit in units_of(query, mode) if carries_content(unit, mode)}
-    return not asked.isdisjoint(units_of(answer, mode))
 
 
 def _every_part(query: str, answer: str) -> bool:

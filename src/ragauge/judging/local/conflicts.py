@@ -12,6 +12,7 @@ from ragauge.text.specifics import Kind, Specific, find
 from ragauge.text.tokens import stem, words
 
 EXACT: tuple[Kind, ...] = ("number", "date", "percent")
+MOST = 48              # numbers of a segment that are compared
 FEWEST = 2             # units with content, numbers left out, that a claim needs to be called copied
 NEAR_COPY = 0.8        # share of those that the segment holds
 NEIGHBOURS = 3         # words looked at on each side of a number
@@ -45,7 +46,7 @@ def conflict(claim: str, want: Wanted, specifics: Sequence[Specific], text: str,
     if not own or not _copied(want, own, segment):
         return None
     sentence = text[segment.start : segment.end]
-    theirs = find(sentence, EXACT)
+    theirs = find(sentence, EXACT)[:MOST]
     for one in own:
         if any(_agree(one, other, claim, sentence) for other in theirs):
             continue
@@ -77,7 +78,9 @@ def _agree(one: Specific, other: Specific, claim: str, sentence: str) -> bool:
     first, second = _value(one), _value(other)
     if first is None or second is None or first == second:
         return True
-    loose = ROUNDED.search(claim, 0, one.start) or ROUNDED.search(sentence, 0, other.start)
+    loose = ROUNDED.search(claim[max(0, one.start - 20) : one.start]) or ROUNDED.search(
+        sentence[max(0, other.start - 20) : other.start]
+    )
     near = abs(first - second) <= 0.1 * max(abs(first), abs(second))
     return near and (loose is not None or min(abs(first), abs(second)) >= LARGE)
 
@@ -102,12 +105,12 @@ def _same_place(claim: str, one: Specific, sentence: str, other: Specific) -> bo
     """Whether a word with content stands beside the number in both texts, on the same side."""
     if one.unit and one.unit == other.unit and one.unit.isalpha():
         return True
-    before = _near(claim[: one.start], last=True) & _near(sentence[: other.start], last=True)
-    after = _near(claim[one.end :], last=False) & _near(sentence[other.end :], last=False)
-    return bool(before or after)
+    before = _stems(claim[max(0, one.start - 80) : one.start])[-NEIGHBOURS:]
+    there_before = _stems(sentence[max(0, other.start - 80) : other.start])[-NEIGHBOURS:]
+    after = _stems(claim[one.end : one.end + 80])[:NEIGHBOURS]
+    there_after = _stems(sentence[other.end : other.end + 80])[:NEIGHBOURS]
+    return bool((set(before) & set(there_before) | set(after) & set(there_after)) - STOPS)
 
 
-def _near(text: str, *, last: bool) -> set[str]:
-    found = words(text[-80:] if last else text[:80])
-    chosen = found[-NEIGHBOURS:] if last else found[:NEIGHBOURS]
-    return {stem(word) for word in chosen} - STOPS
+def _stems(text: str) -> list[str]:
+    return [stem(word) for word in words(text)]

@@ -11,6 +11,7 @@ from ragauge.judging.local.index import Indexed, Mode, carries_content, units_of
 
 LONGEST_CLAIM = 256      # units looked at: bounds the work on an endless sentence
 LONGEST_WINDOW = 512     # units compared in order
+MOST_EVIDENCE = 20_000   # units: the longest that was measured
 NARROW = 3               # segments of the window that decides
 
 # in the order of the coefficients; what each is stands in docs/local-judge.md
@@ -211,5 +212,5 @@ def features(
         float(numbers_missing > 0),
         names_missing,
         log1p(len(claim.units)),
-        log1p(sum(one.size for one in overlaps)),
+        log1p(min(MOST_EVIDENCE, sum(one.size for one in overlaps))),
     )

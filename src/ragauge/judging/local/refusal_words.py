@@ -52,6 +52,9 @@ ENGLISH = """
     {NO} (?:\\w+ ){0,2}?{MATTER}…(?:in|from|within|by) {SOURCE}
     there(?:'s| is| was) {NO} (?:\\w+ ){0,2}?information (?:about|on|regarding|available|provided|given|to answer)
     {NO} (?:\\w+ ){0,2}?(?:information|details?|mention|answer) (?:\\w+ ){0,5}?(?:is|was|were|are) (?:\\w+ )?{TOLD}
+    {NO} (?:\\w+ ){0,2}?(?:information|context|details|evidence|data) (?:is (?:available|given|provided) )?to {FIND}
+    {SOURCE}…(?:and|but) (?:do|does)(?:n't| not) {ADV}{SAY}
+    ^.{0,80}(?:is|are|was|were)(?:n't| not) {ADV}(?:mentioned|specified|stated)\\W*$
     (?:the|this|that|such|specific) information (?:\\w+ ){0,5}?(?:is|was)(?:n't| not) {TOLD}
     (?:the|this|that|your) question (?:can ?not|can't|could not) be answered
     (?:outside|beyond) (?:the scope of )?(?:my|our|the (?:provided|given|available)) (?:knowledge|scope|{DOCS})
@@ -101,12 +104,12 @@ OTHERS = """
     não (?:posso|consigo|consegui|encontrei|encontro|sei|tenho|disponho|foi possível)
     {PDOCS}…não {PSAY}
     não (?:há|existe\\w*|é mencionad\\w|consta)…(?:{PDOCS}|informaç\\w+)
-    (?:无法|無法|不能|没法)(?:从.{0,20})?(?:回答|找到|确定|確定|提供|确认|回覆|得知|判断)。?
-    (?:抱歉|对不起|對不起|很遗憾).{0,30}(?:没有|沒有|无法|無法|不能|未能|不知道)。?
-    (?:{CDOCS}).{0,12}(?:{CNOT}).{0,12}(?:{CSAY})。?
-    (?:没有找到|沒有找到|未找到|找不到|我不知道)。?
-    (?:{JNOT}|回答することはできません)。?
-    (?:{JDOCS}).{0,40}(?:{JSAY})。?
+    (?:无法|無法|不能|没法)(?:从.{0,20})?(?:回答|找到|确定|確定|提供|确认|回覆|得知|判断)
+    (?:抱歉|对不起|對不起|很遗憾).{0,30}(?:没有|沒有|无法|無法|不能|未能|不知道)
+    (?:{CDOCS}).{0,12}(?:{CNOT}).{0,12}(?:{CSAY})
+    (?:没有找到|沒有找到|未找到|找不到|我不知道)
+    (?:{JNOT}|回答することはできません)
+    (?:{JDOCS}).{0,40}(?:{JSAY})
 """
 
 # what may stand beside a refusal without turning it into an answer: apology, advice, what the documents hold instead
@@ -117,7 +120,7 @@ WRAPPING = """
     ^\\W*(?:instead,? |rather,? |however,? )?(?:{SOURCE}|they|it) {ONLY}?{ABOUT}
     ^\\W*(?:i'?m |i am )?(?:very |so |really )?(?:sorry|unfortunately|apologies|i apologi[sz]e)\\W*(?:for .{0,40})?$
     ^\\W*(?:bitte|wenden sie sich|veuillez|n'hésitez|por favor|consulte|per favore|si prega)
-    ^\\W*(?:请|請|如需|ご了承|お問い合わせ|詳しくは).{0,80}。?
+    ^\\W*(?:请|請|如需|ご了承|お問い合わせ|詳しくは).{0,80}
 """
 ONLY = "(?:only |mainly |primarily |mostly |just |rather |instead )"
 ABOUT = "(?:discuss|focus|mention|describ|cover|contain|provid|talk|deal|refer|address|relat)\\w*|(?:are|is) about"

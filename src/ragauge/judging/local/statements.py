@@ -13,7 +13,9 @@ from ragauge.judging.local.wordings import compiled, found
 from ragauge.text.sentences import Sentence, split
 from ragauge.text.tokens import stem, words
 
-CITATION = re.compile(r"\s*(?:\[\^?\s*(?:\d+|[a-z]+\d+)(?:\s*[,;–-]\s*\^?\d+)*\s*\]|【[^】]{0,40}】|[¹²³⁰⁴-⁹]+)")
+CITATION = re.compile(
+    r"\s?(?:\[\^?\s*(?:\d+|[a-z]+\d+)(?:\s*[,;–-]\s*\^?\d+)*\s*\]|【[^】]{0,40}】)|(?<=[.,;:!?\"'”’)])[¹²³⁰⁴-⁹]+"
+)
 MARKUP = re.compile(r"^\s*(?:[-*+•‣◦·]\s+|#{1,6}\s+|>\s+|\(?\d{1,3}[.)]\s+|\(?[A-Za-z][.)]\s+)+|[*_`]{1,3}|\|")
 HEADING = re.compile(r"^\s*#{1,6}\s")
 QUESTION_END = re.compile(r"[?？؟\u037e]\s*[\"'”’»)\]」]*$")
@@ -30,7 +32,7 @@ CONTENTLESS = frozenset({"yes", "no", "ok", "okay", "sure", "true", "false", "no
 # said to the reader, about the answer itself; in the notation of `wordings.py`
 TALK = """
     ^\\W*(?:hi|hello|hey|dear|greetings|good (?:morning|afternoon|evening|day))(?!\\w).{0,40}$
-    ^\\W*(?:{AGREED}|{THANKS})\\W*(?:\\w+\\W*){0,4}$
+    ^\\W*(?:{AGREED}|{THANKS})(?:\\W+(?:{AGREED}|{THANKS})){0,3}(?: for .{0,40})?\\W*$
     ^\\W*(?:i )?(?:hope|trust) (?:this|that|it|these).{0,80}$
     ^\\W*(?:please )?(?:let me know|feel free|do not hesitate|don't hesitate).{0,160}$
     ^\\W*(?:please )?(?:see|refer to|check|consult) (?:the |these |this )?(?:\\w+ )?{SOURCES}.{0,60}$

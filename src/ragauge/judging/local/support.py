@@ -13,6 +13,8 @@ from ragauge.judging.local.weights import Scorer, scorer
 from ragauge.text.specifics import Haystack, Kind, Specific, find, found_in
 
 KINDS: tuple[Kind, ...] = ("number", "date", "name", "percent")
+LONGEST = 3_000         # characters of a claim that are looked at
+MOST_SPECIFICS = 48     # specifics of a claim that are looked up
 CONTRADICTED = 0.05     # most that p may be where a near-copy says another number
 ABSENT = 0.3            # most that p may be where digits of the claim are nowhere; of such claims 1 in 9 was supported
 
@@ -81,8 +83,9 @@ class Evidence:
 
     def compare(self, claim: str) -> Compared:
         """Lays a claim against every passage."""
+        claim = claim[:LONGEST]
         want = wanted(claim, self.mode)
-        specifics = find(claim, KINDS)
+        specifics = find(claim, KINDS)[:MOST_SPECIFICS]
         return Compared(
             want,
             specifics,

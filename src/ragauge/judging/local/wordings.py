@@ -38,8 +38,9 @@ def _expanded(line: str, words: Mapping[str, str]) -> str:
     if re.search(r"\{[A-Z]+\}", line):
         return _expanded(line, words)
     line = line.replace("…", ".{0,80}?").replace(" ?", r"\s*").replace(" ", r"\s+")
-    start = "" if line.startswith("^") or not line[0].isascii() else r"\b"
-    end = "" if line.endswith("$") or not line[-1].isascii() else r"(?!\w)"
+    unspaced = re.search("[\u3040-\u30ff\u4e00-\u9fff]", line) is not None     # no boundaries between words there
+    start = "" if line.startswith("^") or unspaced else r"\b"
+    end = "" if line.endswith("$") or unspaced else r"(?!\w)"
     return f"(?:{start}(?:{line}){end})"
 
 

@@ -1,0 +1,39 @@
+"""Ways to put a question to the local judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from ragauge.data.ask import Ask, Reply
+from ragauge.data.facts import FactsOf
+from ragauge.judging.inputs import Inputs
+from ragauge.judging.judge import drive
+from ragauge.judging.local.judge import LocalJudge
+from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+
+Put = Callable[[Inputs], FactsOf]
+
+
+@pytest.fixture(scope="session")
+def embedded() -> Callable[[Sequence[Ask]], list[Reply]]:
+    """Answers embed asks from the embedded embedder."""
+    embedder = WordLlamaEmbedder()
+
+    def answer(asks: Sequence[Ask]) -> list[Reply]:
+        return [Reply("ok", vectors=embedder.embed([text for _, text in ask.messages])) for ask in asks]
+
+    return answer
+
+
+@pytest.fixture(scope="session")
+def put(embedded: Callable[[Sequence[Ask]], list[Reply]]) -> Put:
+    """Puts a question to the local judge, with vectors."""
+    return lambda inputs: drive(LocalJudge().ask(inputs), embedded)
+
+
+@pytest.fixture(scope="session")
+def put_lexically() -> Put:
+    """Puts a question to the local judge while every call fails."""
+    return lambda inputs: drive(LocalJudge().ask(inputs), lambda asks: [Reply("failed", reason="down") for _ in asks])

@@ -1,0 +1,75 @@
+"""Near-copies in which one thing differs."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragauge.judging.local.conflicts import Conflict, conflict
+from ragauge.judging.local.contrast import contrast
+from ragauge.judging.local.index import build
+from ragauge.judging.local.overlap import wanted
+from ragauge.text.specifics import find
+
+
+def against(claim: str, passage: str) -> Conflict | None:
+    """The conflict of a claim with a passage of one sentence."""
+    (segment,) = build(passage, "words").segments
+    return conflict(claim, wanted(claim, "words"), find(claim), passage, segment)
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "found"),
+    [
+        ("The trial lasts 30 days.", "The trial lasts 14 days.", ("30", "14")),
+        ("The bridge opened in 1932.", "The bridge opened in 1936.", ("1932", "1936")),
+        ("The bridge opened on 3 May 1932.", "The bridge opened on 4 May 1932.", ("3 May 1932", "4 May 1932")),
+        ("Growth was 12% in Spain.", "Growth was 21% in Spain.", ("12%", "21%")),
+        ("The plan costs $49 a month.", "The plan costs $59 a month.", ("$49", "$59")),
+        ("The box holds five bottles of oil.", "The box holds six bottles of oil.", ("five", "six")),
+    ],
+)
+def test_another_number_in_the_same_place(claim: str, passage: str, found: tuple[str, str]) -> None:
+    """A number, date or percentage in whose place the near-copy has another is a conflict."""
+    said = against(claim, passage)
+    assert said is not None
+    assert (said.claim.lstrip("$"), said.passage.lstrip("$")) == (found[0].lstrip("$"), found[1].lstrip("$"))
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("The trial lasts 14 days.", "The trial lasts 14 days."),
+        ("Sales were about 5 million euros.", "Sales were 5.1 million euros."),
+        ("The bridge opened in 1932.", "The bridge opened on 3 May 1932."),
+        ("The bridge opened in May 1932.", "The bridge opened on 3 May 1932."),
+        ("The town has 14,000 inhabitants in Kent.", "The town has 14,212 inhabitants in Kent."),
+        ("The trial lasts 30 days.", "Deliveries take 14 days."),
+        ("The trial lasts 30 days.", "The trial lasts some days and has 3 parts."),
+        ("The trial lasts 30 days.", "The trial of 2 products lasts 30 days."),
+        ("The trial lasts long.", "The trial lasts 14 days."),
+        ("Kinstler is 20 years old and Beckham is 24.", "Beckham is the oldest of the three and 24 years old."),
+    ],
+)
+def test_what_may_both_be_true_is_no_conflict(claim: str, passage: str) -> None:
+    """Equal values, rounded ones, less exact dates, other subjects and other units do not conflict."""
+    assert against(claim, passage) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "reference", "differs"),
+    [
+        ("The lid is not made of steel.", "The lid is made of steel.", True),
+        ("The lid isn't made of steel.", "The lid is made of steel.", True),
+        ("Ada wrote the manual in Porto.", "Ada wrote the manual in Leeds.", True),
+        ("The trial lasts 30 days.", "The trial lasts 14 days.", True),
+        ("The lid is not made of steel.", "The lid isn't made of steel.", False),
+        ("The lid is made of steel.", "The lid is made of steel.", False),
+        ("Ada wrote the manual.", "Ada wrote the manual in Leeds.", False),
+        ("Ada wrote the manual in Leeds.", "Bea painted the house in Porto.", False),
+        ("The door is not green.", "The lid is made of steel.", False),
+    ],
+)
+def test_contrast(claim: str, reference: str, *, differs: bool) -> None:
+    """Near-copies that differ in a negation, a name or a number contrast, in both directions; others do not."""
+    assert bool(contrast(claim, reference, "words")) is differs
+    assert bool(contrast(reference, claim, "words")) is differs
