@@ -6,7 +6,7 @@ import re
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragauge.text.normalise import answer, answer_tokens
@@ -19,12 +19,14 @@ def by_the_rule(text: str) -> str:
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=127), max_size=80))
+@settings(derandomize=True, deadline=None)
 def test_ascii_follows_the_rule(text: str) -> None:
     """ASCII answers are normalised exactly as the SQuAD rule says."""
     assert answer(text) == by_the_rule(text)
 
 
 @given(st.text(max_size=60))
+@settings(derandomize=True, deadline=None)
 def test_normal_form_is_stable(text: str) -> None:
     """A normalised answer is its own normal form."""
     once = answer(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragauge.text.stopwords import ENGLISH
@@ -30,6 +30,7 @@ def test_words(text: str, expected: list[str]) -> None:
 
 
 @given(st.text(max_size=60))
+@settings(derandomize=True, deadline=None)
 def test_words_of_words(text: str) -> None:
     """Words joined by spaces are read as the same words."""
     once = words(text)
@@ -37,6 +38,7 @@ def test_words_of_words(text: str) -> None:
 
 
 @given(st.text(alphabet="ab1'. ,:/-", max_size=60))
+@settings(derandomize=True, deadline=None)
 def test_short_way_reads_as_the_long_way(text: str) -> None:
     """An ASCII text has the same words with one letter of another script behind it."""
     assert [*words(text), "é"] == words(f"{text} é")
@@ -76,6 +78,7 @@ def test_stem_leaves_short_and_foreign_words() -> None:
 
 
 @given(st.text(max_size=60))
+@settings(derandomize=True, deadline=None)
 def test_folding_twice_changes_nothing(text: str) -> None:
     """Folded text is folded."""
     assert folded(folded(text)) == folded(text)

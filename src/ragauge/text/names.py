@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from ragauge.text.alphabets import HANGUL, SPACED_UNTIL, UNSPACED, capitals
+from ragauge.text.alphabets import HANGUL, UNSPACED, capitals
 from ragauge.text.dates import MONTHS
 from ragauge.text.language import frequent
 from ragauge.text.marks import Mark
@@ -21,6 +21,7 @@ CJK_TITLE = re.compile(r"《([^《》\n]{1,80})》")
 ACRONYM = re.compile(r"(?<![^\W_])(?:[^\W\d_]\.)+[^\W\d_](?![^\W_])\.?")
 ASCII_PIECE = re.compile(r"[A-Za-z0-9]+")
 PIECE = re.compile(f"[^\\W_{UNSPACED}{HANGUL}]+|[{HANGUL}]+|[{UNSPACED}]")
+INSIDE = re.compile(f"[^\\W{UNSPACED}{HANGUL}]")
 ACCENT = re.compile(r"[\u0300-\u036f]")
 # a heading, a list item, a quotation or a sentence begins
 OPENING = re.compile(r"(?:^|[\n.!?…。！？•|>*#\"“«]|[-–—] |[\"'”’)\]] )[\s\"'“‘«(\[*_#]*$")
@@ -50,14 +51,18 @@ def _words(*, ascii_only: bool, linked: bool) -> re.Pattern[str]:
 
 
 def addresses(text: str) -> Iterator[Mark]:
-    """Web and mail addresses, and titles in 《》, in order."""
+    """Web and mail addresses, and titles in 《》; each kind in order."""
     if "://" in text or "www." in text or "@" in text:
         for found in ADDRESS.finditer(text):
             end = found.start() + len(found[0].rstrip(".,;:!?)'*]"))
-            yield Mark("name", found.start(), end, canonical(text[found.start() : end]))
+            normal = canonical(text[found.start() : end])
+            if normal:
+                yield Mark("name", found.start(), end, normal)
     if "《" in text:
         for found in CJK_TITLE.finditer(text):
-            yield Mark("name", found.start(1), found.end(1), canonical(found[1]))
+            normal = canonical(found[1])
+            if normal:
+                yield Mark("name", found.start(1), found.end(1), normal)
 
 
 def find(text: str, language: str = "en") -> Iterator[Mark]:
@@ -97,7 +102,7 @@ def _read(text: str, start: int, end: int, language: str, common: frozenset[str]
     """The name in a run of capitalised words, and whether only its place may ask for the capital."""
     first = _opens(text, start)
     before = text[start - 1] if start else " "
-    while start and (before.isalnum() or before == "_") and ord(before) < SPACED_UNTIL:     # iPhone, 5G
+    while start and INSIDE.match(before):      # iPhone, 5G
         start -= 1
         before = text[start - 1] if start else " "
     start, end, first = _trimmed(text, start, end, common, first=first)

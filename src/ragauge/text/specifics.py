@@ -59,13 +59,16 @@ def find(text: str, kinds: Collection[Kind] = ALL) -> tuple[Specific, ...]:
 
 
 def _find(text: str, kinds: frozenset[Kind]) -> tuple[Specific, ...]:
+    fixed = _apart([], list(names.addresses(text)))
     exact = list(numerals.find(plain(text))) if kinds & {"number", "date", "percent"} else []
+    exact = [mark for mark in _apart(fixed, exact) if mark.kind != "name"]      # 2024 in an address is no year
+    called = list(names.find(text, guess(text[:SAMPLE]))) if "name" in kinds else []
     groups = [
         list(quotes.find(text)) if "quote" in kinds else [],
-        list(names.addresses(text)),
+        fixed,
         [mark for mark in exact if mark.kind == "date"],
         [mark for mark in exact if mark.kind != "date"],
-        list(names.find(text, guess(text[:SAMPLE]))) if "name" in kinds else [],
+        _apart(fixed, called),
     ]
     taken: list[Mark] = []
     for group in groups:
