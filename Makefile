@@ -18,7 +18,7 @@ check: lint test smoke             ## what CI runs
 lint: $(VENV)/.check
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/metric_pages.py --check
 
 smoke: $(VENV)/.check              ## the built wheel in a clean environment, core dependencies only

@@ -110,7 +110,7 @@ def test_documents_exist(pages: dict[str, Page], questions: list[dict[str, Any]]
 
 
 def test_labels_name_what_is_needed(questions: list[dict[str, Any]]) -> None:
-    """Every labelled page is needed for the answer: a page that only helps is not a label, so missing it is no failure."""
+    """Every labelled page is needed for the answer; one that only helps is no label, so missing it is no failure."""
     assert {grade for question in questions for grade in question["relevant"].values()} == {1}
 
 
