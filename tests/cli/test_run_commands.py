@@ -184,4 +184,4 @@ def test_report_of_a_run_that_nobody_evaluated(cli: Cli) -> None:
     """An empty store is said to be empty: nothing is made up."""
     done = cli("report")
     assert done.code == 2
-    assert "no run 'latest'" in done.err
+    assert done.err == "error: there are no runs yet. Start with: ragauge evaluate FILE, or ragauge demo.\n"

@@ -50,7 +50,10 @@ def planner(wanted: Wanted) -> Callable[[Store, str], Plan]:
         metrics = [metric for metric in metrics if not questions([metric])]
         if not metrics:
             raise UsageError("every metric asked for needs a judge. Use --judge local, or metrics from labels.")
-    judge = build_judge(wanted.judge) if questions(metrics) else None
+    if wanted.workers is not None and wanted.workers < 1:
+        raise UsageError(f"workers must be at least 1, got {wanted.workers}.")
+    needed = bool(questions(metrics)) or wanted.judge not in ("local", *NO_JUDGE)     # a wrong name is told in any case
+    judge = build_judge(wanted.judge) if needed else None
     return lambda store, run_id: plan(store, run_id, metrics, judge, limit=wanted.limit, keep=wanted.keep)
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.sources import store_url
+from ragauge.api.sources import run_of, store_url
 from ragauge.data.canonical import plain
 from ragauge.data.run import Run
 from ragauge.errors import UsageError
@@ -118,7 +118,7 @@ def open_run(which: str = "latest", *, store: str | None = None) -> OpenRun:
 
     url = store_url(store)
     with open_store(url) as opened:
-        return OpenRun(opened.runs.find(which), opened.url)
+        return OpenRun(run_of(which, opened), opened.url)
 
 
 def runs(*, store: str | None = None) -> list[dict[str, Any]]:

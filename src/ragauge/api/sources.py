@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 
+LATEST = "latest"
 Pair = tuple[Example, Response | None]
 
 
@@ -84,9 +85,16 @@ def _is_there(item: str) -> bool:
         return False
 
 
+def run_of(which: str, store: Store) -> Run:
+    """A stored run by id, name or "latest"."""
+    if which == LATEST and not store.runs.list(1):
+        raise UsageError("there are no runs yet. Start with: ragauge evaluate FILE, or ragauge demo.")
+    return store.runs.find(which)
+
+
 def _run_or_file(item: str, store: Store) -> Run:
     try:
-        return store.runs.find(item)
+        return run_of(item, store)
     except UnknownName as error:
         if Path(item).suffix or "/" in item:
             raise UsageError(f"{item}: no such file, and no run of that name. Check the path.") from None
@@ -98,6 +106,8 @@ def _imported(source: Source, store: Store) -> tuple[Run, bool]:
 
     from ragauge.api import git
 
+    if source.name == LATEST:
+        raise UsageError("a run cannot be called latest: that word means the run that moved last. Give another name.")
     responses = source.items[-1]
     now = datetime.now(UTC).isoformat(timespec="seconds")
     run = Run(

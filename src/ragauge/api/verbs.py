@@ -62,10 +62,11 @@ async def evaluate_async(
     Results are durable as they arrive: the same call continues where a stopped one ended, and asks nothing twice.
 
     Args:
-        source: a stored run (a Run, its id, its name, "latest"), or questions with responses: a path or a table. Where
-            the questions are apart, give them as `set` and the responses here; they are joined on query_id.
+        source: a stored run (what `open_run` gives, its id, its name, "latest"), or questions with responses: a path
+            or a table. Where the questions are apart, give them as `set` and the responses here; they are joined on
+            query_id.
         set: the eval set: an EvalSet, a path or a table.
-        metrics: names and presets, such as ["recall@5", "prompt"]; the default preset when empty.
+        metrics: names and presets, such as ["recall@5", "prompt"] or "recall@5,prompt"; the default preset when empty.
         judge: who answers what labels do not: "local", or None to measure from labels alone.
         store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
         name: of the run; the file's name by default.
@@ -84,8 +85,12 @@ async def evaluate_async(
         DataError: a file or table that cannot be read as it is.
         UnknownName: no such run, metric or judge, with the nearest names.
     """
+    from ragauge.api.runs import OpenRun
+
+    source = source.run if isinstance(source, OpenRun) else source
     items = (source,) if set is None else (set, source)
-    asked = (metrics,) if isinstance(metrics, str) and metrics else tuple(metrics)
+    names = metrics.split(",") if isinstance(metrics, str) else metrics
+    asked = tuple(name for name in (str(metric).strip() for metric in names) if name)
     found = Source(items, dict(columns or {}), tuple(segments), name, config=dict(config or {}))
     wanted = Wanted(asked, judge or "none", limit, dict(filter or {}), workers)
     return await evaluate_source(found, wanted, store, progress)

@@ -1,0 +1,78 @@
+"""The verbs in Python: what they take, what they give back, what they refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragauge as rg
+from ragauge.metrics.catalogue import parse
+
+ROWS: list[dict[str, Any]] = [
+    {"query_id": "a", "query": "a?", "answer": "It is blue.", "passages": [{"doc_id": "x", "text": "It is blue."}],
+     "relevant": {"x": 1}, "segments": {"kind": "one"}},
+    {"query_id": "b", "query": "b?", "answer": "It is red.", "passages": [], "relevant": {"y": 1},
+     "segments": {"kind": "two"}},
+]  # fmt: skip
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/verbs.db"
+
+
+def test_sources_in_memory_and_stored(store: str) -> None:
+    """Rows, a frame, a run's name, "latest" and an opened run are the same run with the same number."""
+    import polars as pl
+
+    flat = [{"query": row["query"], "query_id": row["query_id"], "answer": row["answer"]} for row in ROWS]
+    assert rg.evaluate(pl.DataFrame(flat), metrics="answer_tokens", judge=None, store=store).card.n == 2
+    card = rg.evaluate(ROWS, metrics="mrr", judge=None, store=store, name="mine")
+    assert card["mrr"].mean == 0.5
+    for source in ("mine", "latest", card.run, rg.open_run("mine", store=store)):
+        again = rg.evaluate(source, metrics="mrr", judge=None, store=store)
+        assert (again.run.run_id, again["mrr"].mean) == (card.run.run_id, 0.5)
+
+
+@pytest.mark.parametrize("metrics", ["recall@5, mrr", ["recall@5", "mrr"], (parse("recall@5"), parse("mrr"))])
+def test_metrics_in_every_form(store: str, metrics: Any) -> None:
+    """Metrics are a comma-separated text, a list of names, or metric objects."""
+    assert list(rg.evaluate(ROWS, metrics=metrics, judge=None, store=store).summaries) == ["recall@5", "mrr"]
+
+
+def test_card_at_hand(store: str, tmp_path: Path) -> None:
+    """The card gives summaries by name, scores and failures as frames, and files by ending."""
+    card = rg.evaluate(ROWS, metrics="recall@5,empty_result_rate", judge=None, store=store)
+    assert card.failures["query_id"].to_list() == ["b"]
+    assert card.failures.select("cause", "query", "recall@5").row(0) == ("empty_retrieval", "b?", 0.0)
+    assert card.to_polars().height == len(card.to_pandas()) == 4
+    assert card.save(tmp_path / "new" / "card.JSON").read_text() == card.to_json()
+    assert card._repr_html_().startswith("<iframe srcdoc=")
+    assert "recall@5" in repr(card)
+    with pytest.raises(rg.UnknownName, match="nearest: recall@5"):
+        card["recal@5"]
+    with pytest.raises(rg.UsageError, match=r"got \.doc"):
+        card.save(tmp_path / "card.doc")
+
+
+@pytest.mark.parametrize(
+    ("source", "more", "words"),
+    [
+        (None, {}, "cannot read"),
+        ([], {}, "no example"),
+        ("a\0b", {}, "no run"),
+        (ROWS, {"metrics": [5]}, "no metric or preset '5'"),
+        (ROWS, {"limit": 0}, "limit must be at least 1"),
+        (ROWS, {"workers": 0}, "workers must be at least 1"),
+        (ROWS, {"filter": {"kin": "one"}}, "nearest: kind"),
+        (ROWS, {"judge": "locl"}, "nearest: local"),
+        (ROWS, {"name": "latest"}, "cannot be called latest"),
+    ],
+)
+def test_refused(store: str, source: Any, more: dict[str, Any], words: str) -> None:
+    """What cannot be done is an exception of ours that says what to do, and leaves no run behind."""
+    with pytest.raises(rg.RagaugeError, match=words):
+        rg.evaluate(source, **{"metrics": "mrr", "judge": None, "store": store} | more)
+    assert rg.runs(store=store) == []
