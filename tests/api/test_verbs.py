@@ -31,7 +31,7 @@ def test_sources_in_memory_and_stored(store: str) -> None:
     assert rg.evaluate(pl.DataFrame(flat), metrics="answer_tokens", judge=None, store=store).card.n == 2
     card = rg.evaluate(ROWS, metrics="mrr", judge=None, store=store, name="mine")
     assert card["mrr"].mean == 0.5
-    for source in ("mine", "latest", card.run, rg.open_run("mine", store=store)):
+    for source in ("mine", "latest", card, card.run, rg.open_run("mine", store=store)):
         again = rg.evaluate(source, metrics="mrr", judge=None, store=store)
         assert (again.run.run_id, again["mrr"].mean) == (card.run.run_id, 0.5)
 

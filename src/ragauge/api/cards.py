@@ -76,8 +76,7 @@ def card_of(
     match = cards.id_match(_seen(store.runs.pairs(run.run_id), keep or {}, asked))
     scores, causes = _tables(store, run, metrics, judge_id, asked if keep else None)
     complete = _complete(scores, len(metrics))
-    if whole:
-        scores, causes = (table.join(complete, on=KEY, how="semi", maintain_order="left") for table in (scores, causes))
+    scores, causes = (_of(complete, table) for table in (scores, causes)) if whole else (scores, causes)
     worst = cards.pick_worst(causes, scores, MOST_WORST)
     built = cards.build(
         run=run,
@@ -93,8 +92,7 @@ def card_of(
         took=dict(took or {}),
         match=match,
     )
-    if not keep:
-        _keep_summaries(store, run, judge_id, built.summaries)
+    _keep_summaries(store, run, judge_id, () if keep else built.summaries)
     return Scorecard(built, scores, _failures(asked, causes, scores))
 
 
@@ -103,6 +101,10 @@ def _complete(scores: pl.DataFrame, metrics: int) -> pl.DataFrame:
     import polars as pl
 
     return scores.group_by(KEY).len().filter(pl.col("len") >= metrics).select(KEY)
+
+
+def _of(complete: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
+    return table.join(complete, on=KEY, how="semi", maintain_order="left")
 
 
 def _keep_summaries(store: Store, run: Run, judge_id: str | None, summaries: Sequence[Summary]) -> None:

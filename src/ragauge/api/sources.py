@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Response
@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 
 LATEST = "latest"
 Pair = tuple[Example, Response | None]
+
+
+@runtime_checkable
+class HasRun(Protocol):
+    """What stands for a stored run, such as `api.runs.OpenRun` or a scorecard."""
+
+    @property
+    def run(self) -> Run:
+        """The run."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,8 @@ def stored(source: Source, store: Store) -> tuple[Run, bool]:
         (item,) = source.items
         if isinstance(item, Run):
             return item, False
+        if isinstance(item, HasRun):
+            return item.run, False
         if isinstance(item, str) and not _is_there(item):
             return _run_or_file(item, store), False
     if not 1 <= len(source.items) <= 2:

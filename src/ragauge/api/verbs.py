@@ -41,6 +41,12 @@ def read_set(
     return readers.read_set(source, name=name, columns=columns, segments=segments, split=split)
 
 
+def _names(metrics: str | Sequence[object]) -> tuple[str, ...]:
+    """Printed names of metrics given as text or objects."""
+    given = metrics.split(",") if isinstance(metrics, str) else metrics
+    return tuple(name for name in (str(metric).strip() for metric in given) if name)
+
+
 async def evaluate_async(
     source: Any,
     *,
@@ -85,12 +91,8 @@ async def evaluate_async(
         DataError: a file or table that cannot be read as it is.
         UnknownName: no such run, metric or judge, with the nearest names.
     """
-    from ragauge.api.runs import OpenRun
-
-    source = source.run if isinstance(source, OpenRun) else source
     items = (source,) if set is None else (set, source)
-    names = metrics.split(",") if isinstance(metrics, str) else metrics
-    asked = tuple(name for name in (str(metric).strip() for metric in names) if name)
+    asked = _names(metrics)
     found = Source(items, dict(columns or {}), tuple(segments), name, config=dict(config or {}))
     wanted = Wanted(asked, judge or "none", limit, dict(filter or {}), workers)
     return await evaluate_source(found, wanted, store, progress)
