@@ -18,6 +18,8 @@ def _local() -> Judge:
 
 BUILDERS: Mapping[str, Callable[[], Judge]] = {"local": _local}
 
+MODELS = frozenset({"openai", "openai-chat", "anthropic", "google", "hybrid"})
+
 # judge_id -> spec. An id names everything that changes a judge's verdicts, so a judge of the same id built elsewhere
 # from the same spec is the same judge.
 _SPECS: dict[str, str] = {}
@@ -31,14 +33,16 @@ def build_judge(spec: str) -> Judge:
 
     Raises:
         UnknownName: no such judge.
-        JudgeError: MODULE:NAME cannot be found or does not return a judge.
+        JudgeError: a model is asked for, or MODULE:NAME cannot be found or does not return a judge.
     """
     if spec in BUILDERS:
         judge = BUILDERS[spec]()
+    elif spec.partition(":")[0] in MODELS:
+        raise JudgeError(f"{spec}: this version has no model judges yet. Use --judge local, or a judge of your own.")
     elif ":" in spec and spec.partition(":")[0].replace(".", "").isidentifier():
         judge = _own(spec)
     else:
-        raise UnknownName("judge", spec, BUILDERS, "A judge of your own is written MODULE:NAME.")
+        raise UnknownName("judge", spec, [*BUILDERS, "none"], "A judge of your own is written MODULE:NAME.")
     _SPECS[judge.judge_id] = spec
     return judge
 

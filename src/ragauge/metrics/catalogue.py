@@ -67,7 +67,8 @@ def select(names: Sequence[str]) -> list[Metric]:
             chosen[parse(name)] = None
         except UnknownName as error:
             if error.name == name:
-                raise UnknownName("metric or preset", name, [*classes(), *aliases(), *PRESETS]) from None
+                known = [*classes(), *aliases(), *PRESETS]
+                raise UnknownName("metric or preset", name, known, "ragauge metrics lists them.") from None
             raise
     for metric in chosen:
         metric.check()

@@ -213,7 +213,8 @@ class Reading:
         columns = [column for column, value in row.items() if value is not None] or list(row)
         nearest = nearest_column(field, columns)
         seen = f"found: {', '.join(columns[:20])}" + (f"; nearest: {nearest}" if nearest else "")
-        raise self.rows.error(f"no field {field!r} ({seen}).", n, f"Use --map {field}={nearest or 'COLUMN'}.")
+        hint = f"Use --map {field}={nearest if nearest and nearest != field else 'COLUMN'}."
+        raise self.rows.error(f"no field {field!r} ({seen}).", n, hint)
 
     def _fail(self, bad: BadValue, n: int, names: Mapping[str, str]) -> NoReturn:
         said = str(bad)
