@@ -76,6 +76,14 @@ def human_answers() -> dict[str, list[tuple[str, str]]]:
     return {"CLAPNQ": clapnq, "PubMedQA": pubmed}
 
 
+def short_answers() -> dict[str, list[tuple[str, str, bool]]]:
+    """Per system: its answer, the accepted answers (divided by "/"), and whether people called it right (EVOUNA)."""
+    text = DATA.joinpath("qa_eval_evouna", "TQ.json").read_text(encoding="utf-8")
+    rows = [row for row in json.loads(text) if not row["improper"]][:1_000]
+    systems = ("chatgpt", "fid", "gpt35", "gpt4", "newbing")
+    return {s: [(r[f"answer_{s}"], str(r["golden_answer"]), r[f"judge_{s}"]) for r in rows] for s in systems}
+
+
 def _with_hardest(source: str, asked: dict[str, list[str]]) -> Iterator[Pair]:
     texts = [(query, text) for query, own in asked.items() for text in own]
     index = Bm25([text for _, text in texts])

@@ -1,6 +1,6 @@
 """Trains the local judge's scorers on human labels, and prints how well they do on sources they did not see.
 
-    python bench/train_overlap.py            # trains, prints the held-out tables, writes weights.json
+    python bench/train_overlap.py            # trains, prints the held-out tables, writes weights.json and the page
     python bench/train_overlap.py --check    # the same, but compares with the committed file; exit 1 if it differs
                                              # or if the overlap scorer is not clearly better than token coverage
 
@@ -16,26 +16,31 @@ import sys
 import time
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from judge_data import Bm25, Labelled, Pair, claims, human_answers, lines, questions_and_references
+from judge_data import Bm25, Labelled, Pair, claims, human_answers, lines, questions_and_references, short_answers
 from logistic import Array, Bounds, Fitted, auroc, balanced_accuracy, brier, ece, evened, fit, platt, sigmoid
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import AnswerFacts
-from ragauge.judging.inputs import VerifyAnswer
+from ragauge.data.facts import AgreementFacts, AnswerFacts
+from ragauge.judging.inputs import Agree, VerifyAnswer
 from ragauge.judging.judge import drive
 from ragauge.judging.local import note, overlap, relevance
+from ragauge.judging.local.agree import agree
 from ragauge.judging.local.index import Mode
-from ragauge.judging.local.statements import bare
+from ragauge.judging.local.statements import bare, statements
 from ragauge.judging.local.support import CONTRADICTED, Evidence
 from ragauge.judging.local.verify_answer import verify_answer
 from ragauge.judging.local.weights import FILE
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.text.tokens import words
 
+PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"
+BEGIN = "<!-- held-out figures, written by bench/train_overlap.py: begin -->\n"
+END = "<!-- held-out figures: end -->"
 PENALTY = 10.0
 BANDS = (0.3, 0.7)
 ADDRESS = (0.2, 0.5)     # relevance of an answer below which it does not address the question, or only partly
@@ -195,6 +200,13 @@ def band_rates(table: Table, p: Array, edges: Sequence[float]) -> list[dict[str,
     return out
 
 
+def absent_numbers(table: Table) -> dict[str, float]:
+    """Claims with digits that stand nowhere in the evidence, and the share of them that people called supported."""
+    first = np.searchsorted(table.owner, np.arange(len(table.labels)))
+    inside = table.most[first] < 1.0
+    return {"n": int(inside.sum()), "supported": round(float(table.labels[inside].mean()), 4)}
+
+
 def clapnq(scorer: dict[str, Any], names: Sequence[str]) -> dict[str, float]:
     """Relevance on questions of another set: the gold passage against the four hardest of other questions."""
     gold = [(row["input"], row["passages"][0]["text"]) for row in lines("clapnq", "clapnq_dev_answerable.jsonl")]
@@ -235,6 +247,23 @@ def addressing() -> dict[str, dict[str, float]]:
     return found
 
 
+def correctness() -> dict[str, dict[str, float]]:
+    """How often "the answer states an accepted answer" is what people said, by system. Nothing was trained on it."""
+    found = {}
+    for name, rows in short_answers().items():
+        yes, right = [], []
+        for answer, accepted, human in rows:
+            own = tuple(bare(one.text) for one in statements(answer).claims)
+            facts = [drive(agree(Agree(own, (text,))), lambda _: []) for text in accepted.split("/")]
+            yes.append(any(isinstance(one, AgreementFacts) and one.reference == (True,) for one in facts))
+            right.append(human)
+        labels, said = np.asarray(right, dtype=np.float64), np.asarray(yes)
+        row = {"n": len(rows), "right": labels.mean(), "said": said.mean(), "same": (labels == said).mean()}
+        row["balanced_accuracy"] = balanced_accuracy(labels, said)
+        found[name] = {key: round(float(value), 4) for key, value in row.items()}
+    return found
+
+
 def train() -> dict[str, Any]:
     """Everything that is stored."""
     items = claims()
@@ -250,6 +279,7 @@ def train() -> dict[str, Any]:
         held_out[name]["bands"] = band_rates(table, p, EDGES)
         held_out[name]["ends"] = band_rates(table, p, (0.0, *BANDS, 1.0))
         held_out[name]["pooled"] = figures(table.labels, p, 0.5, plain)
+        held_out[name]["absent"] = absent_numbers(table)
     pairs = questions_and_references()
     for name, cosine in (("relevance", True), ("relevance_lexical", False)):
         table = relevance_table(pairs, cosine=cosine)
@@ -258,6 +288,7 @@ def train() -> dict[str, Any]:
         held_out[name] = {"sources": by_source(table, p, 0.5)}
         held_out[name]["sources"]["CLAPNQ (another set)"] = clapnq(scorers[name], table.names)
     held_out["address"] = addressing()
+    held_out["correctness"] = correctness()
     about = "Written by bench/train_overlap.py; do not edit."
     return {"about": about, "bands": BANDS, "address": ADDRESS, "scorers": scorers, "held_out": held_out}
 
@@ -285,7 +316,10 @@ def main() -> None:
     print(f"\nbetter than plain token coverage by {gain:.4f} mean AUROC; took {time.perf_counter() - started:.0f} s")
     if "--check" not in sys.argv[1:]:
         FILE.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        print(f"wrote {FILE.name}")
+        before, begin, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        after = rest[rest.index(END) :]
+        PAGE.write_text(f"{before}{begin}\n{note.tables(found['held_out'])}\n\n{after}", encoding="utf-8")
+        print(f"wrote {FILE.name} and the figures of {PAGE.name}")
         return
     if gain < MARGIN:
         sys.exit(f"the gain over plain token coverage is below {MARGIN}")

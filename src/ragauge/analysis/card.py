@@ -140,7 +140,8 @@ def _answerable(
 def warn(summaries: Sequence[Summary], judge: JudgeNote, n: int, match: IdMatch | None = None) -> Iterator[str]:
     """What the reader must know before believing a number."""
     if 0 < n < FEW:
-        yield f"Only {n} example{'s' if n > 1 else ''}: every interval is wide, and small differences mean nothing. Aim for 100 or more."
+        few = f"Only {n} example{'s' if n > 1 else ''}"
+        yield f"{few}: every interval is wide, and small differences mean nothing. Aim for 100 or more."
     if match is not None and 2 * match.matched < match.labelled:
         yield (
             f"Only {match.matched} of {match.labelled} labelled document ids are among those retrieved. If the ids are "

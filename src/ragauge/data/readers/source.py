@@ -157,7 +157,8 @@ def _joined(
         more = f" and {len(unknown) - SHOWN} more" if len(unknown) > SHOWN else ""
         problem = f"query_ids that the set does not have: {shown}{more}."
         if on_unknown == "error":
-            raise answers.rows.error(problem, hint="Do the files belong together? Give the set that was answered, or take these lines out.")
+            hint = "Do the files belong together? Give the set that was answered, or take these lines out."
+            raise answers.rows.error(problem, hint=hint)
         warn(f"{source}: {problem} Their responses are left out.")
     if other_query:
         warn(

@@ -10,7 +10,7 @@ from ragauge.judging.judge import Asking
 from ragauge.judging.local.contrast import contrast
 from ragauge.judging.local.index import Mode, mode_of
 from ragauge.judging.local.statements import bare
-from ragauge.judging.local.support import Evidence
+from ragauge.judging.local.support import Evidence, Weighed
 
 VERSION = 1
 
@@ -18,17 +18,18 @@ VERSION = 1
 def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - every question has it
     """An answer claim agrees when the reference claims support it, or when it states one of them.
 
-    It contradicts when it is a near-copy of one of them in which a number, a date, a name or a negation differs. A
-    claim that could not be had has no verdict; then a reference claim that no other claim states has none either.
+    It contradicts when it is a near-copy of one of them in which a number, a date, a name or a negation differs; then
+    it states none of what it contradicts. A claim that could not be had has no verdict, and a reference claim that no
+    other claim states has none either.
     """
     yield from ()
     theirs = [bare(text) for text in inputs.reference_claims]
     known = [None if text is None else bare(text) for text in inputs.answer_claims]
     mine = [text for text in known if text is not None]
     mode = mode_of((*mine, *theirs))
-    answer, reference = Evidence(theirs, mine, mode), Evidence(mine, theirs, mode)
-    stated = [reference.weigh(text) for text in theirs]
-    states = {n for found in stated if not found.joint for n in found.supporting}
+    against = [[bool(contrast(claim, text, mode)) for text in theirs] for claim in mine]
+    stated, alone = _stated(mine, theirs, mode, against)
+    reference = Evidence(theirs, mine, mode)
     verdicts: list[Agreement | None] = []
     n = 0
     for text in known:
@@ -36,16 +37,27 @@ def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - eve
             verdicts.append(None)
             continue
         n += 1
-        verdicts.append(_verdict(text, theirs, mode, answer, states=n in states))
+        verdicts.append(_verdict(reference.weigh(text), contrasts=any(against[n - 1]), states=n in alone))
     unknown = len(mine) < len(known)
-    given = tuple(True if found.supporting else None if unknown else False for found in stated)
-    return AgreementFacts(tuple(verdicts), given)
+    return AgreementFacts(tuple(verdicts), tuple(True if yes else None if unknown else False for yes in stated))
 
 
-def _verdict(claim: str, reference: Sequence[str], mode: Mode, evidence: Evidence, *, states: bool) -> Agreement:
-    if any(contrast(claim, text, mode) for text in reference):
-        return "contradicts"
-    found = evidence.weigh(claim)
-    if found.contradicting and not found.supporting:
+def _stated(
+    mine: Sequence[str], theirs: Sequence[str], mode: Mode, against: Sequence[Sequence[bool]]
+) -> tuple[list[bool], set[int]]:
+    """Which reference claims the answer states, and the numbers of the answer claims that state one by themselves."""
+    answer = Evidence(mine, theirs, mode)
+    stated, alone = [], set()
+    for place, text in enumerate(theirs):
+        found = answer.weigh(text)
+        by = {n for n in found.supporting if not against[n - 1][place]}
+        if not found.joint:
+            alone |= by
+        stated.append(bool(by) and (not found.joint or len(by) == len(found.supporting)))
+    return stated, alone
+
+
+def _verdict(found: Weighed, *, contrasts: bool, states: bool) -> Agreement:
+    if contrasts or (found.contradicting and not found.supporting):
         return "contradicts"
     return "agrees" if found.supporting or states else "absent"

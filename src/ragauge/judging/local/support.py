@@ -16,7 +16,7 @@ KINDS: tuple[Kind, ...] = ("number", "date", "name", "percent")
 LONGEST = 3_000         # characters of a claim that are looked at
 MOST_SPECIFICS = 48     # specifics of a claim that are looked up
 CONTRADICTED = 0.05     # most that p may be where a near-copy says another number
-ABSENT = 0.3            # most that p may be where digits of the claim are nowhere; of such claims 1 in 9 was supported
+ABSENT = 0.3            # most that p may be where digits of the claim are nowhere; of such claims about 1 in 10 was
 
 
 @dataclass(frozen=True, slots=True)
