@@ -16,9 +16,9 @@ VERSION = 1
 
 
 def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - every question has it
-    """An answer claim agrees when the reference claims support it, or when it states one of them.
+    """An answer claim agrees when a reference claim that it is no altered copy of supports it, or when it states one.
 
-    It contradicts when it is a near-copy of one of them in which a number, a date, a name or a negation differs; then
+    Else it contradicts when it is a near-copy of one of them in which a number, a date, a name or a negation differs;
     it states none of what it contradicts. A claim that could not be had has no verdict, and a reference claim that no
     other claim states has none either.
     """
@@ -37,7 +37,7 @@ def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - eve
             verdicts.append(None)
             continue
         n += 1
-        verdicts.append(_verdict(reference.weigh(text), contrasts=any(against[n - 1]), states=n in alone))
+        verdicts.append(_verdict(reference.weigh(text), against[n - 1], states=n in alone))
     unknown = len(mine) < len(known)
     return AgreementFacts(tuple(verdicts), tuple(True if yes else None if unknown else False for yes in stated))
 
@@ -57,7 +57,7 @@ def _stated(
     return stated, alone
 
 
-def _verdict(found: Weighed, *, contrasts: bool, states: bool) -> Agreement:
-    if contrasts or (found.contradicting and not found.supporting):
-        return "contradicts"
-    return "agrees" if found.supporting or states else "absent"
+def _verdict(found: Weighed, against: Sequence[bool], *, states: bool) -> Agreement:
+    if states or any(not against[place - 1] for place in found.supporting):
+        return "agrees"
+    return "contradicts" if any(against) else "absent"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ragauge.judging.local.conflicts import EXACT, conflict
 from ragauge.judging.local.index import Mode, carries_content, indexed, units_of
 from ragauge.judging.local.overlap import wanted
-from ragauge.text.specifics import Kind, find
+from ragauge.text.specifics import Kind, Specific, find
 from ragauge.text.tokens import stem, words
 
 NAME: tuple[Kind, ...] = ("name",)
 _NEGATIONS = "not no never neither nor none without cannot nobody nothing hardly"
 NEGATIONS = frozenset(_NEGATIONS.split())
 SAME = 0.8     # share of the shorter statement's content that the longer one holds
-ALIKE = 0.6    # share of the longer one's that the shorter holds
+ALIKE = 0.8    # share of the longer one's that the shorter holds
 
 
 def contrast(claim: str, reference: str, mode: Mode) -> str:
@@ -27,12 +29,27 @@ def contrast(claim: str, reference: str, mode: Mode) -> str:
 
 
 def _number(claim: str, reference: str, mode: Mode) -> str:
+    """One number differs, and but for it one statement holds all of the other.
+
+    Where two differ, or each has a word that the other has not, they speak of different things: Hub 2 and 24 hours,
+    Hub 3 and 72 hours.
+    """
     own = find(claim, EXACT)
+    mine, theirs = _content(claim, "", mode), _content(reference, "", mode)
+    apart = [{unit for unit in rest if not unit[0].isdigit()} for rest in (mine - theirs, theirs - mine)]
+    if all(apart) or _changed(own, find(reference, EXACT)) != 1:
+        return ""
     for segment in indexed(reference, mode).segments:
         found = conflict(claim, wanted(claim, mode), own, reference, segment)
         if found is not None:
             return f"{found.claim!r} against {found.passage!r}"
     return ""
+
+
+def _changed(mine: Sequence[Specific], theirs: Sequence[Specific]) -> int:
+    """How many numbers and dates stand on both sides with other values."""
+    ours, others = ({one.normal for one in side} for side in (mine, theirs))
+    return min(len(ours - others), len(others - ours))
 
 
 def _name(claim: str, reference: str, mode: Mode) -> str:
