@@ -92,6 +92,39 @@ def test_an_answer_that_later_answers_is_no_refusal() -> None:
     assert [one.text for one in found.claims] == ["The bridge was opened in spring 1932."]
 
 
+@pytest.mark.parametrize(
+    ("answer", "claim"),
+    [
+        ("The plan costs 49 euros, but the documents do not mention taxes.", "The plan costs 49 euros"),
+        ("Although the context does not give the exact date, it was built in the 1930s.", "it was built in the 1930s."),
+        ("I could not find the day in the documents; however, it was in May 1932.", "it was in May 1932."),
+        ("Die Dokumente nennen keinen Preis, aber der Plan ist monatlich kündbar.", "der Plan ist monatlich kündbar."),
+        ("文档中没有提到价格，但是可以在月底取消套餐。", "可以在月底取消套餐。"),
+    ],
+)
+def test_half_a_refusal_claims_its_other_half(answer: str, claim: str) -> None:
+    """A sentence that declines and answers is no refusal; the part that answers is the claim, in its place."""
+    found = statements(answer)
+    assert not found.refuses
+    assert found.declined
+    assert [one.text for one in found.claims] == [claim]
+    assert [answer[one.start : one.end] for one in found.claims] == [claim]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The documents do not mention the price, but you can contact support.",
+        "The documents do not mention the price, but they describe the warranty.",
+        "I am sorry, but I cannot find this in the documents.",
+        "Although I searched all the documents, I could not find the price.",
+    ],
+)
+def test_a_turn_does_not_make_an_answer(answer: str) -> None:
+    """Advice, apology or what else there is after a "but" leave a refusal a refusal."""
+    assert statements(answer).refuses
+
+
 @pytest.mark.parametrize("part", ["not ", "the documents ", " ", "i can't ", "no information in the context "])
 def test_no_text_takes_long(part: str) -> None:
     """The patterns read the start of a sentence only, and every gap is bounded."""

@@ -62,8 +62,8 @@ def mode_of(texts: Sequence[str]) -> Mode:
 def units_of(text: str, mode: Mode) -> tuple[str, ...]:
     """The units of a text, in order.
 
-    >>> units_of("The cities were running", "words"), units_of("東京は Straße", "grams")
-    (('the', 'city', 'were', 'run'), ('東', '東京', '京は', 'stra', 'tras', 'rass', 'asse'))
+    >>> units_of("Two cities stopped", "words"), units_of("東京は Straße", "grams")
+    (('two', 'city', 'stop'), ('東', '東京', '京は', 'stra', 'tras', 'rass', 'asse'))
     """
     found = words(text)
     return tuple([stem(word) for word in found] if mode == "words" else _grams(found))

@@ -36,6 +36,16 @@ WORDS = {
 HINT = r"n['’]t|\bnot?\b|cannot|unable|nothing|insufficient|never|nowhere|unknown|unanswerable|\bn/?a\b|outside|beyond"
 OTHER_HINT = r"nicht|kein|\bne\b|\bn['’]|aucun|pas d['’]|\bnon?\b|não|[\u3040-\u30ff\u4e00-\u9fff]"
 
+# where a sentence turns: "it costs 49 euros, but ...", "although ..., it ..."
+TURN = (
+    r"\s?[,;:–—]\s{0,3}(?:but|however|though|although|yet|aber|jedoch|doch|pero|aunque|mais|cependant|ma|però|mas|porém)"
+    r"\b[,\s]{0,3}|[,;，；、]\s?(?:但是|但|不过|不過|然而|ただし|しかし)[,，、]?|が、"
+)
+LEAD = (
+    r"^(\W*(?:although|though|even though|while|whereas|obwohl|auch wenn|aunque|bien que|sebbene|embora|虽然|雖然)"
+    r"[^,，]{0,300})[,，]\s*"
+)
+
 ENGLISH = """
     i ?{ADV}{CANNOT} {ADV}{FIND}
     we ?{ADV}{CANNOT} {ADV}{FIND}…{SOURCE}
@@ -119,7 +129,10 @@ WRAPPING = """
     ^\\W*(?:to (?:find|get|answer|learn)|(?:could|can|would) you|(?:more|additional|further) (?:information|context))
     ^\\W*(?:instead,? |rather,? |however,? )?(?:{SOURCE}|they|it) {ONLY}?{ABOUT}
     ^\\W*(?:i'?m |i am )?(?:very |so |really )?(?:sorry|unfortunately|apologies|i apologi[sz]e)\\W*(?:for .{0,40})?$
+    ^\\W*(?:(?:al)?though |while )?i(?:'ve| have)? (?:searched|looked|checked|reviewed|read|examined|understand|see)
     ^\\W*(?:bitte|wenden sie sich|veuillez|n'hésitez|por favor|consulte|per favore|si prega)
+    ^\\W*(?:entschuldigung|désolée?|je suis désolée?|lo siento|mi dispiace|desculpe)\\W*$
+    ^\\W*(?:申し訳|すみません|抱歉|对不起|很遗憾|很抱歉).{0,20}$
     ^\\W*(?:请|請|如需|ご了承|お問い合わせ|詳しくは).{0,80}
 """
 ONLY = "(?:only |mainly |primarily |mostly |just |rather |instead )"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import cache
 
 from ragauge.judging.local import refusal_words as known
 from ragauge.judging.local.wordings import LOOKED_AT, compiled, found
+
+LONGEST_DIVIDED = 600     # characters of a sentence within which a "but" is looked for
 
 
 def is_refusal(sentence: str) -> bool:
@@ -25,14 +26,34 @@ def only_wraps(sentence: str) -> bool:
     return found(_wrapping(), sentence)
 
 
-def refuses(declined: Sequence[bool], substance: Sequence[bool]) -> bool:
-    """Whether the answer as a whole declines: some sentence does, and no other sentence answers.
+def clauses(sentence: str) -> list[tuple[int, int]]:
+    """Where a sentence that says one thing but another divides: characters [start, end) of its parts.
 
-    Args:
-        declined: per sentence, whether it declines.
-        substance: per sentence, whether it states something and does not merely wrap a refusal.
+    >>> text = "It costs 49 euros, but the documents do not mention taxes."
+    >>> [text[start:end] for start, end in clauses(text)]
+    ['It costs 49 euros', 'the documents do not mention taxes.']
     """
-    return any(declined) and not any(says and not no for no, says in zip(declined, substance, strict=True))
+    head = sentence[:LONGEST_DIVIDED]
+    cuts = [found.span() for found in _turns().finditer(head)]
+    lead = _lead().match(head)
+    if lead is not None:
+        cuts.append((lead.end(1), lead.end()))
+    spans, start = [], 0
+    for end, following in sorted(cuts):
+        if end > start:
+            spans.append((start, end))
+            start = following
+    return [*spans, (start, len(sentence))]
+
+
+@cache
+def _turns() -> re.Pattern[str]:
+    return re.compile(known.TURN, re.IGNORECASE)
+
+
+@cache
+def _lead() -> re.Pattern[str]:
+    return re.compile(known.LEAD, re.IGNORECASE)
 
 
 @cache

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ragauge.judging.local.index import STOPS
-from ragauge.judging.local.refusals import is_refusal, only_wraps, refuses
+from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps
 from ragauge.judging.local.wordings import compiled, found
 from ragauge.text.sentences import Sentence, split
 from ragauge.text.tokens import stem, words
@@ -26,6 +26,7 @@ ASKING = re.compile(
 OPENING_QUOTE = re.compile(r"(?:^|\s)[\"'“‘«「(]")
 POINTER_END = re.compile(r"[:：]\s*$")
 MOST_POINTER_WORDS = 14
+FEWEST_WORDS = 3        # of the part that answers in a sentence that declines
 LONGEST_TALK = 200      # characters: politeness is short
 CONTENTLESS = frozenset({"yes", "no", "ok", "okay", "sure", "true", "false", "none"})
 
@@ -75,15 +76,29 @@ class Statements:
 
 
 def statements(answer: str) -> Statements:
-    """The sentences of an answer that make a claim, and whether it declines to answer."""
+    """The sentences of an answer that make a claim, and whether it declines to answer.
+
+    Of a sentence that declines in one part and answers in another ("It costs 49 euros, but taxes are not mentioned in
+    the documents.") the part that answers is the claim.
+    """
     sentences = split(answer)
     declined = [is_refusal(sentence.text) for sentence in sentences]
-    says = [states(sentence.text) for sentence in sentences]
-    substance = [state and not only_wraps(sentence.text) for state, sentence in zip(says, sentences, strict=True)]
-    if refuses(declined, substance):
+    pairs = zip(sentences, declined, strict=True)
+    told = [_told(one) if no else one if states(one.text) else None for one, no in pairs]
+    substance = [one is not None and not only_wraps(one.text) for one in told]
+    if any(declined) and not any(substance):
         return Statements((), True, False, "")
-    claims = tuple(s for s, no, state in zip(sentences, declined, says, strict=True) if state and not no)
+    claims = tuple(one for one in told if one is not None)
     return Statements(claims, False, any(declined), " ".join(claim.text for claim in claims))
+
+
+def _told(sentence: Sentence) -> Sentence | None:
+    """The part of a declining sentence that answers, with its place in the answer; None where there is none."""
+    for start, end in clauses(sentence.text):
+        text = sentence.text[start:end]
+        if states(text) and not is_refusal(text) and not only_wraps(text) and len(words(text)) >= FEWEST_WORDS:
+            return Sentence(sentence.n, text, sentence.start + start, sentence.start + end)
+    return None
 
 
 def bare(sentence: str) -> str:

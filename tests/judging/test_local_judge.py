@@ -1,0 +1,243 @@
+"""The local judge as a whole: its identity, and that nothing upsets it."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import json
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragauge.data.ask import Ask, Reply
+from ragauge.data.canonical import canonical, plain
+from ragauge.data.example import Example
+from ragauge.data.facts import AnswerFacts, FactsOf
+from ragauge.data.response import Passage, Response
+from ragauge.errors import JudgeError
+from ragauge.judging import local
+from ragauge.judging.inputs import (
+    Agree,
+    CoverAspects,
+    CoverCriteria,
+    GuessQuestions,
+    Inputs,
+    RatePassages,
+    RateSentences,
+    VerifyAnswer,
+    VerifyReference,
+    evidence_key,
+    inputs_for,
+)
+from ragauge.judging.judge import Judge, drive
+from ragauge.judging.local.judge import ASKED, LocalJudge
+
+ANYTHING = st.text(st.characters(), max_size=120)
+SOME = st.lists(ANYTHING, max_size=3).map(tuple)
+
+
+def alone(inputs: Inputs) -> FactsOf:
+    """The facts without vectors."""
+    return drive(LocalJudge().ask(inputs), lambda asks: [Reply("failed") for _ in asks])
+
+
+def test_it_is_a_judge_that_names_its_weights() -> None:
+    """The judge's id holds the generation of the code and a hash of the weights."""
+    judge: Judge = LocalJudge()
+    assert re.fullmatch(r"local:overlap-\d+-[0-9a-f]{8}", judge.judge_id)
+    assert judge.judge_id == LocalJudge().judge_id
+
+
+def test_what_it_answers() -> None:
+    """It answers six questions and declines the two that take reading."""
+    judge = LocalJudge()
+    six = {"verify_answer", "verify_reference", "rate_passages", "rate_sentences", "agree", "cover_aspects"}
+    assert set(ASKED) == six
+    assert all(judge.answers(question) and judge.version(question) >= 1 for question in ASKED)
+    declined: list[Inputs] = [CoverCriteria("q", ("c",), "a"), GuessQuestions("q", "a")]
+    for inputs in declined:
+        assert not judge.answers(inputs.question)
+        with pytest.raises(JudgeError, match="use a model judge"):
+            judge.ask(inputs)
+
+
+@given(query=ANYTHING, passages=st.none() | SOME, answer=ANYTHING)
+@settings(max_examples=150, deadline=None)
+def test_any_answer_is_verified(query: str, passages: tuple[str, ...] | None, answer: str) -> None:
+    """Any characters give facts whose numbers and offsets hold."""
+    facts = alone(VerifyAnswer(query, passages, answer))
+    assert isinstance(facts, AnswerFacts)
+    assert facts.support_asked is (passages is not None)
+    assert [claim.n for claim in facts.claims] == list(range(1, len(facts.claims) + 1))
+    for claim in facts.claims:
+        assert 0 <= claim.start < claim.end <= len(answer)
+        assert claim.text
+        assert claim.p is None if passages is None else claim.p is not None and 0 <= claim.p <= 1
+        assert all(1 <= n <= len(passages or ()) for n in (*claim.supporting, *claim.contradicting))
+        assert not claim.joint or len(claim.supporting) > 1
+        if claim.window is not None and passages:
+            assert 0 <= claim.window.start <= claim.window.end <= len(passages[claim.window.passage - 1])
+
+
+@given(one=ANYTHING, some=SOME, others=SOME)
+@settings(max_examples=100, deadline=None)
+def test_any_text_is_judged(one: str, some: tuple[str, ...], others: tuple[str, ...]) -> None:
+    """No question raises, and every claim, passage and aspect has its verdict."""
+    reference, rated, agreed, covered = (
+        alone(VerifyReference(one, some, others)),
+        alone(RatePassages(one, some)),
+        alone(Agree((*some, None), others)),
+        alone(CoverAspects(one, some, one)),
+    )
+    alone(RateSentences(one, some))
+    assert len(reference.claims) == len(rated.ratings) == len(covered.met) == len(some)  # type: ignore[union-attr]
+    assert (len(agreed.answer), len(agreed.reference)) == (len(some) + 1, len(others))  # type: ignore[union-attr]
+
+
+HOSTILE = {
+    "prose": "The oak fell in 1998 near Leeds. ",
+    "one sentence": "alpha beta ",
+    "digits": "1234567 ",
+    "kanji": "東京大阪名古屋",
+    "lines": "\n",
+    "stops": ". ",
+    "brackets": "[1] ",
+    "quotes": '"a ',
+    "mixed": "naïve café 3,5 % am 3. Januar 2024 – ",
+    "escapes": "\x00\x1b[31m\u202e",
+    "negations": "not no never ",
+    "questions": "?! ",
+}
+
+
+@pytest.mark.parametrize("part", HOSTILE.values(), ids=HOSTILE)
+def test_time_is_linear(part: str) -> None:
+    """Eight times the text, as passage, answer, query and reference, takes far less than sixty-four times as long."""
+
+    def seconds(size: int) -> float:
+        text = part * (size // len(part))
+        started = time.process_time()
+        alone(VerifyAnswer("What fell in 1998?", (text, "The oak."), "The oak fell in 1998. 東京は大きい。"))
+        alone(VerifyAnswer("What fell in 1998?", ("The oak fell.",), text))
+        alone(RatePassages(text, ("The oak fell.",)))
+        alone(Agree(("The oak fell.",), (text,)))
+        return time.process_time() - started
+
+    seconds(1_000)
+    assert seconds(160_000) < 30 * max(seconds(20_000), 0.02)
+
+
+@pytest.mark.slow
+def test_a_passage_of_ten_megabytes() -> None:
+    """A passage of 10 MB is judged, and what stands at its end is found."""
+    text = "The oak by the river fell in 1998 near Leeds. " * (10_000_000 // 46) + "Ada Brown planted 47 yews in Porto."
+    facts = alone(VerifyAnswer("Who planted yews?", (text,), "Ada Brown planted 47 yews in Porto."))
+    assert isinstance(facts, AnswerFacts)
+    window = facts.claims[0].window
+    assert window is not None
+    assert text[window.start : window.end] == "Ada Brown planted 47 yews in Porto."
+
+
+SCRIPT = """
+import json, sys
+from ragauge.data.ask import Reply
+from ragauge.data.canonical import canonical, plain
+from ragauge.judging.inputs import Agree, RatePassages, VerifyAnswer
+from ragauge.judging.judge import drive
+from ragauge.judging.local.judge import LocalJudge
+given = json.load(sys.stdin)
+asked = [
+    VerifyAnswer(given["query"], tuple(given["passages"]), given["answer"]),
+    RatePassages(given["query"], tuple(given["passages"])),
+    Agree(tuple(given["passages"]), tuple(given["passages"])),
+]
+found = [drive(LocalJudge().ask(one), lambda asks: [Reply("failed") for _ in asks]) for one in asked]
+print(canonical(plain(found)), LocalJudge().judge_id)
+"""
+
+
+def test_the_same_facts_in_every_process() -> None:
+    """Processes with different hash seeds find the same facts to the last digit, and have the same id."""
+    given = {
+        "query": "Who founded the company, when and where?",
+        "passages": [
+            "Lena Ortiz founded the company in 1998 in Porto with three friends and a loan of 20,000 euros.",
+            "The company employs 340 people. It has offices in Spain and Chile, a depot in Leeds and a shop.",
+            "Porto is a city in Portugal. Ortiz moved there as a student of chemistry, and stayed for good.",
+        ],
+        "answer": "Lena Ortiz founded it in 1998. It employs 340 people in Spain, Chile and Peru. Porto is a city.",
+    }
+    printed = set()
+    for seed in ("0", "1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT], input=json.dumps(given), capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )  # fmt: skip
+        printed.add(done.stdout)
+    assert len(printed) == 1
+    assert "Ortiz" in printed.pop()
+
+
+def test_asking_twice_finds_the_same(embedded: Callable[[Sequence[Ask]], list[Reply]]) -> None:
+    """What was judged before, and in what company, changes nothing."""
+    inputs = VerifyAnswer("Who?", ("Ada Brown planted 47 yews in Porto.",), "Ada Brown planted yews. She is old.")
+    first = drive(LocalJudge().ask(inputs), embedded)
+    alone(VerifyAnswer("What?", ("Yews grow.", "Ada Brown planted 47 yews in Porto."), "Yews grow in Porto."))
+    assert canonical(plain(drive(LocalJudge().ask(inputs), embedded))) == canonical(plain(first))
+
+
+def test_a_question_sees_only_its_inputs() -> None:
+    """The reference changes neither verify_answer nor rate_passages; the answer changes neither of the other two."""
+    example = Example("q1", "Who planted yews?", references=("Ada Brown planted yews.",))
+    response = Response("q1", passages=(Passage("p1", "d1", "Ada Brown planted 47 yews."),), answer="Ada Brown did.")
+    other = replace(example, references=("Bea Green did.",), answerable=True, tags=frozenset({"golden"}))
+    rewritten = replace(response, answer="Nobody knows it.", latency_ms={"total": 3.0}, cost=0.1)
+
+    def key(question: str, example: Example, response: Response) -> str:
+        inputs = inputs_for(question, example, response, {})
+        assert inputs is not None
+        judge = LocalJudge()
+        return evidence_key(judge.judge_id, judge.version(question), inputs)
+
+    for question in ("verify_answer", "rate_passages"):
+        assert key(question, example, response) == key(question, other, response)
+    for question in ("verify_reference", "rate_passages"):
+        assert key(question, example, response) == key(question, example, rewritten)
+    assert key("verify_answer", example, response) != key("verify_answer", example, rewritten)
+    assert key("verify_reference", example, response) != key("verify_reference", other, response)
+
+
+def test_nothing_heavy_and_no_network_is_loaded() -> None:
+    """Importing the judge loads no numpy; judging without vectors loads none either, and never opens a socket."""
+    script = (
+        "import sys\n"
+        "from ragauge.data.ask import Reply\n"
+        "from ragauge.judging.inputs import VerifyAnswer\n"
+        "from ragauge.judging.judge import drive\n"
+        "from ragauge.judging.local.judge import LocalJudge\n"
+        "assert not {'numpy', 'scipy', 'polars', 'wordllama', 'asyncio'} & set(sys.modules)\n"
+        "import socket\n"
+        "def refuse(*a, **k): raise AssertionError('a connection was tried')\n"
+        "socket.socket.connect = socket.getaddrinfo = refuse\n"
+        "asked = VerifyAnswer('Who?', ('Ada did it.',), 'Ada did it.')\n"
+        "print(drive(LocalJudge().ask(asked), lambda asks: [Reply('failed') for _ in asks]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "supporting=(1,)" in done.stdout
+
+
+@pytest.mark.parametrize("name", sorted(module.name for module in pkgutil.iter_modules(local.__path__)))
+def test_examples_in_docstrings(name: str) -> None:
+    """Every example in a docstring gives what it shows."""
+    module = importlib.import_module(f"{local.__name__}.{name}")
+    assert doctest.testmod(module).failed == 0

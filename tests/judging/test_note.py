@@ -1,0 +1,76 @@
+"""What a report says about the local judge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ragauge.judging.local.note import bands, middle, note, tables
+from ragauge.judging.local.weights import FILE, fingerprint, scorer, stored
+
+DOCS = Path(__file__).resolve().parents[2] / "docs/local-judge.md"
+
+
+def test_bands_have_the_stored_limits() -> None:
+    """The limits belong to the middle band."""
+    low, high = middle()
+    assert 0 < low < 0.5 < high < 1
+    assert [bands(p) for p in (0.0, low - 0.01, low, 0.5, high, high + 0.01, 1.0)] == [
+        "likely unsupported",
+        "likely unsupported",
+        "needs a model judge",
+        "needs a model judge",
+        "needs a model judge",
+        "likely supported",
+        "likely supported",
+    ]
+
+
+def test_the_note_says_what_it_is_and_is_not() -> None:
+    """The note names the method, its blindness, held-out figures with their range, and what would sharpen it."""
+    said = note(0.4)
+    parts = ("compares words", "negation", "implies", "English only", "AUROC", "by source", "50 labels", "model judge")
+    assert [part for part in parts if part not in said] == []
+    assert "40% of the claims here" in said
+    assert "of the claims here" not in note()
+    figure = stored()["held_out"]["overlap_words"]["sources"]["mean"]["auroc"]
+    assert f"AUROC {figure:.2f}" in said
+
+
+def test_the_page_shows_the_stored_figures() -> None:
+    """docs/local-judge.md holds the tables as the training script printed them."""
+    assert tables() in DOCS.read_text(encoding="utf-8")
+
+
+def test_the_overlap_scorer_beats_token_coverage_on_held_out_sources() -> None:
+    """The figures that stand beside the weights show a gain of at least 0.01 in mean AUROC."""
+    for name in ("overlap_words", "overlap_grams"):
+        mean = stored()["held_out"][name]["sources"]["mean"]
+        assert mean["auroc"] >= mean["coverage_auroc"] + 0.01
+
+
+def test_more_support_never_lowers_p() -> None:
+    """Coefficients have the signs that their features speak for."""
+    for name in ("overlap_words", "overlap_grams", "relevance", "relevance_lexical"):
+        for feature, weight in stored()["scorers"][name]["coefficients"].items():
+            if feature.endswith("missing"):
+                assert weight <= 0
+            elif not feature.endswith("length"):
+                assert weight >= 0
+
+
+def test_p_is_the_logistic_of_the_weighted_sum() -> None:
+    """A scorer is a logistic regression: 1 / (1 + e^-(1 + 2*0.5)) = 0.880797; endless sums stay in [0, 1]."""
+    from ragauge.judging.local.weights import Scorer
+
+    made = Scorer.read({"coefficients": {"b": -1.0, "a": 2.0}, "intercept": 1.0, "threshold": 0.5}, ["a", "b"])
+    assert made.p([0.5, 0.0]) == pytest.approx(0.880797, abs=1e-6)
+    assert (made.p([1e9, 0.0]), made.p([0.0, 1e9])) == (1.0, 0.0)
+
+
+def test_the_hash_is_of_what_changes_verdicts() -> None:
+    """The fingerprint is that of the file beside the code."""
+    assert FILE.is_file()
+    assert len(fingerprint()) == 8
+    assert scorer("overlap_words", tuple(stored()["scorers"]["overlap_words"]["coefficients"])).threshold == 0.5
