@@ -46,7 +46,8 @@ def test_unknown_ids_are_refused(file: File) -> None:
         list(joined(file("set.jsonl", *SET), file("run.jsonl", *answers)))
     assert str(error.value) == (
         "run.jsonl: query_ids that the set does not have: 'x0' (line 1), 'x1' (line 2), 'x2' (line 3), 'x3' (line 4), "
-        "'x4' (line 5) and 2 more. Do the files belong together? Give the set that was answered, or take these lines out."
+        "'x4' (line 5) and 2 more. Do the files belong together? Give the set that was answered, or take these lines "
+        "out."
     )
 
 

@@ -47,6 +47,9 @@ def test_another_number_in_the_same_place(claim: str, passage: str, found: tuple
         ("The trial lasts 30 days.", "The trial lasts some days and has 3 parts."),
         ("The trial lasts 30 days.", "The trial of 2 products lasts 30 days."),
         ("The trial lasts long.", "The trial lasts 14 days."),
+        ("Hub 3 restores a share within 72 hours.", "Hub 2 restores a share within 24 hours."),
+        ("Hub 3 restores a share within 72 hours.", "Hub 2 restores a share within 72 hours."),
+        ("The trial of version 5.1 lasts 30 days.", "The trial of version 4.2 lasts 30 days."),
         ("Kinstler is 20 years old and Beckham is 24.", "Beckham is the oldest of the three and 24 years old."),
     ],
 )

@@ -38,7 +38,7 @@ def stored_card(store: Store, run: Run, judge: str | None) -> Scorecard:
     matching = [found for found in judges if judge is None or found.startswith(judge)]
     if judge is not None and not matching:
         raise UnknownName("judge of this run", judge, judges)
-    judge_id = matching[-1] if matching else None
+    judge_id = matching[0] if matching else None
     names = store.scores.frame(run.run_id, judge_id)["metric"].unique(maintain_order=True).to_list()
     if not names:
         raise UsageError(f"run {run.name} has not been evaluated. Do it with: ragauge evaluate {run.name}")

@@ -18,7 +18,7 @@ def export(store: Store, run: Run, path: Path) -> int:
     """Writes the form that the path's name asks for and returns the number of lines."""
     name = path.name.lower()
     judges = [judge for judge in store.scores.judges(run.run_id) if judge]
-    judge = judges[-1] if judges else None
+    judge = judges[0] if judges else None
     ending = path.suffix.lower()
     if ending not in (".jsonl", ".csv", ".parquet"):
         raise UsageError(f"-o {path}: expected scores.jsonl, .csv or .parquet for scores, or .jsonl for responses.")

@@ -40,7 +40,7 @@ class OpenRun:
             yield store
 
     def judges(self) -> list[str]:
-        """Who judged it, the newest judge last."""
+        """Who judged it, the last one first."""
         with self._store() as store:
             return [judge for judge in store.scores.judges(self.run.run_id) if judge]
 
@@ -68,7 +68,7 @@ class OpenRun:
 
         judges = self.judges()
         with self._store() as store:
-            return view_of(store, self.run.run_id, query_id, repeat, judges[-1] if judges else None)
+            return view_of(store, self.run.run_id, query_id, repeat, judges[0] if judges else None)
 
     def export(self, path: Path) -> int:
         """Writes what the name says: scores.jsonl, .csv or .parquet the scores; another .jsonl the responses.
@@ -129,7 +129,7 @@ def runs(*, store: str | None = None) -> list[dict[str, Any]]:
     with open_store(store_url(store)) as opened:
         for run in opened.runs.list():
             judges = [judge for judge in opened.scores.judges(run.run_id) if judge]
-            judge = judges[-1] if judges else None
+            judge = judges[0] if judges else None
             summaries = opened.summaries.read(run.run_id, judge) or opened.summaries.read(run.run_id, None)
             rows.append({
                 "run_id": run.run_id, "name": run.name, "created_at": run.created_at, "set": run.set_name,

@@ -17,6 +17,10 @@ FEWEST = 2             # units with content, numbers left out, that a claim need
 NEAR_COPY = 0.8        # share of those that the segment holds
 NEIGHBOURS = 3         # words looked at on each side of a number
 LARGE = 1_000          # from here on a rounded number is no other number
+LABEL = re.compile(
+    r"\b([A-Z][\w-]*|version|firmware|release|section|article|chapter|clause|step|page|figure|table|model|type|level|phase"
+    r"|part|number|no\.?|room|client|line|rule|item|question|v\.?)\s$"
+)
 ROUNDED = re.compile(
     r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|over|under|more than|less than|fewer than|at least"
     r"|at most|up to|some|circa|ca\.?|[~≈<>])\W*$",
@@ -33,7 +37,9 @@ class Conflict:
 
 
 def conflict(claim: str, want: Wanted, specifics: Sequence[Specific], text: str, segment: Segment) -> Conflict | None:
-    """The first number or date of the claim in whose place a near-copy has another; None where there is none.
+    """The number or date of the claim in whose place a near-copy has another; None where there is none.
+
+    Only where one number differs: with two, or another version number, the sentence speaks of something else.
 
     Args:
         claim: the claim.
@@ -47,12 +53,15 @@ def conflict(claim: str, want: Wanted, specifics: Sequence[Specific], text: str,
         return None
     sentence = text[segment.start : segment.end]
     theirs = find(sentence, EXACT)[:MOST]
-    for one in own:
-        if any(_agree(one, other, claim, sentence) for other in theirs):
-            continue
-        for other in theirs:
-            taken = any(_agree(mine, other, claim, sentence) for mine in own)
-            if not taken and _comparable(one, other) and _same_place(claim, one, sentence, other):
+    mine = [one for one in own if not any(_agree(one, other, claim, sentence) for other in theirs)]
+    its = [other for other in theirs if not any(_agree(one, other, claim, sentence) for one in own)]
+    if min(len(mine), len(its)) != 1:
+        return None
+    for one in mine:
+        for other in its:
+            if _label(claim, one) or _label(sentence, other):
+                continue
+            if one.kind == other.kind and one.unit == other.unit and _same_place(claim, one, sentence, other):
                 return Conflict(one.text, other.text)
     return None
 
@@ -64,8 +73,12 @@ def _copied(want: Wanted, own: Sequence[Specific], segment: Segment) -> bool:
     return len(rest) >= FEWEST and sum(unit in there for unit in rest) >= NEAR_COPY * len(rest)
 
 
-def _comparable(one: Specific, other: Specific) -> bool:
-    return one.kind == other.kind and one.unit == other.unit
+def _label(text: str, one: Specific) -> bool:
+    """Whether a number only tells things of a kind apart: Hub 3, version 6.2. Another one is another thing."""
+    if one.kind != "number" or one.unit:
+        return False
+    head = LABEL.search(text[max(0, one.start - 30) : one.start])
+    return head is not None and head[1].lower() not in STOPS and not head[1].endswith("ly")
 
 
 def _agree(one: Specific, other: Specific, claim: str, sentence: str) -> bool:
