@@ -52,7 +52,7 @@ def stored() -> Mapping[str, Any]:
 
 @cache
 def scorer(name: str, features: tuple[str, ...]) -> Scorer:
-    """One of the trained scorers: overlap_words, overlap_grams, relevance, relevance_lexical, address ..."""
+    """One of the trained scorers: overlap_words, overlap_grams, relevance or relevance_lexical."""
     return Scorer.read(stored()["scorers"][name], features)
 
 
