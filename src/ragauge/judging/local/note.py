@@ -21,8 +21,8 @@ BLIND = (
 )
 LIMITS = tuple(part.strip() + "." for part in BLIND.split(".") if part.strip())
 SHARPER = (
-    "It sorts claims, it does not settle them: read its scores as a range. About 50 labels of your own "
-    "(ragauge judge calibrate) fit its probabilities to your data; a model judge settles the middle band."
+    "It sorts claims, it does not settle them: read its scores as a range. What would sharpen it: about 50 labels of "
+    "your own, to fit its probabilities to your data, or a model judge for the middle band; neither is in this version."
 )
 
 
