@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragauge.analysis.scorecard import Scorecard
-from ragauge.reporting.terminal import headline
+from ragauge.reporting.terminal import MOST_FINDINGS, headline
 from ragauge.reporting.words import (
     ARROWS,
     LAYERS,
@@ -51,7 +51,7 @@ def markdown(card: Scorecard) -> str:
             lines.append(f"| {cell(cause or 'no cause named')} | {share(count, card.failed_examples)} |")
     if card.findings:
         lines += ["", "### What to do", ""]
-        for place, finding in enumerate(card.findings, 1):
+        for place, finding in enumerate(card.findings[:MOST_FINDINGS], 1):
             lines.append(f"{place}. **{opened(cell(finding.headline))}** {cell(finding.evidence)}  ")
             lines.append(f"   Fix: {cell(finding.fix)}")
     names = headline(card.summaries)

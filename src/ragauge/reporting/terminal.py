@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 TRACK = 24
 MOST_SEGMENT_VALUES = 6
 MOST_SEGMENT_METRICS = 4
+MOST_FINDINGS = 5
 
 
 def track(summary: Summary) -> str:
@@ -71,8 +72,11 @@ def _parts(card: Scorecard) -> Iterator[RenderableType]:
         yield _causes(card)
     if card.findings:
         yield Text("\nWhat to do", style="bold")
-        for place, finding in enumerate(card.findings, 1):
+        for place, finding in enumerate(card.findings[:MOST_FINDINGS], 1):
             yield _finding(place, finding)
+        if len(card.findings) > MOST_FINDINGS:
+            more = f"{len(card.findings) - MOST_FINDINGS} more: ragauge report {safe(card.run.name)} -o report.html"
+            yield Text(more, style="dim")
     for column, values in card.segments.items():
         table = _segment(card, column, list(values.items()))
         if table is not None:
@@ -121,18 +125,20 @@ def _causes(card: Scorecard) -> Table:
 
 
 def _finding(place: int, finding: Finding) -> RenderableType:
+    from rich.console import Group
     from rich.padding import Padding
+    from rich.table import Table
     from rich.text import Text
 
-    text = Text()
-    text.append(f"{place}. {opened(safe(finding.headline))}\n", style="bold")
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column(style="cyan", no_wrap=True)
+    rows.add_column(overflow="fold")
     lines = [("why", finding.evidence), ("fix", finding.fix), ("leave", finding.leave), ("then", finding.measure_again)]
     for label, words in lines:
         if words:
-            text.append(f"   {label:<6}", style="cyan")
-            text.append(f"{safe(words)}\n")
-    text.append(f"   confidence {finding.confidence}", style="dim")
-    return Padding(text, (0, 0, 0, 1))
+            rows.add_row(label, Text(safe(words)))
+    rows.add_row("sure", Text(f"{finding.confidence} confidence", style="dim"))
+    return Group(Text(f"{place}. {opened(safe(finding.headline))}", style="bold"), Padding(rows, (0, 0, 0, 3)))
 
 
 def _segment(card: Scorecard, column: str, values: Sequence[tuple[str, tuple[Summary, ...]]]) -> Table | None:
