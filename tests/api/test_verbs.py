@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +77,29 @@ def test_refused(store: str, source: Any, more: dict[str, Any], words: str) -> N
     with pytest.raises(rg.RagaugeError, match=words):
         rg.evaluate(source, **{"metrics": "mrr", "judge": None, "store": store} | more)
     assert rg.runs(store=store) == []
+
+
+def test_scores_are_written_a_line_an_example(tmp_path: Path) -> None:
+    """save("x.jsonl") writes every example with its scores, claims and cause, in the published form."""
+    rows = [
+        {"query_id": "a", "query": "How long is the trial?", "answer": "The trial lasts 90 days.",
+         "passages": [{"doc_id": "d", "text": "The trial lasts 30 days."}]},
+        {"query_id": "b", "query": "How long is the trial?"},
+    ]  # fmt: skip
+    card = rg.evaluate(rows, metrics="faithfulness", store=f"sqlite:///{tmp_path}/s.db")
+    lines = [json.loads(line) for line in card.save(tmp_path / "x.jsonl").read_text().splitlines()]
+    assert [line["query_id"] for line in lines] == ["a", "b"]
+    assert lines[0]["scores"]["faithfulness"]["value"] == 0
+    assert lines[0]["claims"][0]["label"] == "contradicted"
+    assert [view.example.query_id for view in card.examples()] == ["a", "b"]
+
+
+def test_export_leaves_absent_responses_absent(tmp_path: Path) -> None:
+    """An example without a response in the run is exported without one."""
+    rows = [{"query_id": "a", "query": "x?", "answer": "Yes, it is."}, {"query_id": "b", "query": "y?"}]
+    store = f"sqlite:///{tmp_path}/s.db"
+    card = rg.evaluate(rows, metrics="answer_tokens", store=store, name="one")
+    rg.open_run(card.run.run_id, store=store).export(tmp_path / "out.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert "answer" in lines[0]
+    assert set(lines[1]) == {"query_id", "query"}

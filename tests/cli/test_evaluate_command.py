@@ -140,7 +140,7 @@ def test_filter_that_matches_nothing(cli: Cli, small: Path, condition: str, word
         (["-m", "recall:nope=1"], "nope"),
         (["--judge", "locl"], "no judge 'locl'; nearest: local"),
         (["--judge", "none", "-m", "faithfulness"], "needs a judge"),
-        (["-o", "card.pdf"], "expected .html, .md, .json, .csv, .parquet, got .pdf"),
+        (["-o", "card.pdf"], "expected .html, .md, .json, .jsonl, .csv, .parquet, got .pdf"),
         (["-o", "card"], "got no ending"),
         (["-o", "ten.jsonl/card.html"], "is not a folder"),
         (["--limit", "0"], "greater than or equal to 1"),

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.scorecard import ExampleView, Summary
+from ragauge.analysis.scorecard import Summary
 from ragauge.api.scorecard import Scorecard
+from ragauge.api.views import view_of
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts
 from ragauge.data.response import Response
@@ -93,7 +94,7 @@ def card_of(
         match=match,
     )
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
-    return Scorecard(built, scores, _failures(asked, causes, scores))
+    return Scorecard(built, scores, _failures(asked, causes, scores), store.url)
 
 
 def _complete(scores: pl.DataFrame, metrics: int) -> pl.DataFrame:
@@ -126,15 +127,6 @@ def _tables(
         return scores, causes
     wanted = pl.col("query_id").is_in(list(among))
     return scores.filter(wanted), causes.filter(wanted)
-
-
-def view_of(store: Store, run_id: str, query_id: str, repeat: int, judge_id: str | None) -> ExampleView:
-    """One example with everything that was found about it."""
-    example, response = store.runs.response(run_id, query_id, repeat)
-    evidence = store.evidence.of_response(run_id, query_id, repeat, judge_id) if judge_id else {}
-    scores = store.scores.of_response(run_id, query_id, repeat, judge_id)
-    cause = store.causes.of_response(run_id, query_id, repeat, judge_id)
-    return ExampleView(example, response, evidence, scores, cause)
 
 
 def _seen(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragauge.api.files import make_folder
+from ragauge.data.response import ABSENT
 from ragauge.data.run import Run
 from ragauge.data.writers import scores_csv, scores_parquet
 from ragauge.errors import UsageError
@@ -36,23 +37,19 @@ def _responses(store: Store, run: Run, path: Path) -> int:
     from ragauge.data.writers import jsonl
 
     pairs = store.runs.pairs(run.run_id)
-    absent = "no response in the run"
     return jsonl.write_records(
         path,
         (
-            example if response.missing.get("response") == absent else Record(example, response, run.name, n)
+            example if response.missing.get("answer") == ABSENT else Record(example, response, run.name, n)
             for n, (example, response) in enumerate(pairs, 1)
         ),
     )
 
 
 def _scores_jsonl(store: Store, run: Run, judge: str | None, path: Path) -> int:
-    from ragauge.api.cards import view_of
+    from ragauge.api.views import score_lines, view_of
     from ragauge.data.writers import scores_jsonl
 
-    views = (
-        view_of(store, run.run_id, response.query_id, response.repeat, judge)
-        for _, response in store.runs.pairs(run.run_id)
-    )
-    rows = ((v.example, v.response, v.evidence, v.scores, v.cause.name if v.cause else "") for v in views)
-    return scores_jsonl.write_scores(path, rows)
+    keys = ((response.query_id, response.repeat) for _, response in store.runs.pairs(run.run_id))
+    found = (view_of(store, run.run_id, query_id, repeat, judge) for query_id, repeat in keys)
+    return scores_jsonl.write_scores(path, score_lines(found))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ragauge.data.writers import scores_csv, scores_parquet
+from ragauge.data.writers import scores_csv, scores_jsonl, scores_parquet
 from ragauge.data.writers.whole import written
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from ragauge.analysis.scorecard import ExampleView
 
 
 class Reported(Protocol):
@@ -25,6 +27,9 @@ class Reported(Protocol):
 
     def to_json(self) -> str:
         """The machine-readable form."""
+
+    def examples(self) -> Iterator[ExampleView]:
+        """Every evaluated example with its evidence."""
 
     def to_polars(self) -> pl.DataFrame:
         """Every score, a row each."""
@@ -58,10 +63,18 @@ def _parquet(card: Reported, path: Path) -> None:
     scores_parquet.write_scores(path, card.to_polars())
 
 
+def _lines(card: Reported, path: Path) -> None:
+    from ragauge.api.views import score_lines
+
+    make_folder(path)
+    scores_jsonl.write_scores(path, score_lines(card.examples()))
+
+
 FORMS: Mapping[str, Callable[[Reported, Path], None]] = {
     ".html": lambda card, path: _text(path, card.to_html()),
     ".md": lambda card, path: _text(path, card.to_markdown()),
     ".json": lambda card, path: _text(path, card.to_json()),
+    ".jsonl": _lines,
     ".csv": _csv,
     ".parquet": _parquet,
 }

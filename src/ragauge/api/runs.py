@@ -64,7 +64,7 @@ class OpenRun:
         Raises:
             UnknownName: no such example; the nearest ids are in the text.
         """
-        from ragauge.api.cards import view_of
+        from ragauge.api.views import view_of
 
         judges = self.judges()
         with self._store() as store:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +27,9 @@ class Scorecard:
         card: every number as plain frozen values.
     """
 
-    def __init__(self, card: Card, scores: pl.DataFrame, failures: pl.DataFrame) -> None:
+    def __init__(self, card: Card, scores: pl.DataFrame, failures: pl.DataFrame, url: str) -> None:
         self.card = card
+        self._url = url
         self._scores = scores
         self._failures = failures
 
@@ -61,6 +62,13 @@ class Scorecard:
     def failures(self) -> pl.DataFrame:
         """The failed examples: query_id, repeat, cause, decided_by, second, query, then the metrics."""
         return self._failures
+
+    def examples(self) -> Iterator[ExampleView]:
+        """Every evaluated example with its response, evidence, scores and cause, one at a time, from the store."""
+        from ragauge.api.views import views
+
+        keys = self._scores.select("query_id", "repeat").unique(maintain_order=True).iter_rows()
+        return views(self._url, self.run.run_id, self.card.judge.judge_id or None, keys)
 
     def __getitem__(self, metric: str) -> Summary:
         found = self.summaries
@@ -112,7 +120,7 @@ class Scorecard:
         return terminal(self.card)
 
     def save(self, path: str | Path) -> Path:
-        """Writes a report whose form its ending names: .html, .md, .json; .csv, .parquet for the scores.
+        """Writes a report whose form its ending names: .html, .md, .json; .jsonl, .csv, .parquet for the scores.
 
         Raises:
             UsageError: another ending.

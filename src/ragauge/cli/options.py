@@ -21,7 +21,7 @@ Columns = Annotated[
     list[str] | None, typer.Option("--map", help="A column under another name: --map query=question; repeatable.")
 ]
 Outputs = Annotated[
-    list[Path] | None, typer.Option("-o", "--output", help="Write a report too: .html, .md, .json, .csv; repeatable.")
+    list[Path] | None, typer.Option("-o", "--output", help="Write a report: .html, .md, .json; scores: .jsonl, .csv.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]

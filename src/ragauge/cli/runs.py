@@ -42,12 +42,15 @@ def export(
     run: Annotated[str, typer.Argument(help="A stored run: id, name or latest.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="responses .jsonl; or scores.jsonl, .csv, .parquet.")],
     store: options.Store = "",
+    as_json: options.Json = False,
 ) -> None:
     """Write a run's questions and responses (NAME.jsonl), or its scores (scores.jsonl, .csv, .parquet)."""
     from ragauge.api.runs import open_run
 
     count = open_run(run, store=store or None).export(output)
     typer.echo(f"wrote {output} ({count:,} lines)", err=True)
+    if as_json:
+        show_json({"path": str(output), "lines": count})
 
 
 def delete(

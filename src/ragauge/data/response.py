@@ -9,6 +9,7 @@ from ragauge.data.canonical import digest, plain
 from ragauge.data.example import Span
 
 REDACTED = "__REDACTED__"
+ABSENT = "no response in the run"     # why the answer is missing of an example that a finished run holds nothing for
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import IO, Any
 from ragauge.data.canonical import canonical
 from ragauge.data.codec import encode
 from ragauge.data.example import Example
-from ragauge.data.response import Passage, Response
+from ragauge.data.response import ABSENT, Passage, Response
 from ragauge.errors import DataError
 from ragauge.store.contracts import Record
 from ragauge.store.packing import pack
@@ -24,7 +24,6 @@ from ragauge.store.sql.texts import sha_of
 
 IN_MEMORY = 8_000_000  # bytes of a spool that stay out of the disk
 REMEMBERED = 20_000  # texts and examples known to be in the spool already; older ones are written again
-ABSENT = "no response in the run"
 
 # query_key, repeat, weight, absent, has groups, has example, lengths of query_id, groups, example, body; hashes, texts
 HEAD = struct.Struct("<qqd???QQQQQQ")
