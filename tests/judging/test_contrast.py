@@ -50,7 +50,7 @@ def test_another_number_in_the_same_place(claim: str, passage: str, found: tuple
         ("Hub 3 restores a share within 72 hours.", "Hub 2 restores a share within 24 hours."),
         ("Hub 3 restores a share within 72 hours.", "Hub 2 restores a share within 72 hours."),
         ("The trial of version 5.1 lasts 30 days.", "The trial of version 4.2 lasts 30 days."),
-        ("Kinstler is 20 years old and Beckham is 24.", "Beckham is the oldest of the three and 24 years old."),
+        ("Ruth is 20 years old and Ola is 24.", "Ola is the oldest of the three and 24 years old."),
     ],
 )
 def test_what_may_both_be_true_is_no_conflict(claim: str, passage: str) -> None:

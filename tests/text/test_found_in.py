@@ -104,7 +104,7 @@ def test_values_and_dates(said: str, text: str, found: bool) -> None:
         ("It is John Kennedy there", "Kennedy, John", True),
         ("It is New Delhi there", "a new office in Delhi", False),
         ("It is John Smith there", "John and Mary Smith", False),
-        ("the Microsoft CEO Satya Nadella", "Satya Nadella, who is CEO of Microsoft", True),
+        ("the Acme CFO Ada Byron", "Ada Byron, who is CFO of Acme", True),
         ("the University of Oxford", "Oxford University", True),
         ("the University of Oxford", "the University of Bern", False),
         ("the X200 printer", "the X-200 printer", True),

@@ -34,28 +34,47 @@ HEADLINE = (
 )     # fmt: skip
 
 
+class SegmentRows:
+    """Gathers what segments are made from, one example at a time; the examples themselves are not kept."""
+
+    def __init__(self) -> None:
+        self._ids: list[str] = []
+        self._declared: list[Mapping[str, str]] = []
+        self._language: list[str | None] = []
+        self._length: list[str | None] = []
+        self._answerable: list[str | None] = []
+
+    def add(self, example: Example) -> None:
+        """Takes in one example."""
+        self._ids.append(example.query_id)
+        self._declared.append(example.segments)
+        language = guess(" ".join((example.query, *example.references[:1])))
+        self._language.append(None if language == UNDETERMINED else language)
+        self._length.append(query_length(example.query))
+        self._answerable.append({True: "yes", False: "no", None: None}[example.answerable])
+
+    def frame(self) -> pl.DataFrame:
+        """One row an example, as `segment_frame` says."""
+        import polars as pl
+
+        names = dict.fromkeys(column for segments in self._declared for column in segments)
+        columns = {name: [segments.get(name) for segments in self._declared] for name in names}
+        derived = {"language": self._language, "query_length": self._length, "answerable": self._answerable}
+        columns |= {name: values for name, values in derived.items() if name not in names}
+        schema = dict.fromkeys(("query_id", *columns), pl.String)
+        return pl.DataFrame({"query_id": self._ids, **columns}, schema=schema)
+
+
 def segment_frame(examples: Iterable[Example]) -> pl.DataFrame:
     """One row an example: query_id, the declared columns, and language, query_length and answerable.
 
     The language is that of the query and the main reference together, since a short query alone tells little.
-
     A declared column of one of these names wins. Null where an example has no value.
     """
-    import polars as pl
-
-    rows = list(examples)
-    declared = dict.fromkeys(column for example in rows for column in example.segments)
-    columns: dict[str, list[str | None]] = {column: [e.segments.get(column) for e in rows] for column in declared}
-    if "language" not in declared:
-        guessed = (guess(" ".join((example.query, *example.references[:1]))) for example in rows)
-        columns["language"] = [None if language == UNDETERMINED else language for language in guessed]
-    if "query_length" not in declared:
-        columns["query_length"] = [query_length(example.query) for example in rows]
-    if "answerable" not in declared:
-        labels = {True: "yes", False: "no", None: None}
-        columns["answerable"] = [labels[example.answerable] for example in rows]
-    schema = dict.fromkeys(("query_id", *columns), pl.String)
-    return pl.DataFrame({"query_id": [example.query_id for example in rows], **columns}, schema=schema)
+    rows = SegmentRows()
+    for example in examples:
+        rows.add(example)
+    return rows.frame()
 
 
 def query_length(query: str) -> str:

@@ -18,6 +18,7 @@ from ragauge.errors import UnknownName, UsageError
 if TYPE_CHECKING:
     import polars as pl
 
+    from ragauge.analysis.segments import SegmentRows
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
@@ -70,11 +71,12 @@ def card_of(
         took: facts of the evaluation, shown as they are.
     """
     from ragauge.analysis import card as cards
-    from ragauge.analysis.segments import segment_frame
+    from ragauge.analysis.segments import SegmentRows
     from ragauge.engine.judges import note_of
 
-    asked: dict[str, Example] = {}
-    match = cards.id_match(_seen(store.runs.pairs(run.run_id), keep or {}, asked))
+    asked: dict[str, str] = {}
+    rows = SegmentRows()
+    match = cards.id_match(_seen(store.runs.pairs(run.run_id), keep or {}, asked, rows))
     scores, causes = _tables(store, run, metrics, judge_id, asked if keep else None)
     complete = _complete(scores, len(metrics))
     scores, causes = (_of(complete, table) for table in (scores, causes)) if whole else (scores, causes)
@@ -86,7 +88,7 @@ def card_of(
         pending=max(0, (store.runs.size(run.run_id) if total is None else total) - len(complete)),
         metrics=metrics,
         scores=scores,
-        segments=segment_frame(asked.values()),
+        segments=rows.frame(),
         causes=causes,
         worst=[view_of(store, run.run_id, query_id, repeat, judge_id) for query_id, repeat in worst],
         warnings=_warnings(store, run),
@@ -130,12 +132,14 @@ def _tables(
 
 
 def _seen(
-    pairs: Iterable[tuple[Example, Response]], keep: Mapping[str, str], asked: dict[str, Example]
+    pairs: Iterable[tuple[Example, Response]], keep: Mapping[str, str], asked: dict[str, str], rows: SegmentRows
 ) -> Iterator[tuple[Example, Response]]:
-    """The pairs that match, one at a time; their examples are kept, their passages are not."""
+    """The pairs that match, one at a time; what reports need of their examples is kept."""
     for example, response in pairs:
         if _kept(example, keep):
-            asked.setdefault(example.query_id, example)
+            if example.query_id not in asked:
+                asked[example.query_id] = example.query
+                rows.add(example)
             yield example, response
 
 
@@ -170,13 +174,12 @@ def _warnings(store: Store, run: Run) -> list[str]:
     return [f"{absent:,} examples have no response in the run; they count as empty retrieval."]
 
 
-def _failures(asked: Mapping[str, Example], causes: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+def _failures(asked: Mapping[str, str], causes: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """The failed examples with their scores side by side."""
     import polars as pl
 
     text = pl.String
-    queries = [(query_id, example.query) for query_id, example in asked.items()]
-    named = pl.DataFrame(queries, {"query_id": text, "query": text}, orient="row")
+    named = pl.DataFrame(list(asked.items()), {"query_id": text, "query": text}, orient="row")
     wide = scores.pivot("metric", index=["query_id", "repeat"], values="value", aggregate_function="first")
     rows = causes.select("query_id", "repeat", "cause", "decided_by", "second")
     rows = rows.join(named, on="query_id", how="left", maintain_order="left")
