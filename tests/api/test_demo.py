@@ -36,7 +36,7 @@ def systems() -> dict[str, FaultySystem]:
     ("name", "causes"),
     [
         ("broken-retrieval", ("retrieval_miss", "ranked_low", "empty_retrieval")),
-        ("corrupted-generation", ("hallucinated",)),
+        ("corrupted-generation", ("hallucinated", "contradicted", "ignored")),
     ],
 )
 def test_report_names_each_planted_cause(shown: Demo, name: str, causes: tuple[str, ...]) -> None:
