@@ -31,7 +31,7 @@ def summary(name: str, mean: float | None, half: float = 0.03, n: int = 200, **c
     interval = None if mean is None else Interval(max(0.0, mean - half), min(1.0, mean + half), "t")
     named = (name, metric.measures, metric.direction, metric.scale)
     made = Summary(*named, n, n, 0, 0, 0, mean, interval, low=mean, high=mean)
-    return replace(made, **changes)     # type: ignore[arg-type]
+    return replace(made, **changes)     # type: ignore[arg-type]     # fields of any type, by name
 
 
 def summaries(**means: float) -> tuple[Summary, ...]:

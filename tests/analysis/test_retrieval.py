@@ -153,7 +153,7 @@ def test_metric_that_needs_more_is_refused() -> None:
     with pytest.raises(UsageError, match=r"faithfulness needs verify_answer\.support, which labels and a rank"):
         evaluated(LABELS, RUN, ["mrr", "faithfulness"])
     with pytest.raises(UsageError, match="topics must be all or trec_eval, got some"):
-        evaluated(LABELS, RUN, ["mrr"], "some")  # type: ignore[arg-type]
+        evaluated(LABELS, RUN, ["mrr"], "some")  # type: ignore[arg-type]     # a wrong value is the test
 
 
 def test_metrics_of_the_list_itself() -> None:

@@ -17,7 +17,8 @@ from ragauge.systems.reference.corpus import Document
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
-pytestmark = [pytest.mark.realdata, pytest.mark.slow, pytest.mark.skipif(not DATA.exists(), reason="no data beside")]
+absent = pytest.mark.skipif(not DATA.exists(), reason="the data sets are not beside the repository")
+pytestmark = [pytest.mark.realdata, pytest.mark.slow, absent]
 
 
 def evaluated(name: str, documents: Sequence[Document], examples: Sequence[Example], store: str) -> rg.Scorecard:

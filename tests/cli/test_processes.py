@@ -91,7 +91,7 @@ def group_left(group: int) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="signals of a terminal")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
 def test_ctrl_c(tmp_path: Path) -> None:
     """Case 52: Ctrl-C keeps what is done and prints a command, which finishes with an undisturbed run's scores."""
     many(tmp_path / "many.jsonl", 1_500)
@@ -131,7 +131,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="signals of a terminal")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
 def test_impatient_ctrl_c(tmp_path: Path) -> None:
     """Ctrl-C three times in a row ends at once, without a traceback, and leaves no worker behind."""
     many(tmp_path / "many.jsonl", 800)

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]     # it comes without types
 from referencing import Registry, Resource
 from tests.cli.conftest import Cli
 

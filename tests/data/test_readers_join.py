@@ -61,7 +61,7 @@ def test_unknown_ids_are_left_out_on_request(file: File) -> None:
         "run.jsonl: query_ids that the set does not have: 'x' (line 2). Their responses are left out."
     ]
     with pytest.raises(UsageError, match="on_unknown must be 'error' or 'warn', got 'skip'"):
-        joined("set.jsonl", "run.jsonl", on_unknown="skip")  # type: ignore[arg-type]
+        joined("set.jsonl", "run.jsonl", on_unknown="skip")  # type: ignore[arg-type]     # a wrong value is the test
 
 
 def test_two_responses_to_one_question(file: File) -> None:

@@ -21,7 +21,7 @@ def summary(metric: str, measures: str, mean: float | None, **more: object) -> S
         "scored": 110, "undefined": 6, "not_applicable": 3, "failed": 1,
         "interval": None if mean is None else Interval(mean - 0.08, mean + 0.08, "t"), "low": mean, "high": mean,
     }  # fmt: skip
-    return Summary(metric, measures, mean=mean, **{**facts, **more})  # type: ignore[arg-type]
+    return Summary(metric, measures, mean=mean, **{**facts, **more})  # type: ignore[arg-type]     # fields of any type, by name
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ LAYERS: Mapping[str, str] = {
     "end_to_end": "End to end: is the answer right?",
 }
 ARROWS: Mapping[str, str] = {"higher": "", "lower": " ↓", "neither": ""}
-UNITS: Mapping[str, str] = {"latency": "ms", "cost": "$", "tokens": "tokens"}
 
 
 CONTROL = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
