@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragauge.analysis.overview import Baseline, Overview
 from ragauge.data.example import Example
 from ragauge.data.facts import Evidence
 from ragauge.data.response import Response
@@ -98,6 +99,7 @@ class Finding:
         failures: failed examples in all.
         segment: "column=value" where it is concentrated; "" when everywhere.
         confidence: high, medium or low.
+        against: "baseline" or "starting points" where a pattern was read against them; "" for counts alone.
     """
 
     cause: str
@@ -110,6 +112,7 @@ class Finding:
     failures: int = 0
     segment: str = ""
     confidence: str = "medium"
+    against: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +172,8 @@ class Scorecard:
         definitions: printed name -> (one sentence, formula, source).
         level: of the intervals.
         took: evaluation facts such as seconds, answers_per_second, asked, reused.
+        overview: what a report shows beyond means.
+        baseline: the run it is held against; None = starting points serve instead.
     """
 
     run: Run
@@ -185,3 +190,5 @@ class Scorecard:
     definitions: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
     level: float = 0.95
     took: Mapping[str, Any] = field(default_factory=dict)
+    overview: Overview = field(default_factory=Overview)
+    baseline: Baseline | None = None

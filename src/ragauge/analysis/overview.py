@@ -1,0 +1,246 @@
+"""What a report shows beyond means: where scores lie, which passages were used, how quality moves with length and cost.
+
+Plain frozen values, filled by analysis and drawn by reporting. An example is named by its `Listed` row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ragauge.stats.result import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One response in the list that every chart mark points into.
+
+    Attributes:
+        query_id: of the example.
+        repeat: of the system.
+        query: its question, cut when long.
+        failed: whether it failed.
+        cause: why; "" when it did not fail, or nothing decided.
+        decided_by: the facts that decided, in words.
+        quality: mean of its scores on their ranges, 1 = best; None without scores.
+        values: printed name -> value, scored metrics only.
+        segments: column -> value.
+    """
+
+    query_id: str
+    repeat: int
+    query: str
+    failed: bool
+    cause: str
+    decided_by: str
+    quality: float | None
+    values: Mapping[str, float]
+    segments: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with its interval and how many it is over; mean None = nothing to average."""
+
+    mean: float | None
+    interval: Interval | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Scores in [low, high), the last bin with its high."""
+
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """How one metric's scores lie.
+
+    Attributes:
+        metric: printed name.
+        kind: rate, mean or amount.
+        bins: of equal width, lowest first; a metric of few values has one bin a value.
+        exact: each bin is one value (low = high).
+    """
+
+    metric: str
+    kind: str
+    bins: tuple[Bin, ...]
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RankUse:
+    """What became of the passages at one rank, over the responses that have one there and whose answer has claims.
+
+    Attributes:
+        rank: from 1.
+        n: such responses.
+        used: in how many the passage supports or is cited for a claim.
+        best: in how many it is the highest-ranked passage used.
+        relevant: in how many it is known to be relevant (rated, else labelled); None = not known in any.
+        relevant_used: in how many of those it was used.
+    """
+
+    rank: int
+    n: int
+    used: int
+    best: int
+    relevant: int | None
+    relevant_used: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """How well ranking and generator agree (the misalignment page).
+
+    Attributes:
+        ranks: use by rank.
+        answers: responses to answerable questions whose answer has claims and that have passages.
+        ignored_top: in how many of them the first passage was not used.
+        ignored_share: the share with its interval.
+        flagged: the whole interval of that share lies above 30 %.
+        unused: responses whose answer uses no passage at all.
+        correlation: Spearman's of rank and use over all passages of `answers`, [-1, 1]; None when constant.
+        correlation_interval: its interval, clustered by response; None when unknown.
+        positions: first, middle, last third of the context -> share of relevant passages there that were used.
+    """
+
+    ranks: tuple[RankUse, ...]
+    answers: int
+    ignored_top: int
+    ignored_share: Estimate
+    flagged: bool
+    unused: int
+    correlation: float | None
+    correlation_interval: Interval | None
+    positions: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class LengthBand:
+    """Quality of the responses whose context has between low and high tokens (quarters of the run, low first)."""
+
+    low: int
+    high: int
+    n: int
+    means: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """How much of the labelled evidence is still there after one stage of retrieval.
+
+    Attributes:
+        name: candidates, top n of the candidates, handed on, used.
+        recall: share of labelled documents still there, mean over examples with labels.
+    """
+
+    name: str
+    recall: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Latency of one stage in milliseconds over the responses that recorded it."""
+
+    stage: str
+    n: int
+    p50: float
+    p95: float
+    p99: float
+    bins: tuple[Bin, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Tokens and cost of the system under test, over the responses that recorded them.
+
+    Attributes:
+        tokens: kind (input, output) -> total.
+        counted: responses with tokens.
+        cost: total, in the currency recorded; None = unknown, never 0.
+        costed: responses with a cost.
+    """
+
+    tokens: Mapping[str, float]
+    counted: int
+    cost: float | None
+    costed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One metric against a baseline, paired on examples.
+
+    Attributes:
+        metric: printed name.
+        base: mean of the baseline over the examples both scored.
+        new: mean of this run over the same.
+        difference: new - base with its interval.
+        direction: higher, lower or neither is better.
+        verdict: better, worse, no change seen (the interval holds 0), or not enough data (no interval).
+    """
+
+    metric: str
+    base: float
+    new: float
+    difference: Estimate
+    direction: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The run that this one is held against.
+
+    Attributes:
+        run_id: its id.
+        name: its name.
+        matched: examples in both.
+        only_here: examples only in this run.
+        only_there: examples only in the baseline.
+        changes: one a metric that both have.
+        causes: cause -> failed examples of the baseline.
+        failed_examples: of the baseline.
+    """
+
+    run_id: str
+    name: str
+    matched: int
+    only_here: int
+    only_there: int
+    changes: tuple[Change, ...]
+    causes: Mapping[str, int]
+    failed_examples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Everything of a scorecard beyond means, causes and findings. None or empty = nothing recorded to show.
+
+    Attributes:
+        listed: responses that marks can point at: all failed ones first, then the others by quality, up to a limit.
+        listed_of: how many there are in all; more than len(listed) = sampled, and reports say so.
+        causes_by_segment: column -> value -> cause ("" = failed without a cause) -> failed examples; failed only.
+        distributions: one a metric, in the order asked.
+        alignment: of ranking and generator.
+        lengths: quality by context length.
+        stages: of retrieval.
+        timings: by stage; "total" first.
+        spending: of the system under test.
+    """
+
+    listed: tuple[Listed, ...] = ()
+    listed_of: int = 0
+    causes_by_segment: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
+    distributions: tuple[Distribution, ...] = ()
+    alignment: Alignment | None = None
+    lengths: tuple[LengthBand, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    timings: tuple[Timing, ...] = ()
+    spending: Spending | None = None
