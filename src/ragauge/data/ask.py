@@ -33,17 +33,40 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call, as the provider counted them; cached_tokens are those of input_tokens billed at less."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """What came back for one Ask; a failed call is a Reply too.
 
     Attributes:
         status: ok or failed.
-        text: of a chat reply.
+        text: of a chat reply: the structured text alone, where a schema was asked for.
         vectors: of an embed reply, one row of floats a text; an array of shape (texts, dimensions).
         reason: why it failed.
+        key: of the reply in the store; "" where nothing is stored.
+        finish: why the model stopped: stop, length, content_filter or the provider's word; "" when unknown.
+        served: the model that the provider says it used.
+        sent: what was really sent where it differs from what was asked: parameters left out, how the schema was given.
+        usage: tokens; None when unknown.
+        cost: in US dollars; None when the price is unknown, never 0 for that.
+        latency_ms: of the call that was answered.
     """
 
     status: Literal["ok", "failed"]
     text: str = ""
     vectors: Any = None
     reason: str = ""
+    key: str = ""
+    finish: str = ""
+    served: str = ""
+    sent: Mapping[str, Any] = field(default_factory=dict)
+    usage: Usage | None = None
+    cost: float | None = None
+    latency_ms: float | None = None
