@@ -25,6 +25,7 @@ class Listed:
         quality: mean of its scores on their ranges, 1 = best; None without scores.
         values: printed name -> value, scored metrics only.
         segments: column -> value.
+        used: ranks of the passages that its answer uses, so that the marks of `RankUse` lead to it; None = not known.
     """
 
     query_id: str
@@ -36,6 +37,7 @@ class Listed:
     quality: float | None
     values: Mapping[str, float]
     segments: Mapping[str, str]
+    used: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
