@@ -53,8 +53,7 @@ def paired_interval(
     Returns:
         The interval; None for fewer than two pairs with a weight above 0, or fewer than two clusters.
 
-    Assumes independent pairs or clusters. Student's is good from n of about 15; where fewer than about 8 pairs differ
-    at all it is uneven, one side too short and one too long.
+    Assumes independent pairs or clusters. Student's is uneven, one side too short, where fewer than 8 pairs differ.
 
     >>> round(paired_interval([1, 2, 3], [0, 2, 1], kind="amount").low, 3)
     -1.484
