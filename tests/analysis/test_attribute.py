@@ -147,6 +147,11 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
         "relevant": (Relevant(("b-new",)),), "met": ((1,), ()),
         "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b-new")),
     }, "gold document b-new came only as an outdated version (passage 2)"),
+    # of two gold documents, a came as it is and b only in the version before
+    ("stale_source", {
+        "relevant": (Relevant(("a",)), Relevant(("b",))), "met": ((1,), ()),
+        "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b")),
+    }, "gold document b came only as an outdated version (passage 2); reference claim 2 in no passage"),
     ("compound", {"passages": passages("a", "c"), "met": None, "claims": (claim(1, 1), claim(2))}, "1 of 2 gold"),
     ("compound", {**UNLABELLED, "met": ((1,), ()), "claims": (claim(1, 1), claim(2))}, "1 of 2 reference claims"),
     ("compound", {"met": ((1,), (), None), "claims": (claim(1), claim(2))}, "claims 1 and 2 have no support"),
@@ -208,7 +213,7 @@ def test_row_decides(name: str, changes: dict[str, Any], words: str) -> None:
     assert words in cause.decided_by
     assert cause.fix == BY_NAME[name].fix
     assert cause.component == BY_NAME[name].component
-    assert cause.basis in ("record", "labels", "judge")
+    assert cause.basis in ("record", "labels", "judge", "guess")
 
 
 def test_every_row_is_covered() -> None:
@@ -239,6 +244,10 @@ OTHERWISE: list[tuple[str, dict[str, Any], str | None]] = [
         "passages": (Passage("p1", "a", "one", superseded_by="a-new"), *passages("b")), "met": ((1,), ()),
         "relevant": (Relevant(("a",)),),
     }, "span_cut"),
+    ("stale: nothing says whether the old version holds the answer", {
+        "relevant": (Relevant(("b-new",)),), "met": None, "agrees": None, "candidates": passages("a"),
+        "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b-new")),
+    }, "retrieval_miss"),
     ("stale: the newest came as well", {
         "relevant": (Relevant(("b-new",)),), "met": ((1,), ()),
         "passages": (*passages("b-new"), Passage("p2", "b-old", "two", superseded_by="b-new")),
@@ -317,7 +326,7 @@ def test_not_in_index_needs_a_listing() -> None:
     absent = missed.cause(indexed={"a", "c"})
     assert absent is not None
     assert (absent.name, absent.decided_by) == ("not_in_index", "gold document b not in the index")
-    assert absent.second == "retrieval_miss"
+    assert (absent.second, absent.second_by) == ("", "")     # what is not in the index cannot be found
     listed = missed.cause(indexed={"a", "b", "c"})
     assert listed is not None
     assert listed.name == "retrieval_miss"
@@ -361,6 +370,147 @@ def test_first_row_decides_and_the_next_is_the_second() -> None:
         assert cause is not None
         assert (cause.name, cause.second) == (name, second)
     assert replace(broken, stated=(True, True)).cause() is None
+
+
+# a case, its cause, the second opinion, words of what decides that
+TIES: list[tuple[str, dict[str, Any], str, str, str]] = [
+    ("two documents are missed for different reasons", {
+        "relevant": (Relevant(("a",)), Relevant(("b",)), Relevant(("d",))),
+        "passages": passages("a", "c"), "candidates": passages("a", "c", "x", "d"), "met": None,
+    }, "retrieval_miss", "ranked_low", "gold document d at rank 4 of 4"),
+    ("one ranked low, one lost", {
+        "relevant": (Relevant(("a",)), Relevant(("b",)), Relevant(("d",))),
+        "passages": passages("a", "c"), "candidates": passages("b", "a", "c", "d"), "met": ((1,), ()),
+    }, "ranked_low", "lost_before_prompt", "gold document b at rank 1"),
+    ("a document is missed, and what came is contradicted", {
+        "passages": passages("a", "c"), "candidates": passages("a", "c", "x"), "met": ((1,), ()),
+        "claims": (claim(1, against=(1,)),), "agrees": ("contradicts",), "stated": (False, False), "citations": None,
+    }, "retrieval_miss", "contradicted", "1 of 1 claim contradicted"),
+    ("nothing was found, and the answer is from nowhere", {
+        "passages": (), "met": ((), ()), "claims": (claim(1), claim(2)), "citations": None,
+    }, "empty_retrieval", "hallucinated", "2 of 2 claims"),
+    ("every document is missed, and the answer is from nowhere", {
+        "passages": passages("c", "x"), "met": ((), ()), "claims": (claim(1),), "agrees": ("absent",),
+        "citations": None,
+    }, "retrieval_miss", "hallucinated", "1 of 1 claim"),
+    ("compound, and another claim contradicts", {
+        "passages": passages("a", "c"), "met": ((1,), ()), "claims": (claim(1, against=(1,)), claim(2)),
+        "citations": None,
+    }, "compound", "contradicted", "claim 1 by passage 1"),
+    ("one claim is contradicted, one made up", {
+        "claims": (claim(1, against=(1,)), claim(2)), "stated": (True, True), "citations": None,
+    }, "contradicted", "hallucinated", "1 of 2 claims in no passage (claim 2)"),
+    ("an outdated document, and another one missed", {
+        "relevant": (Relevant(("b-new",)), Relevant(("d",))), "met": ((), ()),
+        "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b-new")),
+    }, "stale_source", "retrieval_miss", "gold document d not among"),
+    ("a part was there and not stated, another was missed", {
+        "passages": passages("a", "c"), "candidates": passages("a", "c"), "met": ((1,), ()),
+        "claims": (claim(1, 1),), "agrees": ("absent",), "stated": (False, False), "citations": None,
+    }, "retrieval_miss", "incomplete", "1 of 2 reference claims (not 1)"),
+    ("wrong citations, and a part left out", {
+        "citations": (Citation(0, 4, "p3"),), "address": "partly",
+    }, "misattributed", "incomplete", "only part"),
+]     # fmt: skip
+
+# what the cause explains is no second cause
+EXPLAINED: list[tuple[str, dict[str, Any], str]] = [
+    ("the system failed, so that nothing came", {"error": "boom", "passages": (), "answer": None}, "system_failed"),
+    ("an answer that should not be there is unsupported", {
+        "answerable": False, "relevant": None, "claims": (claim(1), claim(2)), "citations": None,
+    }, "missed_refusal"),
+    ("nothing was found, and the system says so", {"passages": (), "met": ((), ()), **REFUSAL}, "empty_retrieval"),
+    ("a document is missed, and the system says so", {"passages": passages("c"), "met": ((), ()), **REFUSAL},
+     "retrieval_miss"),
+    ("a document is missed, and so is what it says", {
+        "passages": passages("a"), "candidates": passages("a"), "met": ((1,), ()), "claims": (claim(1, 1),),
+        "agrees": ("agrees",), "stated": (True, False), "address": "partly", "citations": None,
+    }, "retrieval_miss"),
+    ("the outdated version came, not the new one", {
+        "relevant": (Relevant(("b-new",)),), "met": ((), ()),
+        "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b-new")),
+    }, "stale_source"),
+    ("a claim on outdated passages contradicts the reference, which is then not stated", {
+        "passages": OLD, "agrees": ("contradicts", "agrees"), "stated": (False, True),
+    }, "stale_source"),
+    ("a refusal states nothing", REFUSAL, "wrong_refusal"),
+    ("another topic states nothing", {"address": "no", "agrees": ("absent", "absent"), "stated": (False, False)},
+     "off_topic"),
+    ("a contradicted claim stands where a right one belongs", {
+        "claims": (claim(1, 1), claim(2, against=(2,))), "agrees": ("agrees", "contradicts"), "stated": (True, False),
+    }, "contradicted"),
+    ("an answer without passages has no support", {
+        "claims": (claim(1), claim(2)), "citations": None, "agrees": ("absent", "absent"), "stated": (False, False),
+        "address": "partly",
+    }, "ignored"),
+    ("compound: both halves are in its name", {
+        "passages": passages("a", "c"), "met": ((1,), ()), "claims": (claim(1, 1), claim(2)),
+        "agrees": ("agrees", "absent"), "stated": (True, False), "citations": None,
+    }, "compound"),
+]     # fmt: skip
+
+
+@pytest.mark.parametrize(("what", "changes", "name", "second", "words"), TIES, ids=[row[0] for row in TIES])
+def test_two_causes_tie(what: str, changes: dict[str, Any], name: str, second: str, words: str) -> None:
+    """Where another cause would be left with the first mended, it is the second opinion, with its own facts."""
+    cause = case(**changes).cause()
+    assert cause is not None
+    assert (cause.name, cause.second) == (name, second)
+    assert words in cause.second_by
+
+
+@pytest.mark.parametrize(("what", "changes", "name"), EXPLAINED, ids=[row[0] for row in EXPLAINED])
+def test_no_second_cause_in_what_the_first_explains(what: str, changes: dict[str, Any], name: str) -> None:
+    """Whatever follows from the cause is not named beside it."""
+    cause = case(**changes).cause()
+    assert cause is not None
+    assert (cause.name, cause.second, cause.second_by) == (name, "", "")
+
+
+def test_compound_names_both_halves() -> None:
+    """A compound failure says which row its retrieval half is, and which claims come from nowhere."""
+    halves = {
+        "retrieval_miss": {"candidates": passages("a", "c")},
+        "ranked_low": {"candidates": passages("a", "c", "b")},
+        "lost_before_prompt": {"candidates": passages("b", "a")},
+    }
+    for half, changes in halves.items():
+        cause = case(passages=passages("a", "c"), met=None, claims=(claim(1, 1), claim(2)), **changes).cause()
+        assert cause is not None
+        assert cause.name == "compound"
+        assert cause.decided_by.startswith(f"{half} and hallucinated at once: 1 of 2 gold documents were found")
+        assert "gold document b" in cause.decided_by
+        assert cause.decided_by.endswith("claim 2 has no support in any passage")
+    cut = case(met=((1,), ()), claims=(claim(1, 1), claim(2))).cause()
+    assert cut is not None
+    assert cut.decided_by.startswith("span_cut and hallucinated at once: the passages hold 1 of 2 reference claims")
+
+
+def test_reference_that_says_more_than_the_documents() -> None:
+    """What is in no passage may be cut away or never have been there; where every labelled span came, it is not cut.
+
+    Without labelled spans the cause is a guess and says so.
+    """
+    some = case(met=((1,), ())).cause()
+    assert some is not None
+    assert (some.name, some.basis) == ("span_cut", "guess")
+    assert "or the reference says more than the documents" in some.decided_by
+    none = case(met=((), ())).cause()
+    assert none is not None
+    assert (none.name, none.basis) == ("span_cut", "judge")
+    assert "says more" not in none.decided_by
+    whole = case(met=((1,), ()), passages=PIECES, spans=(Span("a", 10, 20), Span("b", 0, 50)), citations=None).cause()
+    assert whole is not None
+    assert whole.name == ""
+    assert "where reference claim 2 should stand: every labelled span was handed on" in whole.lacking
+    made_up = case(
+        met=((1,), ()), passages=PIECES, spans=(Span("a", 10, 20),), claims=(claim(1, 1), claim(2)), citations=None
+    ).cause()
+    assert made_up is not None
+    assert made_up.name == "hallucinated"     # not compound: no part of the evidence is missing
+    elsewhere = case(met=((1,), ()), spans=(Span("a", 10, 20),)).cause()
+    assert elsewhere is not None
+    assert "where the passages stand in their documents" in elsewhere.lacking
 
 
 def test_lacking_names_what_was_not_known() -> None:

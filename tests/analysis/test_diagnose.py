@@ -341,6 +341,7 @@ def test_false_alarms_of_concentration() -> None:
         (["judge"] * 4, "openai:gpt-5", "low"),
         (["judge"] * 5, "openai:gpt-5", "medium"),
         (["judge"] * 20, "openai:gpt-5", "high"),
+        (["guess"] * 20 + ["judge"] * 5, "openai:gpt-5", "low"),
     ],
 )
 def test_confidence(bases: list[str], judge_id: str, level: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from ragauge.analysis.causes.row import Lack, Why
+from ragauge.analysis.causes.row import Lack, Row, Why
 from ragauge.analysis.causes.seen import Seen
 from ragauge.analysis.causes.table import ROWS
 from ragauge.analysis.scorecard import Cause
@@ -19,6 +19,11 @@ def attribute(
 
     It depends on the facts alone, not on which metrics were asked for. Rows whose facts are lacking are skipped and
     named in `lacking`; rows that known facts rule out are not.
+
+    Two causes tie when both apply and neither explains the other: with the first mended, a later row would still
+    decide. That row is the second opinion. A document that is not in the index cannot be a retrieval miss too, and a
+    refusal for want of evidence is no refusal of its own; a second document that ranked low, or a claim that
+    contradicts the passages, would be left, and is named.
 
     Args:
         facts: the example, what was returned, and the evidence.
@@ -41,12 +46,23 @@ def attribute(
         elif verdict is not None:
             if verdict.lacking:
                 lacking[verdict.lacking] = None
-            second = next((other.name for other in rows if isinstance(other.decide(seen), Why)), "")
-            return Cause(row.name, verdict.text, row.fix, row.component, second, tuple(lacking), verdict.basis)
+            second, second_by = _tied(rows, Seen(facts, indexed, verdict.mends))
+            more = tuple(lacking), verdict.basis, second_by
+            return Cause(row.name, verdict.text, row.fix, row.component, second, *more)
     for name, result in (measured or {}).items():
         if result.status == "failed":
             lacking[f"{name}: {result.reason}"] = None
     return Cause("", sign, lacking=tuple(lacking))
+
+
+def _tied(later: Iterator[Row], mended: Seen) -> tuple[str, str]:
+    """The first later row that applies once the cause is mended, and what decides it; "" and "" for none."""
+    if not mended.mended.everything:
+        for row in later:
+            verdict = row.decide(mended)
+            if isinstance(verdict, Why):
+                return row.name, verdict.text
+    return "", ""
 
 
 def failure(seen: Seen) -> str:

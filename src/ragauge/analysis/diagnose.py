@@ -155,11 +155,14 @@ def confidence(bases: Sequence[str], judge_id: str) -> str:
     """High, medium or low: how surely these failures have this cause.
 
     By what decided most of them: the run's own record is sure; labels are sure from 5 failures on; a model judge's
-    verdicts are medium from 5 and high from 20 on; the local judge's are low, from 20 on medium.
+    verdicts are medium from 5 and high from 20 on; the local judge's are low, from 20 on medium. Where most of them
+    allow another reading too, it is low however many they are.
     """
     count, sure = len(bases), sum(basis in ("record", "labels") for basis in bases)
     if 2 * bases.count("record") > count:
         return "high"
+    if 2 * bases.count("guess") > count:
+        return "low"
     if 2 * sure > count:
         return "high" if count >= 5 else "medium"
     if judge_id.startswith("local"):

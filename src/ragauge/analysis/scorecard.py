@@ -70,9 +70,12 @@ class Cause:
         decided_by: the facts that decided, in words with numbers.
         fix: what to try.
         component: retrieval, generation, system or data.
-        second: the next row that applies, as a second opinion; "" if none.
+        second: a second opinion, where two causes tie: the first later row that would still apply with this one
+            mended; "" if none.
         lacking: facts that would have been needed to look further.
-        basis: what decided: record (the run itself), labels (of the eval set) or judge; "" when nothing did.
+        basis: what decided: record (the run itself), labels (of the eval set), judge, or guess (a judge's verdicts
+            that allow another reading); "" when nothing did.
+        second_by: the facts that decided the second, in words with numbers.
     """
 
     name: str
@@ -82,6 +85,7 @@ class Cause:
     second: str = ""
     lacking: tuple[str, ...] = ()
     basis: str = ""
+    second_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

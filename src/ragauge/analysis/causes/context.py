@@ -3,37 +3,49 @@
 from __future__ import annotations
 
 from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
-from ragauge.analysis.causes.seen import Seen, counted, documents, numbers
+from ragauge.analysis.causes.seen import Mended, Seen, counted, documents, numbers
+
+SPANS = "gold spans: where in the documents the evidence stands"
+POSITIONS = "where the passages stand in their documents"
 
 
 def _cut(seen: Seen) -> Verdict:
     """The right documents came, but not the right part of them."""
     if seen.missed is None or seen.missed:
         return None
-    there = documents(seen.relevant)
+    there, mends = documents(seen.relevant), Mended(evidence=True)
     if seen.cut_spans:
         span = seen.cut_spans[0]
         text = f"{there} handed on, but not all of the evidence at {span.doc_id} [{span.start}, {span.end})"
-        return Why(text, "labels")
+        return Why(text, "labels", mends)
+    if seen.lost:
+        claims = f"{len(seen.lost)} of {len(seen.reference or ())} reference claims"
+        text = f"{there} handed on, yet {claims} in none of the passages"
+        unknown = POSITIONS if seen.spans else SPANS
+        if not seen.met:
+            return Why(text, "judge", mends, unknown)
+        return Why(f"{text}: cut away, or the reference says more than the documents", "guess", mends, unknown)
     if seen.unmet:
-        claims = f"{len(seen.unmet)} of {len(seen.reference or ())} reference claims"
-        return Why(f"{there} handed on, yet {claims} in none of the passages", "judge")
+        claims = counted("reference claim", [claim.n for claim in seen.unmet])
+        return Lack(f"where {claims} should stand: every labelled span was handed on")
     if seen.spans and not seen.spans_known:
-        return Lack("where the passages stand in their documents")
+        return Lack(POSITIONS)
     return None if seen.reference is None or seen.evidence_whole else Lack(seen.lack("verify_reference.claims"))
 
 
 def _noise(seen: Seen) -> Verdict:
     """The answer rests on passages that lead astray."""
-    for claim in seen.wrong:
-        if claim.supporting:
-            where = counted("passage", claim.supporting)
-            return Why(f"claim {claim.n} follows {where} but contradicts the reference", "judge")
+    follows = [claim for claim in seen.wrong if claim.supporting]
+    if follows:
+        where, mends = counted("passage", follows[0].supporting), Mended(claims=frozenset(c.n for c in follows))
+        return Why(f"claim {follows[0].n} follows {where} but contradicts the reference", "judge", mends)
+    if seen.mended.usage:
+        return None
     if seen.used and seen.evidence and seen.used.isdisjoint(seen.evidence):
         if not (seen.claims_whole and seen.evidence_whole):
             return Lack("some verdicts on claims or passages")
         used, held = counted("passage", seen.used), numbers(sorted(seen.evidence))
-        return Why(f"the answer uses {used}; the evidence is in {held}", "judge")
+        return Why(f"the answer uses {used}; the evidence is in {held}", "judge", Mended(usage=True, answer=True))
     if seen.claims is None:
         return Lack(seen.lack("verify_answer.support"))
     supported = any(claim.supporting for claim in seen.claims)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
-from ragauge.analysis.causes.seen import Seen, counted, numbers
+from ragauge.analysis.causes.row import Basis, Lack, Row, Verdict, Why
+from ragauge.analysis.causes.seen import Mended, Seen, counted, numbers
 from ragauge.data.facts import Claim
 
 
@@ -17,7 +17,7 @@ def _missed_refusal(seen: Seen) -> Verdict:
         return Lack("whether the question is answerable")
     if seen.refuse is None:
         return Lack(seen.lack("verify_answer.refuse"))
-    return Why("the question is labelled unanswerable, yet the system answered", "labels")
+    return Why("the question is labelled unanswerable, yet the system answered", "labels", Mended(everything=True))
 
 
 def _wrong_refusal(seen: Seen) -> Verdict:
@@ -27,7 +27,8 @@ def _wrong_refusal(seen: Seen) -> Verdict:
     if seen.refuse is None:
         return Lack(seen.lack("verify_answer.refuse"))
     known = "the question is labelled answerable" if seen.example.answerable else "nothing says it is unanswerable"
-    return Why(f"the system declined to answer, but {known}", "labels" if seen.example.answerable else "judge")
+    basis: Basis = "labels" if seen.example.answerable else "judge"
+    return Why(f"the system declined to answer, but {known}", basis, Mended(everything=True))
 
 
 def _off_topic(seen: Seen) -> Verdict:
@@ -36,7 +37,7 @@ def _off_topic(seen: Seen) -> Verdict:
         return None
     if seen.address is None or seen.refuse is None:
         return Lack(seen.lack("verify_answer.address"))
-    return Why("the answer does not address the question", "judge")
+    return Why("the answer does not address the question", "judge", Mended(answer=True))
 
 
 def _contradicted(seen: Seen) -> Verdict:
@@ -44,27 +45,30 @@ def _contradicted(seen: Seen) -> Verdict:
     if seen.against:
         first = seen.against[0]
         text = f"{_share(seen, seen.against)} contradicted by the passages"
-        return Why(f"{text} (claim {first.n} by {counted('passage', first.contradicting)})", "judge")
+        mends = Mended(claims=frozenset(claim.n for claim in seen.against), usage=True)
+        return Why(f"{text} (claim {first.n} by {counted('passage', first.contradicting)})", "judge", mends)
     return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
 
 
 def _ignored(seen: Seen) -> Verdict:
     """Evidence was there, and the answer uses no passage at all."""
-    if seen.used or (seen.claims_whole and not seen.claims):
+    if seen.used or seen.mended.usage or (seen.claims_whole and not seen.claims):
         return None
     if not seen.claims_whole:
         return Lack(seen.lack("verify_answer.support"))
     if seen.evidence:
         held = counted("passage", seen.evidence)
-        return Why(f"the answer uses none of the {seen.n} passages, though the evidence is in {held}", "judge")
+        text = f"the answer uses none of the {seen.n} passages, though the evidence is in {held}"
+        return Why(text, "judge", Mended(claims=frozenset(claim.n for claim in seen.bare), answer=True))
     return None if seen.evidence_whole else Lack("which passages hold the evidence")
 
 
 def _hallucinated(seen: Seen) -> Verdict:
     """A claim stands in no passage, be it true or not."""
     if seen.bare:
-        text = f"{_share(seen, seen.bare)} in no passage ({counted('claim', [claim.n for claim in seen.bare])})"
-        return Why(text, "judge")
+        numbered = [claim.n for claim in seen.bare]
+        text = f"{_share(seen, seen.bare)} in no passage ({counted('claim', numbered)})"
+        return Why(text, "judge", Mended(claims=frozenset(numbered)))
     return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
+from ragauge.analysis.causes.context import SPAN_CUT
 from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
-from ragauge.analysis.causes.seen import Seen, counted, documents
+from ragauge.analysis.causes.seen import Mended, Seen, counted, documents, members
+from ragauge.analysis.causes.system import NOT_IN_INDEX
+from ragauge.data.example import Relevant
 
 DEPTH = "candidates (the ranking before the cut) not recorded"
 
@@ -12,29 +17,35 @@ def _empty(seen: Seen) -> Verdict:
     """Nothing was retrieved."""
     if seen.passages is None:
         return Lack(seen.lack("response.passages"))
-    return None if seen.passages else Why("retrieval returned nothing", "record")
+    mends = Mended(documents=members(seen.relevant), evidence=True)
+    return None if seen.passages else Why("retrieval returned nothing", "record", mends)
 
 
 def _compound(seen: Seen) -> Verdict:
     """Part of the evidence was found, and the answer fills the rest from nowhere."""
+    found = _part(seen)
     if not seen.bare:
-        return None if seen.claims_whole or not _partial(seen) else Lack(seen.lack("verify_answer.support"))
+        return Lack(seen.lack("verify_answer.support")) if found and not seen.claims_whole else None
+    if not found:
+        unknown = seen.reference is None and seen.missed is None
+        return Lack("relevance labels or a reference answer") if unknown else None
+    # where a part is missing, one of these rows says how
+    half, how = next((row.name, why.text) for row in HALVES for why in [row.decide(seen)] if isinstance(why, Why))
     claims = counted("claim", [claim.n for claim in seen.bare])
-    has = "have" if len(seen.bare) > 1 else "has"
+    filled = f"{claims} {'have' if len(seen.bare) > 1 else 'has'} no support in any passage"
+    mends = Mended(
+        documents=members(seen.missed or ()), evidence=True, claims=frozenset(claim.n for claim in seen.bare)
+    )
+    return Why(f"{half} and hallucinated at once: {found} ({how}), and {filled}", "judge", mends)
+
+
+def _part(seen: Seen) -> str:
+    """Which part of the evidence was handed on, in words; "" for all or none of it, or where it is not known."""
     if seen.missed is not None and 0 < len(seen.missed) < len(seen.relevant):
-        found = len(seen.relevant) - len(seen.missed)
-        part = f"{found} of {len(seen.relevant)} gold documents were found"
-        return Why(f"{part}, and {claims} {has} no support in any passage", "judge")
-    if seen.unmet and seen.met:
-        part = f"the passages hold {len(seen.met)} of {len(seen.reference or ())} reference claims"
-        return Why(f"{part}, and {claims} {has} no support in any passage", "judge")
-    if seen.reference is None and seen.missed is None:
-        return Lack("relevance labels or a reference answer")
-    return None
-
-
-def _partial(seen: Seen) -> bool:
-    return bool(seen.missed and len(seen.missed) < len(seen.relevant)) or bool(seen.unmet and seen.met)
+        return f"{len(seen.relevant) - len(seen.missed)} of {len(seen.relevant)} gold documents were found"
+    if seen.lost and seen.met:
+        return f"the passages hold {len(seen.met)} of {len(seen.reference or ())} reference claims"
+    return ""
 
 
 def _miss(seen: Seen) -> Verdict:
@@ -44,17 +55,17 @@ def _miss(seen: Seen) -> Verdict:
             return None
         if seen.ranks is None:
             text = f"{documents(seen.missed)} not among the {seen.n} passages; retrieval miss, depth unknown"
-            return Why(text, "labels", DEPTH)
+            return Why(text, "labels", _without(seen.missed), DEPTH)
         absent = [item for item in seen.missed if seen.rank(item) is None]
         text = f"{documents(absent)} not among the {len(seen.response.candidates or ())} candidates"
-        return Why(text, "labels") if absent else None
+        return Why(text, "labels", _without(absent)) if absent else None
     if seen.passages is None:
         return Lack(seen.lack("response.passages"))
     if seen.reference is not None:
         if seen.unmet:
             claims = f"{len(seen.unmet)} of {len(seen.reference)} reference claims"
             text = f"{claims} in none of the {seen.n} passages; retrieval miss, depth unknown"
-            return Why(text, "judge", "relevance labels")
+            return Why(text, "judge", Mended(evidence=True), "relevance labels")
         return None if seen.evidence_whole else Lack(seen.lack("verify_reference.claims"))
     if seen.marks is None:
         return Lack("relevance labels or a reference answer")
@@ -63,26 +74,38 @@ def _miss(seen: Seen) -> Verdict:
     if None in seen.marks.values():
         return Lack(seen.lack("rate_passages.ratings"))
     text = f"none of the {seen.n} passages is relevant to the question; retrieval miss, depth unknown"
-    return Why(text, "judge", "relevance labels or a reference answer")
+    return Why(text, "judge", Mended(evidence=True), "relevance labels or a reference answer")
 
 
 def _low(seen: Seen) -> Verdict:
     """The evidence is among the candidates, but too far down to be handed on."""
-    for item in seen.missed or ():
-        rank = seen.rank(item)
-        if rank is not None and rank > seen.n > 0:
-            of = f"rank {rank} of {len(seen.response.candidates or ())} candidates"
-            return Why(f"{documents([item])} at {of}; {seen.n} passages were handed on", "labels")
-    return None
+    low = [(item, rank) for item, rank in _ranked(seen) if rank > seen.n > 0]
+    if not low:
+        return None
+    items = [item for item, _ in low]
+    text = f"{documents(items)} at {_at(low)} of {len(seen.response.candidates or ())} candidates"
+    return Why(f"{text}; {seen.n} passages were handed on", "labels", _without(items))
 
 
 def _lost(seen: Seen) -> Verdict:
     """The evidence ranked high enough and was dropped afterwards."""
-    for item in seen.missed or ():
-        rank = seen.rank(item)
-        if rank is not None and (rank <= seen.n or not seen.n):
-            return Why(f"{documents([item])} at rank {rank} of the candidates, but not handed on", "labels")
-    return None
+    lost = [(item, rank) for item, rank in _ranked(seen) if rank <= seen.n or not seen.n]
+    items = [item for item, _ in lost]
+    text = f"{documents(items)} at {_at(lost)} of the candidates, but not handed on"
+    return Why(text, "labels", _without(items)) if lost else None
+
+
+def _ranked(seen: Seen) -> list[tuple[Relevant, int]]:
+    """The missed documents that are among the candidates, each with its best rank there."""
+    return [(item, rank) for item in seen.missed or () for rank in [seen.rank(item)] if rank is not None]
+
+
+def _at(ranked: Sequence[tuple[Relevant, int]]) -> str:
+    return counted("rank", sorted({rank for _, rank in ranked}))
+
+
+def _without(missed: Iterable[Relevant]) -> Mended:
+    return Mended(documents=members(missed), evidence=True)
 
 
 EMPTY_RETRIEVAL = Row(
@@ -103,3 +126,6 @@ LOST_BEFORE_PROMPT = Row(
     "lost_before_prompt", "retrieval", "Check the reranker, the filters and the truncation between search and prompt.",
     _lost,
 )     # fmt: skip
+
+# what may have gone wrong in the retrieval half of a compound failure, in the order of the table
+HALVES = (NOT_IN_INDEX, RETRIEVAL_MISS, RANKED_LOW, LOST_BEFORE_PROMPT, SPAN_CUT)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from ragauge.analysis.causes.seen import Seen
+from ragauge.analysis.causes.seen import NOTHING, Mended, Seen
 
-Basis = Literal["record", "labels", "judge"]
+Basis = Literal["record", "labels", "judge", "guess"]
 Component = Literal["retrieval", "generation", "system", "data"]
 
 
@@ -16,12 +16,15 @@ class Why(NamedTuple):
 
     Attributes:
         text: the facts that decided, in words with numbers.
-        basis: the run's own record, the eval set's labels, or a judge's verdicts.
+        basis: the run's own record, the eval set's labels, a judge's verdicts, or a guess: verdicts of a judge that
+            allow another reading too.
+        mends: what would be right without this cause; see `attribute` on second opinions.
         lacking: what would have told more.
     """
 
     text: str
     basis: Basis
+    mends: Mended = NOTHING
     lacking: str = ""
 
 

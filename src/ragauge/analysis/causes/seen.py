@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,31 @@ from ragauge.metrics.usage import cited_for
 LEAST_GAP = 3     # characters of a gold span: chunkers drop the white space between two chunks
 
 
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What would be right if a cause were mended: no other cause is looked for in it.
+
+    Attributes:
+        everything: nothing else can be known, or the answer should not be there at all.
+        documents: missed documents, each by the members of its group.
+        evidence: what the passages lack: reference claims in none of them, spans cut through, a refusal for want of
+            them, an answer in part.
+        claims: numbers of the answer's claims that are wrong or without support.
+        usage: which passages the answer uses.
+        answer: what the answer leaves out.
+    """
+
+    everything: bool = False
+    documents: frozenset[tuple[str, ...]] = frozenset()
+    evidence: bool = False
+    claims: frozenset[int] = frozenset()
+    usage: bool = False
+    answer: bool = False
+
+
+NOTHING = Mended()
+
+
 class Seen:
     """What is known about one example. Nothing is computed before it is asked for.
 
@@ -24,13 +50,15 @@ class Seen:
     Attributes:
         facts: the example, its response and the evidence.
         indexed: the documents in the index, where a listing is known.
+        mended: what is taken to be right, whatever the facts say.
         n: passages handed on; 0 when not recorded too.
     """
 
-    def __init__(self, facts: Facts, indexed: Collection[str] | None = None) -> None:
+    def __init__(self, facts: Facts, indexed: Collection[str] | None = None, mended: Mended = NOTHING) -> None:
         self.facts, self.example, self.response, self.indexed = facts, facts.example, facts.response, indexed
         self.passages: Sequence[Passage] | None = facts.response.passages
         self.n = len(self.passages or ())
+        self.mended = mended
 
     def asked(self, question: str) -> Any:
         """A question's facts, or None."""
@@ -62,7 +90,8 @@ class Seen:
         if not self.relevant or self.passages is None:
             return None
         there = {passage.doc_id for passage in self.passages}
-        return tuple(item for item in self.relevant if there.isdisjoint(item.doc_ids))
+        right = self.mended.documents
+        return tuple(i for i in self.relevant if i.doc_ids not in right and there.isdisjoint(i.doc_ids))
 
     @cached_property
     def ranks(self) -> dict[str, int] | None:
@@ -82,6 +111,8 @@ class Seen:
     @cached_property
     def cut_spans(self) -> tuple[Span, ...]:
         """Gold spans that lack characters although their document was handed on."""
+        if self.mended.evidence:
+            return ()
         return tuple(span for span in self.spans if self._pieces(span) and _open(span, self._pieces(span)))
 
     @cached_property
@@ -89,6 +120,13 @@ class Seen:
         """Whether every passage of the gold documents says where it stands in them."""
         docs = {span.doc_id for span in self.spans}
         return all(passage.span is not None for passage in self.passages or () if passage.doc_id in docs)
+
+    @cached_property
+    def spans_whole(self) -> bool:
+        """Whether labels say that all of the evidence was handed on: every gold span, from end to end."""
+        return bool(self.spans) and self.spans_known and all(
+            self._pieces(span) and not _open(span, self._pieces(span)) for span in self.spans
+        )     # fmt: skip
 
     def _pieces(self, span: Span) -> list[tuple[int, int]]:
         found = [passage.span for passage in self.passages or () if passage.doc_id == span.doc_id]
@@ -146,12 +184,16 @@ class Seen:
     @property
     def refuse(self) -> bool | None:
         """Whether the answer declines."""
-        return self.answer.refuse if self.answer else None
+        declines = self.answer.refuse if self.answer else None
+        return False if declines and self.mended.evidence else declines
 
     @property
     def address(self) -> str | None:
         """Whether the answer addresses the question: fully, partly, no."""
-        return self.answer.address if self.answer else None
+        if self.answer is None or self.answer.address is None:
+            return None
+        excused = self.mended.evidence and (self.answer.refuse or self.answer.address == "partly")
+        return "fully" if excused or self.mended.answer else self.answer.address
 
     @cached_property
     def claims(self) -> tuple[Claim, ...] | None:
@@ -168,12 +210,17 @@ class Seen:
     @cached_property
     def bare(self) -> tuple[Claim, ...]:
         """Claims that no passage supports or contradicts."""
-        return tuple(claim for claim in self.claims or () if not claim.supporting and not claim.contradicting)
+        return tuple(claim for claim in self._unsupported if not claim.contradicting)
 
     @cached_property
     def against(self) -> tuple[Claim, ...]:
         """Claims that passages contradict and none supports."""
-        return tuple(claim for claim in self.claims or () if not claim.supporting and claim.contradicting)
+        return tuple(claim for claim in self._unsupported if claim.contradicting)
+
+    @cached_property
+    def _unsupported(self) -> tuple[Claim, ...]:
+        right = self.mended.claims
+        return tuple(claim for claim in self.claims or () if not claim.supporting and claim.n not in right)
 
     def cited(self, claim: Claim) -> frozenset[int]:
         """Z: numbers of the passages cited for a claim."""
@@ -200,7 +247,20 @@ class Seen:
     @cached_property
     def unmet(self) -> tuple[ReferenceClaim, ...]:
         """Reference claims that no passage supports."""
+        return () if self.mended.evidence else self._unmet
+
+    @cached_property
+    def _unmet(self) -> tuple[ReferenceClaim, ...]:
         return tuple(claim for claim in self.reference or () if claim.supporting == ())
+
+    @cached_property
+    def lost(self) -> tuple[ReferenceClaim, ...]:
+        """Reference claims that no passage supports, unless labels say that all of the evidence was handed on.
+
+        Where every labelled span came and a claim is still in no passage, the reference says more than the documents,
+        or the judge overlooked it: the retriever lost nothing.
+        """
+        return () if self.spans_whole else self.unmet
 
     @cached_property
     def met(self) -> tuple[ReferenceClaim, ...]:
@@ -242,14 +302,17 @@ class Seen:
         if self.agreement is None or self.answer is None:
             return ()
         pairs = zip(self.answer.claims, self.agreement.answer, strict=False)
-        return tuple(claim for claim, agrees in pairs if agrees == "contradicts")
+        return tuple(c for c, agrees in pairs if agrees == "contradicts" and c.n not in self.mended.claims)
 
     @cached_property
     def unstated(self) -> tuple[int, ...]:
         """Numbers of the reference claims that the answer does not state; a sentence that failed may state any."""
         if self.agreement is None or any(claim.text is None for claim in (self.answer.claims if self.answer else ())):
             return ()
-        return tuple(n for n, stated in enumerate(self.agreement.reference, 1) if stated is False)
+        right = {claim.n for claim in self._unmet} if self.mended.evidence else set()
+        left = tuple(n for n, said in enumerate(self.agreement.reference, 1) if said is False and n not in right)
+        # a claim that is wrong may stand where a right one belongs
+        return () if self.mended.answer or len(left) <= len(self.mended.claims) else left
 
 
 def _open(span: Span, pieces: Iterable[tuple[int, int]]) -> bool:
@@ -284,3 +347,8 @@ def documents(items: Sequence[Relevant], most: int = 3) -> str:
     listed = [item.doc_ids[0] if len(item.doc_ids) == 1 else " or ".join(item.doc_ids[:most]) for item in items[:most]]
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return f"gold document{'s' if len(items) > 1 else ''} {', '.join(listed)}{more}"
+
+
+def members(items: Iterable[Relevant]) -> frozenset[tuple[str, ...]]:
+    """Labelled items as `Mended` names them."""
+    return frozenset(item.doc_ids for item in items)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
-from ragauge.analysis.causes.seen import Seen, counted, documents
+from ragauge.analysis.causes.seen import Mended, Seen, counted, documents, members
 
 LONGEST = 200     # characters of an error that are shown
 
@@ -13,26 +13,29 @@ def _failed(seen: Seen) -> Verdict:
     error = seen.response.error
     if error is None:
         return None
-    return Why(f"the system failed: {error if len(error) <= LONGEST else error[:LONGEST] + ' …'}", "record")
+    text = f"the system failed: {error if len(error) <= LONGEST else error[:LONGEST] + ' …'}"
+    return Why(text, "record", Mended(everything=True))
 
 
 def _stale(seen: Seen) -> Verdict:
-    """A wrong claim rests on outdated passages alone, or the gold documents came only in outdated versions."""
+    """A wrong claim rests on outdated passages alone, or a gold document came only in an outdated version."""
     wrong = [claim for claim in seen.wrong if claim.supporting]
     if not seen.dated:
         suspect = wrong or (seen.unmet and any(any(seen.versions(item)) for item in seen.relevant))
         return Lack("dates or versions of the passages not recorded") if suspect else None
-    for claim in wrong:
-        if seen.stale.issuperset(claim.supporting):
-            where = counted("passage", claim.supporting)
-            return Why(f"claim {claim.n} contradicts the reference and rests on {where}, outdated", "judge")
-    if seen.unmet:
-        came = [(item, *seen.versions(item)) for item in seen.relevant]
-        old = {n for _, _, numbers in came for n in numbers}
-        if old and not any(current for _, current, _ in came):
-            items = documents([item for item, _, numbers in came if numbers])
-            text = f"{items} came only as an outdated version ({counted('passage', old)})"
-            return Why(f"{text}; {counted('reference claim', [c.n for c in seen.unmet])} in no passage", "labels")
+    resting = [claim for claim in wrong if seen.stale.issuperset(claim.supporting)]
+    if resting:
+        where = counted("passage", resting[0].supporting)
+        text = f"claim {resting[0].n} contradicts the reference and rests on {where}, outdated"
+        return Why(text, "judge", Mended(claims=frozenset(claim.n for claim in resting)))
+    aged = {item: old for item in seen.relevant for current, old in [seen.versions(item)] if old and not current}
+    if aged and seen.unmet:
+        old = {n for numbers in aged.values() for n in numbers}
+        text = f"{documents(list(aged))} came only as an outdated version ({counted('passage', old)})"
+        claims = counted("reference claim", [claim.n for claim in seen.unmet])
+        return Why(f"{text}; {claims} in no passage", "labels", Mended(documents=members(aged), evidence=True))
+    if aged and not seen.evidence_whole:
+        return Lack(seen.lack("verify_reference.claims"))
     on_old = any(claim.supporting and seen.stale.issuperset(claim.supporting) for claim in seen.claims or ())
     return Lack(seen.lack("agree.answer")) if on_old and seen.agreement is None else None
 
@@ -44,7 +47,8 @@ def _not_indexed(seen: Seen) -> Verdict:
     if seen.indexed is None:
         return Lack("a listing of the index")
     absent = [item for item in seen.missed if not any(doc_id in seen.indexed for doc_id in item.doc_ids)]
-    return Why(f"{documents(absent)} not in the index", "labels") if absent else None
+    mends = Mended(documents=members(absent), evidence=True)
+    return Why(f"{documents(absent)} not in the index", "labels", mends) if absent else None
 
 
 SYSTEM_FAILED = Row(
