@@ -76,6 +76,7 @@ class Cause:
         basis: what decided: record (the run itself), labels (of the eval set), judge, or guess (a judge's verdicts
             that allow another reading); "" when nothing did.
         second_by: the facts that decided the second, in words with numbers.
+        listing: fingerprint of the listing of the index that was known; "" for none.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Cause:
     lacking: tuple[str, ...] = ()
     basis: str = ""
     second_by: str = ""
+    listing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
