@@ -1,8 +1,8 @@
-"""Every metric there is, by name."""
+"""Every metric there is, by name. A family is imported when it is first looked into: most commands need one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, Field, fields
 from functools import cache
 from itertools import product
@@ -10,30 +10,42 @@ from math import isfinite
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ragauge.errors import UnknownName, UsageError
-from ragauge.metrics import answer, context, retrieval
 from ragauge.metrics.base import Metric
-from ragauge.metrics.docstring import described
-from ragauge.metrics.facts import question_of
-from ragauge.metrics.naming import read
+from ragauge.metrics.naming import Aliases, head_of, read
 from ragauge.metrics.presets import PRESETS
 
-FAMILIES: Mapping[str, Sequence[type[Metric]]] = {
-    "retrieval": retrieval.METRICS,
-    "context": context.METRICS,
-    "answer": answer.METRICS,
-}
+Family = Literal["retrieval", "context", "answer"]
+FAMILIES: tuple[Family, ...] = ("retrieval", "context", "answer")
 
 
 @cache
-def classes() -> dict[str, type[Metric]]:
+def family(name: Family) -> tuple[type[Metric], ...]:
+    """The classes of a family, in order."""
+    match name:
+        case "retrieval":
+            from ragauge.metrics import retrieval
+
+            return retrieval.METRICS
+        case "context":
+            from ragauge.metrics import context
+
+            return context.METRICS
+        case "answer":
+            from ragauge.metrics import answer
+
+            return answer.METRICS
+
+
+@cache
+def classes(families: tuple[Family, ...] = FAMILIES) -> dict[str, type[Metric]]:
     """Name -> class, of every family, in order."""
-    return {cls.name(): cls for family in FAMILIES.values() for cls in family}
+    return {cls.name(): cls for name in families for cls in family(name)}
 
 
 @cache
-def aliases() -> dict[str, tuple[str, Mapping[str, Any]]]:
+def aliases(families: tuple[Family, ...] = FAMILIES) -> Aliases:
     """Other name -> (name, parameters)."""
-    return {alias: (cls.name(), given) for cls in classes().values() for alias, given in cls.aliases.items()}
+    return {alias: (cls.name(), given) for cls in classes(families).values() for alias, given in cls.aliases.items()}
 
 
 @cache
@@ -49,6 +61,11 @@ def parse(name: str) -> Metric:
     >>> str(parse("context_utilization"))
     'context_precision:by=answer:ranked=true'
     """
+    head = head_of(name)
+    for one in FAMILIES:
+        own = (one,)
+        if head in classes(own) or head in aliases(own):
+            return read(name, classes(own), aliases(own))
     return read(name, classes(), aliases())
 
 
@@ -77,6 +94,8 @@ def select(names: Sequence[str]) -> list[Metric]:
 
 def questions(metrics: Sequence[Metric]) -> tuple[str, ...]:
     """The questions that have to be asked for these metrics, in the order of asking."""
+    from ragauge.metrics.facts import question_of
+
     asked = {question_of(fact) for metric in metrics for fact in metric.needs.values()}
     if "agree" in asked:
         asked.add("verify_answer")
@@ -89,6 +108,8 @@ def describe(metric: Metric) -> tuple[str, str, str]:
     >>> describe(parse("faithfulness"))[1]
     'faithfulness = #{i : S[i] is not empty} / c'
     """
+    from ragauge.metrics.docstring import described
+
     return described(metric)
 
 

@@ -16,6 +16,15 @@ FORM = re.compile(r"^(?P<name>[a-z0-9_]+)(?P<params>(?::[a-z_]+=[\w./+-]+)*)(?:@
 Aliases = Mapping[str, tuple[str, Mapping[str, Any]]]
 
 
+def head_of(name: str) -> str:
+    """The name without parameters and cutoff, whether it is well formed or not.
+
+    >>> head_of("ndcg:gain=exp@10")
+    'ndcg'
+    """
+    return re.split("[:@]", name.strip(), maxsplit=1)[0]
+
+
 def read(name: str, classes: Mapping[str, type[Metric]], aliases: Aliases) -> Metric:
     """The metric that a printed name or alias stands for.
 

@@ -1,5 +1,6 @@
 """Retrieval from labels: asks nothing."""
 
+from ragauge.metrics.base import Metric
 from ragauge.metrics.retrieval.bpref import Bpref
 from ragauge.metrics.retrieval.empty_result_rate import EmptyResultRate
 from ragauge.metrics.retrieval.f1 import F1
@@ -14,7 +15,7 @@ from ragauge.metrics.retrieval.r_precision import RPrecision
 from ragauge.metrics.retrieval.rbp import Rbp
 from ragauge.metrics.retrieval.recall import Recall
 
-METRICS = (
+METRICS: tuple[type[Metric], ...] = (
     Recall,
     Precision,
     F1,
