@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ragauge.data.canonical import digest, plain
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -30,6 +32,24 @@ class Ask:
     params: Mapping[str, Any] = field(default_factory=dict)
     judge_repeat: int = 0
     attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ModelName:
+    """Which model at which place: part of every reply key.
+
+    Attributes:
+        provider: openai, openai-chat, anthropic, google.
+        model: as the provider names it.
+        endpoint: base URL without credentials, query and fragment; "" = the provider's own.
+    """
+
+    provider: str
+    model: str
+    endpoint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.provider}:{self.model}" + (f"@{self.endpoint}" if self.endpoint else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +90,14 @@ class Reply:
     usage: Usage | None = None
     cost: float | None = None
     latency_ms: float | None = None
+
+
+def reply_key(name: ModelName, ask: Ask) -> str:
+    """SHA-256 of who is asked and of everything that is asked: no run, no example, no question's name.
+
+    Two attempts at one text are two keys; so are two asking of a judge. Time-outs and concurrency are in none.
+    """
+    return digest([
+        name.provider, name.endpoint, name.model, ask.kind, ask.messages, plain(ask.schema), plain(ask.params),
+        ask.judge_repeat, ask.attempt,
+    ])  # fmt: skip

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from ragauge.data.ask import Ask, Reply, Usage
+from ragauge.data.ask import Ask, ModelName, Reply, Usage
 
 Trouble = Literal["rate_limited", "server", "timeout", "connection", "too_long", "refused", "auth", "unknown_model"]
 
 PASSING: frozenset[Trouble] = frozenset({"rate_limited", "server", "timeout", "connection"})     # worth another try
 FATAL: frozenset[Trouble] = frozenset({"auth", "unknown_model"})     # no other call to this model can succeed
-
-
-@dataclass(frozen=True, slots=True)
-class ModelName:
-    """Which model at which place: part of every reply key.
-
-    Attributes:
-        provider: openai, openai-chat, anthropic, google.
-        model: as the provider names it.
-        endpoint: base URL without credentials, query and fragment; "" = the provider's own.
-    """
-
-    provider: str
-    model: str
-    endpoint: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.provider}:{self.model}" + (f"@{self.endpoint}" if self.endpoint else "")
 
 
 class CallError(Exception):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ragauge.data.ask import Ask, Reply, Usage
+from ragauge.data.ask import Ask, ModelName, Reply, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Call:
     Attributes:
         key: of the reply that was wanted.
         question: such as verify_answer; "" for what belongs to none.
-        model: as asked, `provider:model[@endpoint]`.
+        model: as asked.
         outcome: ok, failed, or the trouble: rate_limited, server, timeout, connection, too_long, refused …
         response_no: for which response it was made; None for none (preparing a set). A reply that others reuse
             stays with the response that paid.
@@ -30,7 +30,7 @@ class Call:
 
     key: str
     question: str
-    model: str
+    model: ModelName
     outcome: str
     response_no: int | None = None
     run_id: str = ""
@@ -44,7 +44,7 @@ class Call:
 class ReplyInfo:
     """A group of stored replies as `ragauge cache` lists it: those of one model to one question."""
 
-    model: str
+    model: ModelName
     question: str
     n: int
     failed: int
@@ -57,7 +57,7 @@ class ReplyInfo:
 class Spent:
     """Calls of one model for one question within one run."""
 
-    model: str
+    model: ModelName
     question: str
     calls: int
     failed: int
@@ -69,13 +69,13 @@ class Spent:
 
 
 class Replies(Protocol):
-    """What models said: the only paid truth. Replies are never changed."""
+    """What models said: the only paid truth. A reply is never changed; a failed one gives way to one that is not."""
 
-    def put(self, found: Sequence[tuple[str, Ask, str, Reply]]) -> builtins.list[Reply]:
-        """Stores replies as (key, ask, model, reply), durably, in one transaction.
+    def put(self, found: Sequence[tuple[ModelName, Ask, Reply]]) -> builtins.list[Reply]:
+        """Stores replies under their keys, durably, in one transaction.
 
         Returns:
-            The stored reply of each, in order: under a key that is there already, the first one.
+            The stored reply of each, in order, with its key: of several under one key the first that did not fail.
         """
 
     def get(self, keys: Collection[str]) -> dict[str, Reply]:
@@ -85,7 +85,14 @@ class Replies(Protocol):
         """What is stored, by model and question."""
 
     def prune(self, *, model: str = "", question: str = "", before: str = "", failed_only: bool = False) -> int:
-        """Removes replies that match all that is given; returns how many. Evidence read from them stays."""
+        """Removes replies that match all that is given; returns how many. Evidence read from them stays.
+
+        Args:
+            model: as printed, `provider:model[@endpoint]`.
+            question: such as verify_answer.
+            before: ISO 8601; older ones.
+            failed_only: only failed ones.
+        """
 
     def lines(self) -> Iterator[Mapping[str, Any]]:
         """Every reply as JSON types, with its ask, for a file that another store can read in."""
@@ -103,5 +110,5 @@ class Calls(Protocol):
     def spent(self, run_id: str | None = None) -> builtins.list[Spent]:
         """Tokens and cost by model and question, of one run or of all."""
 
-    def by_response(self, run_id: str) -> dict[int, float | None]:
-        """Cost by response; None where a price is unknown."""
+    def by_response(self, run_id: str) -> dict[tuple[str, int], float | None]:
+        """Cost by (query_id, repeat) of the responses that calls were made for; None where a price is unknown."""

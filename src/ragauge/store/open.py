@@ -10,7 +10,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from ragauge.errors import StoreError, UsageError
+from ragauge.store.call_contracts import Calls, Replies
 from ragauge.store.contracts import Causes, Evidences, Runs, Scores, Sets, Summaries, Texts
+from ragauge.store.listing_contracts import Listings
 
 if TYPE_CHECKING:
     from ragauge.store.sql.database import Database
@@ -34,6 +36,9 @@ class Store:
         scores: scores.
         causes: why examples failed.
         summaries: the last summary of each run.
+        replies: what models said.
+        calls: every attempt at a model.
+        listings: what is in the index of each run's system, where that is known.
     """
 
     url: str
@@ -44,6 +49,9 @@ class Store:
     scores: Scores
     causes: Causes
     summaries: Summaries
+    replies: Replies
+    calls: Calls
+    listings: Listings
     _database: Database
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -80,9 +88,12 @@ def open_store(url: str = DEFAULT_URL) -> Store:
         StoreError: it cannot be opened, is newer than this program, or is another program's database.
     """
     from ragauge.store.migrations.upgrade import upgrade
+    from ragauge.store.sql.calls import SqlCalls
     from ragauge.store.sql.causes import SqlCauses
     from ragauge.store.sql.database import Database, use_write_ahead_log
     from ragauge.store.sql.evidence import SqlEvidence
+    from ragauge.store.sql.listings import SqlListings
+    from ragauge.store.sql.replies import SqlReplies
     from ragauge.store.sql.runs import SqlRuns
     from ragauge.store.sql.scores import SqlScores
     from ragauge.store.sql.sets import SqlSets
@@ -105,6 +116,9 @@ def open_store(url: str = DEFAULT_URL) -> Store:
         scores=SqlScores(database),
         causes=SqlCauses(database),
         summaries=SqlSummaries(database),
+        replies=SqlReplies(database),
+        calls=SqlCalls(database),
+        listings=SqlListings(database),
         _database=database,
     )
 

@@ -244,3 +244,53 @@ summaries = Table(
     Column("judge_repeat", Integer, primary_key=True),
     Column("body", LargeBinary, nullable=False),
 )
+
+models = Table(
+    "models",
+    metadata,
+    Column("model_no", Key, primary_key=True),
+    Column("provider", Words, nullable=False),
+    Column("model", Words, nullable=False),
+    Column("endpoint", Words, nullable=False),
+    UniqueConstraint("provider", "model", "endpoint"),
+)
+
+replies = Table(
+    "replies",
+    metadata,
+    Column("reply_no", Key, primary_key=True),
+    Column("key", LargeBinary(32), nullable=False, unique=True),
+    Column("model_no", Key, ForeignKey("models.model_no"), nullable=False),
+    Column("question", Words, nullable=False),
+    Column("failed", SmallInteger, nullable=False),
+    Column("at", Text, nullable=False),
+    Column("ask", LargeBinary, nullable=False),  # packed JSON of what was asked: the key follows from it
+    Column("body", LargeBinary, nullable=False),  # packed JSON of the reply, its vectors left out
+    Column("vectors", LargeBinary),  # 32-bit floats, little end first, a row a text
+)
+
+calls = Table(
+    "calls",
+    metadata,
+    Column("call_no", Key, primary_key=True),
+    Column("run_no", Key),  # no reference: what was paid stays on record when the run goes
+    Column("response_no", Key),
+    Column("key", LargeBinary(32), nullable=False),
+    Column("model_no", Key, ForeignKey("models.model_no"), nullable=False),
+    Column("question", Words, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("input_tokens", Integer),
+    Column("output_tokens", Integer),
+    Column("cached_tokens", Integer),
+    Column("cost", Float),
+    Column("latency_ms", Float),
+    Column("at", Text, nullable=False),
+    Index("calls_by_run", "run_no", "response_no"),
+)
+
+listings = Table(
+    "listings",
+    metadata,
+    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+)

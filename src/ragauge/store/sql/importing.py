@@ -6,7 +6,6 @@ import hashlib
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, CursorResult, insert, select, text
@@ -18,6 +17,7 @@ from ragauge.errors import DataError, UsageError
 from ragauge.store.packing import pack
 from ragauge.store.schema import examples, responses, run_names, run_texts, runs, sets
 from ragauge.store.sql import texts as texts_area
+from ragauge.store.sql.clock import now
 from ragauge.store.sql.database import Database, chunks
 from ragauge.store.sql.spool import Packed, Spool
 
@@ -26,11 +26,6 @@ SET_OF_RUN = text("""
     SELECT :set_no, row_number() OVER (ORDER BY min(response_no)), example_no
     FROM responses WHERE run_no = :run_no GROUP BY example_no
 """)
-
-
-def now() -> str:
-    """The time, UTC, as ISO text that sorts."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def key_of(result: CursorResult[Any]) -> int:

@@ -13,8 +13,9 @@ from ragauge.errors import UnknownName
 from ragauge.store.contracts import SetInfo
 from ragauge.store.packing import pack, unpack
 from ragauge.store.schema import examples, set_examples, sets
+from ragauge.store.sql.clock import now
 from ragauge.store.sql.database import Database, chunks
-from ragauge.store.sql.importing import key_of, now, put_examples
+from ragauge.store.sql.importing import key_of, put_examples
 from ragauge.store.sql.spool import groups_of, query_key_of
 
 

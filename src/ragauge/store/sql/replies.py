@@ -1,0 +1,181 @@
+"""What models said, by key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, select, true
+
+from ragauge.data.ask import Ask, ModelName, Reply, reply_key
+from ragauge.data.canonical import canonical, plain
+from ragauge.data.codec import decode, encode, from_plain
+from ragauge.errors import DataError
+from ragauge.store.call_contracts import ReplyInfo
+from ragauge.store.packing import pack, unpack
+from ragauge.store.schema import replies as table
+from ragauge.store.sql.clock import now
+from ragauge.store.sql.database import Database, chunks
+from ragauge.store.sql.models import model_nos, named
+
+PAGE = 200     # replies read at a time
+
+
+class SqlReplies:
+    """`Replies` on a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, found: Sequence[tuple[ModelName, Ask, Reply]]) -> list[Reply]:
+        """Stores replies under their keys; returns what is stored, the first that did not fail."""
+        keys = [reply_key(name, ask) for name, ask, _ in found]
+        mine = {key: (*one, now()) for key, one in zip(reversed(keys), reversed(found), strict=True)}
+        with self._database.write() as connection:
+            self._insert(connection, mine)
+            stored = _by_key(connection, mine)
+        return [stored[key] for key in keys]
+
+    def get(self, keys: Collection[str]) -> dict[str, Reply]:
+        """The replies of those keys that are stored."""
+        with self._database.read() as connection:
+            return _by_key(connection, keys)
+
+    def groups(self) -> list[ReplyInfo]:
+        """What is stored, by model and question."""
+        size = func.length(table.c.ask) + func.length(table.c.body) + func.coalesce(func.length(table.c.vectors), 0)
+        query = (
+            select(
+                table.c.model_no, table.c.question, func.count(), func.sum(table.c.failed), func.sum(size),
+                func.min(table.c.at), func.max(table.c.at),
+            )
+            .group_by(table.c.model_no, table.c.question)
+            .order_by(table.c.model_no, table.c.question)
+        )  # fmt: skip
+        with self._database.read() as connection:
+            names = named(connection)
+            return [ReplyInfo(names[model], *rest) for model, *rest in connection.execute(query)]
+
+    def prune(self, *, model: str = "", question: str = "", before: str = "", failed_only: bool = False) -> int:
+        """Removes replies that match all that is given; returns how many."""
+        with self._database.write() as connection:
+            numbers = [number for number, name in named(connection).items() if not model or str(name) == model]
+            wanted: list[ColumnElement[bool]] = [
+                table.c.model_no.in_(numbers),
+                table.c.question == question if question else true(),
+                table.c.at < before if before else true(),
+                table.c.failed == 1 if failed_only else true(),
+            ]
+            return connection.execute(delete(table).where(and_(*wanted))).rowcount
+
+    def lines(self) -> Iterator[Mapping[str, Any]]:
+        """Every reply as JSON types, with its ask."""
+        last = 0
+        with self._database.read() as connection:
+            names = named(connection)
+            page = select(table).order_by(table.c.reply_no).limit(PAGE)
+            while rows := connection.execute(page.where(table.c.reply_no > last)).all():
+                for row in rows:
+                    yield _line(row, names[row.model_no])
+                last = rows[-1].reply_no
+
+    def add_lines(self, lines: Iterable[Mapping[str, Any]]) -> tuple[int, int]:
+        """Takes in such lines, all or none: (added, already there)."""
+        added = there = 0
+        with self._database.write() as connection:
+            for part in chunks(enumerate(lines, 1), PAGE):
+                mine = dict(_read_line(line, n) for n, line in part)
+                known = len(_by_key(connection, mine))
+                self._insert(connection, mine)
+                added, there = added + len(mine) - known, there + known + len(part) - len(mine)
+        return added, there
+
+    def _insert(self, connection: Connection, mine: Mapping[str, tuple[ModelName, Ask, Reply, str]]) -> None:
+        """Adds what is new, and what did not fail in place of what did."""
+        if not mine:
+            return
+        numbers = model_nos(self._database, connection, {name for name, _, _, _ in mine.values()})
+        rows = [
+            {
+                "key": bytes.fromhex(key), "model_no": numbers[name], "question": ask.question,
+                "failed": int(reply.status == "failed"), "at": at, "ask": pack(encode(ask)),
+                "body": pack(encode(replace(reply, vectors=None, key=""))), "vectors": _floats(reply.vectors),
+            }
+            for key, (name, ask, reply, at) in mine.items()
+        ]  # fmt: skip
+        statement = self._database.insert(table)
+        connection.execute(
+            statement.on_conflict_do_update(
+                index_elements=["key"],
+                set_={name: statement.excluded[name] for name in ("failed", "at", "body", "vectors")},
+                where=and_(table.c.failed == 1, statement.excluded.failed == 0),
+            ),
+            rows,
+        )
+
+
+def _by_key(connection: Connection, keys: Collection[str]) -> dict[str, Reply]:
+    found = {}
+    columns = (table.c.key, table.c.body, table.c.vectors)
+    for part in chunks(keys):
+        for row in connection.execute(select(*columns).where(table.c.key.in_([bytes.fromhex(key) for key in part]))):
+            found[row.key.hex()] = _reply(row)
+    return found
+
+
+def _reply(row: Any) -> Reply:
+    reply = decode(Reply, unpack(row.body))
+    return replace(reply, key=row.key.hex(), vectors=_rows(row.vectors))
+
+
+def _floats(vectors: Any) -> bytes | None:
+    """Vectors as bytes: their number in four bytes, then the rows."""
+    import numpy as np
+
+    if vectors is None:
+        return None
+    rows = np.ascontiguousarray(vectors, dtype="<f4")
+    return len(rows).to_bytes(4, "little") + rows.tobytes()
+
+
+def _rows(packed: bytes | None) -> Any:
+    import numpy as np
+
+    if packed is None:
+        return None
+    return np.frombuffer(packed, "<f4", offset=4).reshape(int.from_bytes(packed[:4], "little"), -1)
+
+
+def _line(row: Any, name: ModelName) -> dict[str, Any]:
+    rows = _rows(row.vectors)
+    vectors = {} if rows is None else {"vectors": [[float(value) for value in one] for one in rows]}
+    reply = json.loads(unpack(row.body))
+    ask = json.loads(unpack(row.ask))
+    return {"key": row.key.hex(), "at": row.at, "model": plain(name), "ask": ask, "reply": reply | vectors}
+
+
+def _read_line(line: Mapping[str, Any], n: int) -> tuple[str, tuple[ModelName, Ask, Reply, str]]:
+    """A line as it is stored; its key is computed anew, so that no reply comes in under another's key."""
+    import numpy as np
+
+    try:
+        name, ask = from_plain(ModelName, line["model"]), from_plain(Ask, line["ask"])
+        parts = dict(line["reply"])
+        vectors = parts.pop("vectors", None)
+        reply = from_plain(Reply, parts)
+        at = str(line["at"])
+        if vectors is not None:
+            reply = replace(reply, vectors=np.asarray(vectors, dtype="<f4").reshape(len(vectors), -1))
+    except (KeyError, TypeError, ValueError, DataError) as error:
+        expected = "expected key, at, model, ask and reply as `ragauge cache export` writes them"
+        raise DataError(f"reply {n} cannot be read ({type(error).__name__}: {error}); {expected}.") from error
+    key = reply_key(name, ask)
+    if key != line.get("key"):
+        raise DataError(
+            f"reply {n}: its key {str(line.get('key'))[:12]}… does not follow from its ask ({key[:12]}…): the line was "
+            "changed. Leave it out, or export it again."
+        )
+    canonical(plain(ask))     # refuses what JSON cannot hold before anything is written
+    return key, (name, ask, reply, at)

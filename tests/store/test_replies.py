@@ -1,0 +1,182 @@
+"""The contracts of replies and calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
+from ragauge.data.example import Example
+from ragauge.data.response import Response
+from ragauge.data.run import Run
+from ragauge.errors import DataError
+from ragauge.store.call_contracts import Call
+from ragauge.store.contracts import Record
+from ragauge.store.open import Store, open_store
+
+MODEL = ModelName("openai-chat", "small", "http://127.0.0.1:8080/v1")
+ELSEWHERE = replace(MODEL, endpoint="http://127.0.0.1:8081/v1")
+ASK = Ask("chat", "agree", 1, (("system", "s \ud800"), ("user", "u")), {"type": "object"}, {"temperature": 0})
+REPLY = Reply("ok", '{"a": 1}', finish="stop", served="small-1", usage=Usage(10, 2, 1), cost=0.25, latency_ms=12.5)
+FAILED = Reply("failed", reason="the provider's filter", finish="content_filter")
+KEY = reply_key(MODEL, ASK)
+
+
+class RepliesContract:
+    """What every store of replies does. A back end supplies `store`."""
+
+    def test_reply_survives_reopening(self, store: Store) -> None:
+        """A reply that was put is read back equal, with its key, by a store opened anew."""
+        (kept,) = store.replies.put([(MODEL, ASK, REPLY)])
+        assert kept == replace(REPLY, key=KEY)
+        with open_store(store.url) as again:
+            assert again.replies.get([KEY, "00" * 32]) == {KEY: kept}
+
+    def test_first_insert_wins(self, store: Store) -> None:
+        """A second reply under one key is dropped, and its writer is handed the first."""
+        store.replies.put([(MODEL, ASK, REPLY)])
+        (handed,) = store.replies.put([(MODEL, ASK, replace(REPLY, text="other"))])
+        assert handed.text == REPLY.text
+        first, second = store.replies.put([(ELSEWHERE, ASK, replace(REPLY, text=word)) for word in "ab"])
+        assert first.text == second.text == "a"
+
+    def test_failure_gives_way(self, store: Store) -> None:
+        """A failed reply gives way to one that is not, never the other way round."""
+        assert store.replies.put([(MODEL, ASK, FAILED)])[0].status == "failed"
+        assert store.replies.put([(MODEL, ASK, REPLY)])[0].status == "ok"
+        assert store.replies.put([(MODEL, ASK, FAILED)])[0].text == REPLY.text
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            (ELSEWHERE, ASK),
+            (replace(MODEL, model="large"), ASK),
+            (replace(MODEL, provider="openai"), ASK),
+            (MODEL, replace(ASK, attempt=2)),
+            (MODEL, replace(ASK, judge_repeat=1)),
+            (MODEL, replace(ASK, schema={"type": "array"})),
+            (MODEL, replace(ASK, params={})),
+            (MODEL, replace(ASK, messages=(("system", "s \ud800"), ("user", "u2")))),
+        ],
+    )
+    def test_cases_46_47_97_a_key_names_all_that_is_asked(self, store: Store, other: tuple[ModelName, Ask]) -> None:
+        """Another endpoint, model, provider, attempt, repeat, schema, parameter or message never reuses a reply."""
+        store.replies.put([(MODEL, ASK, REPLY)])
+        assert store.replies.get([reply_key(*other)]) == {}
+
+    def test_case_47_a_question_of_another_name_is_the_same_ask(self) -> None:
+        """What does not reach the model, such as the question's name and version, is no part of the key."""
+        assert reply_key(MODEL, replace(ASK, question="cover", version=9)) == KEY
+
+    def test_vectors_survive(self, store: Store) -> None:
+        """Vectors come back as they were, to the last bit of a 32-bit float."""
+        rows = np.random.default_rng(7).normal(size=(3, 5)).astype("float32")
+        ask = Ask("embed", "similarity", 1, (("text", "a"), ("text", "b"), ("text", "c")))
+        (kept,) = store.replies.put([(MODEL, ask, Reply("ok", vectors=rows))])
+        assert np.array_equal(kept.vectors, rows)
+
+    def test_export_and_import(self, store: Store, second: Store) -> None:
+        """Exported as JSON lines and read in elsewhere, replies are the same; read in twice, nothing is added."""
+        ask = Ask("embed", "similarity", 1, (("text", "a"),))
+        found = [(MODEL, replace(ASK, attempt=n), replace(REPLY, text=str(n))) for n in range(1, 451)]
+        store.replies.put([*found, (MODEL, ask, Reply("ok", vectors=np.ones((1, 4), "float32")))])
+        lines = [json.dumps(line) for line in store.replies.lines()]
+        assert second.replies.add_lines(json.loads(line) for line in lines) == (451, 0)
+        assert second.replies.add_lines(json.loads(line) for line in lines) == (0, 451)
+        assert [json.dumps(line) for line in second.replies.lines()] == lines
+
+    @pytest.mark.parametrize("damage", ["ask", "key", "reply", "model"])
+    def test_damaged_lines_change_nothing(self, store: Store, second: Store, damage: str) -> None:
+        """A line that was altered or cut is refused by its number, and none of the file's replies is kept."""
+        store.replies.put([(MODEL, replace(ASK, attempt=n), REPLY) for n in (1, 2)])
+        good, bad = (dict(line) for line in store.replies.lines())
+        if damage == "ask":
+            bad["ask"] = bad["ask"] | {"attempt": 7}
+        else:
+            del bad[damage]
+        with pytest.raises(DataError, match="reply 2"):
+            second.replies.add_lines([good, bad])
+        assert second.replies.groups() == []
+
+    def test_groups_and_prune(self, store: Store) -> None:
+        """Replies are listed by model and question with their size, and removed by what is named only."""
+        cover = replace(ASK, question="cover", messages=(("user", "c"),))
+        store.replies.put([(MODEL, ASK, REPLY), (MODEL, cover, FAILED), (ELSEWHERE, ASK, REPLY)])
+        rows = [(one.model, one.question, one.n, one.failed) for one in store.replies.groups()]
+        assert sorted(rows, key=str) == sorted(
+            [(MODEL, "agree", 1, 0), (MODEL, "cover", 1, 1), (ELSEWHERE, "agree", 1, 0)], key=str
+        )
+        assert all(one.bytes > 50 for one in store.replies.groups())
+        assert store.replies.prune(before="2000-01-01") == 0
+        assert store.replies.prune(failed_only=True) == 1
+        assert store.replies.prune(model=str(MODEL), question="agree") == 1
+        assert [one.model for one in store.replies.groups()] == [ELSEWHERE]
+        assert store.replies.prune() == 1
+
+
+class CallsContract:
+    """What every record of attempts does. A back end supplies `store`."""
+
+    def test_spending(self, store: Store) -> None:
+        """Attempts add up by model and question within their run; an unknown price is counted, never 0."""
+        pairs: list[Record] = [(Example(q, "?"), Response(q, answer="a")) for q in ("q0", "q1")]
+        run_id = store.runs.import_run(Run("", "r"), pairs).run_id
+        (first, _), (second, _) = store.runs.order(run_id)
+
+        def call(n: int, outcome: str = "ok", **more: Any) -> Call:
+            return Call(KEY, "agree", MODEL, outcome, n, run_id, **more)
+
+        usage = Usage(100, 10, 5)
+        store.calls.add([
+            call(first, usage=usage, cost=0.5),
+            call(first, "rate_limited"),
+            call(second, usage=usage),
+            Call(KEY, "agree", MODEL, "ok", usage=usage, cost=9.0),
+        ])  # fmt: skip
+        (spent,) = store.calls.spent(run_id)
+        assert (spent.calls, spent.failed, spent.input_tokens, spent.output_tokens) == (3, 1, 200, 20)
+        assert (spent.cached_tokens, spent.cost, spent.unpriced) == (10, 0.5, 1)
+        assert store.calls.spent()[0].cost == 9.5
+        names = {q: n for n, q in zip((first, second), _ids(store, run_id, (first, second)), strict=True)}
+        expected: Mapping[int, float | None] = {first: 0.5, second: None}
+        assert store.calls.by_response(run_id) == {(q, 0): expected[n] for q, n in names.items()}
+
+    def test_nothing_spent(self, store: Store) -> None:
+        """Where nothing was asked nothing is listed, and adding nothing does nothing."""
+        store.calls.add([])
+        assert store.calls.spent() == []
+
+    def test_what_was_paid_outlives_its_run(self, store: Store) -> None:
+        """Deleting a run leaves what was paid on record, and its replies to be reused."""
+        run_id = store.runs.import_run(Run("", "r"), [(Example("q", "?"), Response("q", answer="a"))]).run_id
+        store.calls.add([Call(KEY, "agree", MODEL, "ok", store.runs.order(run_id)[0][0], run_id, Usage(1, 1), 1.0)])
+        store.replies.put([(MODEL, ASK, REPLY)])
+        store.runs.delete(run_id)
+        assert store.calls.spent()[0].cost == 1.0
+        assert store.replies.get([KEY])
+
+
+def _ids(store: Store, run_id: str, numbers: tuple[int, ...]) -> list[str]:
+    return [loaded.example.query_id for loaded in store.runs.load(numbers)]
+
+
+class TestSqliteReplies(RepliesContract):
+    @pytest.fixture
+    def store(self, sqlite_store: Store) -> Store:
+        return sqlite_store
+
+    @pytest.fixture
+    def second(self, tmp_path: Any) -> Any:
+        with open_store(f"sqlite:///{tmp_path / 'second.db'}") as store:
+            yield store
+
+
+class TestSqliteCalls(CallsContract):
+    @pytest.fixture
+    def store(self, sqlite_store: Store) -> Store:
+        return sqlite_store
