@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from ragauge.analysis.causes.row import Lack, Row, Why
 from ragauge.analysis.causes.seen import Seen
@@ -13,7 +13,7 @@ from ragauge.metrics.facts import Facts
 
 
 def attribute(
-    facts: Facts, measured: Mapping[str, Measured] | None = None, *, indexed: Collection[str] | None = None
+    facts: Facts, measured: Mapping[str, Measured] | None = None, *, indexed: Container[str] | None = None
 ) -> Cause | None:
     """The cause of one example's failure: the first row of the cause table that applies.
 

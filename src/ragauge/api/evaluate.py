@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.sources import Source, store_url, stored
-from ragauge.errors import RagaugeError, UsageError
+from ragauge.errors import DataError, RagaugeError, UsageError
 
 if TYPE_CHECKING:
     from ragauge.api.scorecard import Scorecard
+    from ragauge.data.index_listing import IndexListing
     from ragauge.data.run import Run
     from ragauge.engine.execute import Progress
     from ragauge.engine.plan import Plan
@@ -30,6 +31,9 @@ class Wanted:
         limit: evaluate this many examples, drawn at random.
         keep: segment column (or "tag") -> value; only examples that match all.
         workers: processes; None = all cores.
+        index: a listing of the documents in the system's index, see `data.readers.index_listing`; None = not known,
+            or as it was known last.
+        warn: receives a warning about the listing.
     """
 
     metrics: tuple[str, ...] = ()
@@ -37,6 +41,8 @@ class Wanted:
     limit: int | None = None
     keep: Mapping[str, str] = field(default_factory=dict)
     workers: int | None = None
+    index: Any = None
+    warn: Callable[[str], None] | None = None
 
 
 def planner(wanted: Wanted) -> Callable[[Store, str], Plan]:
@@ -54,7 +60,29 @@ def planner(wanted: Wanted) -> Callable[[Store, str], Plan]:
         raise UsageError(f"workers must be at least 1, got {wanted.workers}.")
     needed = bool(questions(metrics)) or wanted.judge not in ("local", *NO_JUDGE)     # a wrong name is told in any case
     judge = build_judge(wanted.judge) if needed else None
-    return lambda store, run_id: plan(store, run_id, metrics, judge, limit=wanted.limit, keep=wanted.keep)
+    return lambda store, run_id: plan(
+        store, run_id, metrics, judge, limit=wanted.limit, keep=wanted.keep, listing=listed(wanted, store, run_id)
+    )
+
+
+def listed(wanted: Wanted, store: Store, run_id: str) -> IndexListing | None:
+    """Which of the run's labelled documents are in the listing that was given; None without one."""
+    if wanted.index is None:
+        return None
+    from ragauge.data.index_listing import IndexListing
+    from ragauge.data.readers.index_listing import doc_ids, said
+    from ragauge.data.readers.reading import warn_user
+
+    labelled = store.listings.labelled(run_id)
+    listing = IndexListing.of(doc_ids(wanted.index), labelled)
+    if not listing.documents:
+        raise DataError("the listing of the index is empty.", source=said(wanted.index))
+    if labelled and listing.absent == labelled:
+        (wanted.warn or warn_user)(
+            f"{said(wanted.index)}: none of the {len(labelled)} labelled documents is in this listing of the index "
+            f"({listing.documents:,} ids). Does it name documents as the labels do?"
+        )
+    return listing
 
 
 def planned(source: Source, wanted: Wanted, store: Store) -> tuple[Plan, Run, bool]:

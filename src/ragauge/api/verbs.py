@@ -61,6 +61,7 @@ async def evaluate_async(
     limit: int | None = None,
     filter: Mapping[str, str] | None = None,
     workers: int | None = None,
+    index: Any = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Scorecard:
     """How good retrieval and generation each are, with what certainty, and what to do.
@@ -82,6 +83,9 @@ async def evaluate_async(
         limit: evaluate this many examples, drawn at random.
         filter: segment column (or "tag") -> value; only the examples that match.
         workers: processes of the local judge; None = all cores.
+        index: a listing of the documents in the system's index, so that a missed document that was never ingested is
+            told from one that search misses: the ids, a table, or the path of a file with one id a line, a corpus.jsonl
+            or any table with a column doc_id. It is kept with the run.
         progress: called with what is done, the rate and the time left.
 
     Returns:
@@ -94,7 +98,7 @@ async def evaluate_async(
     items = (source,) if set is None else (set, source)
     asked = _names(metrics)
     found = Source(items, dict(columns or {}), tuple(segments), name, config=dict(config or {}))
-    wanted = Wanted(asked, judge or "none", limit, dict(filter or {}), workers)
+    wanted = Wanted(asked, judge or "none", limit, dict(filter or {}), workers, index)
     return await evaluate_source(found, wanted, store, progress)
 
 

@@ -31,6 +31,9 @@ def evaluate(
     limit: Annotated[int | None, typer.Option(min=1, help="Evaluate this many examples, drawn at random.")] = None,
     keep: Annotated[str, typer.Option("--filter", help="Only these: type=multi_hop or tag=golden, comma = and.")] = "",
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; all cores by default.")] = None,
+    index: Annotated[
+        str, typer.Option("--index", help="What is in the index: a file of document ids, a corpus.jsonl, a table.")
+    ] = "",
     only_plan: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
     outputs: options.Outputs = None,
     as_json: options.Json = False,
@@ -47,7 +50,9 @@ def evaluate(
     source = Source(
         tuple(sources), columns=options.mapping(columns), segments=options.names(segments), name=name, warn=warn
     )
-    wanted = Wanted(options.names(metrics), judge, limit=limit, keep=options.conditions(keep), workers=workers)
+    wanted = Wanted(
+        options.names(metrics), judge, limit, options.conditions(keep), workers, index=index or None, warn=warn
+    )
     if only_plan:
         show_plan(finish(lambda: dry_run(source, wanted, store or None)), as_json)
         return

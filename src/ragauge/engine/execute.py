@@ -91,6 +91,8 @@ async def execute(
     """
     if workers is not None and workers < 1:
         raise UsageError(f"workers must be at least 1, got {workers}.")
+    if plan.listing is not None and plan.listing != store.listings.read(plan.run_id):
+        store.listings.write(plan.run_id, plan.listing)     # before workers read it
     todo = min(plan.pending, plan.pending if limit is None else max(0, limit))
     pool = _pool(plan, store, workers, todo)
     execution = _Execution(plan, store, pool, todo, progress)
@@ -221,9 +223,10 @@ def _pool(plan: Plan, store: Store, workers: int | None, todo: int) -> Pool:
     worth = WORTH_ASKING if plan.questions else WORTH_COUNTING
     if wanted > 1 and todo >= worth and (plan.judge is None or spec is not None) and _named(plan):
         names = tuple(str(metric) for metric in plan.metrics)
-        task = Task(store.url, names, plan.questions, spec, plan.judge_id, plan.judge_repeat)
+        task = Task(store.url, names, plan.questions, spec, plan.judge_id, plan.judge_repeat, plan.run_id)
         return Processes(task, plan.metrics, wanted)
-    return InProcess(Work(plan.metrics, plan.questions, plan.judge, Answering(), plan.judge_repeat), store)
+    work = Work(plan.metrics, plan.questions, plan.judge, Answering(), plan.judge_repeat, plan.listing)
+    return InProcess(work, store)
 
 
 def _named(plan: Plan) -> bool:

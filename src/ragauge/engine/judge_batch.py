@@ -6,7 +6,7 @@ This is the only place that turns an exception into status failed, and it keeps 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 
 from ragauge.analysis.attribute import attribute
@@ -15,6 +15,7 @@ from ragauge.data.ask import Ask, Reply
 from ragauge.data.canonical import digest
 from ragauge.data.codec import FACTS
 from ragauge.data.facts import Evidence, FactsOf
+from ragauge.data.index_listing import IndexListing
 from ragauge.data.ranking import Ranking
 from ragauge.engine.answering import Answering
 from ragauge.judging.inputs import Inputs, evidence_key, inputs_for
@@ -36,6 +37,7 @@ class Work:
         judge: who is asked; None where nothing is.
         answer: answers the judge's asks.
         judge_repeat: which asking of the judge.
+        listing: what is in the system's index; None = not known.
     """
 
     metrics: tuple[Metric, ...]
@@ -43,6 +45,7 @@ class Work:
     judge: Judge | None = None
     answer: Callable[[Sequence[Ask]], list[Reply]] = field(default_factory=Answering)
     judge_repeat: int = 0
+    listing: IndexListing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ def judge_batch(items: Sequence[Loaded], work: Work, stored: Evidences) -> Batch
     rankings = _rankings(items)
     more = asking.more(found)
     judged = tuple(
-        _scored(one, ranking, more.get(one.item.response_no, {}), work.metrics)
+        _scored(one, ranking, more.get(one.item.response_no, {}), work)
         for one, ranking in zip(found, rankings, strict=True)
     )
     return BatchResult(judged, asking.asked, asking.reused, asking.failed)
@@ -225,13 +228,16 @@ def _rankings(items: Sequence[Loaded]) -> list[Ranking | None]:
         return [ranking for item in items for ranking in _rankings([item])]
 
 
-def _scored(one: Found, ranking: Ranking | None, more: Mapping[str, Evidence], metrics: Sequence[Metric]) -> Judged:
+def _scored(one: Found, ranking: Ranking | None, more: Mapping[str, Evidence], work: Work) -> Judged:
     facts = Facts(one.item.example, one.item.response, {**more, **one.evidence}, ranking)
-    measured = _measured(metrics, facts)
+    measured = _measured(work.metrics, facts)
+    results = {str(metric): result for metric, result in zip(work.metrics, measured, strict=True)}
     try:
-        cause = attribute(facts, {str(metric): result for metric, result in zip(metrics, measured, strict=True)})
+        cause = attribute(facts, results, indexed=work.listing)
     except Exception as error:
         cause = Cause("", f"no cause could be found: {told(error)}")
+    if cause is not None and work.listing is not None:
+        cause = replace(cause, listing=work.listing.fingerprint)
     return Judged(one.item.response_no, tuple(one.packed), tuple(measured), cause)
 
 

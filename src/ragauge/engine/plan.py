@@ -6,6 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ragauge.data.index_listing import IndexListing
 from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge
 from ragauge.metrics.base import Metric
@@ -29,6 +30,7 @@ class Plan:
         numbers: of these, those to do, by number in the store, in the order of doing.
         keys: hash of the question of each of them; equal ones stand together.
         judge: who answers.
+        listing: what is in the system's index; None = not known.
     """
 
     run_id: str
@@ -41,6 +43,7 @@ class Plan:
     numbers: tuple[int, ...] = field(repr=False)
     keys: tuple[int, ...] = field(repr=False)
     judge: Judge | None = field(default=None, repr=False, compare=False)
+    listing: IndexListing | None = field(default=None, repr=False)
 
     @property
     def pending(self) -> int:
@@ -63,6 +66,7 @@ def plan(
     keep: Mapping[str, str] | None = None,
     judge_repeat: int = 0,
     retry_failed: bool = False,
+    listing: IndexListing | None = None,
 ) -> Plan:
     """What is to be done for a run, from what the store holds; it only reads.
 
@@ -79,6 +83,8 @@ def plan(
         keep: segment column, or "tag" -> value; only responses whose examples match all.
         judge_repeat: 0 for the first asking of the judge; another number asks everything anew beside it.
         retry_failed: do again what failed before.
+        listing: what is in the system's index; None = as it was known last. Failures whose cause was found with
+            another one are done again, which asks nothing anew.
 
     Raises:
         UnknownName: no such run, segment or value.
@@ -90,18 +96,23 @@ def plan(
     judge_id = judge.judge_id if judge is not None and asked else None
     columns = columns_of(metrics, judge_id, judge_repeat)
     done = store.scores.complete(run_id, columns, failed_too=not retry_failed)
+    listing = listing or store.listings.read(run_id)
+    repeat = judge_repeat if judge_id is not None else 0
+    if listing is not None:
+        done -= store.listings.outdated(run_id, judge_id, listing.fingerprint, repeat)
     pending = [(number, key) for number, key in order if number not in done] if metrics else []
     return Plan(
         run_id=run_id,
         metrics=metrics,
         questions=tuple(question for question in asked if judge is not None and judge.answers(question)),
         judge_id=judge_id,
-        judge_repeat=judge_repeat if judge_id is not None else 0,
+        judge_repeat=repeat,
         total=len(order),
         done=len(order) - len(pending),
         numbers=tuple(number for number, _ in pending),
         keys=tuple(key for _, key in pending),
         judge=judge if judge_id is not None else None,
+        listing=listing,
     )
 
 

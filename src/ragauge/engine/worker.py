@@ -35,6 +35,7 @@ class Task:
         judge: spec of the judge; None where nothing is asked.
         judge_id: its id, which the judge built from the spec must have.
         judge_repeat: which asking of the judge.
+        run_id: whose responses, and whose listing of the index.
     """
 
     store: str
@@ -43,18 +44,20 @@ class Task:
     judge: str | None
     judge_id: str | None
     judge_repeat: int
+    run_id: str
 
     def to_json(self) -> str:
         """The task as one line."""
         return json.dumps(asdict(self))
 
-    def work(self) -> Work:
-        """Builds the judge and the metrics."""
+    def work(self, store: Store) -> Work:
+        """Builds the judge and the metrics; what is in the index is read from the store."""
         judge = None if self.judge is None else build_judge(self.judge)
         if judge is not None and judge.judge_id != self.judge_id:
             raise JudgeError(f"the judge {self.judge} is {judge.judge_id} in a worker process, not {self.judge_id}.")
         metrics = tuple(parse(name) for name in self.metrics)
-        return Work(metrics, tuple(self.questions), judge, Answering(), self.judge_repeat)
+        listing = store.listings.read(self.run_id)
+        return Work(metrics, tuple(self.questions), judge, Answering(), self.judge_repeat, listing)
 
 
 def judge_numbers(numbers: Sequence[int], work: Work, store: Store) -> BatchResult:
@@ -69,8 +72,8 @@ def serve(requests: IO[str], answers: IO[str]) -> None:
     """
     try:
         task = Task(**json.loads(requests.readline()))
-        work = task.work()
         store = open_store(task.store)
+        work = task.work(store)
     except RagaugeError as error:
         _say(answers, {"error": str(error), "kind": type(error).__name__})
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -54,7 +54,7 @@ class Seen:
         n: passages handed on; 0 when not recorded too.
     """
 
-    def __init__(self, facts: Facts, indexed: Collection[str] | None = None, mended: Mended = NOTHING) -> None:
+    def __init__(self, facts: Facts, indexed: Container[str] | None = None, mended: Mended = NOTHING) -> None:
         self.facts, self.example, self.response, self.indexed = facts, facts.example, facts.response, indexed
         self.passages: Sequence[Passage] | None = facts.response.passages
         self.n = len(self.passages or ())

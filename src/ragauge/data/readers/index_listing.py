@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from ragauge.errors import DataError
 PACKED = ("", ".gz", ".zst")
 TABLES: Mapping[str, Callable[[Path], Rows]] = {".csv": csv.read, ".tsv": csv.read}
 ACCEPTED = (
-    f"Accepted: a text file with one id a line, or .jsonl, .csv, .tsv or .parquet with a column {' or '.join(DOC_KEYS)} "
+    "Accepted: a text file with one id a line, or .jsonl, .csv, .tsv or .parquet with a column "
+    f"{' or '.join(DOC_KEYS)} "
     "(such as a BEIR corpus.jsonl, or the folder with it); each also packed as .gz or .zst."
 )
 
@@ -89,11 +90,11 @@ def _column(rows: Rows) -> Iterator[str]:
 def _listed(source: Iterable[Any]) -> Iterator[str]:
     """Ids, or dictionaries that hold one."""
     rest = iter(source)
-    first = next(rest, None)
-    if isinstance(first, Mapping) or hasattr(first, "model_dump"):
-        yield from _column(table.read(chain([first], rest)))
+    first = list(islice(rest, 1))
+    if first and (isinstance(first[0], Mapping) or hasattr(first[0], "model_dump")):
+        yield from _column(table.read(chain(first, rest)))
         return
-    for n, doc_id in enumerate(chain([] if first is None else [first], rest), 1):
+    for n, doc_id in enumerate(chain(first, rest), 1):
         if not isinstance(doc_id, str | int) or isinstance(doc_id, bool):
             raise DataError(f"expected an id, got {described(doc_id)}.", source="list", line=n, unit="entry")
         yield str(doc_id)
