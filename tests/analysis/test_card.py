@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+import polars as pl
 import pytest
 
+from ragauge.analysis.arrays import ScoreArrays
 from ragauge.analysis.attribute import attribute
-from ragauge.analysis.card import IdMatch, build, id_match, pick_worst, quality, warn
+from ragauge.analysis.card import Tables, build, read_metrics, warn
 from ragauge.analysis.frames import cause_frame, score_frame
+from ragauge.analysis.gather import Visit, gather
+from ragauge.analysis.id_match import MOST_SHOWN, MOST_WAITING, IdGatherer, IdMatch
+from ragauge.analysis.quality import Quality, pick_worst
 from ragauge.analysis.scorecard import Cause, JudgeNote, Scorecard, Summary
 from ragauge.analysis.segments import segment_frame
 from ragauge.data.building import answer_facts, claim, evidence, example, passage, reference_facts, response
@@ -20,7 +25,7 @@ from ragauge.data.example import Example
 from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.data.score import Score
-from ragauge.metrics.base import Measured
+from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse, select
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
@@ -43,10 +48,15 @@ def card_of(every: Sequence[Facts], **more: Any) -> Scorecard:
         for metric, result in zip(METRICS, row, strict=True)
     ]
     causes = cause_frame((facts.example.query_id, 0, attribute(facts)) for facts in every)
-    return build(
-        Run("r1", "k=5"), JUDGE, len(every), 0, METRICS, score_frame(scores),
-        segment_frame(facts.example for facts in every), causes, **more,
-    )     # fmt: skip
+    tables = tables_of(scores, (facts.example for facts in every))
+    return build(Run("r1", "k=5"), JUDGE, len(every), 0, METRICS, tables, causes, **more)
+
+
+def tables_of(scores: Sequence[Score], examples: Iterable[Example], metrics: Sequence[Metric] = METRICS) -> Tables:
+    arrays = ScoreArrays.of(score_frame(scores))
+    tables = Tables(arrays.index, segment_frame(examples))
+    read_metrics(arrays, metrics, [tables])
+    return tables
 
 
 def asked(n: int, **labels: Any) -> Example:
@@ -99,7 +109,7 @@ def test_card_of_a_run() -> None:
 
 def test_nothing_evaluated_yet() -> None:
     """A run with everything pending has an empty card that renders."""
-    empty = build(Run("r", "n"), JUDGE, 0, 9, METRICS, score_frame([]), segment_frame([]), cause_frame([]))
+    empty = build(Run("r", "n"), JUDGE, 0, 9, METRICS, tables_of([], []), cause_frame([]))
     assert (empty.n, empty.pending, empty.failed_examples, empty.findings) == (0, 9, 0, ())
     assert [summary.n for summary in empty.summaries] == [0] * len(METRICS)
     assert empty.warnings == ()
@@ -139,10 +149,8 @@ def test_pending_examples_are_in_no_segment() -> None:
     """Segments count evaluated examples only."""
     every = [good(n, segments={"type": "ab"[n % 2]}) for n in range(20)]
     scores = [score(f.example.query_id, "faithfulness", measure_all(METRICS, f)[0]) for f in every[:12]]
-    card = build(
-        Run("r", "n"), JUDGE, 12, 8, METRICS[:1], score_frame(scores), segment_frame(f.example for f in every),
-        cause_frame([]),
-    )     # fmt: skip
+    tables = tables_of(scores, (facts.example for facts in every), METRICS[:1])
+    card = build(Run("r", "n"), JUDGE, 12, 8, METRICS[:1], tables, cause_frame([]))
     assert [value[0].n for value in card.segments["type"].values()] == [6, 6]
 
 
@@ -169,6 +177,12 @@ def test_warning_of_ids_that_do_not_match() -> None:
     assert not list(warn([], JUDGE, 100, IdMatch(0, 0)))
 
 
+def id_match(pairs: Sequence[tuple[Example, Response]]) -> IdMatch:
+    found = IdGatherer()
+    gather((Visit(place, place, *pair, {}) for place, pair in enumerate(pairs)), [found])
+    return found.found()
+
+
 def test_id_match_counts_documents() -> None:
     """Grades of 0 do not count as labelled; candidates count as retrieved."""
     pairs: list[tuple[Example, Response]] = [
@@ -177,6 +191,19 @@ def test_id_match_counts_documents() -> None:
     ]
     assert id_match(pairs) == IdMatch(3, 2, "b", "x")
     assert id_match([]) == IdMatch(0, 0)
+
+
+def test_id_match_of_more_ids_than_are_kept_as_text() -> None:
+    """Counts stay exact beyond what is kept as text, and the first id of the alphabet is shown."""
+    n = 8_000
+    labels = [example(relevant=[f"x{i:06}" for i in range(at, at + 10)]) for at in range(0, n, 10)]
+    found = [response([f"x{i % n:06}" for i in range(at, at + 100)]) for at in range(5, 10 * n, 100)]
+    pairs = [(labels[at % len(labels)], one) for at, one in enumerate(found)]
+    assert len(pairs) * 100 > MOST_WAITING
+    assert n > 4 * MOST_SHOWN
+    assert id_match(pairs) == IdMatch(n, n)
+    odd = [(example(relevant=["a", "z"]), response(["b"])), *pairs]
+    assert id_match(odd) == IdMatch(n + 2, n, "a", "b")
 
 
 def test_warning_of_failures() -> None:
@@ -214,18 +241,26 @@ def scored(value: float) -> Measured:
     return Measured("scored", value, low=value, high=value)
 
 
+def quality(scores: pl.DataFrame) -> pl.DataFrame:
+    arrays = ScoreArrays.of(scores)
+    found = Quality(arrays.index)
+    for name, columns in arrays.columns.items():
+        found.read(parse(name), columns)
+    return found.frame()
+
+
 def test_worst_are_spread_over_the_causes() -> None:
     """One of each cause in turn, the most frequent first, the lowest score first; then what merely scored low."""
     rows = [("a", "noise"), ("b", "noise"), ("c", "noise"), ("d", "ignored"), ("e", "system_failed")]
     causes = cause_frame((query_id, 0, Cause(name)) for query_id, name in rows)
     values = {"a": 0.9, "b": 0.1, "c": 0.5, "d": 0.3, "f": 0.4, "g": 1.0, "h": 0.2}
-    scores = score_frame([score(query_id, "faithfulness", scored(value)) for query_id, value in values.items()])
+    scores = quality(score_frame([score(name, "faithfulness", scored(value)) for name, value in values.items()]))
     assert pick_worst(causes, scores, 99) == [
         ("b", 0), ("d", 0), ("e", 0), ("c", 0), ("a", 0), ("h", 0), ("f", 0),
     ]     # fmt: skip
     assert pick_worst(causes, scores, 2) == [("b", 0), ("d", 0)]
     assert pick_worst(cause_frame([]), scores, 2) == [("b", 0), ("h", 0)]
-    assert pick_worst(cause_frame([]), score_frame([])) == []
+    assert pick_worst(cause_frame([]), quality(score_frame([]))) == []
 
 
 def test_quality_turns_every_score_so_that_1_is_best() -> None:

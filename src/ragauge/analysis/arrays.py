@@ -1,10 +1,10 @@
-"""Scores as arrays, one a metric, one entry an example: what summaries and segments are computed from."""
+"""Scores as arrays, one metric at a time: what summaries and segments are computed from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ragauge.data.score import STATUSES
 from ragauge.errors import DataError
@@ -19,14 +19,46 @@ if TYPE_CHECKING:
 
 SCORED, UNDEFINED, NOT_APPLICABLE, FAILED = range(len(STATUSES))
 NUMBERS = ("value", "numerator", "denominator", "low", "high")
-NEEDED = ("query_id", "repeat", "metric", "status", "value", "numerator", "denominator", "low", "high", "reason")
+NEEDED = ("query_id", "repeat", "metric", "status", *NUMBERS, "reason")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResponseIndex:
+    """Which responses are looked at, in example order: kept once, beside the scores of one metric after another.
+
+    Every array has shape (responses,).
+
+    Attributes:
+        number: identity of each response, ascending.
+        query: number of its example, from 0.
+        repeat: which of the system's answers.
+        weight: how many real requests it stands for; None where all are alike.
+        cluster: number of what its example depends on; None where every example stands alone.
+        query_ids: the examples, by number.
+    """
+
+    number: Codes
+    query: Codes
+    repeat: Codes
+    weight: Floats | None
+    cluster: Codes | None
+    query_ids: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return int(self.number.size)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether an example was answered several times."""
+        return len(self) > len(self.query_ids)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """One metric's scores. Every array has shape (n,), an entry for each example; NaN = none.
+    """One metric's scores. Every array has shape (n,), an entry for each response; NaN = none.
 
     Attributes:
+        place: place of the response in its index, from 0; of an example's several, the first.
         query: number of the example, from 0.
         status: index in STATUSES.
         value: NaN unless scored.
@@ -35,10 +67,12 @@ class Columns:
         low: least value that a failed score could have had.
         high: greatest such value.
         reason: number of the reason.
-        weight: how many real requests the example stands for; None where all are alike.
+        weight: how many real requests the response stands for; None where all are alike.
         cluster: number of what the example depends on; None where every example stands alone.
+        reasons: the reasons, by number; shared by all parts of one metric.
     """
 
+    place: Codes
     query: Codes
     status: Codes
     value: Floats
@@ -49,92 +83,163 @@ class Columns:
     reason: Codes
     weight: Floats | None
     cluster: Codes | None
+    reasons: Sequence[str]
 
     def take(self, rows: Codes | slice) -> Columns:
         """Only these entries."""
         return Columns(
-            self.query[rows], self.status[rows], self.value[rows], self.numerator[rows], self.denominator[rows],
-            self.low[rows], self.high[rows], self.reason[rows],
+            self.place[rows], self.query[rows], self.status[rows], self.value[rows], self.numerator[rows],
+            self.denominator[rows], self.low[rows], self.high[rows], self.reason[rows],
             None if self.weight is None else self.weight[rows],
             None if self.cluster is None else self.cluster[rows],
+            self.reasons,
         )     # fmt: skip
+
+
+class ScoreColumns(Protocol):
+    """A run's scores, one metric at a time: held in memory, or read from where they are kept."""
+
+    @property
+    def index(self) -> ResponseIndex:
+        """The responses."""
+
+    def column(self, metric: str) -> Columns | None:
+        """A metric's scores, one entry a response; None where it has none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreArrays:
-    """All scores of a run.
+    """All scores of a run, in memory.
 
     Attributes:
-        query_ids: the examples, by number.
-        reasons: the reasons, by number.
-        columns: printed name -> scores.
+        index: the responses.
+        columns: printed name -> scores, one entry a response.
     """
 
-    query_ids: tuple[str, ...]
-    reasons: tuple[str, ...]
+    index: ResponseIndex
     columns: Mapping[str, Columns]
+
+    @property
+    def query_ids(self) -> tuple[str, ...]:
+        """The examples, by number."""
+        return self.index.query_ids
+
+    def column(self, metric: str) -> Columns | None:
+        """A metric's scores; None where it has none."""
+        return self.columns.get(metric)
 
     @classmethod
     def of(cls, scores: pl.DataFrame) -> ScoreArrays:
         """Reads a score frame (see `frames.score_frame`); weight and cluster may be absent.
-
-        An example that was answered several times counts once: its value is the mean over its scored repeats. If one
-        of them failed, the example failed, bounded by the means of the bounds.
 
         Raises:
             DataError: a column is absent, or a status is not known.
         """
         import polars as pl
 
-        frame = _complete(scores)
-        if not frame.is_empty() and frame["repeat"].max() != frame["repeat"].min():
-            frame = _one_an_example(frame)
-        alone = pl.lit("\0") + pl.col("query_id")     # an example without a cluster is one of its own
-        frame = frame.with_columns(pl.coalesce("cluster", alone).alias("cluster")) if _clustered(frame) else frame
-        (queries, query), (reasons, reason) = numbered(frame["query_id"]), numbered(frame["reason"])
-        frame = frame.with_columns(query, reason, *([numbered(frame["cluster"])[1]] if _clustered(frame) else []))
+        frame, key = _checked(scores), ["query_id", "repeat"]
+        responses = frame.select(*key, "weight", "cluster").unique(key, keep="first", maintain_order=True)
+        responses = responses.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("response_no"))
+        frame = frame.join(responses.select(*key, "response_no"), on=key, how="left", maintain_order="left")
+        query_ids, query = numbered(responses["query_id"])
+        index = ResponseIndex(
+            number=responses["response_no"].to_numpy(),
+            query=query.to_numpy(),
+            repeat=responses["repeat"].to_numpy(),
+            weight=responses["weight"].to_numpy(),
+            cluster=_clusters(responses),
+            query_ids=query_ids,
+        )
         parts = frame.partition_by("metric", as_dict=True, maintain_order=True)
-        return cls(queries, reasons, {str(key[0]): _columns(part) for key, part in parts.items()})
-
-    def only(self, kept: npt.NDArray[np.bool_]) -> ScoreArrays:
-        """The scores of some examples, which keep their numbers.
-
-        Args:
-            kept: shape (examples,).
-        """
-        import numpy as np
-
-        parts = {name: part.take(np.flatnonzero(kept[part.query])) for name, part in self.columns.items()}
-        return ScoreArrays(self.query_ids, self.reasons, parts)
+        return cls(index, {str(key[0]): columns_of(part, index) for key, part in parts.items()})
 
 
-def _complete(scores: pl.DataFrame) -> pl.DataFrame:
-    """The columns needed, statuses as numbers; a scored value that is no number is a failed one."""
+def columns_of(part: pl.DataFrame, index: ResponseIndex) -> Columns:
+    """One metric's scores as arrays; those of responses that are not in the index are left out.
+
+    Args:
+        part: columns response_no, status, value, numerator, denominator, low, high, reason.
+        index: the responses looked at.
+    """
+    import numpy as np
+
+    numbers = part["response_no"].to_numpy()
+    place = np.searchsorted(index.number, numbers)
+    known = np.isin(numbers, index.number)
+    if not known.all():
+        part, place = part.filter(known), place[known]
+    part = _coded(part)
+    reasons, reason = numbered(part["reason"])
+    weight = None if index.weight is None else index.weight[place]
+    return Columns(
+        place=place,
+        query=index.query[place],
+        status=part["status"].to_numpy(),
+        reason=reason.to_numpy(),
+        weight=None if weight is None or (weight == weight[:1]).all() else weight,
+        cluster=None if index.cluster is None else index.cluster[place],
+        reasons=reasons,
+        **{name: part[name].to_numpy() for name in NUMBERS},
+    )
+
+
+def by_example(columns: Columns) -> Columns:
+    """One entry an example: an example that was answered several times counts once.
+
+    Its value is the mean over its scored repeats. If one of them failed, the example failed, bounded by the means of
+    the bounds.
+    """
+    import numpy as np
+    import polars as pl
+
+    if np.unique(columns.query).size == columns.query.size:
+        return columns
+    frame = pl.DataFrame({
+        "place": columns.place, "query": columns.query, "status": columns.status, "reason": columns.reason,
+        **{name: getattr(columns, name) for name in NUMBERS},
+        "weight": np.ones(columns.query.size) if columns.weight is None else columns.weight,
+        "cluster": columns.query if columns.cluster is None else columns.cluster,
+    }).with_columns(pl.col(NUMBERS).fill_nan(None))     # fmt: skip
+    merged = _merged(frame)
+    absent = [name for name in ("weight", "cluster") if getattr(columns, name) is None]
+    arrays: dict[str, Any] = {name: merged[name].to_numpy() for name in merged.columns}
+    return Columns(**(arrays | dict.fromkeys(absent)), reasons=columns.reasons)
+
+
+def _checked(scores: pl.DataFrame) -> pl.DataFrame:
+    """The columns needed, every status a known one."""
     import polars as pl
 
     absent = [name for name in NEEDED if name not in scores.columns]
     if absent:
         raise DataError(f"no column {absent[0]!r} (found: {', '.join(scores.columns)}).", source="score frame")
-    defaults = {"weight": pl.lit(1.0), "cluster": pl.lit(None, dtype=pl.String)}
-    frame = scores.select(*NEEDED, *(pl.col(c) if c in scores.columns else d.alias(c) for c, d in defaults.items()))
+    weight = pl.col("weight") if "weight" in scores.columns else pl.lit(1.0, dtype=pl.Float64).alias("weight")
+    cluster = pl.col("cluster") if "cluster" in scores.columns else pl.lit(None, dtype=pl.String).alias("cluster")
+    frame = scores.select(*NEEDED, weight.fill_null(1.0), cluster)
     unknown = set(frame["status"].unique()) - set(STATUSES)
     if unknown:
         problem = f"status must be one of {', '.join(STATUSES)}, got {sorted(map(str, unknown))[0]!r}."
         raise DataError(problem, source="score frame")
+    return frame
+
+
+def _coded(part: pl.DataFrame) -> pl.DataFrame:
+    """Statuses as numbers; a scored value that is no number is a failed one."""
+    import polars as pl
+
     status = pl.col("status").replace_strict(list(STATUSES), range(len(STATUSES)), return_dtype=pl.Int64)
     no_number = (status == SCORED) & ~pl.col("value").is_finite().fill_null(value=False)
-    return frame.with_columns(
+    return part.with_columns(
         pl.when(no_number).then(FAILED).otherwise(status).alias("status"),
         pl.when(no_number).then(pl.lit("the value is not a number")).otherwise(pl.col("reason")).fill_null("")
         .alias("reason"),
         pl.when(no_number).then(None).otherwise(pl.col("low")).alias("low"),
         pl.when(no_number).then(None).otherwise(pl.col("high")).alias("high"),
         pl.when(status == SCORED).then(pl.col("value")).alias("value"),
-        pl.col("weight").fill_null(1.0),
     )     # fmt: skip
 
 
-def _one_an_example(frame: pl.DataFrame) -> pl.DataFrame:
+def _merged(frame: pl.DataFrame) -> pl.DataFrame:
     """Means over repeats. A failed repeat makes the example failed; otherwise a scored one makes it scored."""
     import polars as pl
 
@@ -149,7 +254,8 @@ def _one_an_example(frame: pl.DataFrame) -> pl.DataFrame:
         open_end = of.filter(valued).is_null().any()
         return pl.when((top == FAILED) & ~open_end).then(of.filter(valued).mean())
 
-    return frame.group_by("metric", "query_id", maintain_order=True).agg(
+    return frame.group_by("query", maintain_order=True).agg(
+        pl.col("place").first(),
         top.alias("status"),
         pl.when(top == SCORED).then(pl.col("value").filter(scored).mean()).alias("value"),
         pl.col("numerator").filter(scored).mean(),
@@ -162,8 +268,14 @@ def _one_an_example(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _clustered(frame: pl.DataFrame) -> bool:
-    return frame["cluster"].null_count() < frame.height
+def _clusters(responses: pl.DataFrame) -> Codes | None:
+    """Numbers of the clusters; an example without one is a cluster of its own. None where none has one."""
+    import polars as pl
+
+    if responses["cluster"].null_count() == responses.height:
+        return None
+    alone = pl.lit("\0") + pl.col("query_id")
+    return numbered(responses.select(pl.coalesce("cluster", alone).alias("cluster"))["cluster"])[1].to_numpy()
 
 
 def numbered(column: pl.Series) -> tuple[tuple[Any, ...], pl.Series]:
@@ -174,17 +286,3 @@ def numbered(column: pl.Series) -> tuple[tuple[Any, ...], pl.Series]:
     coded = values.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("number"))
     joined = column.to_frame().join(coded, on=column.name, how="left", maintain_order="left", nulls_equal=True)
     return tuple(values.to_series()), joined["number"].alias(column.name)
-
-
-def _columns(part: pl.DataFrame) -> Columns:
-    numbers = {name: part[name].to_numpy() for name in NUMBERS}
-    alike = part["weight"].min() == part["weight"].max()
-    return Columns(
-        query=part["query_id"].to_numpy(),
-        status=part["status"].to_numpy(),
-        reason=part["reason"].to_numpy(),
-        weight=None if alike else part["weight"].to_numpy(),
-        cluster=part["cluster"].to_numpy() if _clustered(part) else None,
-        **numbers,
-    )
-

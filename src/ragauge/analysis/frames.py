@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.scorecard import Cause
@@ -11,6 +12,8 @@ from ragauge.data.score_table import score_table
 
 if TYPE_CHECKING:
     import polars as pl
+
+AT_A_TIME = 2_000     # causes held as Python objects
 
 
 def score_frame(
@@ -49,12 +52,15 @@ def cause_frame(causes: Iterable[tuple[str, int, Cause | None]]) -> pl.DataFrame
         "query_id": text, "repeat": pl.Int64, "cause": text, "component": text, "second": text, "decided_by": text,
         "lacking": pl.List(text), "basis": text,
     }     # fmt: skip
-    rows = [
+    rows = (
         (query_id, repeat, c.name, c.component, c.second, c.decided_by, list(c.lacking), c.basis)
         for query_id, repeat, c in causes
         if c is not None
-    ]
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    )
+    parts = [pl.DataFrame([], schema=schema)]
+    while part := list(islice(rows, AT_A_TIME)):     # as objects the rows take ten times the room
+        parts.append(pl.DataFrame(part, schema=schema, orient="row"))
+    return pl.concat(parts)
 
 
 def failures(causes: pl.DataFrame) -> pl.DataFrame:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.arrays import ScoreArrays, numbered
+from ragauge.analysis.arrays import Columns, ScoreColumns, by_example, numbered
+from ragauge.analysis.gather import Visit
 from ragauge.analysis.scorecard import Summary
 from ragauge.analysis.summarize import summary
 from ragauge.data.example import Example
@@ -16,8 +17,6 @@ from ragauge.text.language import guess
 from ragauge.text.tokens import words
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import polars as pl
 
 BySegment = Mapping[str, Mapping[str, tuple[Summary, ...]]]
@@ -34,35 +33,68 @@ HEADLINE = (
 )     # fmt: skip
 
 
-class SegmentRows:
-    """Gathers what segments are made from, one example at a time; the examples themselves are not kept."""
+class Labels:
+    """One label an example, kept as the number of its value: four bytes each, however long the words are."""
 
-    def __init__(self) -> None:
-        self._ids: list[str] = []
-        self._declared: list[Mapping[str, str]] = []
-        self._language: list[str | None] = []
-        self._length: list[str | None] = []
-        self._answerable: list[str | None] = []
+    def __init__(self, skipped: int = 0) -> None:
+        self._numbers: dict[str, int] = {}
+        self._labels = array("i", [-1]) * skipped
 
-    def add(self, example: Example) -> None:
-        """Takes in one example."""
-        self._ids.append(example.query_id)
-        self._declared.append(example.segments)
-        language = guess(" ".join((example.query, *example.references[:1])))
-        self._language.append(None if language == UNDETERMINED else language)
-        self._length.append(query_length(example.query))
-        self._answerable.append({True: "yes", False: "no", None: None}[example.answerable])
+    def add(self, value: str | None) -> None:
+        """The next example's label; None = it has none."""
+        self._labels.append(-1 if value is None else self._numbers.setdefault(value, len(self._numbers)))
 
-    def frame(self) -> pl.DataFrame:
-        """One row an example, as `segment_frame` says."""
+    def fill(self, n: int) -> None:
+        """Makes it n examples: those that were not added have none."""
+        self._labels.extend([-1] * (n - len(self._labels)))
+
+    def series(self, name: str) -> pl.Series:
+        """The labels in order, null where there is none."""
         import polars as pl
 
-        names = dict.fromkeys(column for segments in self._declared for column in segments)
-        columns = {name: [segments.get(name) for segments in self._declared] for name in names}
-        derived = {"language": self._language, "query_length": self._length, "answerable": self._answerable}
-        columns |= {name: values for name, values in derived.items() if name not in names}
-        schema = dict.fromkeys(("query_id", *columns), pl.String)
-        return pl.DataFrame({"query_id": self._ids, **columns}, schema=schema)
+        numbers = pl.Series(self._labels, dtype=pl.Int32)
+        places = numbers.to_frame("place").select(pl.when(pl.col("place") >= 0).then(pl.col("place")))["place"]
+        return pl.Series(name, [*self._numbers, None], dtype=pl.String).gather(places)
+
+
+class SegmentRows:
+    """Gathers what segments are made from; the examples themselves are not kept."""
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._declared: dict[str, Labels] = {}
+        self._derived = {name: Labels() for name in DERIVED}
+
+    def add(self, visit: Visit) -> None:
+        """Takes in the example of a response, once where it has several."""
+        if visit.query == self._n:
+            self.add_example(visit.example)
+
+    def add_example(self, example: Example) -> None:
+        """Takes in one example."""
+        for name, value in example.segments.items():
+            labels = self._declared.setdefault(name, Labels(self._n))
+            labels.fill(self._n)
+            labels.add(value)
+        self._n += 1
+        language = guess(" ".join((example.query, *example.references[:1])))
+        self._derived["language"].add(None if language == UNDETERMINED else language)
+        self._derived["query_length"].add(query_length(example.query))
+        self._derived["answerable"].add({True: "yes", False: "no", None: None}[example.answerable])
+
+    def frame(self, query_ids: Sequence[str]) -> pl.DataFrame:
+        """One row an example, as `segment_frame` says.
+
+        Args:
+            query_ids: of the examples, in the order in which they were added.
+        """
+        import polars as pl
+
+        for labels in self._declared.values():
+            labels.fill(self._n)
+        columns = {**self._declared, **{name: one for name, one in self._derived.items() if name not in self._declared}}
+        ids = pl.Series("query_id", query_ids, dtype=pl.String)
+        return pl.DataFrame([ids, *(labels.series(name) for name, labels in columns.items())])
 
 
 def segment_frame(examples: Iterable[Example]) -> pl.DataFrame:
@@ -71,10 +103,11 @@ def segment_frame(examples: Iterable[Example]) -> pl.DataFrame:
     The language is that of the query and the main reference together, since a short query alone tells little.
     A declared column of one of these names wins. Null where an example has no value.
     """
-    rows = SegmentRows()
+    rows, ids = SegmentRows(), []
     for example in examples:
-        rows.add(example)
-    return rows.frame()
+        rows.add_example(example)
+        ids.append(example.query_id)
+    return rows.frame(ids)
 
 
 def query_length(query: str) -> str:
@@ -107,21 +140,28 @@ def tidy(segments: pl.DataFrame, among: Sequence[str] | None = None) -> pl.DataF
         if name == "query_id" or segments[name].null_count() == segments.height:
             continue
         column = segments[name].cast(pl.String).fill_null(NONE)
-        counts = Counter(column.to_list())
+        counts = _counts(column)
         if not 2 <= len(counts) <= MOST_VALUES:
             continue
         small = [value for value, count in counts.items() if count < FEWEST]
         if len(small) > 1:
             column = column.replace(small, OTHER)
-            counts = Counter(column.to_list())
+            counts = _counts(column)
         named = [value for value, count in counts.items() if count >= FEWEST and value not in (OTHER, NONE)]
         if len(counts) > 1 and (name not in DERIVED or len(named) > 1):
             kept[name] = column.alias(name)
     return pl.DataFrame(kept)
 
 
+def _counts(column: pl.Series) -> dict[str, int]:
+    """Value -> how many, in order of appearance."""
+    import polars as pl
+
+    return dict(column.to_frame("value").group_by("value", maintain_order=True).agg(pl.len()).iter_rows())
+
+
 def by_segment(
-    arrays: ScoreArrays,
+    columns: ScoreColumns,
     metrics: Sequence[Metric],
     segments: pl.DataFrame,
     whole: Sequence[Summary],
@@ -134,46 +174,66 @@ def by_segment(
     own interval: 1 means that the interval just reaches the whole's mean.
 
     Args:
-        arrays: the scores.
+        columns: the scores.
         metrics: what to summarise.
         segments: a tidy segment frame; examples that are not in it belong to no segment.
         whole: summaries over all examples, for the order.
         level: of the intervals.
     """
-    import polars as pl
-
-    queries = pl.DataFrame({"query_id": arrays.query_ids}, schema={"query_id": pl.String})
-    mine = queries.join(segments, on="query_id", how="left", maintain_order="left")
-    found: dict[str, dict[str, tuple[Summary, ...]]] = {}
-    for column in mine.columns[1:]:
-        names, codes = numbered(mine[column])
-        cells = _column(arrays, metrics, codes.to_numpy(), len(names), level)
-        known = [(name, cell) for name, cell in zip(names, cells, strict=True) if name is not None]
-        known.sort(key=lambda pair: (-_deficit(pair[1], whole), pair[0]))
-        found[column] = {name: tuple(cell) for name, cell in known}
-    return found
-
-
-def _column(
-    arrays: ScoreArrays, metrics: Sequence[Metric], codes: npt.NDArray[np.int64], n_values: int, level: float
-) -> list[list[Summary]]:
-    """Per value of one segment column, the summaries of all metrics."""
-    import numpy as np
-
-    cells: list[list[Summary]] = [[] for _ in range(n_values)]
+    cells = SegmentCells(columns.index.query_ids, segments, level)
     for metric in metrics:
-        columns = arrays.columns.get(str(metric))
-        if columns is None:
-            for cell in cells:
-                cell.append(summary(metric, None, ()))
-            continue
-        mine = codes[columns.query].astype(np.int16)     # sorted by radix, which is quick
-        order = np.argsort(mine, kind="stable")
-        ordered, starts = columns.take(order), np.searchsorted(mine[order], np.arange(n_values + 1))
-        for n, cell in enumerate(cells):
-            part = ordered.take(slice(int(starts[n]), int(starts[n + 1])))
-            cell.append(summary(metric, part, arrays.reasons, level))
-    return cells
+        one = columns.column(str(metric))
+        cells.read(metric, None if one is None else by_example(one))
+    return cells.found(whole)
+
+
+class SegmentCells:
+    """Summaries per value of every segment column, made one metric at a time.
+
+    Args:
+        query_ids: the examples, by number.
+        segments: a tidy segment frame.
+        level: of the intervals.
+    """
+
+    def __init__(self, query_ids: Sequence[str], segments: pl.DataFrame, level: float = 0.95) -> None:
+        import numpy as np
+        import polars as pl
+
+        queries = pl.DataFrame({"query_id": query_ids}, schema={"query_id": pl.String})
+        mine = queries.join(segments, on="query_id", how="left", maintain_order="left")
+        coded = {name: numbered(mine[name]) for name in mine.columns[1:]}
+        # small integers are sorted by radix, which is quick
+        self._codes = {name: codes.to_numpy().astype(np.int16) for name, (_, codes) in coded.items()}
+        self._names: dict[str, tuple[str | None, ...]] = {name: names for name, (names, _) in coded.items()}
+        self._cells: dict[str, list[list[Summary]]] = {name: [[] for _ in of] for name, of in self._names.items()}
+        self._level = level
+
+    def read(self, metric: Metric, examples: Columns | None) -> None:
+        """Takes in a metric's scores, one entry an example."""
+        import numpy as np
+
+        for name, cells in self._cells.items():
+            if examples is None:
+                for cell in cells:
+                    cell.append(summary(metric, None))
+                continue
+            mine = self._codes[name][examples.query]
+            order = np.argsort(mine, kind="stable")
+            ordered, starts = examples.take(order), np.searchsorted(mine[order], np.arange(len(cells) + 1))
+            for n, cell in enumerate(cells):
+                part = ordered.take(slice(int(starts[n]), int(starts[n + 1])))
+                cell.append(summary(metric, part, self._level))
+
+    def found(self, whole: Sequence[Summary]) -> dict[str, dict[str, tuple[Summary, ...]]]:
+        """Column -> value -> summaries, the worst value first; see `by_segment`."""
+        found: dict[str, dict[str, tuple[Summary, ...]]] = {}
+        for column, names in self._names.items():
+            cells = zip(names, self._cells[column], strict=True)
+            known = [(name, cell) for name, cell in cells if name is not None]
+            known.sort(key=lambda pair: (-_deficit(pair[1], whole), pair[0]))
+            found[column] = {name: tuple(cell) for name, cell in known}
+        return found
 
 
 def _deficit(summaries: Sequence[Summary], whole: Sequence[Summary]) -> float:

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.arrays import FAILED, NOT_APPLICABLE, SCORED, UNDEFINED, Columns, ScoreArrays
+from ragauge.analysis.arrays import (
+    FAILED,
+    NOT_APPLICABLE,
+    SCORED,
+    UNDEFINED,
+    Columns,
+    ScoreArrays,
+    ScoreColumns,
+    by_example,
+)
 from ragauge.analysis.scorecard import Summary
 from ragauge.metrics.base import Metric
 from ragauge.stats.intervals import mean_interval
@@ -24,7 +33,7 @@ MOST_REASONS = 20
 
 
 def summarize(
-    scores: pl.DataFrame | ScoreArrays, metrics: Sequence[Metric], *, level: float = 0.95
+    scores: pl.DataFrame | ScoreColumns, metrics: Sequence[Metric], *, level: float = 0.95
 ) -> tuple[Summary, ...]:
     """One summary a metric, in the order of the metrics.
 
@@ -39,16 +48,19 @@ def summarize(
     A mean is None when nothing is scored; no field is ever NaN. A metric without scores has n = 0.
 
     Args:
-        scores: a score frame (see `frames.score_frame`), or the arrays made from it.
+        scores: a score frame (see `frames.score_frame`), or columns.
         metrics: what to summarise; their kind, range and direction decide how.
         level: of the intervals.
     """
-    arrays = scores if isinstance(scores, ScoreArrays) else ScoreArrays.of(scores)
-    return tuple(summary(metric, arrays.columns.get(str(metric)), arrays.reasons, level) for metric in metrics)
+    import polars as pl
+
+    columns = ScoreArrays.of(scores) if isinstance(scores, pl.DataFrame) else scores
+    found = ((metric, columns.column(str(metric))) for metric in metrics)
+    return tuple(summary(metric, None if one is None else by_example(one), level) for metric, one in found)
 
 
-def summary(metric: Metric, columns: Columns | None, reasons: Sequence[str], level: float = 0.95) -> Summary:
-    """The summary of one metric over the examples of its columns."""
+def summary(metric: Metric, columns: Columns | None, level: float = 0.95) -> Summary:
+    """The summary of one metric over the examples of its columns, which stand there once each."""
     import numpy as np
 
     named = (str(metric), metric.measures, metric.direction, metric.scale)
@@ -80,7 +92,7 @@ def summary(metric: Metric, columns: Columns | None, reasons: Sequence[str], lev
         low=_extreme(failed.low, failed.weight, metric.range[0], total, size),
         high=_extreme(failed.high, failed.weight, metric.range[1], total, size, sign=-1.0),
         quantiles=_quantiles(values, weights) if metric.scale == "amount" else {},
-        reasons=_reasons(columns, reasons) if scored.size < columns.status.size else {},
+        reasons=_reasons(columns) if scored.size < columns.status.size else {},
     )
 
 
@@ -142,12 +154,13 @@ def _quantiles(values: Floats, weights: Floats | None) -> dict[float, float]:
     return {q: float(value) for q, value in zip(QUANTILES, found, strict=True) if isfinite(value)}
 
 
-def _reasons(columns: Columns, reasons: Sequence[str]) -> dict[str, int]:
+def _reasons(columns: Columns) -> dict[str, int]:
     """Why there is no value, most frequent first; what is left of a long list is counted together."""
     import numpy as np
 
     codes, counts = np.unique(columns.reason[columns.status != SCORED], return_counts=True)
-    every = [(reasons[code] or "no reason given", int(count)) for code, count in zip(codes, counts, strict=True)]
+    texts = (columns.reasons[code] or "no reason given" for code in codes)
+    every = [(text, int(count)) for text, count in zip(texts, counts, strict=True)]
     found = sorted(every, key=lambda item: (-item[1], item[0]))
     shown = dict(found[:MOST_REASONS])
     rest = sum(count for _, count in found[MOST_REASONS:])

@@ -1,30 +1,28 @@
-"""From what is stored to the scorecard."""
+"""From what is stored to the scorecard.
+
+Two passes read the store, and everything that a scorecard says is computed in one of them: `gather` shows every
+response with its example and evidence to all gatherers, `read_metrics` the scores of one metric after another to all
+readers. Both keep numbers only, so that memory hardly grows with the number of examples.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from array import array
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.scorecard import Summary
 from ragauge.api.scorecard import Scorecard
+from ragauge.api.shown import Shown, StoredColumns, causes_of, visits
 from ragauge.api.views import view_of
-from ragauge.data.example import Example
-from ragauge.data.facts import AnswerFacts
-from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from ragauge.analysis.segments import SegmentRows
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
-KEY = ["query_id", "repeat"]
 MOST_WORST = 20
-MOST_EVIDENCE = 5_000     # responses whose claims are looked at for the share of uncertain ones
 
 
 def stored_card(store: Store, run: Run, judge: str | None) -> Scorecard:
@@ -41,7 +39,7 @@ def stored_card(store: Store, run: Run, judge: str | None) -> Scorecard:
     if judge is not None and not matching:
         raise UnknownName("judge of this run", judge, judges)
     judge_id = matching[0] if matching else None
-    names = store.scores.frame(run.run_id, judge_id)["metric"].unique(maintain_order=True).to_list()
+    names = store.scores.metrics(run.run_id, judge_id)
     if not names:
         raise UsageError(f"run {run.name} has not been evaluated. Do it with: ragauge evaluate {run.name}")
     return card_of(store, run, [parse(name) for name in names], judge_id)
@@ -70,44 +68,50 @@ def card_of(
         whole: only responses that have a score of every metric, so that all means are over the same ones.
         took: facts of the evaluation, shown as they are.
     """
-    from ragauge.analysis import card as cards
+    from ragauge.analysis.card import Tables, build, read_metrics
+    from ragauge.analysis.gather import UncertainShare, gather
+    from ragauge.analysis.id_match import IdGatherer
+    from ragauge.analysis.quality import pick_worst
     from ragauge.analysis.segments import SegmentRows
-    from ragauge.engine.judges import note_of
+    from ragauge.engine.judges import middle_band, note_of
 
-    asked: dict[str, str] = {}
-    rows = SegmentRows()
-    match = cards.id_match(_seen(store.runs.pairs(run.run_id), keep or {}, asked, rows))
-    scores, causes = _tables(store, run, metrics, judge_id, asked if keep else None)
-    complete = _complete(scores, len(metrics))
-    scores, causes = (_of(complete, table) for table in (scores, causes)) if whole else (scores, causes)
-    worst = cards.pick_worst(causes, scores, MOST_WORST)
-    built = cards.build(
+    numbers, done = _evaluated(store, run, metrics, judge_id, keep or {}, whole=whole)
+    shown = Shown(store.url, run.run_id, judge_id, tuple(str(metric) for metric in metrics), numbers)
+    index = store.runs.index(run.run_id, numbers)
+    segments, match, uncertain = SegmentRows(), IdGatherer(), UncertainShare(middle_band(judge_id))
+    gather(visits(store, judge_id, index), (segments, match, uncertain))
+    tables = Tables(index, segments.frame(index.query_ids))
+    read_metrics(StoredColumns(store, run.run_id, judge_id, index), metrics, (tables,))
+    causes = causes_of(store, run.run_id, judge_id, index)
+    worst = pick_worst(causes, tables.quality.frame(), MOST_WORST)
+    built = build(
         run=run,
-        judge_note=note_of(judge_id, _uncertain(store, run, judge_id)),
-        n=scores["query_id"].n_unique(),
-        pending=max(0, (store.runs.size(run.run_id) if total is None else total) - len(complete)),
+        judge_note=note_of(judge_id, uncertain.share),
+        n=len(index.query_ids),
+        pending=max(0, (store.runs.size(run.run_id) if total is None else total) - done),
         metrics=metrics,
-        scores=scores,
-        segments=rows.frame(),
+        tables=tables,
         causes=causes,
         worst=[view_of(store, run.run_id, query_id, repeat, judge_id) for query_id, repeat in worst],
         warnings=_warnings(store, run),
         took=dict(took or {}),
-        match=match,
+        match=match.found(),
     )
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
-    return Scorecard(built, scores, _failures(asked, causes, scores), store.url)
+    return Scorecard(built, shown)
 
 
-def _complete(scores: pl.DataFrame, metrics: int) -> pl.DataFrame:
-    """Responses that have a score of every metric."""
-    import polars as pl
-
-    return scores.group_by(KEY).len().filter(pl.col("len") >= metrics).select(KEY)
-
-
-def _of(complete: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
-    return table.join(complete, on=KEY, how="semi", maintain_order="left")
+def _evaluated(
+    store: Store, run: Run, metrics: Sequence[Metric], judge_id: str | None, keep: Mapping[str, str], *, whole: bool
+) -> tuple[array[int], int]:
+    """Numbers of the responses to show, and how many responses have a score of every metric."""
+    names = [str(metric) for metric in metrics]
+    complete = store.scores.evaluated(run.run_id, judge_id, names, least=len(names))
+    shown = complete if whole else store.scores.evaluated(run.run_id, judge_id, names)
+    if keep:
+        kept = {number for number, _ in store.runs.order(run.run_id, keep)}
+        complete, shown = (array("q", (n for n in found if n in kept)) for found in (complete, shown))
+    return shown, len(complete)
 
 
 def _keep_summaries(store: Store, run: Run, judge_id: str | None, summaries: Sequence[Summary]) -> None:
@@ -117,70 +121,8 @@ def _keep_summaries(store: Store, run: Run, judge_id: str | None, summaries: Seq
     store.summaries.write(run.run_id, judge_id, list(known.values()))
 
 
-def _tables(
-    store: Store, run: Run, metrics: Sequence[Metric], judge_id: str | None, among: Collection[str] | None
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Scores of the metrics and causes, of the examples asked for; None = all."""
-    import polars as pl
-
-    scores = store.scores.frame(run.run_id, judge_id).filter(pl.col("metric").is_in([str(m) for m in metrics]))
-    causes = store.causes.frame(run.run_id, judge_id)
-    if among is None:
-        return scores, causes
-    wanted = pl.col("query_id").is_in(list(among))
-    return scores.filter(wanted), causes.filter(wanted)
-
-
-def _seen(
-    pairs: Iterable[tuple[Example, Response]], keep: Mapping[str, str], asked: dict[str, str], rows: SegmentRows
-) -> Iterator[tuple[Example, Response]]:
-    """The pairs that match, one at a time; what reports need of their examples is kept."""
-    for example, response in pairs:
-        if _kept(example, keep):
-            if example.query_id not in asked:
-                asked[example.query_id] = example.query
-                rows.add(example)
-            yield example, response
-
-
-def _kept(example: Example, keep: Mapping[str, str]) -> bool:
-    return all(
-        value in example.tags if column == "tag" else example.segments.get(column) == value
-        for column, value in keep.items()
-    )
-
-
-def _uncertain(store: Store, run: Run, judge_id: str | None) -> float | None:
-    """Share of claims in the judge's middle band, over the first few thousand responses."""
-    from ragauge.engine.judges import middle_band
-
-    band = middle_band(judge_id)
-    if band is None or judge_id is None:
-        return None
-    seen = middle = 0
-    for _, _, evidence in islice(store.evidence.of_run(run.run_id, judge_id), MOST_EVIDENCE):
-        found = evidence.get("verify_answer")
-        claims = found.facts.claims if found is not None and isinstance(found.facts, AnswerFacts) else ()
-        known = [claim.p for claim in claims if claim.p is not None]
-        seen += len(known)
-        middle += sum(band[0] <= p <= band[1] for p in known)
-    return middle / seen if seen else None
-
-
 def _warnings(store: Store, run: Run) -> list[str]:
     absent = store.runs.absent(run.run_id)
     if not absent:
         return []
     return [f"{absent:,} examples have no response in the run; they count as empty retrieval."]
-
-
-def _failures(asked: Mapping[str, str], causes: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    """The failed examples with their scores side by side."""
-    import polars as pl
-
-    text = pl.String
-    named = pl.DataFrame(list(asked.items()), {"query_id": text, "query": text}, orient="row")
-    wide = scores.pivot("metric", index=["query_id", "repeat"], values="value", aggregate_function="first")
-    rows = causes.select("query_id", "repeat", "cause", "decided_by", "second")
-    rows = rows.join(named, on="query_id", how="left", maintain_order="left")
-    return rows.join(wide, on=["query_id", "repeat"], how="left", maintain_order="left")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
+    from ragauge.api.shown import Shown
+
 
 class Scorecard:
     """How good retrieval and generation each are, with what certainty, and what to do.
@@ -27,11 +30,9 @@ class Scorecard:
         card: every number as plain frozen values.
     """
 
-    def __init__(self, card: Card, scores: pl.DataFrame, failures: pl.DataFrame, url: str) -> None:
+    def __init__(self, card: Card, shown: Shown) -> None:
         self.card = card
-        self._url = url
-        self._scores = scores
-        self._failures = failures
+        self._shown = shown
 
     @property
     def run(self) -> Run:
@@ -58,17 +59,17 @@ class Scorecard:
         """The examples to look at first, with their evidence."""
         return self.card.worst
 
-    @property
+    @cached_property
     def failures(self) -> pl.DataFrame:
-        """The failed examples: query_id, repeat, cause, decided_by, second, query, then the metrics."""
-        return self._failures
+        """The failed examples: query_id, repeat, cause, decided_by, second, query, then the metrics.
+
+        Read from the store when first asked for.
+        """
+        return self._shown.failures()
 
     def examples(self) -> Iterator[ExampleView]:
         """Every evaluated example with its response, evidence, scores and cause, one at a time, from the store."""
-        from ragauge.api.views import views
-
-        keys = self._scores.select("query_id", "repeat").unique(maintain_order=True).iter_rows()
-        return views(self._url, self.run.run_id, self.card.judge.judge_id or None, keys)
+        return self._shown.examples()
 
     def __getitem__(self, metric: str) -> Summary:
         found = self.summaries
@@ -77,8 +78,11 @@ class Scorecard:
         return found[metric]
 
     def to_polars(self) -> pl.DataFrame:
-        """Every score, a row each: query_id, repeat, metric, status, value, numerator, denominator, bounds, reason."""
-        return self._scores
+        """Every score, a row each: query_id, repeat, metric, status, value, numerator, denominator, bounds, reason.
+
+        Read from the store, which must still hold the run; nothing of it is kept here.
+        """
+        return self._shown.scores()
 
     def to_pandas(self) -> pd.DataFrame:
         """The same as a pandas frame; needs pandas and pyarrow (pip install 'ragauge[pandas]')."""
@@ -89,7 +93,7 @@ class Scorecard:
             import pyarrow as pa  # noqa: F401
         except ImportError:
             raise MissingExtra("to_pandas", "pandas and pyarrow", "pandas") from None
-        return self._scores.to_pandas()
+        return self.to_polars().to_pandas()
 
     def to_dict(self) -> dict[str, Any]:
         """The machine-readable form, as `--json` prints it."""

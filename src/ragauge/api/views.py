@@ -21,15 +21,6 @@ def view_of(store: Store, run_id: str, query_id: str, repeat: int, judge_id: str
     return ExampleView(example, response, evidence, scores, cause)
 
 
-def views(url: str, run_id: str, judge_id: str | None, keys: Iterable[tuple[str, int]]) -> Iterator[ExampleView]:
-    """Examples by (query_id, repeat), one at a time; the store is open while they are read."""
-    from ragauge.store.open import open_store
-
-    with open_store(url) as store:
-        for query_id, repeat in keys:
-            yield view_of(store, run_id, query_id, repeat, judge_id)
-
-
 def score_lines(found: Iterable[ExampleView]) -> Iterator[View]:
     """The views as `data.writers.scores_jsonl` takes them."""
     for view in found:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import builtins
 import json
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from ragauge.analysis.arrays import ResponseIndex
 from ragauge.analysis.scorecard import Cause, Summary
 from ragauge.data.canonical import canonical
 from ragauge.data.codec import FACTS, decode, encode
@@ -211,6 +213,9 @@ class Runs(Protocol):
     def response(self, run_id: str, query_id: str, repeat: int = 0) -> tuple[Example, Response]:
         """One example with its response. UnknownName if there is none."""
 
+    def index(self, run_id: str, numbers: Sequence[int]) -> ResponseIndex:
+        """Examples, repeats, weights and clusters of some responses, whose numbers ascend."""
+
     def segments(self, run_id: str) -> pl.DataFrame:
         """query_id and one column per segment (null where an example does not have it), in example order."""
 
@@ -286,6 +291,20 @@ class Scores(Protocol):
         Columns: those of `analysis.frames.score_frame`: query_id, repeat, metric, status, value, numerator,
         denominator, low, high, reason, judge_id, weight, cluster.
         Of a metric with several versions, the newest.
+        """
+
+    def metrics(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> builtins.list[str]:
+        """Printed names of the metrics that `frame` would show, in its order."""
+
+    def evaluated(
+        self, run_id: str, judge_id: str | None, names: Sequence[str], *, least: int = 1, judge_repeat: int = 0
+    ) -> array[int]:
+        """Numbers of the responses with scores of at least so many of the metrics, ascending."""
+
+    def of_metric(self, run_id: str, judge_id: str | None, name: str, judge_repeat: int = 0) -> pl.DataFrame:
+        """One metric's scores in example order, what `frame` would need for all metrics at once.
+
+        Columns: response_no, status, value, numerator, denominator, low, high, reason; a row a response.
         """
 
     def of_response(

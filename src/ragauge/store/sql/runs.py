@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, func, select
 
+from ragauge.analysis.arrays import ResponseIndex
 from ragauge.data.codec import decode, from_plain
 from ragauge.data.example import Example
 from ragauge.data.response import Response
@@ -21,6 +22,7 @@ from ragauge.store.schema import examples, responses, run_names, runs
 from ragauge.store.sql import deleting, importing
 from ragauge.store.sql.database import Database, chunks
 from ragauge.store.sql.names import known_runs, run_no
+from ragauge.store.sql.response_index import index_of
 from ragauge.store.sql.spool import Spool
 from ragauge.store.sql.texts import SqlTexts
 
@@ -115,6 +117,13 @@ class SqlRuns:
         with self._database.read() as connection:
             (item,) = self.load([response_no(connection, run_id, query_id, repeat)])
         return item.example, item.response
+
+    def index(self, run_id: str, numbers: Sequence[int]) -> ResponseIndex:
+        """Examples, repeats, weights and clusters of some responses, whose numbers ascend."""
+        columns = (responses.c.response_no, responses.c.query_id, responses.c.repeat, responses.c.weight)
+        query = _of_run(select(*columns, examples.c.groups))
+        with self._database.read() as connection:
+            return index_of(connection.execute(query, {"number": run_no(connection, run_id)}), numbers)
 
     def segments(self, run_id: str) -> pl.DataFrame:
         """query_id and one column per segment (null where an example does not have it), in example order."""

@@ -28,7 +28,7 @@ def frame(connection: Connection, run_no: int, judge_id: str | None, judge_repea
     rows = rows.join(_metrics(connection, rows), on="metric_no", how="inner", maintain_order="left")
     rows = rows.join(_judges(connection, judge_id), on="judge_no", how="left", maintain_order="left")
     rows = rows.join(_responses(connection, run_no), on="response_no", how="left", maintain_order="left")
-    rows = rows.join(_reasons(connection, rows), on="reason_no", how="left", maintain_order="left")
+    rows = rows.join(reasons_of(connection, rows), on="reason_no", how="left", maintain_order="left")
     status = pl.DataFrame({"code": range(len(STATUSES)), "status": STATUSES}, schema_overrides={"code": pl.Int64})
     rows = rows.join(status, on="code", how="left", maintain_order="left")
     return rows.select(
@@ -118,7 +118,8 @@ def _cluster(groups: bytes | None) -> str | None:
     return None if cluster is None else framed(cluster)
 
 
-def _reasons(connection: Connection, rows: pl.DataFrame) -> pl.DataFrame:
+def reasons_of(connection: Connection, rows: pl.DataFrame) -> pl.DataFrame:
+    """reason_no and reason, of the reasons among the rows."""
     import polars as pl
 
     found: dict[int, str] = {}

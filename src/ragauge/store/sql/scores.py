@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,9 @@ from ragauge.store.contracts import Column
 from ragauge.store.packing import unpack
 from ragauge.store.schema import judges, metrics, reasons, run_judges, runs
 from ragauge.store.schema import scores as table
-from ragauge.store.sql.database import Database, chunks
+from ragauge.store.sql import score_columns
 from ragauge.store.sql.importing import now
+from ragauge.store.sql.database import Database, chunks
 from ragauge.store.sql.names import NOBODY, judge_no, metric_nos, put_judges, put_metrics, put_reasons, run_no
 from ragauge.store.sql.runs import response_no
 from ragauge.store.sql.score_frame import by_judge, frame
@@ -76,6 +78,24 @@ class SqlScores:
         """Every score of a run by one judge, with those that ask nobody, in example order. See `Scores`."""
         with self._database.read() as connection:
             return frame(connection, run_no(connection, run_id), judge_id, judge_repeat)
+
+    def metrics(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> list[str]:
+        """Printed names of the metrics that `frame` would show, in its order."""
+        with self._database.read() as connection:
+            return score_columns.metric_names(connection, run_no(connection, run_id), judge_id, judge_repeat)
+
+    def evaluated(
+        self, run_id: str, judge_id: str | None, names: Sequence[str], *, least: int = 1, judge_repeat: int = 0
+    ) -> array[int]:
+        """Numbers of the responses with scores of at least so many of the metrics, ascending."""
+        with self._database.read() as connection:
+            run = run_no(connection, run_id)
+            return score_columns.evaluated(connection, run, judge_id, judge_repeat, names, least)
+
+    def of_metric(self, run_id: str, judge_id: str | None, name: str, judge_repeat: int = 0) -> pl.DataFrame:
+        """One metric's scores in example order. See `Scores`."""
+        with self._database.read() as connection:
+            return score_columns.of_metric(connection, run_no(connection, run_id), judge_id, judge_repeat, name)
 
     def of_response(
         self, run_id: str, query_id: str, repeat: int, judge_id: str | None, judge_repeat: int = 0

@@ -1,0 +1,128 @@
+"""What a scorecard shows of a store: read a piece at a time, so that nothing grows with the number of examples."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.arrays import Columns, ResponseIndex, columns_of
+from ragauge.analysis.gather import Visit
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragauge.analysis.scorecard import ExampleView
+    from ragauge.store.open import Store
+
+AT_A_TIME = 100     # responses with their texts and evidence in memory
+KEY = ["query_id", "repeat"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Which scores a scorecard shows. The tables are read from the store when they are asked for, as they are then.
+
+    Attributes:
+        url: of the store.
+        run_id: the run.
+        judge_id: who judged; None = nobody.
+        metrics: printed names.
+        numbers: the responses, by number in the store.
+    """
+
+    url: str
+    run_id: str
+    judge_id: str | None
+    metrics: tuple[str, ...]
+    numbers: array[int] = field(repr=False)
+
+    def scores(self) -> pl.DataFrame:
+        """Every score, a row each."""
+        from ragauge.store.open import open_store
+
+        with open_store(self.url) as store:
+            return self._scores(store, store.runs.index(self.run_id, self.numbers))
+
+    def failures(self) -> pl.DataFrame:
+        """The failed responses with their questions and scores side by side."""
+        from ragauge.store.open import open_store
+
+        with open_store(self.url) as store:
+            index = store.runs.index(self.run_id, self.numbers)
+            rows = causes_of(store, self.run_id, self.judge_id, index)
+            rows = rows.select(*KEY, "cause", "decided_by", "second")
+            rows = rows.join(_questions(store, index, rows), on=KEY, how="left", maintain_order="left")
+            wide = self._scores(store, index).pivot("metric", index=KEY, values="value", aggregate_function="first")
+        return rows.join(wide, on=KEY, how="left", maintain_order="left")
+
+    def examples(self) -> Iterator[ExampleView]:
+        """Every response with its example, evidence, scores and cause, one at a time."""
+        from ragauge.api.views import view_of
+        from ragauge.store.open import open_store
+
+        with open_store(self.url) as store:
+            for query_id, repeat in keys(store.runs.index(self.run_id, self.numbers)).iter_rows():
+                yield view_of(store, self.run_id, query_id, repeat, self.judge_id)
+
+    def _scores(self, store: Store, index: ResponseIndex) -> pl.DataFrame:
+        import polars as pl
+
+        frame = store.scores.frame(self.run_id, self.judge_id).filter(pl.col("metric").is_in(list(self.metrics)))
+        return frame.join(keys(index), on=KEY, how="semi", maintain_order="left")
+
+
+class StoredColumns:
+    """The scores of a run, one metric at a time from the store."""
+
+    def __init__(self, store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> None:
+        self.index = index
+        self._store, self._run_id, self._judge_id = store, run_id, judge_id
+
+    def column(self, metric: str) -> Columns | None:
+        """A metric's scores; None where it has none."""
+        found = columns_of(self._store.scores.of_metric(self._run_id, self._judge_id, metric), self.index)
+        return found if found.place.size else None
+
+
+def visits(store: Store, judge_id: str | None, index: ResponseIndex) -> Iterator[Visit]:
+    """The responses with their examples and evidence, in example order, read as a stream."""
+    for start in range(0, len(index), AT_A_TIME):
+        numbers = index.number[start : start + AT_A_TIME].tolist()
+        found = store.evidence.linked(numbers, judge_id) if judge_id is not None else {}
+        place = dict(zip(numbers, range(start, start + len(numbers)), strict=True))
+        for item in store.runs.load(numbers):
+            at = place[item.response_no]
+            evidence = {one.question: one.evidence() for one in found.pop(item.response_no, ())}
+            yield Visit(at, int(index.query[at]), item.example, item.response, evidence)
+
+
+def causes_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> pl.DataFrame:
+    """The cause frame of the responses of an index."""
+    return store.causes.frame(run_id, judge_id).join(keys(index), on=KEY, how="semi", maintain_order="left")
+
+
+def keys(index: ResponseIndex) -> pl.DataFrame:
+    """query_id and repeat of every response, in example order."""
+    import polars as pl
+
+    ids = pl.Series("query_id", index.query_ids, dtype=pl.String).gather(index.query)
+    return pl.DataFrame([ids, pl.Series("repeat", index.repeat, dtype=pl.Int64)])
+
+
+def _questions(store: Store, index: ResponseIndex, rows: pl.DataFrame) -> pl.DataFrame:
+    """query_id, repeat and query of the responses that the rows name."""
+    import polars as pl
+
+    numbered = keys(index).with_columns(pl.Series("number", index.number, dtype=pl.Int64))
+    wanted = numbered.join(rows, on=KEY, how="semi", maintain_order="left")
+    queries: list[str] = []
+    for part in _chunks(wanted["number"].to_list(), AT_A_TIME):
+        queries += [item.example.query for item in store.runs.load(part)]
+    return wanted.select(KEY).with_columns(pl.Series("query", queries, dtype=pl.String))
+
+
+def _chunks(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    for start in range(0, len(numbers), size):
+        yield numbers[start : start + size]

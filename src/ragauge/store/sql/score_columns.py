@@ -1,0 +1,105 @@
+"""A run's scores one metric at a time: a few numbers a response, however many metrics there are."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Select, func, select
+
+from ragauge.data.score import STATUSES
+from ragauge.store.schema import metrics
+from ragauge.store.schema import scores as table
+from ragauge.store.sql.names import judge_no
+from ragauge.store.sql.score_frame import by_judge, reasons_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+AT_A_TIME = 4_000     # rows held as Python objects
+
+
+def metric_names(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> list[str]:
+    """Printed names of the metrics that a run has scores of, in the order of its scores."""
+    first = func.min(table.c.response_no)
+    query = (
+        select(metrics.c.name)
+        .join_from(table, metrics, table.c.metric_no == metrics.c.metric_no)
+        .where(table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat))
+        .group_by(metrics.c.name, table.c.judge_no, table.c.metric_no)
+        .order_by(first, table.c.judge_no, table.c.metric_no)
+    )
+    return list(dict.fromkeys(connection.execute(query).scalars()))
+
+
+def evaluated(
+    connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int, names: Sequence[str], least: int
+) -> array[int]:
+    """Numbers of the responses with scores of at least so many of the metrics, ascending."""
+    numbers = [number for number, _ in _newest(connection, run_no, judge_id, judge_repeat, names).values()]
+    query = (
+        select(table.c.response_no)
+        .where(
+            table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat), table.c.metric_no.in_(numbers)
+        )
+        .group_by(table.c.response_no)
+        .having(func.count(table.c.metric_no.distinct()) >= least)
+        .order_by(table.c.response_no)
+    )     # fmt: skip
+    return array("q", (number for part in _parts(connection, query) for (number,) in part))
+
+
+def of_metric(
+    connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int, name: str
+) -> pl.DataFrame:
+    """The scores of one metric in its newest version, a row each, in example order."""
+    import polars as pl
+
+    newest = _newest(connection, run_no, judge_id, judge_repeat, [name])
+    c, whole, real = table.c, pl.Int64, pl.Float64
+    schema = {
+        "response_no": whole, "code": whole, "value": real, "numerator": real, "denominator": real, "low": real,
+        "high": real, "reason_no": whole,
+    }     # fmt: skip
+    parts = [pl.DataFrame([], schema=schema)]
+    if newest:
+        mine = (c.run_no == run_no, by_judge(connection, judge_id, judge_repeat), c.metric_no == newest[name][0])
+        columns = (c.response_no, c.status, c.value, c.numerator, c.denominator, c.low, c.high, c.reason_no)
+        asked_last = c.judge_no == judge_no(connection, judge_id)
+        rows = _parts(connection, select(*columns).where(*mine).order_by(c.response_no, asked_last))
+        parts += [pl.DataFrame(part, schema=schema, orient="row") for part in rows]
+    found = pl.concat(parts, rechunk=True)
+    found = found.join(reasons_of(connection, found), on="reason_no", how="left", maintain_order="left")
+    # of a response that was scored both without and with a judge, the judge's
+    return found.unique("response_no", keep="last", maintain_order=True).select(
+        "response_no",
+        pl.col("code").replace_strict(range(len(STATUSES)), list(STATUSES), return_dtype=pl.String).alias("status"),
+        "value", "numerator", "denominator", pl.coalesce("low", "value"), pl.coalesce("high", "value"),
+        pl.col("reason").fill_null(""),
+    )     # fmt: skip
+
+
+def _newest(
+    connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int, names: Sequence[str]
+) -> dict[str, tuple[int, int]]:
+    """Name -> number and version of the newest version of it that the run has a score of."""
+    found: dict[str, tuple[int, int]] = {}
+    known = select(metrics.c.metric_no, metrics.c.name, metrics.c.version).where(metrics.c.name.in_(names))
+    for number, name, version in connection.execute(known.order_by(metrics.c.version)).all():
+        mine = (table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat), table.c.metric_no == number)
+        if connection.execute(select(table.c.run_no).where(*mine).limit(1)).first() is not None:
+            found[name] = (number, version)
+    return found
+
+
+def _parts(connection: Connection, query: Select[Any]) -> Iterator[list[tuple[Any, ...]]]:
+    """Rows straight from the driver: as SQLAlchemy's row objects a million of them take twice the time."""
+    compiled = query.compile(connection.engine, compile_kwargs={"literal_binds": True})
+    cursor: Any = connection.connection.cursor()
+    try:
+        cursor.execute(str(compiled))
+        while part := cursor.fetchmany(AT_A_TIME):
+            yield part
+    finally:
+        cursor.close()
