@@ -1,0 +1,90 @@
+"""Everything of a scorecard beyond means, gathered in the two passes over a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.alignment import AlignmentGatherer
+from ragauge.analysis.cause_segments import causes_by_segment
+from ragauge.analysis.context_length import MEASURED, LengthGatherer, length_bands
+from ragauge.analysis.distributions import distributions
+from ragauge.analysis.gather import Visit
+from ragauge.analysis.listing import listed
+from ragauge.analysis.overview import Overview
+from ragauge.analysis.stages import StageGatherer
+from ragauge.analysis.timings import TOTAL, SpendingGatherer, TimingGatherer
+from ragauge.analysis.use import Use
+from ragauge.analysis.values import Values
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LATENCY = "latency"
+
+
+class OverviewGatherer:
+    """Takes part in the pass over the responses, and puts the overview together after the pass over the metrics.
+
+    It keeps about a hundred bytes a response, a few more where many passages were handed on; no text, no object.
+
+    Args:
+        responses: how many there are.
+        metrics: printed names of those that will be read.
+    """
+
+    def __init__(self, responses: int, metrics: Sequence[str]) -> None:
+        self._alignment, self._stages = AlignmentGatherer(), StageGatherer()
+        self._timings, self._spending = TimingGatherer(), SpendingGatherer()
+        self._lengths = LengthGatherer(responses, measured=MEASURED in metrics)
+
+    def add(self, visit: Visit) -> None:
+        """Takes in a response."""
+        use = Use.of(visit)
+        self._alignment.add(use)
+        self._stages.add(use)
+        self._timings.add(visit)
+        self._spending.add(visit)
+        self._lengths.add(visit)
+
+    def overview(
+        self,
+        values: Values,
+        chosen: pl.DataFrame,
+        queries: Mapping[int, str],
+        causes: pl.DataFrame,
+        segments: pl.DataFrame,
+        shown: Mapping[str, Mapping[str, object]],
+        level: float = 0.95,
+    ) -> Overview:
+        """The overview.
+
+        Args:
+            values: every metric's values, after they were read.
+            chosen: the responses to list, as `listing.choose` gives them.
+            queries: place -> question of those.
+            causes: a cause frame.
+            segments: a tidy segment frame with the columns of `shown`.
+            shown: the scorecard's segments: column -> value -> anything.
+            level: of the intervals.
+        """
+        import numpy as np
+
+        index, places = values.index, chosen["place"].to_list()
+        tokens = self._lengths.tokens(values)
+        beside = {
+            MEASURED: {place: float(tokens[place]) for place in places if np.isfinite(tokens[place])},
+            LATENCY: self._timings.of(TOTAL, places),
+        }
+        columns = segments.select("query_id", *shown)
+        return Overview(
+            listed=listed(chosen, values, columns, queries, self._alignment.used(places), beside),
+            listed_of=len(index),
+            causes_by_segment=causes_by_segment(causes, columns, shown),
+            distributions=distributions(values),
+            alignment=self._alignment.alignment(index, level),
+            lengths=length_bands(values, tokens, level),
+            stages=self._stages.stages(index, level),
+            timings=self._timings.timings(index),
+            spending=self._spending.spending(),
+        )
