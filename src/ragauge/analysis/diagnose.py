@@ -11,16 +11,21 @@ from ragauge.analysis.cause_words import UNEXPLAINED, WORDS
 from ragauge.analysis.causes.table import BY_NAME
 from ragauge.analysis.concentration import Concentration, concentrated
 from ragauge.analysis.frames import failures
+from ragauge.analysis.overview import Baseline
 from ragauge.analysis.patterns import WORKING, Match, matches
+from ragauge.analysis.readings import BASELINE, Against
 from ragauge.analysis.scorecard import Finding, Summary
 from ragauge.analysis.segments import BySegment
-from ragauge.analysis.starting_points import STARTING, estimate, measured
+from ragauge.analysis.starting_points import estimate, measured
+from ragauge.metrics.catalogue import parse, questions
 
 if TYPE_CHECKING:
     import polars as pl
 
 LEAST_SHARE, LEAST_COUNT = 0.10, 3     # a cause gets a finding from this share or this number of failures on
-MOST_READINGS = 3     # numbers beside starting points in one finding, after which no more patterns are added
+MOST_READINGS = 3     # metrics read in one finding, after which no more patterns are added
+FEW = 30              # examples below which a reading is less sure
+SMALL = 0.05          # a fall that "did not fall" should have ruled out
 # columns whose value reads as a kind of question
 KINDS = ("type", "question_type", "kind", "query_length")
 
@@ -34,13 +39,14 @@ def diagnose(
     segments: pl.DataFrame | None = None,
     judge_id: str = "",
     answerable: Sequence[Summary] | None = None,
+    against: Against | None = None,
 ) -> tuple[Finding, ...]:
     """The findings, those that explain most failures first.
 
     A finding is a cause of at least 10 % of the failed examples or of three, with the segment where it is
-    concentrated; or a pattern of metrics that lie wholly below or above their starting points. A pattern that goes
-    with such causes adds its reading to the most frequent one, and they count as one problem: they are placed
-    together, by what they explain jointly.
+    concentrated; or a pattern of metrics that changed against a baseline or, without one, lie wholly below or above
+    their starting points. A pattern that goes with such causes adds its reading to the most frequent one, and they
+    count as one problem: they are placed together, by what they explain jointly.
 
     Args:
         summaries: over all examples.
@@ -51,6 +57,7 @@ def diagnose(
             labels; None = no segment is looked for.
         judge_id: who judged; a judge whose id begins with "local" lowers the confidence.
         answerable: summaries over the examples not labelled unanswerable; None = none is labelled so.
+        against: what the run is held against; None = starting points alone.
     """
     failed = failures(causes)
     counts = Counter(failed["cause"].to_list())
@@ -59,14 +66,16 @@ def diagnose(
         for cause, count in counts.most_common()
         if cause and (count >= LEAST_COUNT or count >= LEAST_SHARE * failed.height)
     ]
-    found = {cause: _of_cause(cause, failed, n, summaries, segment_summaries, segments, judge_id) for cause in large}
-    held = matches(summaries, answerable)
+    before = against.changed if against is not None else None
+    seen = (failed, n, summaries, segment_summaries, segments, judge_id, before)
+    found = {cause: _of_cause(cause, *seen) for cause in large}
+    held = matches(summaries, answerable, against)
     for match in held:
         if match.pattern.name != WORKING:
-            _add(match, found, counts, failed.height)
+            _add(match, found, counts, failed.height, judge_id)
     jointly = {cause: max([finding.explains, *_together(cause, held, found)]) for cause, finding in found.items()}
     ranked = sorted(found.values(), key=lambda finding: (-jointly[finding.cause], -finding.explains))
-    working = [_of_pattern(match, counts, failed.height) for match in held if match.pattern.name == WORKING]
+    working = [_of_pattern(match, counts, failed.height, judge_id) for match in held if match.pattern.name == WORKING]
     return (*ranked, *_unexplained(failed), *working)
 
 
@@ -79,14 +88,14 @@ def _together(cause: str, held: Sequence[Match], found: Mapping[str, Finding]) -
     ]
 
 
-def _add(match: Match, found: dict[str, Finding], counts: Counter[Any], n_failed: int) -> None:
+def _add(match: Match, found: dict[str, Finding], counts: Counter[Any], n_failed: int, judge_id: str) -> None:
     """Adds a pattern to the finding of its most frequent cause, or as a finding of its own."""
     homes = [cause for cause in (*match.pattern.causes, match.pattern.subject) if cause in found]
     if not homes:
-        found[match.pattern.subject] = _of_pattern(match, counts, n_failed)
+        found[match.pattern.subject] = _of_pattern(match, counts, n_failed, judge_id)
         return
     home = max(homes, key=lambda cause: counts[cause])
-    if found[home].evidence.count(STARTING) < MOST_READINGS:
+    if len(found[home].readings) < MOST_READINGS:
         found[home] = _joined(found[home], match)
 
 
@@ -98,6 +107,7 @@ def _of_cause(
     by_segment: BySegment,
     segments: pl.DataFrame | None,
     judge_id: str,
+    before: Baseline | None,
 ) -> Finding:
     import polars as pl
 
@@ -109,7 +119,7 @@ def _of_cause(
     return Finding(
         cause=cause,
         headline=f"{words.headline}{_place(where)} ({numbers}{rows.height} of {_failures(failed.height)})",
-        evidence=_evidence(rows, failed.height, n, where),
+        evidence=_evidence(rows, failed.height, n, where) + _before(cause, before),
         fix=row.fix,
         leave=words.leave,
         measure_again=words.again,
@@ -147,6 +157,12 @@ def _evidence(rows: pl.DataFrame, n_failed: int, n: int, where: Concentration | 
     return " ".join(parts)
 
 
+def _before(cause: str, baseline: Baseline | None) -> str:
+    if baseline is None:
+        return ""
+    return f" In {baseline.name} it was {baseline.causes.get(cause, 0)} of {_failures(baseline.failed_examples)}."
+
+
 def _failures(count: int) -> str:
     return f"{count} failure{'' if count == 1 else 's'}"
 
@@ -170,30 +186,51 @@ def confidence(bases: Sequence[str], judge_id: str) -> str:
     return "high" if count >= 20 else "medium" if count >= 5 else "low"
 
 
+def confidence_in(match: Match, judge_id: str) -> str:
+    """High, medium or low: how surely a pattern holds. Its intervals are clear already; what is left is this.
+
+    High, less one step where the local judge gave one of its numbers, one where a number rests on fewer than 30
+    examples, and one where a metric "did not fall" though a fall of 0.05 is within its interval.
+    """
+    steps = 0
+    steps += judge_id.startswith("local") and any(questions([parse(one.metric)]) for one in match.readings)
+    steps += any(one.n < FEW for one in match.readings)
+    steps += any(
+        one.difference is not None and one.interval.low <= 0 <= one.interval.high
+        and (one.interval.low if one.level == "high" else -one.interval.high) <= -SMALL
+        for one in match.readings
+    )
+    return ("high", "medium", "low")[min(steps, 2)]
+
+
 def _joined(finding: Finding, match: Match) -> Finding:
     """A finding with a pattern's reading added."""
     pattern = match.pattern
-    reading = f"{pattern.reading[0].upper()}{pattern.reading[1:]} ({match.numbers})."
+    reading = f"{match.reading[0].upper()}{match.reading[1:]} ({match.numbers})."
     return replace(
         finding,
         evidence=f"{finding.evidence} {reading}",
         leave=finding.leave or pattern.leave,
         measure_again=finding.measure_again or pattern.again,
+        against=BASELINE if BASELINE in (finding.against, match.against) else finding.against or match.against,
+        readings=(*finding.readings, *(one for one in match.readings if one not in finding.readings)),
     )
 
 
-def _of_pattern(match: Match, counts: Counter[Any], n_failed: int) -> Finding:
+def _of_pattern(match: Match, counts: Counter[Any], n_failed: int, judge_id: str) -> Finding:
     pattern = match.pattern
     return Finding(
         cause=pattern.subject,
-        headline=pattern.reading,
+        headline=match.reading,
         evidence=f"{match.numbers[0].upper()}{match.numbers[1:]}.",
         fix=pattern.fix,
         leave=pattern.leave,
         measure_again=pattern.again,
         explains=sum(counts[cause] for cause in pattern.causes),
         failures=n_failed,
-        confidence="medium",
+        confidence=confidence_in(match, judge_id),
+        against=match.against,
+        readings=match.readings,
     )
 
 

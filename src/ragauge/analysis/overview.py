@@ -177,7 +177,7 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One metric against a baseline, paired on examples.
+    """One metric against a baseline, paired on examples; traffic that shares too few is compared as two samples.
 
     Attributes:
         metric: printed name.
@@ -185,7 +185,8 @@ class Change:
         new: mean of this run over the same.
         difference: new - base with its interval.
         direction: higher, lower or neither is better.
-        verdict: better, worse, no change seen (the interval holds 0), or not enough data (no interval).
+        verdict: better, worse, changed (where neither direction is better), no change seen (the interval holds 0), or
+            not enough data (no interval, or failed scores could turn the sign).
     """
 
     metric: str
@@ -203,12 +204,12 @@ class Baseline:
     Attributes:
         run_id: its id.
         name: its name.
-        matched: examples in both.
+        matched: examples in both; 0 where two stretches of traffic are compared as samples.
         only_here: examples only in this run.
         only_there: examples only in the baseline.
         changes: one a metric that both have.
-        causes: cause -> failed examples of the baseline.
-        failed_examples: of the baseline.
+        causes: cause -> failed examples of the baseline, among those matched (of samples: all).
+        failed_examples: of the baseline, among the same.
     """
 
     run_id: str

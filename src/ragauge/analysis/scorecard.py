@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragauge.analysis.overview import Baseline, Overview
+from ragauge.analysis.summary import Summary
 from ragauge.data.example import Example
 from ragauge.data.facts import Evidence
 from ragauge.data.response import Response
@@ -15,50 +16,8 @@ from ragauge.data.score import Score
 from ragauge.stats.result import Interval
 
 __all__ = [
-    "Cause", "ExampleView", "Finding", "Interval", "JudgeNote", "Scorecard", "Summary",
+    "Cause", "ExampleView", "Finding", "Interval", "JudgeNote", "Reading", "Scorecard", "Summary",
 ]     # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """One metric over a run or a segment of it. scored + undefined + not_applicable + failed = n.
-
-    Attributes:
-        metric: printed name.
-        measures: retrieval, generation or end_to_end.
-        direction: higher, lower or neither.
-        kind: rate, mean or amount.
-        n: examples.
-        scored: with a value.
-        undefined: 0/0 through what the system did.
-        not_applicable: an input is lacking.
-        failed: a fact could not be had.
-        mean: macro, over the scored examples, weighted; None when none is scored.
-        interval: of the mean; None for fewer than two scored examples.
-        micro: sum of numerators over sum of denominators; None where it does not apply.
-        low: least mean that the failed scores allow: each at its low (no bound: the metric's range), or left out where
-            that is lower still; None when there are no values.
-        high: greatest such mean.
-        quantiles: 0.5, 0.95, 0.99 -> value, for amounts.
-        reasons: why examples have no value -> how many, most frequent first.
-    """
-
-    metric: str
-    measures: str
-    direction: str
-    kind: str
-    n: int
-    scored: int
-    undefined: int
-    not_applicable: int
-    failed: int
-    mean: float | None
-    interval: Interval | None
-    micro: float | None = None
-    low: float | None = None
-    high: float | None = None
-    quantiles: Mapping[float, float] = field(default_factory=dict)
-    reasons: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +50,37 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """One metric as the diagnosis read it: low or high, and against what.
+
+    Attributes:
+        metric: printed name.
+        level: low or high. Against a starting point: the whole interval lies on that side. Against another run: the
+            metric got worse (a share that should be high fell, one that should be low rose), or it did not.
+        mean: of this run, or with `of` oracle of the run on oracle passages; over the examples in both where two runs
+            are compared.
+        point: what it was held against: the starting point, or the other run's mean.
+        interval: of the mean, or of the difference where two runs are compared.
+        source: whose point that is: A1, ours, or the other run's name.
+        against: "baseline", "oracle passages" or "starting points".
+        difference: mean − point; None against a starting point.
+        n: examples that it is over.
+        of: own or oracle: whose mean it is.
+    """
+
+    metric: str
+    level: str
+    mean: float
+    point: float
+    interval: Interval
+    source: str
+    against: str
+    difference: float | None = None
+    n: int = 0
+    of: str = "own"
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One line of the diagnosis.
 
@@ -105,7 +95,9 @@ class Finding:
         failures: failed examples in all.
         segment: "column=value" where it is concentrated; "" when everywhere.
         confidence: high, medium or low.
-        against: "baseline" or "starting points" where a pattern was read against them; "" for counts alone.
+        against: "baseline", "oracle passages" or "starting points" where a pattern was read against them; "" for
+            counts alone.
+        readings: the metrics that the patterns in it rest on.
     """
 
     cause: str
@@ -119,6 +111,7 @@ class Finding:
     segment: str = ""
     confidence: str = "medium"
     against: str = ""
+    readings: tuple[Reading, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
+from ragauge.analysis.overview import Change
 from ragauge.analysis.scorecard import Summary
 
 Level = Literal["low", "high", "unclear"]
@@ -39,6 +40,10 @@ STARTING_POINTS: Mapping[str, StartingPoint] = {
 }
 # where a metric was not measured or is unclear, this one is read: label recall is context recall without a judge
 STAND_INS: Mapping[str, str] = {"context_recall": "recall"}
+# metrics that are read whatever their parameters are
+ANY_PARAMETER = ("no_retrieval_rate",)
+
+Named = TypeVar("Named", Summary, Change)
 
 
 def level_of(summary: Summary, point: StartingPoint) -> Level:
@@ -54,13 +59,20 @@ def level_of(summary: Summary, point: StartingPoint) -> Level:
 
 
 def measured(name: str, summaries: Sequence[Summary]) -> list[Summary]:
-    """The summaries that speak for a metric, the best first: its own, at any cutoff, then its stand-in's."""
-    return [
-        summary
-        for wanted in (name, STAND_INS.get(name))
-        for summary in summaries
-        if summary.mean is not None and summary.metric.partition("@")[0] == wanted
-    ]
+    """The summaries with a mean that speak for a metric, the best first."""
+    return [summary for summary in speaks_for(name, summaries) if summary.mean is not None]
+
+
+def speaks_for(name: str, found: Sequence[Named]) -> list[Named]:
+    """Summaries or changes that speak for a metric, the best first: its own, at any cutoff, then its stand-in's."""
+    return [one for wanted in (name, STAND_INS.get(name)) for one in found if _plain(one.metric) == wanted]
+
+
+def _plain(metric: str) -> str:
+    """A printed name without its cutoff, and without a parameter that it always has and that changes no meaning."""
+    plain = metric.partition("@")[0]
+    head = plain.partition(":")[0]
+    return head if head in ANY_PARAMETER else plain
 
 
 def estimate(summary: Summary) -> str:

@@ -1,0 +1,244 @@
+"""Two runs: which examples are in both, how each metric differs, and when they must not be compared at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.arrays import FAILED, SCORED, Columns, ScoreColumns, by_example
+from ragauge.analysis.frames import failures
+from ragauge.analysis.overview import Baseline, Change, Estimate
+from ragauge.data.run import Run
+from ragauge.errors import UsageError
+from ragauge.metrics.base import Metric
+from ragauge.metrics.catalogue import questions
+from ragauge.stats.paired import paired_interval, unpaired_interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import polars as pl
+
+    Codes = npt.NDArray[np.int64]
+    Floats = npt.NDArray[np.float64]
+
+BETTER, WORSE, CHANGED = "better", "worse", "changed"
+SAME, UNKNOWN = "no change seen", "not enough data"
+LEAST_SHARED = 0.5     # share of traffic that two runs must have in common to be paired
+
+
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """How a run was measured: what must be the same for two runs to be compared.
+
+    Attributes:
+        name: of the run.
+        judge_id: who judged; None = nobody.
+        metrics: printed name -> version of the metric, of every metric scored by this judge or by nobody.
+        questions: question -> its versions, of what this judge was asked.
+    """
+
+    name: str
+    judge_id: str | None
+    metrics: Mapping[str, int]
+    questions: Mapping[str, tuple[int, ...]]
+
+
+def comparable(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> list[Metric]:
+    """The metrics that both runs have, measured alike; those that one of them lacks are left out.
+
+    Metrics that ask nobody are compared whoever judged.
+
+    Raises:
+        UsageError: a metric that both have was judged by different judges, or with another version of the metric or of
+            a question that it needs; or the runs have no metric in common.
+    """
+    common = [metric for metric in metrics if str(metric) in new.metrics and str(metric) in base.metrics]
+    judged = [metric for metric in metrics if questions([metric])]
+    if judged and new.judge_id != base.judge_id:
+        raise UsageError(
+            f"{new.name} was judged by {new.judge_id or 'nobody'}, {base.name} by {base.judge_id or 'nobody'}: "
+            f"{', '.join(map(str, judged[:3]))} cannot be compared. {_again(base.name, judged)}"
+        )
+    for metric in common:
+        name = str(metric)
+        if new.metrics[name] != base.metrics[name]:
+            versions = f"version {new.metrics[name]} in {new.name} and version {base.metrics[name]} in {base.name}"
+            raise UsageError(f"{name} is {versions}: its meaning changed. {_again(base.name, [metric])}")
+        for question in questions([metric]):
+            if new.questions.get(question, ()) != base.questions.get(question, ()):
+                asked = f"{_versions(new, question)} in {new.name} and {_versions(base, question)} in {base.name}"
+                raise UsageError(f"{name} rests on {question}, asked as {asked}. {_again(base.name, [metric])}")
+    if metrics and not common:
+        raise UsageError(f"{new.name} and {base.name} have no metric in common. {_again(base.name, metrics)}")
+    return common
+
+
+def _again(name: str, metrics: Sequence[Metric]) -> str:
+    return f"Judge the stored responses alike: ragauge evaluate {name} -m {','.join(map(str, metrics))}"
+
+
+def _versions(measuring: Measuring, question: str) -> str:
+    found = measuring.questions.get(question, ())
+    return f"version {' and '.join(map(str, found))}" if found else "nothing"
+
+
+class Join:
+    """Which examples of two runs are the same, by query_id.
+
+    Args:
+        new: ids of the examples of this run, in the order of their numbers.
+        base: of the baseline.
+
+    Attributes:
+        matched: examples in both.
+        only_here: examples only in this run.
+        only_there: examples only in the baseline.
+    """
+
+    def __init__(self, new: Sequence[str], base: Sequence[str]) -> None:
+        numbers = {query_id: number for number, query_id in enumerate(base)}
+        self._there = [numbers.get(query_id, -1) for query_id in new]
+        self._size = len(base)
+        self.matched = sum(number >= 0 for number in self._there)
+        self.only_here, self.only_there = len(new) - self.matched, len(base) - self.matched
+
+    def rows(self, new: Columns, base: Columns) -> tuple[Codes, Codes]:
+        """Rows of both, shape (pairs,), such that the same example stands at the same place."""
+        import numpy as np
+
+        at = np.full(self._size + 1, -1, dtype=np.int64)
+        at[base.query] = np.arange(base.query.size)
+        there = np.asarray(self._there, dtype=np.int64)[new.query]
+        found = at[there]     # the last entry, which -1 reads, is that of no example
+        kept = np.flatnonzero(found >= 0)
+        return kept, found[kept]
+
+
+def compare(
+    new: ScoreColumns, base: ScoreColumns, metrics: Sequence[Metric], *, paired: bool = True, level: float = 0.95
+) -> tuple[Change, ...]:
+    """One change a metric that has scores in both runs, in the order of the metrics.
+
+    Paired: over the examples that both scored (an example of several repeats at their mean), the weighted mean of
+    new − base with its interval by `stats.paired.paired_interval`; weights and clusters are those of this run.
+    Otherwise: the means of everything scored on each side, by `unpaired_interval`.
+
+    A verdict is better or worse where the whole interval lies on that side of 0, and no failed score, wherever it
+    might lie, could turn the sign. Metrics without bounds leave failed scores out.
+
+    Args:
+        new: scores of this run.
+        base: scores of the baseline.
+        metrics: what to compare.
+        paired: whether the runs answered the same examples.
+        level: of the intervals.
+    """
+    join = Join(new.index.query_ids, base.index.query_ids)
+    changes = []
+    for metric in metrics:
+        sides = new.column(str(metric)), base.column(str(metric))
+        if sides[0] is not None and sides[1] is not None:
+            here, there = by_example(sides[0]), by_example(sides[1])
+            found = _paired(metric, here, there, join, level) if paired else _unpaired(metric, here, there, level)
+            changes += [found] if found is not None else []
+    return tuple(changes)
+
+
+def held_against(
+    run: Run, join: Join, changes: Sequence[Change], causes: pl.DataFrame, *, paired: bool = True
+) -> Baseline:
+    """The baseline as a scorecard carries it.
+
+    Args:
+        run: the baseline.
+        join: of this run's examples with the baseline's.
+        changes: of the metrics.
+        causes: the cause frame of the baseline, only of the examples compared.
+        paired: whether examples are matched.
+    """
+    counts = Counter(failures(causes)["cause"].to_list())
+    matched = join.matched if paired else 0
+    here, there = join.only_here + join.matched - matched, join.only_there + join.matched - matched
+    return Baseline(
+        run.run_id, run.name, matched, here, there, tuple(changes), dict(counts.most_common()), counts.total()
+    )
+
+
+def is_paired(new: Run, base: Run, join: Join) -> bool:
+    """Whether two runs are compared example by example: sets always, traffic where it shares at least half."""
+    if "traffic" not in (new.kind, base.kind):
+        return True
+    return join.matched >= max(1.0, LEAST_SHARED * (join.matched + join.only_here))
+
+
+def _paired(metric: Metric, new: Columns, base: Columns, join: Join, level: float) -> Change | None:
+    import numpy as np
+
+    here, there = join.rows(new, base)
+    both = (new.status[here] == SCORED) & (base.status[there] == SCORED)
+    x, y = new.value[here[both]], base.value[there[both]]
+    if not x.size:
+        return None
+    weights = None if new.weight is None else new.weight[here]
+    w = None if weights is None else weights[both]
+    interval = paired_interval(
+        x, y, kind=metric.scale, weights=w, clusters=None if new.cluster is None else new.cluster[here[both]],
+        level=level, bounds=metric.range,
+    )     # fmt: skip
+    means = float(np.average(x, weights=w)), float(np.average(y, weights=w))
+    total = float(((x - y) if w is None else w * (x - y)).sum())
+    low, high = _unknown(metric, new.take(here), base.take(there), weights)
+    estimate = Estimate(means[0] - means[1], interval, int(x.size))
+    return _change(metric, means, estimate, (total + low, total + high))
+
+
+def _unknown(metric: Metric, new: Columns, base: Columns, weights: Floats | None) -> tuple[float, float]:
+    """By how much failed scores could lower and raise the sum of the differences; 0 where there are no bounds."""
+    import numpy as np
+
+    lost = np.isin(new.status, (SCORED, FAILED)) & np.isin(base.status, (SCORED, FAILED))
+    lost &= (new.status == FAILED) | (base.status == FAILED)
+    if not lost.any() or not np.isfinite(metric.range).all():
+        return 0.0, 0.0
+    ends = []
+    for side in (new, base):
+        known = side.status[lost] == SCORED
+        low, high = (np.where(known, side.value[lost], end[lost]) for end in (side.low, side.high))
+        ends.append((np.nan_to_num(low, nan=metric.range[0]), np.nan_to_num(high, nan=metric.range[1])))
+    w = 1.0 if weights is None else weights[lost]
+    least, most = ends[0][0] - ends[1][1], ends[0][1] - ends[1][0]
+    return float((w * np.minimum(least, 0)).sum()), float((w * np.maximum(most, 0)).sum())
+
+
+def _unpaired(metric: Metric, new: Columns, base: Columns, level: float) -> Change | None:
+    import numpy as np
+
+    sides = [side.take(np.flatnonzero(side.status == SCORED)) for side in (new, base)]
+    here, there = sides
+    if not here.value.size or not there.value.size:
+        return None
+    interval = unpaired_interval(
+        here.value, there.value, kind=metric.scale, weights=(here.weight, there.weight),
+        clusters=(here.cluster, there.cluster), level=level, bounds=metric.range,
+    )     # fmt: skip
+    means = float(np.average(here.value, weights=here.weight)), float(np.average(there.value, weights=there.weight))
+    difference = means[0] - means[1]
+    return _change(metric, means, Estimate(difference, interval, int(here.value.size)), (difference, difference))
+
+
+def _change(
+    metric: Metric, means: tuple[float, float], difference: Estimate, sums: tuple[float, float]
+) -> Change:
+    """With its verdict; `sums` are the least and greatest sum of differences that failed scores allow."""
+    interval, verdict = difference.interval, SAME
+    if interval is None:
+        verdict = UNKNOWN
+    elif interval.low > 0 or interval.high < 0:
+        rose = interval.low > 0
+        sure = sums[0] > 0 if rose else sums[1] < 0
+        good = {"higher": rose, "lower": not rose}.get(metric.direction)
+        verdict = UNKNOWN if not sure else CHANGED if good is None else BETTER if good else WORSE
+    return Change(str(metric), means[1], means[0], difference, metric.direction, verdict)
