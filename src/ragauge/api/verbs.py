@@ -70,8 +70,7 @@ async def evaluate_async(
 
     Args:
         source: a stored run (what `open_run` gives, its id, its name, "latest"), or questions with responses: a path
-            or a table. Where the questions are apart, give them as `set` and the responses here; they are joined on
-            query_id.
+            or a table. Where the questions are apart, give them as `set`, the responses here; joined on query_id.
         set: the eval set: an EvalSet, a path or a table.
         metrics: names and presets, such as ["recall@5", "prompt"] or "recall@5,prompt"; the default preset when empty.
         judge: who answers what labels do not: "local", or None to measure from labels alone.
@@ -83,9 +82,7 @@ async def evaluate_async(
         limit: evaluate this many examples, drawn at random.
         filter: segment column (or "tag") -> value; only the examples that match.
         workers: processes of the local judge; None = all cores.
-        index: a listing of the documents in the system's index, so that a missed document that was never ingested is
-            told from one that search misses: the ids, a table, or the path of a file with one id a line, a corpus.jsonl
-            or any table with a column doc_id. It is kept with the run.
+        index: ids, table or path: what the system's index holds. Tells what was never ingested from what search misses.
         progress: called with what is done, the rate and the time left.
 
     Returns:

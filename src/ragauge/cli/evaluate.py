@@ -31,9 +31,7 @@ def evaluate(
     limit: Annotated[int | None, typer.Option(min=1, help="Evaluate this many examples, drawn at random.")] = None,
     keep: Annotated[str, typer.Option("--filter", help="Only these: type=multi_hop or tag=golden, comma = and.")] = "",
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; all cores by default.")] = None,
-    index: Annotated[
-        str, typer.Option("--index", help="What is in the index: a file of document ids, a corpus.jsonl, a table.")
-    ] = "",
+    index: options.Index = "",
     only_plan: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
     outputs: options.Outputs = None,
     as_json: options.Json = False,

@@ -23,6 +23,9 @@ Columns = Annotated[
 Outputs = Annotated[
     list[Path] | None, typer.Option("-o", "--output", help="Write a report: .html, .md, .json; scores: .jsonl, .csv.")
 ]
+Index = Annotated[
+    str, typer.Option("--index", help="What is in the index: a file of document ids, a corpus.jsonl, a table.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
 

@@ -92,28 +92,27 @@ def plan(
     """
     order = _selected(store, run_id, limit, keep or {})
     metrics = tuple(metrics)
-    asked = questions(metrics) if judge is not None else ()
-    judge_id = judge.judge_id if judge is not None and asked else None
-    columns = columns_of(metrics, judge_id, judge_repeat)
+    judge, asked = _whose(metrics, judge)
+    judge_id, repeat = (None, 0) if judge is None else (judge.judge_id, judge_repeat)
+    columns = columns_of(metrics, judge_id, repeat)
     done = store.scores.complete(run_id, columns, failed_too=not retry_failed)
     listing = listing or store.listings.read(run_id)
-    repeat = judge_repeat if judge_id is not None else 0
     if listing is not None:
         done -= store.listings.outdated(run_id, judge_id, listing.fingerprint, repeat)
     pending = [(number, key) for number, key in order if number not in done] if metrics else []
+    numbers, keys = tuple(number for number, _ in pending), tuple(key for _, key in pending)
+    finished = len(order) - len(pending)
     return Plan(
-        run_id=run_id,
-        metrics=metrics,
-        questions=tuple(question for question in asked if judge is not None and judge.answers(question)),
-        judge_id=judge_id,
-        judge_repeat=repeat,
-        total=len(order),
-        done=len(order) - len(pending),
-        numbers=tuple(number for number, _ in pending),
-        keys=tuple(key for _, key in pending),
-        judge=judge if judge_id is not None else None,
-        listing=listing,
+        run_id, metrics, asked, judge_id, repeat, len(order), finished, numbers, keys, judge=judge, listing=listing
     )
+
+
+def _whose(metrics: Sequence[Metric], judge: Judge | None) -> tuple[Judge | None, tuple[str, ...]]:
+    """Who is asked and what of it they answer; nobody where nothing is asked."""
+    asked = questions(metrics)
+    if judge is None or not asked:
+        return None, ()
+    return judge, tuple(question for question in asked if judge.answers(question))
 
 
 def columns_of(metrics: Sequence[Metric], judge_id: str | None, judge_repeat: int = 0) -> tuple[Column, ...]:
