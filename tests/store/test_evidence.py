@@ -62,6 +62,19 @@ class EvidenceContract:
         assert store.evidence.known([RATED.key])[RATED.key].evidence() == RATED
         assert store.evidence.get(digest("nobody")) is None
 
+    def test_versions_of_questions(self, store: Store) -> None:
+        """In which versions one judge was asked each question about one run: no other run's, no other judge's."""
+        run_id, numbers = with_run(store)
+        newer = replace(FOUND, key=digest("n"), question_version=3)
+        others = replace(RATED, key=digest("c"), judge_id="judge@2", question_version=7)
+        found = [(numbers[0], FOUND), (numbers[1], newer), (numbers[1], RATED), (numbers[1], others)]
+        store.evidence.add([(n, PackedEvidence.of(one)) for n, one in found])
+        assert store.evidence.versions(run_id, "judge@1") == {"verify_answer": (2, 3), "rate_passages": (1,)}
+        assert store.evidence.versions(run_id, "judge@2") == {"rate_passages": (7,)}
+        assert store.evidence.versions(run_id, "nobody") == {}
+        other = store.runs.import_run(Run("", "other", system="x"), [(Example("z", "z?"), Response("z", answer="a"))])
+        assert store.evidence.versions(other.run_id, "judge@1") == {}
+
     def test_evidence_of_a_response(self, store: Store) -> None:
         """Linked evidence is read by response and by run, one judge's only; a response without any has none."""
         run_id, numbers = with_run(store)

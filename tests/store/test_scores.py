@@ -118,6 +118,9 @@ class ScoresContract:
         assert store.scores.of_response(run_id, "q0", 0, "judge@1")["faithfulness"].metric_version == 2
         assert store.scores.complete(run_id, [ASKED]) == set(numbers)
         assert store.scores.complete(run_id, [new]) == {numbers[0]}
+        store.scores.write(run_id, [LABELS], [(numbers[0], RESULTS[:1])])
+        assert store.scores.versions(run_id, "judge@1") == {"recall@5": 1, "faithfulness": 2}
+        assert store.scores.versions(run_id, None) == store.scores.versions(run_id, "nobody") == {"recall@5": 1}
 
     def test_score_is_replaced(self, store: Store) -> None:
         """A score written again takes the place of the old one: scores are recomputable."""

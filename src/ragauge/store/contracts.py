@@ -260,6 +260,9 @@ class Evidences(Protocol):
     ) -> Iterator[tuple[str, int, dict[str, Evidence]]]:
         """(query_id, repeat, question -> evidence) of every response, in example order, read as a stream."""
 
+    def versions(self, run_id: str, judge_id: str, judge_repeat: int = 0) -> dict[str, tuple[int, ...]]:
+        """Question -> the versions in which a judge was asked it about this run, ascending."""
+
 
 class Scores(Protocol):
     """Scores, one row per run, response, metric and judge."""
@@ -292,6 +295,9 @@ class Scores(Protocol):
         denominator, low, high, reason, judge_id, weight, cluster.
         Of a metric with several versions, the newest.
         """
+
+    def versions(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> dict[str, int]:
+        """Printed name -> newest version that the run has scores of, by one judge or by nobody."""
 
     def metrics(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> builtins.list[str]:
         """Printed names of the metrics that `frame` would show, in its order."""

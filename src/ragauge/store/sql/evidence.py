@@ -103,6 +103,25 @@ class SqlEvidence:
                 evidence = {one.question: one.evidence() for one in found.get(row.response_no, [])}
                 yield row.query_id, row.repeat, evidence
 
+    def versions(self, run_id: str, judge_id: str, judge_repeat: int = 0) -> dict[str, tuple[int, ...]]:
+        """Question -> the versions in which a judge was asked it about this run, ascending."""
+        with self._database.read() as connection:
+            query = (
+                select(table.c.question, table.c.question_version)
+                .join_from(run_evidence, table, run_evidence.c.evidence_no == table.c.evidence_no)
+                .join(responses, responses.c.response_no == run_evidence.c.response_no)
+                .where(
+                    responses.c.run_no == run_no(connection, run_id),
+                    run_evidence.c.judge_no == judge_no(connection, judge_id),
+                    run_evidence.c.judge_repeat == judge_repeat,
+                )
+                .distinct()
+            )
+            found: dict[str, list[int]] = {}
+            for question, version in connection.execute(query):
+                found.setdefault(question, []).append(version)
+        return {question: tuple(sorted(numbers)) for question, numbers in found.items()}
+
     def _insert(self, connection: Connection, mine: dict[str, PackedEvidence]) -> dict[str | None, int]:
         """Adds what is new, and what did not fail in place of what did; returns the judges' numbers."""
         numbers = put_judges(self._database, connection, {one.judge_id for one in mine.values()})

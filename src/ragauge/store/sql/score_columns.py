@@ -33,6 +33,13 @@ def metric_names(connection: Connection, run_no: int, judge_id: str | None, judg
     return list(dict.fromkeys(connection.execute(query).scalars()))
 
 
+def versions(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> dict[str, int]:
+    """Printed name -> newest version that a run has scores of."""
+    names = metric_names(connection, run_no, judge_id, judge_repeat)
+    newest = _newest(connection, run_no, judge_id, judge_repeat, names)
+    return {name: newest[name][1] for name in names if name in newest}
+
+
 def evaluated(
     connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int, names: Sequence[str], least: int
 ) -> array[int]:

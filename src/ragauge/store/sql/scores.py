@@ -15,7 +15,7 @@ from ragauge.store.packing import unpack
 from ragauge.store.schema import judges, metrics, reasons, run_judges, runs
 from ragauge.store.schema import scores as table
 from ragauge.store.sql import score_columns
-from ragauge.store.sql.importing import now
+from ragauge.store.sql.clock import now
 from ragauge.store.sql.database import Database, chunks
 from ragauge.store.sql.names import NOBODY, judge_no, metric_nos, put_judges, put_metrics, put_reasons, run_no
 from ragauge.store.sql.runs import response_no
@@ -78,6 +78,11 @@ class SqlScores:
         """Every score of a run by one judge, with those that ask nobody, in example order. See `Scores`."""
         with self._database.read() as connection:
             return frame(connection, run_no(connection, run_id), judge_id, judge_repeat)
+
+    def versions(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> dict[str, int]:
+        """Printed name -> newest version that the run has scores of, by one judge or by nobody."""
+        with self._database.read() as connection:
+            return score_columns.versions(connection, run_no(connection, run_id), judge_id, judge_repeat)
 
     def metrics(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> list[str]:
         """Printed names of the metrics that `frame` would show, in its order."""
