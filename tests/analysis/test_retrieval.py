@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.analysis.retrieval import RetrievalReport, Topics, _repeated, evaluate_retrieval
+from ragauge.analysis.copies import copies
+from ragauge.analysis.retrieval import RetrievalReport, Topics, evaluate_retrieval
+from ragauge.data.blocks import starts
 from ragauge.errors import UsageError
 from ragauge.metrics.catalogue import select
 
@@ -132,13 +134,13 @@ def test_copies_are_seen_in_any_order_and_size() -> None:
     copied = run.with_columns(
         doc_id=pl.when(pl.int_range(n).is_in(places)).then(pl.col("doc_id").shift(1)).otherwise("doc_id")
     )
-    for frame in (copied, copied.sample(fraction=1, shuffle=True, seed=1)):
-        found = _repeated(frame)
-        assert found is not None
+    whole, shuffled = (frame.sample(fraction=1, shuffle=True, seed=1) for frame in (run, copied))
+    for frame, pieces in ((copied, starts(copied["query_id"])), (copied, None), (shuffled, None)):
+        found = copies(frame, pieces)
         assert found.height == 3
         assert set(found["query_id"]) == {str(place // 7) for place in places}
-    assert _repeated(run) is None
-    assert _repeated(run.sample(fraction=1, shuffle=True, seed=1)) is None
+    for frame, pieces in ((run, starts(run["query_id"])), (run, None), (whole, None)):
+        assert copies(frame, pieces).height == 0
 
 
 def test_run_without_rows() -> None:

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from math import fsum
 from typing import TYPE_CHECKING, Literal
 
-from ragauge.analysis.scorecard import Summary
-from ragauge.data import blocks
-from ragauge.data.example import Example, Relevant
-from ragauge.data.response import Passage, Response
+from ragauge.analysis.copies import copies
+from ragauge.analysis.summary import Summary
 from ragauge.data.score import Status
 from ragauge.errors import UsageError
 from ragauge.metrics.base import Measured, Metric, NotApplicable, Ratio, Value
-from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
 from ragauge.metrics.retrieval.ranks import Rankings, rankings
 from ragauge.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from ragauge.data.ranking import Ranking
+
 Topics = Literal["all", "trec_eval"]
 RANKING, PASSAGES = "labels.ranking", "response.passages"
 LISTED = 3         # ids shown in a warning
-SLICE = 2**16      # rows looked through for copies at a time
-LABELLED = Example("", "", relevant=(Relevant(("",)),))     # stands for every topic: the ranking says what is relevant
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,37 +129,30 @@ class _Column:
 def _columns(
     metrics: Sequence[Metric], found: Rankings, query_ids: Sequence[str], run: pl.DataFrame, zero: bool
 ) -> list[_Column]:
-    """Every metric's results; a topic's ranking is made once for all of them."""
+    """Every metric's results. Rankings that are equal are measured once: with few labels a query, many are."""
     columns = [_Column(metric, zero) for metric in metrics]
-    ranked = [(one.add, one.metric.value) for one in columns if set(one.metric.needs.values()) == {RANKING}]
-    others = [one for one in columns if PASSAGES in one.metric.needs.values()]
-    passages = _passages(run, query_ids) if others else None
-    for query_id in query_ids:
-        ranking = found[query_id]
-        for add, value in ranked:
-            add(value(ranking))
-        if passages is not None:
-            facts = Facts(LABELLED, Response(query_id, passages=passages(query_id)), ranking=ranking)
-            for column in others:
-                column.add_measured(measure(column.metric, facts))
+    kinds: dict[Ranking, int] = {}
+    kind = [kinds.setdefault(found[query_id], len(kinds)) for query_id in query_ids]
+    for column in columns:
+        if PASSAGES in column.metric.needs.values():
+            _look(column, found, query_ids, run)
+            continue
+        results = [column.metric.value(ranking) for ranking in kinds]
+        for one in kind:
+            column.add(results[one])
     return columns
 
 
-def _passages(run: pl.DataFrame, query_ids: Sequence[str]) -> Callable[[str], tuple[Passage, ...]]:
-    """Gives a query's list as passages without text, for the few metrics that look at more than ranks."""
-    import polars as pl
+def _look(column: _Column, found: Rankings, query_ids: Sequence[str], run: pl.DataFrame) -> None:
+    """The results of a metric that looks at the lists themselves."""
+    from ragauge.analysis.returned import Lists
 
-    scores = pl.col("score") if "score" in run.columns else pl.lit(None, pl.Float64).alias("score")
-    table = run.filter(pl.col("query_id").is_in(query_ids)).sort("query_id", "rank")
-    table = table.select("query_id", "doc_id", scores)
-    starts = [*blocks.starts(table["query_id"]).tolist(), table.height]
-    places = {table["query_id"][start]: slice(start, end) for start, end in pairwise(starts)}
-
-    def passages(query_id: str) -> tuple[Passage, ...]:
-        rows = table[places[query_id]].iter_rows() if query_id in places else ()
-        return tuple(Passage(doc_id, doc_id, score=score) for _, doc_id, score in rows)
-
-    return passages
+    lists, needs = Lists(run), column.metric.needs
+    for query_id in query_ids:
+        ranking = found[query_id]
+        facts = {RANKING: ranking, PASSAGES: lists.of(query_id, ranking.n_returned)}
+        value = column.metric.value(**{argument: facts[fact] for argument, fact in needs.items()})
+        column.add_measured(Measured.of(value))
 
 
 def _summary(column: _Column, level: float) -> Summary:
@@ -212,8 +200,8 @@ def _warnings(found: Rankings, run: pl.DataFrame, topics: Topics) -> Iterator[st
     if matched and not found.n_judged_returned:
         doc_id = run["doc_id"][0]
         yield f"not one judged document is in the run. Do both files use the same document ids? The run has {doc_id!r}."
-    repeated = _repeated(run)
-    if repeated is not None:
+    repeated = copies(run, found.pieces)
+    if repeated.height:
         n, queries = repeated.height, repeated["query_id"].unique(maintain_order=True).to_list()
         yield (
             f"results that repeat a document of the same query: {n} (queries {_listed(queries)}). A copy keeps its "
@@ -224,28 +212,3 @@ def _warnings(found: Rankings, run: pl.DataFrame, topics: Topics) -> Iterator[st
 def _listed(ids: Sequence[str]) -> str:
     more = f" and {len(ids) - LISTED} more" if len(ids) > LISTED else ""
     return ", ".join(ids[:LISTED]) + more
-
-
-def _repeated(run: pl.DataFrame) -> pl.DataFrame | None:
-    """The rows that hold a document again; None where there are none, which hashes alone can tell."""
-    import numpy as np
-    import polars as pl
-
-    begins = blocks.starts(run["query_id"])
-    cuts = [0, run.height]
-    if 0 < len(begins) == (run["rank"] == 1).sum():      # each query in one piece: whole queries at a time, so fast
-        nearest = np.searchsorted(begins, np.arange(0, begins[-1] + 1, SLICE))
-        cuts = [*np.unique(begins[nearest]).tolist(), run.height]
-    suspects = []
-    for start, end in pairwise(cuts):
-        rows = run.slice(start, end - start)
-        keys = rows.select(pl.col("query_id").hash(1) ^ pl.col("doc_id").hash(2)).to_series().to_numpy()
-        ordered = np.sort(keys)
-        twice = ordered[1:][ordered[1:] == ordered[:-1]]
-        if len(twice):
-            suspects.append(rows.filter(pl.Series(np.isin(keys, twice))))
-    if not suspects:
-        return None
-    found = pl.concat(suspects).sort("query_id", "rank")
-    again = found.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
-    return again if again.height else None

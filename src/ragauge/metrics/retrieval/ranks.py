@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragauge.data import blocks
-from ragauge.data.example import Example
 from ragauge.data.ranking import Ranking
-from ragauge.data.response import Response
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from ragauge.data.example import Example
+    from ragauge.data.response import Response
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,15 +27,16 @@ class Rankings(Mapping[str, Ranking]):
         query_ids: the judged queries.
         n_returned: per query, the length of its list, duplicates included; 0 = not among the results.
         unknown: queries of the results that have no labels, in the order of the results.
+        pieces: numbers of the rows of the results where a query begins; None where its rows do not stand together.
     """
 
     query_ids: tuple[str, ...]
     n_returned: tuple[int, ...]
     unknown: tuple[str, ...]
-    _grades: Any = field(repr=False)          # (items,) floats, all items of query 0, then of query 1 ...
-    _ranks: Any = field(repr=False)           # (items,) integers, 0 = not returned
+    pieces: Any = field(repr=False)
+    _items: list[tuple[float, int | None]] = field(repr=False)     # all items of query 0, then of query 1 ...
     _items_from: list[int] = field(repr=False)     # (queries + 1,) where each query's items start
-    _judged: Any = field(repr=False)          # (returned judged documents,) ranks, ascending within a query
+    _judged: list[int] = field(repr=False)         # ranks of returned judged documents, ascending within a query
     _judged_from: list[int] = field(repr=False)    # (queries + 1,)
     _index: dict[str, int] = field(repr=False)
 
@@ -45,22 +47,15 @@ class Rankings(Mapping[str, Ranking]):
         return iter(self.query_ids)
 
     def __getitem__(self, query_id: str) -> Ranking:
-        return self._at(self._index[query_id])
+        i = self._index[query_id]
+        items = self._items[self._items_from[i] : self._items_from[i + 1]]
+        judged = self._judged[self._judged_from[i] : self._judged_from[i + 1]]
+        return Ranking(self.n_returned[i], tuple(items), tuple(judged))
 
     @property
     def n_judged_returned(self) -> int:
         """Judged documents among the results of their query, over all queries."""
         return len(self._judged)
-
-    def _at(self, i: int) -> Ranking:
-        items = slice(self._items_from[i], self._items_from[i + 1])
-        judged = slice(self._judged_from[i], self._judged_from[i + 1])
-        grades, ranks = self._grades[items].tolist(), self._ranks[items].tolist()
-        return Ranking(
-            self.n_returned[i],
-            tuple((grade, rank or None) for grade, rank in zip(grades, ranks, strict=True)),
-            tuple(self._judged[judged].tolist()),
-        )
 
 
 def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
@@ -79,7 +74,7 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
 
     pair = ["query_id", "doc_id"]
     qrels, heads, starts = _settled(qrels)
-    lengths = _lengths(results)
+    lengths, pieces = _lengths(results)
     first = (
         results.lazy()
         .filter(pl.col("doc_id").is_in(qrels["doc_id"].implode()))      # cheap, and leaves few to join
@@ -104,10 +99,10 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
         query_ids=tuple(ids),
         n_returned=tuple(lengths.get(query_id, 0) for query_id in ids),
         unknown=tuple(query_id for query_id in lengths if query_id not in index),
-        _grades=grades,
-        _ranks=ranks,
+        pieces=pieces,
+        _items=[(grade, rank or None) for grade, rank in zip(grades.tolist(), ranks.tolist(), strict=True)],
         _items_from=ends(item_query),
-        _judged=judged_rank,
+        _judged=judged_rank.tolist(),
         _judged_from=ends(judged_query),
         _index=index,
     )
@@ -151,17 +146,17 @@ def _blocks(frame: pl.DataFrame) -> tuple[pl.Series, Any]:
     return frame["query_id"].gather(starts), starts
 
 
-def _lengths(results: pl.DataFrame) -> dict[str, int]:
-    """Query id -> number of its rows; without hashing every row where each query is one block."""
+def _lengths(results: pl.DataFrame) -> tuple[dict[str, int], Any]:
+    """Query id -> number of its rows; and where each query begins, if its rows stand together: then none is hashed."""
     import numpy as np
     import polars as pl
 
-    starts = blocks.starts(results["query_id"])
+    heads, starts = _blocks(results)
     if len(starts) == (results["rank"] == 1).sum():      # as many blocks as queries, since each has one first rank
-        names, n = results["query_id"].gather(starts), np.diff(starts, append=results.height)
-        return dict(zip(names.to_list(), n.tolist(), strict=True))
+        n = np.diff(starts, append=results.height)
+        return dict(zip(heads.to_list(), n.tolist(), strict=True)), starts
     counted = results.group_by("query_id", maintain_order=True).agg(pl.len())
-    return dict(counted.iter_rows())
+    return dict(counted.iter_rows()), None
 
 
 def of_responses(pairs: Sequence[tuple[Example, Response]]) -> list[Ranking | None]:

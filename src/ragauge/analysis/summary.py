@@ -1,0 +1,50 @@
+"""One metric's result over many examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ragauge.stats.result import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One metric over a run or a segment of it. scored + undefined + not_applicable + failed = n.
+
+    Attributes:
+        metric: printed name.
+        measures: retrieval, generation or end_to_end.
+        direction: higher, lower or neither.
+        kind: rate, mean or amount.
+        n: examples.
+        scored: with a value.
+        undefined: 0/0 through what the system did.
+        not_applicable: an input is lacking.
+        failed: a fact could not be had.
+        mean: macro, over the scored examples, weighted; None when none is scored.
+        interval: of the mean; None for fewer than two scored examples.
+        micro: sum of numerators over sum of denominators; None where it does not apply.
+        low: least mean that the failed scores allow: each at its low (no bound: the metric's range), or left out where
+            that is lower still; None when there are no values.
+        high: greatest such mean.
+        quantiles: 0.5, 0.95, 0.99 -> value, for amounts.
+        reasons: why examples have no value -> how many, most frequent first.
+    """
+
+    metric: str
+    measures: str
+    direction: str
+    kind: str
+    n: int
+    scored: int
+    undefined: int
+    not_applicable: int
+    failed: int
+    mean: float | None
+    interval: Interval | None
+    micro: float | None = None
+    low: float | None = None
+    high: float | None = None
+    quantiles: Mapping[float, float] = field(default_factory=dict)
+    reasons: Mapping[str, int] = field(default_factory=dict)
