@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from ragauge.data.ask import Reply
 from ragauge.data.facts import CoverFacts
+from ragauge.judging.cosines import cosine_table
 from ragauge.judging.inputs import CoverAspects
 from ragauge.judging.judge import Asking
 from ragauge.judging.local.index import Mode, mode_of
-from ragauge.judging.local.relevance import Asked, chosen, cosine_table, embed
+from ragauge.judging.local.relevance import Asked, chosen, embed
 from ragauge.judging.local.statements import bare, statements
 
 VERSION = 1

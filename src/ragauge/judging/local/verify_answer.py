@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ragauge.data.facts import AnswerFacts, Claim
+from ragauge.judging.cosines import cosines
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Asking
 from ragauge.judging.local.address import LOOKED_AT, address
 from ragauge.judging.local.index import mode_of
-from ragauge.judging.local.relevance import cosines, embed
+from ragauge.judging.local.relevance import embed
 from ragauge.judging.local.statements import bare, statements
 from ragauge.judging.local.support import Evidence
 from ragauge.text.sentences import Sentence

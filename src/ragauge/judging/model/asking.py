@@ -1,0 +1,49 @@
+"""How a model judge asks: what is the same for all of its questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragauge.data.ask import Ask
+from ragauge.judging.model.packs import PACK
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a judge's spec says beside its models.
+
+    Attributes:
+        per_claim: one yes-or-no question a claim instead of one for all of them.
+        pack: characters of passages in one call.
+        params: sent with every chat call.
+    """
+
+    per_claim: bool = False
+    pack: int = PACK
+    params: Mapping[str, Any] = field(default_factory=lambda: {"temperature": 0.0})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which question is asked, in which version, how, and for which time."""
+
+    question: str
+    version: int
+    settings: Settings
+    judge_repeat: int = 0
+
+    def chat(self, system: str, text: str, schema: Mapping[str, Any], attempt: int = 1) -> Ask:
+        """One request to the model."""
+        return Ask(
+            "chat", self.question, self.version, (("system", system), ("user", text)), schema=schema,
+            params=self.settings.params, judge_repeat=self.judge_repeat, attempt=attempt,
+        )  # fmt: skip
+
+
+def only(prefix: str, numbers: Sequence[int], everything: int) -> str:
+    """Which of the numbers are asked about, where it is not all of them."""
+    if len(numbers) == everything:
+        return ""
+    return f"\nOnly {', '.join(f'{prefix}{n}' for n in numbers)}."

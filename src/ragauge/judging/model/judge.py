@@ -1,0 +1,67 @@
+"""The model judge: the same questions, answered by any language model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ragauge.data.ask import Ask, ModelName
+from ragauge.data.canonical import digest, plain
+from ragauge.judging.inputs import Inputs
+from ragauge.judging.judge import Asking
+from ragauge.judging.model import agree, cover, guess_questions, prepare, rate_passages, verify_answer, verify_reference
+from ragauge.judging.model.asking import Settings
+from ragauge.judging.model.spec import ModelSpec, read_spec
+
+ASKED: Mapping[str, tuple[int, Callable[[Any, Settings, int], Asking]]] = {
+    "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),
+    "verify_reference": (verify_reference.VERSION, verify_reference.verify_reference),
+    "rate_passages": (rate_passages.VERSION, rate_passages.rate_passages),
+    "rate_sentences": (rate_passages.VERSION, rate_passages.rate_sentences),
+    "agree": (agree.VERSION, agree.agree),
+    "cover_aspects": (cover.VERSION, cover.cover_aspects),
+    "cover_criteria": (cover.VERSION, cover.cover_criteria),
+    "guess_questions": (guess_questions.VERSION, guess_questions.guess_questions),
+}
+NAMED = (*ASKED, "prepare")     # questions that may have a model of their own
+
+
+class ModelJudge:
+    """Judges by asking a language model; one to three calls an answer.
+
+    It never calls anything: it yields asks, and `model_of` says who is to answer each.
+    """
+
+    def __init__(self, spec: ModelSpec) -> None:
+        self.spec = spec
+
+    @staticmethod
+    def of(text: str) -> ModelJudge:
+        """The judge that a spec names, such as openai:gpt-5-mini. UnknownName or UsageError where it names none."""
+        return ModelJudge(read_spec(text, NAMED))
+
+    @property
+    def judge_id(self) -> str:
+        """Such as "openai:gpt-5-mini#1f3a9c0e": the main model, and a hash over all that changes a verdict."""
+        everything = plain(self.spec) | {"default": plain(self.spec.default)}
+        return f"{self.spec.default.provider}:{self.spec.default.model}#{digest(everything)[:8]}"
+
+    def version(self, question: str) -> int:
+        """Version of the question as this judge asks it: of prompt, schema and reading; 0 for an unknown one."""
+        return ASKED[question][0] if question in ASKED else 0
+
+    def answers(self, question: str) -> bool:
+        """Whether this judge can answer the question at all."""
+        return question in ASKED
+
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+        """A generator that yields lists of chat asks (and embed asks for guess_questions), and returns the facts."""
+        return ASKED[inputs.question][1](inputs, self.spec.settings, judge_repeat)
+
+    def model_of(self, ask: Ask) -> ModelName:
+        """Who answers an ask; embed asks go to the embedder instead."""
+        return self.spec.model(ask.question)
+
+    def prepare(self, query: str, reference: str) -> Any:
+        """The generator of `prepare`: claims of a reference and aspects of a question."""
+        return prepare.prepare(query, reference, self.spec.settings)

@@ -1,0 +1,115 @@
+"""What a reply says, read without trust: the last structured value, our numbers only, known words only."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from ragauge.data.ask import Reply
+
+FENCE = re.compile(r"```(?:json|JSON)?\s*\n(.*?)```", re.DOTALL)
+THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+TRAILING = re.compile(r",(\s*[\]}])")
+DIGITS = re.compile(r"\d+(?:\.\d+)?")
+MOST = 400_000     # characters of a reply that are read
+
+
+def structured(reply: Reply) -> Mapping[str, Any] | None:
+    """The last JSON object of a reply; None where there is none, or the call failed.
+
+    Code fences, a preamble, reasoning marks and trailing commas are passed over. Nothing is read from prose.
+    """
+    if reply.status != "ok":
+        return None
+    text = THOUGHT.sub("", reply.text[:MOST]).strip()
+    whole = _object(text)
+    if whole is not None:
+        return whole
+    for piece in reversed(FENCE.findall(text)):
+        found = _object(piece.strip())
+        if found is not None:
+            return found
+    return _last_object(text)
+
+
+def _object(text: str) -> Mapping[str, Any] | None:
+    if not text.startswith("{"):
+        return None
+    for form in (text, TRAILING.sub(r"\1", text)):
+        try:
+            found = json.loads(form)
+        except (ValueError, RecursionError):
+            continue
+        return found if isinstance(found, dict) else None
+    return None
+
+
+def _last_object(text: str) -> Mapping[str, Any] | None:
+    """The last object that stands at the top level of a text."""
+    decoder, found, at = json.JSONDecoder(), None, 0
+    tidy = TRAILING.sub(r"\1", text)
+    while (start := tidy.find("{", at)) >= 0:
+        try:
+            value, at = decoder.raw_decode(tidy, start)
+        except (ValueError, RecursionError):
+            at = start + 1
+            continue
+        found = value if isinstance(value, dict) else found
+    return found
+
+
+def objects(value: Any) -> list[Mapping[str, Any]]:
+    """The objects of a list; anything else is passed over."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def word(value: Any, known: Collection[str]) -> str | None:
+    """A word of those known, whatever its case, spaces and punctuation; None for any other.
+
+    >>> word(" Supported.", ("supported", "absent")), word("maybe", ("supported", "absent"))
+    ('supported', None)
+    """
+    if not isinstance(value, str):
+        return None
+    found = re.sub(r"[\s_-]+", "_", value.strip().strip(".!\"'`*").strip()).lower()
+    return found if found in known else None
+
+
+def yes(value: Any) -> bool | None:
+    """True or false, also as words; None for anything else."""
+    if isinstance(value, bool):
+        return value
+    return {"true": True, "yes": True, "false": False, "no": False}.get(
+        word(value, ("true", "yes", "false", "no")) or ""
+    )
+
+
+def whole_number(value: Any) -> int | None:
+    """A number of ours: 3, "3", "S3", "[3]"; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    found = re.fullmatch(r"\W*[A-Za-z]?\s*(\d{1,6})\W*", value) if isinstance(value, str) else None
+    return int(found[1]) if found else None
+
+
+def places(value: Any, sent: Mapping[str, Any]) -> tuple[str, ...]:
+    """The sentence numbers of a list that were sent, such as "2.1"; a bare passage number stands for its first one.
+
+    Numbers that were never sent are dropped.
+    """
+    found: dict[str, None] = {}
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, bool) or not isinstance(item, str | int | float):
+            continue
+        for text in DIGITS.findall(str(item)):
+            if text in sent:
+                found[text] = None
+            elif "." not in text:
+                first = next((number for number in sent if number.partition(".")[0] == text), None)
+                if first is not None:
+                    found[first] = None
+    return tuple(found)

@@ -1,0 +1,115 @@
+"""A judge by a short text that any process can build the same one from.
+
+provider:model[@base URL][,key=value…], where a key is a question (its own model), mode, temperature or pack.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ragauge.data.ask import ModelName
+from ragauge.errors import UnknownName, UsageError
+from ragauge.judging.model.asking import Settings
+from ragauge.judging.model.packs import PACK
+
+PROVIDERS = ("openai", "openai-chat", "anthropic", "google")
+EMBED = "embed"      # the key that names an embedder
+SETTINGS = ("mode", "temperature", "pack")
+LEAST_PACK = 1_000
+SECRET = re.compile(r"//[^/]*@|\?")     # user and password, or a query
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """What a spec says.
+
+    Attributes:
+        default: the model for every question that has none of its own.
+        own: question -> its model.
+        settings: how it is asked.
+        embedder: spec of the embedder; "" = the embedded one.
+    """
+
+    default: ModelName
+    own: Mapping[str, ModelName] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
+    embedder: str = ""
+
+    def model(self, question: str) -> ModelName:
+        """Who answers a question."""
+        return self.own.get(question, self.default)
+
+
+def read_spec(text: str, questions: tuple[str, ...]) -> ModelSpec:
+    """A spec from its text.
+
+    Args:
+        text: such as `openai:gpt-5-mini,agree=openai:gpt-5,temperature=none`.
+        questions: names that may have a model of their own.
+
+    Raises:
+        UnknownName: no such provider or key.
+        UsageError: a part that cannot be read, with what to write.
+
+    >>> str(read_spec("openai-chat:qwen2.5:7b@http://localhost:11434/v1/", ()).default)
+    'openai-chat:qwen2.5:7b@http://localhost:11434/v1'
+    """
+    head, *rest = [part.strip() for part in text.split(",")]
+    own: dict[str, ModelName] = {}
+    values: dict[str, str] = {}
+    for part in rest:
+        key, equals, value = part.partition("=")
+        if not equals or not value:
+            raise UsageError(f"--judge {text}: expected key=value, got {part!r}. Write {head},agree={head}.")
+        if key in questions:
+            own[key] = read_model(value)
+        elif key in (*SETTINGS, EMBED):
+            values[key] = value
+        else:
+            raise UnknownName("setting of a judge", key, [*questions, *SETTINGS, EMBED])
+    return ModelSpec(read_model(head), own, _settings(values), values.get(EMBED, ""))
+
+
+def read_model(text: str) -> ModelName:
+    """A model from `provider:model[@base URL]`.
+
+    Raises:
+        UnknownName: no such provider.
+        UsageError: no model is named, or the URL is none or holds a key.
+    """
+    provider, _, rest = text.partition(":")
+    if provider not in PROVIDERS:
+        raise UnknownName("provider", provider, PROVIDERS, "A model is written provider:model.")
+    at = max(rest.find("@http://"), rest.find("@https://"))
+    model, endpoint = (rest, "") if at < 0 else (rest[:at], rest[at + 1 :])
+    if not model:
+        raise UsageError(f"{text!r} names no model. Write {provider}:NAME, as the provider spells it.")
+    return ModelName(provider, model, _endpoint(endpoint))
+
+
+def _endpoint(url: str) -> str:
+    if SECRET.search(url):
+        raise UsageError(
+            "a judge's base URL must hold no key: it is stored and shown. Put the key into the environment, "
+            "such as OPENAI_API_KEY."
+        )
+    return url.partition("#")[0].rstrip("/")
+
+
+def _settings(values: Mapping[str, str]) -> Settings:
+    mode = values.get("mode", "fused")
+    if mode not in ("fused", "per_claim"):
+        raise UnknownName("mode of a judge", mode, ("fused", "per_claim"))
+    temperature = values.get("temperature", "0")
+    try:
+        params = {} if temperature == "none" else {"temperature": float(temperature)}
+        pack = int(values.get("pack", PACK))
+    except ValueError:
+        raise UsageError(
+            f"a judge's temperature is a number or none, its pack a number of characters; got {dict(values)}."
+        ) from None
+    if pack < LEAST_PACK:
+        raise UsageError(f"a judge's pack must be at least {LEAST_PACK:,} characters, got {pack:,}.")
+    return Settings(mode == "per_claim", pack, params)

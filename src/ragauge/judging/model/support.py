@@ -1,0 +1,129 @@
+"""What passages say about a claim: the verdict, and the sentences that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragauge.data.ask import Ask, Reply
+from ragauge.data.facts import Claim, Window
+from ragauge.judging.model.asking import Asked, only
+from ragauge.judging.model.fences import DATA, Block, Numbered, fenced
+from ragauge.judging.model.packs import Pack
+from ragauge.judging.model.reading import places, word, yes
+from ragauge.judging.model.verdicts import (
+    INTEGER,
+    NUMBERS,
+    YES_NO,
+    Numbering,
+    array_of,
+    each,
+    listed,
+    one_of,
+    together,
+)
+
+VERDICTS = ("supported", "contradicted", "absent")
+FIELDS: Mapping[str, Any] = {
+    "verdict": one_of(*VERDICTS), "by": NUMBERS, "against": NUMBERS, "together": YES_NO, "direct": YES_NO,
+}  # fmt: skip
+RULES = """For each claim give
+verdict: supported (the passages state it, or it follows from them directly), contradicted (they say otherwise), or \
+absent (neither; a plausible guess is absent);
+by: numbers of the passage sentences that support it, such as "2.1", from every passage that does, copies too;
+against: numbers of the passage sentences that contradict it;
+together: true if no passage supports it alone, but several do together;
+direct: true if it is stated, false if it only follows."""
+CHECKING = f"""You check claims against passages. {DATA}
+{RULES}
+Give every claim's number n. Reply with JSON only."""
+SPREAD = "judged in {} parts: support spread over several of them would not be seen"
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """One pack's verdict on a claim; sentences by number, such as 2.1."""
+
+    by: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+    together: bool = False
+    direct: bool = True
+
+
+def support_of(item: Mapping[str, Any], sent: Mapping[str, Numbered]) -> Support | None:
+    """The verdict that a reply gives; None where it is no verdict.
+
+    Numbers never sent are dropped. The verdict's word and its numbers have to agree: support without a sentence that
+    shows it, or a contradiction without one, is no verdict.
+    """
+    verdict = word(item.get("verdict"), VERDICTS)
+    by, against = places(item.get("by"), sent), places(item.get("against"), sent)
+    if verdict == "absent":
+        return Support()
+    if verdict == "supported" and by:
+        return Support(by, against, yes(item.get("together")) or False, yes(item.get("direct")) is not False)
+    if verdict == "contradicted" and against:
+        return Support((), against)
+    return None
+
+
+def check(
+    query: str, claims: Sequence[str], parts: Sequence[Pack], asked: Asked
+) -> Generator[list[Ask], list[Reply], list[list[Support | None]]]:
+    """What each pack says about each claim: a list of Support or None a claim, in the order of the packs.
+
+    All claims in one call a pack; in the mode per_claim each claim in a call of its own.
+    """
+    groups = [[n] for n in range(1, len(claims) + 1)] if asked.settings.per_claim else [list(range(1, len(claims) + 1))]
+    turns = [(group, pack) for pack in parts for group in groups if group]
+    found = yield from together([_pack(query, claims, group, pack, asked) for group, pack in turns])
+    supports: list[list[Support | None]] = [[] for _ in claims]
+    for (group, _), one in zip(turns, found, strict=True):
+        for n in group:
+            supports[n - 1].append(one.by_number.get(n))
+    return supports
+
+
+def _pack(query: str, claims: Sequence[str], group: Sequence[int], pack: Pack, asked: Asked) -> Numbering:
+    shown = {n: claims[n - 1] for n in group}
+
+    def ask(numbers: Sequence[int], attempt: int) -> Ask:
+        listing = Block("claims", [(f"C{n}", text) for n, text in shown.items()])
+        text = fenced([Block("question", [("", query)]), pack.block, listing]) + only("C", numbers, len(shown))
+        return asked.chat(CHECKING, text, array_of("claims", {"n": INTEGER, **FIELDS}), attempt)
+
+    def read(reply: Reply, numbers: Sequence[int]) -> Mapping[int, Support]:
+        return listed(reply, "claims", numbers, lambda item: support_of(item, pack.sentences))
+
+    return each(list(shown), ask, read)
+
+
+def judged(plain: Claim, supports: Sequence[Support | None], parts: Sequence[Pack], reason: str = "") -> Claim:
+    """A claim with the verdicts of all packs united.
+
+    It fails where a pack gave no verdict and no other supports it: that pack might have.
+    """
+    known = [one for one in supports if one is not None]
+    by = [place for one in known for place in one.by]
+    against = [place for one in known for place in one.against]
+    if len(known) < len(supports) and not by:
+        return Claim(plain.n, plain.text, plain.start, plain.end, status="failed", reason=reason or "no verdict")
+    alone = any(one.by and not one.together for one in known)
+    shown = by or against
+    return Claim(
+        plain.n, plain.text, plain.start, plain.end,
+        supporting=_passages(by), joint=bool(by) and not alone, contradicting=_passages(against),
+        strength=None if not by else "direct" if any(one.by and one.direct for one in known) else "implied",
+        window=_window(shown[0], parts) if shown else None,
+        reason=SPREAD.format(len(parts)) if len(parts) > 1 and not by else "",
+    )  # fmt: skip
+
+
+def _passages(places: Sequence[str]) -> tuple[int, ...]:
+    return tuple(sorted({int(place.partition(".")[0]) for place in places}))
+
+
+def _window(place: str, parts: Sequence[Pack]) -> Window:
+    one = next(pack.sentences[place] for pack in parts if place in pack.sentences)
+    return Window(one.passage, one.sentence.start, one.sentence.end)

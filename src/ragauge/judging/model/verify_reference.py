@@ -1,0 +1,26 @@
+"""verify_reference: which passages support each reference claim."""
+
+from __future__ import annotations
+
+from ragauge.data.facts import ReferenceClaim, ReferenceFacts
+from ragauge.judging.inputs import VerifyReference
+from ragauge.judging.judge import Asking
+from ragauge.judging.model.asking import Asked, Settings
+from ragauge.judging.model.packs import packs
+from ragauge.judging.model.support import Support, check
+
+VERSION = 1
+
+
+def verify_reference(inputs: VerifyReference, settings: Settings, judge_repeat: int = 0) -> Asking:
+    """The same check as of answer claims. Without passages nothing supports them, and nothing is asked."""
+    asked = Asked("verify_reference", VERSION, settings, judge_repeat)
+    supports = yield from check(inputs.query, inputs.claims, packs(inputs.passages, settings.pack), asked)
+    pairs = enumerate(zip(inputs.claims, supports, strict=True), 1)
+    return ReferenceFacts(tuple(ReferenceClaim(n, text, _supporting(found)) for n, (text, found) in pairs))
+
+
+def _supporting(found: list[Support | None]) -> tuple[int, ...] | None:
+    """The passages of all packs; None where a pack gave no verdict and no other supports it."""
+    passages = {int(place.partition(".")[0]) for one in found if one is not None for place in one.by}
+    return None if None in found and not passages else tuple(sorted(passages))
