@@ -12,6 +12,7 @@ from ragauge.analysis.frames import failures
 from ragauge.analysis.id_match import IdMatch
 from ragauge.analysis.patterns import PATTERNS
 from ragauge.analysis.quality import Quality
+from ragauge.analysis.readings import Against
 from ragauge.analysis.scorecard import ExampleView, JudgeNote, Scorecard, Summary
 from ragauge.analysis.segments import BySegment, SegmentCells, tidy
 from ragauge.analysis.summarize import summary
@@ -108,6 +109,7 @@ def build(
     took: Mapping[str, Any] | None = None,
     *,
     match: IdMatch | None = None,
+    against: Against | None = None,
 ) -> Scorecard:
     """The scorecard of a run.
 
@@ -123,6 +125,7 @@ def build(
         warnings: of the caller; ours come after them.
         took: evaluation facts.
         match: of labelled with retrieved ids, where there are labels.
+        against: what the run is held against, after it has read every metric; None = starting points alone.
     """
     in_segments = tables.in_segments
     counts = Counter(failures(causes)["cause"].to_list())
@@ -130,13 +133,14 @@ def build(
         run, judge_note, n, pending, tables.summaries, in_segments,
         findings=diagnose(
             tables.summaries, in_segments, causes, n, segments=tables.segments, judge_id=judge_note.judge_id,
-            answerable=tables.answerable,
+            answerable=tables.answerable, against=against,
         ),
         causes=dict(counts.most_common()), failed_examples=counts.total(), worst=tuple(worst),
         warnings=(*warnings, *warn(tables.summaries, judge_note, n, match)),
         definitions={str(metric): describe(metric) for metric in metrics},
         level=tables.level,
         took=dict(took or {}),
+        baseline=against.baseline if against is not None else None,
     )     # fmt: skip
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.arrays import FAILED, SCORED, Columns, ScoreColumns, by_example
+from ragauge.analysis.arrays import FAILED, SCORED, Columns, ResponseIndex, ScoreColumns, by_example
 from ragauge.analysis.frames import failures
 from ragauge.analysis.overview import Baseline, Change, Estimate
+from ragauge.analysis.summarize import summary
+from ragauge.analysis.summary import Summary
 from ragauge.data.run import Run
 from ragauge.errors import UsageError
 from ragauge.metrics.base import Metric
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
 
+Path = tuple[str, ...]     # of a setting
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
 SAME, UNKNOWN = "no change seen", "not enough data"
+PASSAGES = ("k", "top_k", "topk", "n_passages", "num_passages", "max_passages")     # settings that say how many
 LEAST_SHARED = 0.5     # share of traffic that two runs must have in common to be paired
 
 
@@ -117,6 +121,49 @@ class Join:
         return kept, found[kept]
 
 
+class Comparison:
+    """Holds a run against another one, metric by metric, while its scores are read.
+
+    Args:
+        index: the responses of this run.
+        base: scores of the other one.
+        metrics: what to compare; others are passed by.
+        paired: whether the runs answered the same examples.
+        level: of the intervals.
+
+    Attributes:
+        base: scores of the other one.
+        paired: whether the runs answered the same examples.
+        join: which examples are in both.
+        changes: one a metric that has scores in both runs, in the order read.
+        there: the other run's summaries, of the same metrics, over the examples in both (of samples: all).
+    """
+
+    def __init__(
+        self, index: ResponseIndex, base: ScoreColumns, metrics: Sequence[Metric], *, paired: bool = True,
+        level: float = 0.95,
+    ) -> None:     # fmt: skip
+        self.join = Join(index.query_ids, base.index.query_ids)
+        self.changes: tuple[Change, ...] = ()
+        self.there: tuple[Summary, ...] = ()
+        self.paired, self._level = paired, level
+        self.base, self._metrics = base, frozenset(metrics)
+
+    def read(self, metric: Metric, _: Columns | None, examples: Columns | None) -> None:
+        """Takes in a metric's scores of this run, and reads the other's."""
+        responses = self.base.column(str(metric)) if metric in self._metrics else None
+        if examples is None or responses is None:
+            return
+        base = by_example(responses)
+        if self.paired:
+            found = _paired(metric, examples, base, self.join, self._level)
+            base = base.take(self.join.rows(examples, base)[1])
+        else:
+            found = _unpaired(metric, examples, base, self._level)
+        self.there = (*self.there, summary(metric, base, self._level))
+        self.changes = self.changes if found is None else (*self.changes, found)
+
+
 def compare(
     new: ScoreColumns, base: ScoreColumns, metrics: Sequence[Metric], *, paired: bool = True, level: float = 0.95
 ) -> tuple[Change, ...]:
@@ -136,15 +183,11 @@ def compare(
         paired: whether the runs answered the same examples.
         level: of the intervals.
     """
-    join = Join(new.index.query_ids, base.index.query_ids)
-    changes = []
+    comparison = Comparison(new.index, base, metrics, paired=paired, level=level)
     for metric in metrics:
-        sides = new.column(str(metric)), base.column(str(metric))
-        if sides[0] is not None and sides[1] is not None:
-            here, there = by_example(sides[0]), by_example(sides[1])
-            found = _paired(metric, here, there, join, level) if paired else _unpaired(metric, here, there, level)
-            changes += [found] if found is not None else []
-    return tuple(changes)
+        responses = new.column(str(metric))
+        comparison.read(metric, responses, None if responses is None else by_example(responses))
+    return comparison.changes
 
 
 def held_against(
@@ -172,6 +215,27 @@ def is_paired(new: Run, base: Run, join: Join) -> bool:
     if "traffic" not in (new.kind, base.kind):
         return True
     return join.matched >= max(1.0, LEAST_SHARED * (join.matched + join.only_here))
+
+
+def handed_on_more(new: Mapping[str, Any], base: Mapping[str, Any]) -> str:
+    """How many more passages a run's settings hand on than another's, in words; "" when not, or not known.
+
+    >>> handed_on_more({"retriever": {"k": 10}}, {"retriever": {"k": 5}})
+    'k went from 5 to 10'
+    """
+    before = dict(_numbers_of_passages(base))
+    for path, value in _numbers_of_passages(new):
+        if path in before and value > before[path]:
+            return f"{path[-1]} went from {before[path]:g} to {value:g}"
+    return ""
+
+
+def _numbers_of_passages(config: Mapping[str, Any], path: Path = ()) -> Iterator[tuple[Path, float]]:
+    for key, value in config.items():
+        if isinstance(value, Mapping):
+            yield from _numbers_of_passages(value, (*path, key))
+        elif key.lower() in PASSAGES and isinstance(value, int | float) and not isinstance(value, bool):
+            yield (*path, key), value
 
 
 def _paired(metric: Metric, new: Columns, base: Columns, join: Join, level: float) -> Change | None:

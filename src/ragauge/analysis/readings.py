@@ -138,4 +138,5 @@ def _number(value: float) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{'−' if value < 0 else '+'}{_number(abs(value))}"
+    shown = _number(abs(value))
+    return shown if not shown.strip("0.,") else f"{'−' if value < 0 else '+'}{shown}"

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, get_args, runtime_checkable
 
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Response
-from ragauge.data.run import Run
+from ragauge.data.run import Run, Variant
 from ragauge.errors import DataError, UnknownName, UsageError
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 LATEST = "latest"
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
 Pair = tuple[Example, Response | None]
 
 
@@ -56,6 +57,8 @@ class Source:
         system: whose answers, where a file holds those of several.
         config: what is known about the system.
         warn: receives warnings about the data.
+        variant: which passages the answers rest on: own, oracle, closed_book or replayed.
+        traffic: the responses are a stretch of production traffic.
     """
 
     items: tuple[Any, ...]
@@ -65,6 +68,8 @@ class Source:
     system: str = ""
     config: Mapping[str, Any] = field(default_factory=dict)
     warn: Callable[[str], None] | None = None
+    variant: str = "own"
+    traffic: bool = False
 
 
 def stored(source: Source, store: Store) -> tuple[Run, bool]:
@@ -119,11 +124,15 @@ def _imported(source: Source, store: Store) -> tuple[Run, bool]:
 
     if source.name == LATEST:
         raise UsageError("a run cannot be called latest: that word means the run that moved last. Give another name.")
+    if source.variant not in VARIANTS:
+        raise UnknownName("variant", source.variant, VARIANTS)
     responses = source.items[-1]
     now = datetime.now(UTC).isoformat(timespec="seconds")
     run = Run(
         run_id=secrets.token_hex(6),
         name=source.name or _stem(responses),
+        kind="traffic" if source.traffic else "set",
+        variant=VARIANTS[VARIANTS.index(source.variant)],
         set_name=_stem(source.items[0]),
         system=source.system or "recorded",
         config=dict(source.config) or {"files": [_stem(item) for item in source.items]},

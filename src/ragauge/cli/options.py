@@ -26,6 +26,11 @@ Outputs = Annotated[
 Index = Annotated[
     str, typer.Option("--index", help="What is in the index: a file of document ids, a corpus.jsonl, a table.")
 ]
+Baseline = Annotated[str, typer.Option("--baseline", help="A stored run to hold this one against: id, name or latest.")]
+Variant = Annotated[
+    str, typer.Option("--variant", help="Passages that the answers rest on: own, oracle, closed_book or replayed.")
+]
+Traffic = Annotated[bool, typer.Option("--traffic", help="The responses are production traffic, not an eval set's.")]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 State = Literal["running", "finished", "interrupted", "failed"]
+Variant = Literal["own", "oracle", "closed_book", "replayed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Run:
     set_version: str = ""
     system: str = ""
     config: Mapping[str, Any] = field(default_factory=dict)
-    variant: Literal["own", "oracle", "closed_book", "replayed"] = "own"
+    variant: Variant = "own"
     git: str = ""
     state: State = "finished"
     planned: int = 0

@@ -1,0 +1,187 @@
+"""What a run is held against: a baseline that was asked for, and a run on oracle passages where the store has one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.shown import StoredColumns, causes_of
+from ragauge.api.sources import HasRun, run_of
+from ragauge.data.run import Run
+from ragauge.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragauge.analysis.arrays import ResponseIndex
+    from ragauge.analysis.compare import Comparison, Measuring
+    from ragauge.analysis.overview import Baseline
+    from ragauge.analysis.readings import Against, Oracle
+    from ragauge.engine.plan import Plan
+    from ragauge.metrics.base import Metric
+    from ragauge.store.open import Store
+
+OF_ANSWERS = ("answer_correctness", "faithfulness")     # what oracle passages are read by
+
+
+def baseline_run(which: Any, store: Store) -> Run | None:
+    """The run that a baseline names: an id, a name, "latest", or what stands for a run; None for none.
+
+    Raises:
+        UnknownName: no such run; the nearest names are in the text.
+        UsageError: something that names no run.
+    """
+    if which is None or which == "":
+        return None
+    if isinstance(which, Run):
+        return which
+    if isinstance(which, HasRun):
+        return which.run
+    if isinstance(which, str):
+        return run_of(which, store)
+    raise UsageError(f"baseline must be a stored run (id, name, or what open_run gives), got {type(which).__name__}.")
+
+
+def check(store: Store, plan: Plan, run: Run, base: Run | None) -> None:
+    """Refuses a baseline that the run could not be compared with once it is evaluated, before anything is asked.
+
+    Raises:
+        UsageError: no example in both, or another judge, metric version or question version.
+    """
+    if base is None:
+        return
+    from ragauge.analysis.compare import Measuring, comparable
+
+    asked = {q: (plan.judge.version(q),) for q in plan.questions} if plan.judge is not None else {}
+    versions = {str(metric): metric.version for metric in plan.metrics}
+    comparable(Measuring(run.name, plan.judge_id, versions, asked), measuring(store, base, plan.judge_id), plan.metrics)
+    if "traffic" in (run.kind, base.kind):
+        return
+    here, there = (store.runs.clusters(one.run_id)["query_id"].to_list() for one in (run, base))
+    if not set(here) & set(there):
+        raise UsageError(
+            f"{run.name} and {base.name} have no example in common: they are matched by query_id, and this one has "
+            f"{here[0]!r} where the baseline has {there[0]!r}."
+        )
+
+
+def measuring(store: Store, run: Run, judge_id: str | None) -> Measuring:
+    """How a run was measured by this judge or, where it was not, by its last one."""
+    from ragauge.analysis.compare import Measuring
+
+    judges = store.scores.judges(run.run_id)
+    by = judge_id if judge_id in judges or judge_id is None else next(iter(judges), None)
+    asked = {} if by is None else store.evidence.versions(run.run_id, by)
+    return Measuring(run.name, by, store.scores.versions(run.run_id, by), asked)
+
+
+class Held:
+    """Holds a run against others while its scores are read.
+
+    Args:
+        store: where the runs are.
+        run: whose scores are read.
+        base: the baseline that was asked for; None = none.
+        metrics: of the scorecard.
+        judge_id: who judged; None = nobody.
+        index: the responses of the scorecard.
+        keep: segment column or "tag" -> value; only examples that match.
+
+    Attributes:
+        readers: take part in reading the scores.
+        warnings: what the reader must know about the baseline.
+
+    Raises:
+        UsageError: the runs were not measured alike.
+    """
+
+    def __init__(
+        self, store: Store, run: Run, base: Run | None, metrics: Sequence[Metric], judge_id: str | None,
+        index: ResponseIndex, keep: Mapping[str, str],
+    ) -> None:     # fmt: skip
+        self._store, self._run, self._base, self._judge_id = store, run, base, judge_id
+        self._index, self._keep = index, keep
+        self._metrics = list(metrics)
+        self._baseline = None if base is None else self._comparison(base, self._common(base, self._metrics))
+        self._oracle = self._found()
+        self.readers: tuple[Comparison, ...] = tuple(
+            comparison for comparison in (self._baseline, self._oracle and self._oracle[1]) if comparison is not None
+        )
+        self.warnings = tuple(_warn(run, base))
+
+    def against(self) -> Against:
+        """What the diagnosis reads the run against, once every metric was read."""
+        from ragauge.analysis.compare import handed_on_more
+        from ragauge.analysis.readings import Against
+
+        more = "" if self._base is None else handed_on_more(self._run.config, self._base.config)
+        return Against(self._of_baseline(), self._of_oracle(), self._run.kind == "traffic", more)
+
+    def _of_baseline(self) -> Baseline | None:
+        import polars as pl
+
+        from ragauge.analysis.compare import held_against
+
+        found = self._baseline
+        if self._base is None or found is None:
+            return None
+        causes = causes_of(self._store, self._base.run_id, self._judge_id, found.base.index)
+        if found.paired:
+            causes = causes.filter(pl.col("query_id").is_in(list(self._index.query_ids)))
+        return held_against(self._base, found.join, found.changes, causes, paired=found.paired)
+
+    def _of_oracle(self) -> Oracle | None:
+        from ragauge.analysis.readings import Oracle
+
+        if self._oracle is None:
+            return None
+        run, found = self._oracle
+        given = self._base is not None and self._base.run_id == run.run_id
+        return Oracle(run.name, found.there, found.changes, given)
+
+    def _common(self, base: Run, metrics: Sequence[Metric]) -> list[Metric]:
+        from ragauge.analysis.compare import comparable
+
+        mine, theirs = (measuring(self._store, run, self._judge_id) for run in (self._run, base))
+        return comparable(mine, theirs, metrics)
+
+    def _comparison(self, base: Run, metrics: Sequence[Metric]) -> Comparison:
+        from ragauge.analysis.compare import Comparison, Join, is_paired
+
+        names = [str(metric) for metric in metrics]
+        numbers = self._store.scores.evaluated(base.run_id, self._judge_id, names)
+        if self._keep:
+            kept = {number for number, _ in self._store.runs.order(base.run_id, self._keep)}
+            numbers = type(numbers)("q", (number for number in numbers if number in kept))
+        there = StoredColumns(self._store, base.run_id, self._judge_id, self._store.runs.index(base.run_id, numbers))
+        paired = is_paired(self._run, base, Join(self._index.query_ids, there.index.query_ids))
+        return Comparison(self._index, there, metrics, paired=paired)
+
+    def _found(self) -> tuple[Run, Comparison] | None:
+        """The newest run on oracle passages of the same set that was measured alike, or the one given as baseline."""
+        metrics = [metric for metric in self._metrics if str(metric) in OF_ANSWERS]
+        if self._run.variant not in ("own", "replayed") or not metrics:
+            return None
+        if self._base is not None and self._base.variant == "oracle":
+            every = [self._base]
+        else:
+            every = [run for run in self._store.runs.list() if run.set_version == self._run.set_version]
+        for run in every:
+            if run.variant != "oracle":
+                continue
+            try:
+                return run, self._comparison(run, self._common(run, metrics))
+            except UsageError:     # measured otherwise: the baseline's refusal was raised before
+                continue
+        return None
+
+
+def _warn(run: Run, base: Run | None) -> list[str]:
+    if base is None:
+        return []
+    if base.run_id == run.run_id:
+        return [f"The baseline {base.name} is this run itself: every difference is 0."]
+    if "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:
+        return [
+            f"The baseline {base.name} answered another version of the eval set: examples are matched by query_id, "
+            "whatever else changed about them."
+        ]
+    return []
