@@ -55,7 +55,7 @@ def listed(
     chosen: pl.DataFrame,
     values: Values,
     segments: pl.DataFrame,
-    queries: Mapping[int, str],
+    questions: Mapping[int, str],
     used: Mapping[int, tuple[int, ...]],
     more: Mapping[str, Mapping[int, float]] | None = None,
 ) -> tuple[Listed, ...]:
@@ -65,7 +65,7 @@ def listed(
         chosen: as `choose` gives them.
         values: every metric's values.
         segments: a tidy segment frame: query_id and the columns shown.
-        queries: place -> question.
+        questions: place -> question.
         used: place -> ranks of the passages used; absent = not known.
         more: name -> place -> value: numbers beside the metrics, where no metric of that name was measured.
     """
@@ -75,7 +75,7 @@ def listed(
         Listed(
             query_id=row["query_id"],
             repeat=row["repeat"],
-            query=cut(queries.get(row["place"], "")),
+            query=cut(questions.get(row["place"], "")),
             failed=row["failed"],
             cause=row["cause"],
             decided_by=row["decided_by"],

@@ -10,8 +10,9 @@ from ragauge.analysis.cause_segments import causes_by_segment
 from ragauge.analysis.context_length import MEASURED, LengthGatherer, length_bands
 from ragauge.analysis.distributions import distributions
 from ragauge.analysis.gather import Visit
-from ragauge.analysis.listing import listed
+from ragauge.analysis.listing import MOST_LISTED, cut, listed
 from ragauge.analysis.overview import Overview
+from ragauge.analysis.segments import NONE
 from ragauge.analysis.stages import StageGatherer
 from ragauge.analysis.timings import TOTAL, SpendingGatherer, TimingGatherer
 from ragauge.analysis.use import Use
@@ -26,17 +27,22 @@ LATENCY = "latency"
 class OverviewGatherer:
     """Takes part in the pass over the responses, and puts the overview together after the pass over the metrics.
 
-    It keeps about a hundred bytes a response, a few more where many passages were handed on; no text, no object.
+    It keeps about a hundred bytes a response, a few more where many passages were handed on; no text but the first
+    questions, no object.
 
     Args:
         responses: how many there are.
         metrics: printed names of those that will be read.
+
+    Attributes:
+        questions: place -> question, cut when long, of the first 2,000: in most runs all that are listed.
     """
 
     def __init__(self, responses: int, metrics: Sequence[str]) -> None:
         self._alignment, self._stages = AlignmentGatherer(), StageGatherer()
         self._timings, self._spending = TimingGatherer(), SpendingGatherer()
         self._lengths = LengthGatherer(responses, measured=MEASURED in metrics)
+        self.questions: dict[int, str] = {}
 
     def add(self, visit: Visit) -> None:
         """Takes in a response."""
@@ -46,12 +52,14 @@ class OverviewGatherer:
         self._timings.add(visit)
         self._spending.add(visit)
         self._lengths.add(visit)
+        if visit.place < MOST_LISTED:
+            self.questions[visit.place] = cut(visit.example.query)
 
     def overview(
         self,
         values: Values,
         chosen: pl.DataFrame,
-        queries: Mapping[int, str],
+        questions: Mapping[int, str],
         causes: pl.DataFrame,
         segments: pl.DataFrame,
         shown: Mapping[str, Mapping[str, object]],
@@ -62,9 +70,9 @@ class OverviewGatherer:
         Args:
             values: every metric's values, after they were read.
             chosen: the responses to list, as `listing.choose` gives them.
-            queries: place -> question of those.
+            questions: place -> question of those that are not among `questions` here.
             causes: a cause frame.
-            segments: a tidy segment frame with the columns of `shown`.
+            segments: a tidy segment frame with the columns of `shown`; null there is "(none)".
             shown: the scorecard's segments: column -> value -> anything.
             level: of the intervals.
         """
@@ -76,9 +84,10 @@ class OverviewGatherer:
             MEASURED: {place: float(tokens[place]) for place in places if np.isfinite(tokens[place])},
             LATENCY: self._timings.of(TOTAL, places),
         }
-        columns = segments.select("query_id", *shown)
+        columns = segments.select("query_id", *shown).fill_null(NONE)
+        asked, used = self.questions | dict(questions), self._alignment.used(places)
         return Overview(
-            listed=listed(chosen, values, columns, queries, self._alignment.used(places), beside),
+            listed=listed(chosen, values, columns, asked, used, beside),
             listed_of=len(index),
             causes_by_segment=causes_by_segment(causes, columns, shown),
             distributions=distributions(values),

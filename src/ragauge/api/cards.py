@@ -9,27 +9,39 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.analysis.scorecard import Summary
+from ragauge.api.baseline import Held
 from ragauge.api.scorecard import Scorecard
-from ragauge.api.shown import Shown, StoredColumns, causes_of, visits
+from ragauge.api.shown import Shown, StoredColumns, causes_of, questions_at, visits
 from ragauge.api.views import view_of
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from ragauge.analysis.arrays import ResponseIndex
+    from ragauge.analysis.card import MetricReader, Tables
+    from ragauge.analysis.gather import UncertainShare
+    from ragauge.analysis.id_match import IdGatherer
+    from ragauge.analysis.overview import Overview
+    from ragauge.analysis.overviews import OverviewGatherer
+    from ragauge.analysis.scorecard import Scorecard as Card
+    from ragauge.analysis.values import Values
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
 MOST_WORST = 20
 
 
-def stored_card(store: Store, run: Run, judge: str | None) -> Scorecard:
+def stored_card(store: Store, run: Run, judge: str | None, baseline: Run | None = None) -> Scorecard:
     """The scorecard of everything that was computed for a run by one judge.
 
     Raises:
-        UsageError: the run has not been evaluated.
+        UsageError: the run has not been evaluated, or its baseline otherwise.
         UnknownName: no judge of this run has such an id.
     """
     from ragauge.metrics.catalogue import parse
@@ -42,7 +54,7 @@ def stored_card(store: Store, run: Run, judge: str | None) -> Scorecard:
     names = store.scores.metrics(run.run_id, judge_id)
     if not names:
         raise UsageError(f"run {run.name} has not been evaluated. Do it with: ragauge evaluate {run.name}")
-    return card_of(store, run, [parse(name) for name in names], judge_id)
+    return card_of(store, run, [parse(name) for name in names], judge_id, baseline=baseline)
 
 
 def card_of(
@@ -55,6 +67,7 @@ def card_of(
     total: int | None = None,
     whole: bool = False,
     took: Mapping[str, Any] | None = None,
+    baseline: Run | None = None,
 ) -> Scorecard:
     """The scorecard of some metrics.
 
@@ -67,38 +80,82 @@ def card_of(
         total: responses asked for; None = all of the run.
         whole: only responses that have a score of every metric, so that all means are over the same ones.
         took: facts of the evaluation, shown as they are.
+        baseline: the run to hold it against.
     """
-    from ragauge.analysis.card import Tables, build, read_metrics
-    from ragauge.analysis.gather import UncertainShare, gather
-    from ragauge.analysis.id_match import IdGatherer
+    from ragauge.analysis.card import build
     from ragauge.analysis.quality import pick_worst
-    from ragauge.analysis.segments import SegmentRows
-    from ragauge.engine.judges import middle_band, note_of
+    from ragauge.engine.judges import note_of
 
     numbers, done = _evaluated(store, run, metrics, judge_id, keep or {}, whole=whole)
     shown = Shown(store.url, run.run_id, judge_id, tuple(str(metric) for metric in metrics), numbers)
     index = store.runs.index(run.run_id, numbers)
-    segments, match, uncertain = SegmentRows(), IdGatherer(), UncertainShare(middle_band(judge_id))
-    gather(visits(store, judge_id, index), (segments, match, uncertain))
-    tables = Tables(index, segments.frame(index.query_ids))
-    read_metrics(StoredColumns(store, run.run_id, judge_id, index), metrics, (tables,))
+    held = Held(store, run, baseline, metrics, judge_id, index, keep or {})
+    found = _read(store, run, judge_id, metrics, index, held.readers)
     causes = causes_of(store, run.run_id, judge_id, index)
-    worst = pick_worst(causes, tables.quality.frame(), MOST_WORST)
+    worst = pick_worst(causes, found.tables.quality.frame(), MOST_WORST)
     built = build(
         run=run,
-        judge_note=note_of(judge_id, uncertain.share),
+        judge_note=note_of(judge_id, found.uncertain.share),
         n=len(index.query_ids),
         pending=max(0, (store.runs.size(run.run_id) if total is None else total) - done),
         metrics=metrics,
-        tables=tables,
+        tables=found.tables,
         causes=causes,
         worst=[view_of(store, run.run_id, query_id, repeat, judge_id) for query_id, repeat in worst],
-        warnings=_warnings(store, run),
+        warnings=(*_warnings(store, run), *held.warnings),
         took=dict(took or {}),
-        match=match.found(),
+        match=found.match.found(),
+        against=held.against(),
     )
+    built = replace(built, overview=_overview(store, found, causes, built))
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
     return Scorecard(built, shown)
+
+
+class _Found(NamedTuple):
+    """What the two passes gathered."""
+
+    match: IdGatherer
+    uncertain: UncertainShare
+    beyond: OverviewGatherer
+    tables: Tables
+    values: Values
+
+
+def _read(
+    store: Store,
+    run: Run,
+    judge_id: str | None,
+    metrics: Sequence[Metric],
+    index: ResponseIndex,
+    readers: Sequence[MetricReader],
+) -> _Found:
+    """The two passes."""
+    from ragauge.analysis.card import Tables, read_metrics
+    from ragauge.analysis.gather import UncertainShare, gather
+    from ragauge.analysis.id_match import IdGatherer
+    from ragauge.analysis.overviews import OverviewGatherer
+    from ragauge.analysis.segments import SegmentRows
+    from ragauge.analysis.values import Values
+    from ragauge.engine.judges import middle_band
+
+    segments, match, uncertain = SegmentRows(), IdGatherer(), UncertainShare(middle_band(judge_id))
+    beyond, values = OverviewGatherer(len(index), [str(metric) for metric in metrics]), Values(index)
+    gather(visits(store, judge_id, index), (segments, match, uncertain, beyond))
+    tables = Tables(index, segments.frame(index.query_ids))
+    read_metrics(StoredColumns(store, run.run_id, judge_id, index), metrics, (tables, values, *readers))
+    return _Found(match, uncertain, beyond, tables, values)
+
+
+def _overview(store: Store, found: _Found, causes: pl.DataFrame, card: Card) -> Overview:
+    """What was gathered beyond means; the questions of listed responses that were not kept are read again."""
+    from ragauge.analysis.listing import choose
+
+    index, tables = found.values.index, found.tables
+    chosen = choose(index, causes, tables.quality.frame())
+    absent = [place for place in chosen["place"].to_list() if place not in found.beyond.questions]
+    questions = questions_at(store, index, absent)
+    return found.beyond.overview(found.values, chosen, questions, causes, tables.segments, card.segments, card.level)
 
 
 def _evaluated(

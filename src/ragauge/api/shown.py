@@ -115,12 +115,17 @@ def _questions(store: Store, index: ResponseIndex, rows: pl.DataFrame) -> pl.Dat
     """query_id, repeat and query of the responses that the rows name."""
     import polars as pl
 
-    numbered = keys(index).with_columns(pl.Series("number", index.number, dtype=pl.Int64))
-    wanted = numbered.join(rows, on=KEY, how="semi", maintain_order="left")
-    queries: list[str] = []
-    for part in _chunks(wanted["number"].to_list(), AT_A_TIME):
-        queries += [item.example.query for item in store.runs.load(part)]
+    wanted = keys(index).with_row_index("place").join(rows, on=KEY, how="semi", maintain_order="left")
+    found = questions_at(store, index, wanted["place"].to_list())
+    queries = [found.get(place) for place in wanted["place"].to_list()]
     return wanted.select(KEY).with_columns(pl.Series("query", queries, dtype=pl.String))
+
+
+def questions_at(store: Store, index: ResponseIndex, places: Sequence[int]) -> dict[int, str]:
+    """Place -> question of some responses."""
+    place = {int(index.number[at]): at for at in places}
+    parts = _chunks(list(place), AT_A_TIME)
+    return {place[item.response_no]: item.example.query for part in parts for item in store.runs.load(part)}
 
 
 def _chunks(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:

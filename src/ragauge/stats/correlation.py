@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import atanh, isfinite, sqrt, tanh
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragauge.errors import UsageError
 from ragauge.stats.intervals import t_quantile
@@ -59,12 +59,7 @@ def spearman_of_marks(
     """
     import numpy as np
 
-    x, y = np.asarray(values), np.asarray(marks, dtype=np.int64)
-    groups = np.unique(np.asarray(clusters), return_inverse=True)[1]
-    if not x.size == y.size == groups.size:
-        raise UsageError(f"values, marks and clusters must be as many, got {x.size}, {y.size}, {groups.size}.")
-    if y.size and not bool(np.isin(y, (0, 1)).all()):
-        raise UsageError("marks must be 0 or 1.")
+    x, y, groups = _arrays(values, marks, clusters)
     if not x.size:
         return None, None
     codes = np.unique(x, return_inverse=True)[1]
@@ -77,8 +72,21 @@ def spearman_of_marks(
     return rho, _jackknife(rho, pairs, hits, codes, y, groups, level)
 
 
+def _arrays(values: Values, marks: Values, clusters: Clusters) -> tuple[npt.NDArray[Any], Counts, Counts]:
+    """Values, marks and cluster numbers from 0, checked."""
+    import numpy as np
+
+    x, y = np.asarray(values), np.asarray(marks, dtype=np.int64)
+    groups = np.unique(np.asarray(clusters), return_inverse=True)[1]
+    if not x.size == y.size == groups.size:
+        raise UsageError(f"values, marks and clusters must be as many, got {x.size}, {y.size}, {groups.size}.")
+    if y.size and not bool(np.isin(y, (0, 1)).all()):
+        raise UsageError("marks must be 0 or 1.")
+    return x, y, groups
+
+
 def _jackknife(
-    rho: float, pairs: Counts, hits: Counts, codes: Counts, y: Counts, groups: npt.NDArray[np.intp], level: float
+    rho: float, pairs: Counts, hits: Counts, codes: Counts, y: Counts, groups: Counts, level: float
 ) -> Interval | None:
     """The interval from the correlations without one cluster each; a block of clusters at a time."""
     import numpy as np
