@@ -94,19 +94,15 @@ def card_of(
     causes = causes_of(store, run.run_id, judge_id, index)
     worst = pick_worst(causes, found.tables.quality.frame(), MOST_WORST)
     built = build(
-        run=run,
-        judge_note=note_of(judge_id, found.uncertain.share),
-        n=len(index.query_ids),
-        pending=max(0, (store.runs.size(run.run_id) if total is None else total) - done),
-        metrics=metrics,
-        tables=found.tables,
-        causes=causes,
+        run, note_of(judge_id, found.uncertain.share), len(index.query_ids),
+        max(0, (store.runs.size(run.run_id) if total is None else total) - done),
+        metrics, found.tables, causes,
         worst=[view_of(store, run.run_id, query_id, repeat, judge_id) for query_id, repeat in worst],
         warnings=(*_warnings(store, run), *held.warnings),
         took=dict(took or {}),
         match=found.match.found(),
         against=held.against(),
-    )
+    )     # fmt: skip
     built = replace(built, overview=_overview(store, found, causes, built))
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
     return Scorecard(built, shown)
