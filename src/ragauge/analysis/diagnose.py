@@ -12,8 +12,8 @@ from ragauge.analysis.causes.table import BY_NAME
 from ragauge.analysis.concentration import Concentration, concentrated
 from ragauge.analysis.frames import failures
 from ragauge.analysis.overview import Baseline
-from ragauge.analysis.patterns import WORKING, Match, matches
-from ragauge.analysis.readings import BASELINE, Against
+from ragauge.analysis.patterns import STRENGTH, WORKING, Match, matches
+from ragauge.analysis.readings import Against
 from ragauge.analysis.scorecard import Finding, Summary
 from ragauge.analysis.segments import BySegment
 from ragauge.analysis.starting_points import estimate, measured
@@ -70,7 +70,7 @@ def diagnose(
     seen = (failed, n, summaries, segment_summaries, segments, judge_id, before)
     found = {cause: _of_cause(cause, *seen) for cause in large}
     held = matches(summaries, answerable, against)
-    for match in held:
+    for match in sorted(held, key=lambda match: STRENGTH.index(match.against)):
         if match.pattern.name != WORKING:
             _add(match, found, counts, failed.height, judge_id)
     jointly = {cause: max([finding.explains, *_together(cause, held, found)]) for cause, finding in found.items()}
@@ -212,7 +212,7 @@ def _joined(finding: Finding, match: Match) -> Finding:
         evidence=f"{finding.evidence} {reading}",
         leave=finding.leave or pattern.leave,
         measure_again=finding.measure_again or pattern.again,
-        against=BASELINE if BASELINE in (finding.against, match.against) else finding.against or match.against,
+        against=finding.against or match.against,     # the stronger one came first
         readings=(*finding.readings, *(one for one in match.readings if one not in finding.readings)),
     )
 

@@ -20,6 +20,8 @@ from ragauge.analysis.scorecard import Reading, Summary
 
 __all__ = ["PATTERNS", "WORKING", "Match", "Pattern", "matches"]
 
+# what a pattern is read against, the most telling first
+STRENGTH = (BASELINE, ORACLE, POINTS)
 # what shows that more is handed on than before, the most telling first
 MORE = ("recall", "context_recall", "context_tokens")
 
@@ -43,7 +45,7 @@ class Match(NamedTuple):
     def against(self) -> str:
         """What it was read against: another run, where one of its readings was, else starting points."""
         found = {reading.against for reading in self.readings}
-        return next((one for one in (BASELINE, ORACLE) if one in found), POINTS)
+        return next(one for one in STRENGTH if one in found)
 
 
 def matches(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ragauge.api.baseline import baseline_run, check
 from ragauge.api.sources import Source, store_url, stored
 from ragauge.errors import DataError, RagaugeError, UsageError
 
@@ -34,6 +35,7 @@ class Wanted:
         index: a listing of the documents in the system's index, see `data.readers.index_listing`; None = not known,
             or as it was known last.
         warn: receives a warning about the listing.
+        baseline: the run to hold this one against: an id, a name, or what stands for a run; None = none.
     """
 
     metrics: tuple[str, ...] = ()
@@ -43,6 +45,7 @@ class Wanted:
     workers: int | None = None
     index: Any = None
     warn: Callable[[str], None] | None = None
+    baseline: Any = None
 
 
 def planner(wanted: Wanted) -> Callable[[Store, str], Plan]:
@@ -85,15 +88,18 @@ def listed(wanted: Wanted, store: Store, run_id: str) -> IndexListing | None:
     return listing
 
 
-def planned(source: Source, wanted: Wanted, store: Store) -> tuple[Plan, Run, bool]:
-    """What has to be done: the source's examples less those that are stored; and its run, and whether it is new.
+def planned(source: Source, wanted: Wanted, store: Store) -> tuple[Plan, Run, bool, Run | None]:
+    """What has to be done: the source's examples less those that are stored; its run, whether it is new, its baseline.
 
-    Names are checked before anything is read, and a run that came in for nothing is taken out again.
+    Names are checked before anything is read, a baseline before anything is asked, and a run that came in for nothing
+    is taken out again.
     """
-    plan = planner(wanted)
+    plan, base = planner(wanted), baseline_run(wanted.baseline, store)
     run, new = stored(source, store)
     try:
-        return plan(store, run.run_id), run, new
+        found = plan(store, run.run_id)
+        check(store, found, run, base)
+        return found, run, new, base
     except RagaugeError:
         if new:
             store.runs.delete(run.run_id)
@@ -109,7 +115,7 @@ async def evaluate_source(
     from ragauge.store.open import open_store
 
     with open_store(store_url(store)) as opened:
-        plan, run, _ = planned(source, wanted, opened)
+        plan, run, _, base = planned(source, wanted, opened)
         started = time.perf_counter()
         outcome = await execute(plan, opened, workers=wanted.workers, progress=progress)
         seconds = time.perf_counter() - started
@@ -117,7 +123,8 @@ async def evaluate_source(
         rate = round(outcome.done / seconds, 1) if outcome.done else 0.0
         took |= {"reused": outcome.reused, "answers_per_second": rate}
         metrics, keep = plan.metrics, wanted.keep
-        return card_of(opened, run, metrics, plan.judge_id, keep=keep, total=plan.total, whole=True, took=took)
+        shown: dict[str, Any] = {"keep": keep, "total": plan.total, "whole": True, "took": took}
+        return card_of(opened, run, metrics, plan.judge_id, **shown, baseline=base)
 
 
 async def dry_run(source: Source, wanted: Wanted, store: str | None = None) -> dict[str, Any]:
@@ -125,7 +132,7 @@ async def dry_run(source: Source, wanted: Wanted, store: str | None = None) -> d
     from ragauge.store.open import open_store
 
     with open_store(store_url(store)) as opened:
-        found, run, new = planned(source, wanted, opened)
+        found, run, new, _ = planned(source, wanted, opened)
         if new:
             opened.runs.delete(run.run_id)
         return {

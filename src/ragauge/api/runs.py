@@ -44,19 +44,21 @@ class OpenRun:
         with self._store() as store:
             return [judge for judge in store.scores.judges(self.run.run_id) if judge]
 
-    def scorecard(self, judge: str | None = None) -> Scorecard:
+    def scorecard(self, judge: str | None = None, *, baseline: Any = None) -> Scorecard:
         """The scorecard of what is stored; nothing is judged.
 
         Args:
             judge: whose verdicts, by id or its beginning; None = the last judge's.
+            baseline: a stored run to hold this one against: its id, its name, or what `open_run` gives.
 
         Raises:
-            UsageError: the run has not been evaluated, or not by this judge.
+            UsageError: the run has not been evaluated, or not by this judge; or the baseline was judged otherwise.
         """
+        from ragauge.api.baseline import baseline_run
         from ragauge.api.cards import stored_card
 
         with self._store() as store:
-            return stored_card(store, self.run, judge)
+            return stored_card(store, self.run, judge, baseline_run(baseline, store))
 
     def example(self, query_id: str, repeat: int = 0) -> ExampleView:
         """One example with its response, evidence, scores and cause, by the last judge.

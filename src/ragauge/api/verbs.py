@@ -58,20 +58,18 @@ async def evaluate_async(
     columns: Mapping[str, str] | None = None,
     segments: Sequence[str] = (),
     config: Mapping[str, Any] | None = None,
-    limit: int | None = None,
-    filter: Mapping[str, str] | None = None,
-    workers: int | None = None,
-    index: Any = None,
+    limit: int | None = None, filter: Mapping[str, str] | None = None, workers: int | None = None,
+    index: Any = None, baseline: Any = None, variant: str = "own", traffic: bool = False,
     progress: Callable[[Progress], None] | None = None,
-) -> Scorecard:
+) -> Scorecard:     # fmt: skip
     """How good retrieval and generation each are, with what certainty, and what to do.
 
     Results are durable as they arrive: the same call continues where a stopped one ended, and asks nothing twice.
 
     Args:
         source: a stored run (what `open_run` gives, its id, its name, "latest"), or questions with responses: a path
-            or a table. Where the questions are apart, give them as `set`, the responses here; joined on query_id.
-        set: the eval set: an EvalSet, a path or a table.
+            or a table.
+        set: the eval set, where the questions are apart: an EvalSet, a path or a table; joined on query_id.
         metrics: names and presets, such as ["recall@5", "prompt"] or "recall@5,prompt"; the default preset when empty.
         judge: who answers what labels do not: "local", or None to measure from labels alone.
         store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
@@ -83,6 +81,9 @@ async def evaluate_async(
         filter: segment column (or "tag") -> value; only the examples that match.
         workers: processes of the local judge; None = all cores.
         index: ids, table or path: what the system's index holds. Tells what was never ingested from what search misses.
+        baseline: a stored run to hold this one against, its id or name; it must have been judged alike.
+        variant: which passages the answers rest on: "own", "oracle" (labelled), "closed_book" (none) or "replayed".
+        traffic: the responses are production traffic, not an eval set's.
         progress: called with what is done, the rate and the time left.
 
     Returns:
@@ -90,12 +91,11 @@ async def evaluate_async(
 
     Raises:
         DataError: a file or table that cannot be read as it is.
-        UnknownName: no such run, metric or judge, with the nearest names.
+        UsageError: an unknown name, with the nearest; a baseline that was judged otherwise.
     """
-    items = (source,) if set is None else (set, source)
-    asked = _names(metrics)
-    found = Source(items, dict(columns or {}), tuple(segments), name, config=dict(config or {}))
-    wanted = Wanted(asked, judge or "none", limit, dict(filter or {}), workers, index)
+    how = (source,) if set is None else (set, source), columns or {}, tuple(segments), name
+    found = Source(*how, config=config or {}, variant=variant, traffic=traffic)
+    wanted = Wanted(_names(metrics), judge or "none", limit, filter or {}, workers, index, baseline=baseline)
     return await evaluate_source(found, wanted, store, progress)
 
 

@@ -32,6 +32,9 @@ def evaluate(
     keep: Annotated[str, typer.Option("--filter", help="Only these: type=multi_hop or tag=golden, comma = and.")] = "",
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; all cores by default.")] = None,
     index: options.Index = "",
+    baseline: options.Baseline = "",
+    variant: options.Variant = "own",
+    traffic: options.Traffic = False,
     only_plan: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
     outputs: options.Outputs = None,
     as_json: options.Json = False,
@@ -45,12 +48,10 @@ def evaluate(
 
     for path in outputs or ():
         files.check(path)
-    source = Source(
-        tuple(sources), columns=options.mapping(columns), segments=options.names(segments), name=name, warn=warn
-    )
-    wanted = Wanted(
-        options.names(metrics), judge, limit, options.conditions(keep), workers, index=index or None, warn=warn
-    )
+    how = options.mapping(columns), options.names(segments), name
+    source = Source(tuple(sources), *how, warn=warn, variant=variant, traffic=traffic)
+    conditions = options.conditions(keep)
+    wanted = Wanted(options.names(metrics), judge, limit, conditions, workers, index or None, warn, baseline)
     if only_plan:
         show_plan(finish(lambda: dry_run(source, wanted, store or None)), as_json)
         return

@@ -14,6 +14,7 @@ def report(
     run: Annotated[str, typer.Argument(help="A stored run: id, name or latest.")] = "latest",
     outputs: options.Outputs = None,
     judge: Annotated[str, typer.Option("--judge", help="Whose verdicts; the last judge by default.")] = "",
+    baseline: options.Baseline = "",
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
@@ -23,7 +24,7 @@ def report(
 
     for path in outputs or ():
         files.check(path)
-    card = open_run(run, store=store or None).scorecard(judge or None)
+    card = open_run(run, store=store or None).scorecard(judge or None, baseline=baseline)
     for path in outputs or ():
         typer.echo(f"wrote {card.save(path)}", err=True)
     if as_json:

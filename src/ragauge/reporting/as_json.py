@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from ragauge.analysis.scorecard import Finding, Scorecard, Summary
+from ragauge.analysis.overview import Baseline, Change
+from ragauge.analysis.scorecard import Finding, Reading, Scorecard, Summary
 
 
 def summary_json(summary: Summary) -> dict[str, Any]:
@@ -35,7 +36,41 @@ def summary_json(summary: Summary) -> dict[str, Any]:
 def finding_json(finding: Finding) -> dict[str, Any]:
     """One line of the diagnosis."""
     found: dict[str, Any] = {field.name: getattr(finding, field.name) for field in fields(finding)}
-    return found
+    return found | {"readings": [reading_json(reading) for reading in finding.readings]}
+
+
+def reading_json(reading: Reading) -> dict[str, Any]:
+    """One metric as the diagnosis read it."""
+    found: dict[str, Any] = {field.name: getattr(reading, field.name) for field in fields(reading)}
+    return found | {"interval": [reading.interval.low, reading.interval.high], "method": reading.interval.method}
+
+
+def change_json(change: Change) -> dict[str, Any]:
+    """One metric against the baseline."""
+    found = change.difference.interval
+    return {
+        "base": change.base,
+        "new": change.new,
+        "difference": change.difference.mean,
+        "ci": None if found is None else [found.low, found.high],
+        "ci_method": None if found is None else found.method,
+        "n": change.difference.n,
+        "verdict": change.verdict,
+    }
+
+
+def baseline_json(baseline: Baseline) -> dict[str, Any]:
+    """The run that this one is held against."""
+    return {
+        "run_id": baseline.run_id,
+        "name": baseline.name,
+        "matched": baseline.matched,
+        "only_here": baseline.only_here,
+        "only_there": baseline.only_there,
+        "changes": {change.metric: change_json(change) for change in baseline.changes},
+        "failures": dict(baseline.causes),
+        "failed_examples": baseline.failed_examples,
+    }
 
 
 def as_json(card: Scorecard) -> dict[str, Any]:
@@ -60,4 +95,5 @@ def as_json(card: Scorecard) -> dict[str, Any]:
         "calls": card.took.get("calls", 0),
         "cost": card.took.get("cost", 0.0),
         "took": dict(card.took),
+        "baseline": None if card.baseline is None else baseline_json(card.baseline),
     }
