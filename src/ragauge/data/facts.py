@@ -166,7 +166,8 @@ class Evidence:
         question: such as verify_answer.
         question_version: raised when the question's meaning changes.
         judge_id: who answered.
-        status: "ok", or "failed" when nothing could be had.
+        status: "ok"; "failed" when nothing could be had; "partial" when a call brought no reply, so that verdicts are
+            missing that the next start may get.
         facts: None when failed.
         judge_repeat: 0 for the first time of asking.
         reply_keys: the stored replies that it was read from.
@@ -177,7 +178,7 @@ class Evidence:
     question: str
     question_version: int
     judge_id: str
-    status: Literal["ok", "failed"]
+    status: Literal["ok", "failed", "partial"]
     facts: FactsOf | None
     judge_repeat: int = 0
     reply_keys: tuple[str, ...] = ()

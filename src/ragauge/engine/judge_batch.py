@@ -1,11 +1,14 @@
-"""What a worker does for a batch of responses: ask what is not stored, rank, score, attribute.
+"""What is done for a batch of responses: ask what is not stored, rank, score, attribute.
+
+`judging` is a generator that yields what has to be asked; a plain loop (`judge_batch`) or the event loop (`models.py`)
+drives it, so that resume, reuse and failure mean the same whoever judges.
 
 This is the only place that turns an exception into status failed, and it keeps the exception's own text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 
@@ -19,6 +22,7 @@ from ragauge.data.index_listing import IndexListing
 from ragauge.data.ranking import Ranking
 from ragauge.engine.answering import Answering
 from ragauge.judging.inputs import Inputs, evidence_key, inputs_for
+from ragauge.judging.judge import Asking as Asks
 from ragauge.judging.judge import Judge, drive
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.facts import Facts
@@ -100,8 +104,63 @@ class Found:
         return {question: one.facts for question, one in self.evidence.items() if one.facts is not None}
 
 
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One question about one response (or several that are alike), to be driven to its end.
+
+    Attributes:
+        question: its name.
+        asking: the judge's generator.
+        response_no: the response that it is asked for first.
+    """
+
+    question: str
+    asking: Asks
+    response_no: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a job.
+
+    Attributes:
+        facts: what was found; None where it raised.
+        reason: in the exception's own words.
+        reply_keys: the stored replies that it rests on.
+        partial: a call brought no reply, so that verdicts are missing which the next start may get.
+    """
+
+    facts: FactsOf | None
+    reason: str = ""
+    reply_keys: tuple[str, ...] = ()
+    partial: bool = False
+
+
 def judge_batch(items: Sequence[Loaded], work: Work, stored: Evidences) -> BatchResult:
+    """Evidence, scores and cause of every response of a batch, one question after another."""
+    steps = judging(items, work, stored)
+    try:
+        jobs = next(steps)
+        while True:
+            jobs = steps.send([_driven(job, work) for job in jobs])
+    except StopIteration as done:
+        result: BatchResult = done.value
+        return result
+
+
+def _driven(job: Job, work: Work) -> Outcome:
+    try:
+        return Outcome(drive(job.asking, work.answer))
+    except Exception as error:
+        return Outcome(None, told(error))
+
+
+def judging(
+    items: Sequence[Loaded], work: Work, stored: Evidences
+) -> Generator[list[Job], list[Outcome], BatchResult]:
     """Evidence, scores and cause of every response of a batch; one that raises fails alone.
+
+    It yields jobs that may run at the same time, and receives their outcomes in that order.
 
     Args:
         items: the responses with their examples.
@@ -110,8 +169,9 @@ def judge_batch(items: Sequence[Loaded], work: Work, stored: Evidences) -> Batch
     """
     found = [Found(item) for item in items]
     asking = Asking(work, stored)
-    for question in work.questions:
-        asking.ask(question, found)
+    for questions in _turns(work.questions):
+        jobs = asking.begin(questions, found)
+        asking.end((yield jobs) if jobs else [])
     rankings = _rankings(items)
     more = asking.more(found)
     judged = tuple(
@@ -121,34 +181,67 @@ def judge_batch(items: Sequence[Loaded], work: Work, stored: Evidences) -> Batch
     return BatchResult(judged, asking.asked, asking.reused, asking.failed)
 
 
+def _turns(questions: Sequence[str]) -> list[tuple[str, ...]]:
+    """Questions that may be asked at the same time: all, and then `agree`, which works on what verify_answer finds."""
+    first = tuple(question for question in questions if question != "agree")
+    last = tuple(question for question in questions if question == "agree")
+    return [turn for turn in (first, last) if turn]
+
+
 class Asking:
-    """Asks one question after another about all responses of a batch."""
+    """Asks questions about all responses of a batch; equal inputs are asked once."""
 
     def __init__(self, work: Work, stored: Evidences) -> None:
         self._work = work
         self._stored = stored
+        self._waiting: list[tuple[str, Inputs, list[Found]]] = []
         self.asked = self.reused = self.failed = 0
 
-    def ask(self, question: str, found: Sequence[Found]) -> None:
-        """Adds the evidence of one question to every response that it applies to; equal inputs are asked once."""
+    def begin(self, questions: Sequence[str], found: Sequence[Found]) -> list[Job]:
+        """Adds the evidence that is stored; returns the jobs for what is not."""
         wanted: dict[str, tuple[Inputs, list[Found]]] = {}
-        for one in found:
-            blocked = _blocked(question, one)
-            if blocked is not None:
-                self._fail(question, one, blocked)
-                continue
-            try:
-                inputs = inputs_for(question, one.item.example, one.item.response, one.facts())
-                if inputs is not None:
-                    wanted.setdefault(self._key(question, inputs), (inputs, []))[1].append(one)
-            except Exception as error:
-                self._fail(question, one, told(error))
+        for question in questions:
+            for one in found:
+                self._want(question, one, wanted)
         known = self._stored.known(wanted) if wanted else {}
+        jobs = []
+        self._waiting = []
         for key, (inputs, group) in wanted.items():
-            evidence, packed = self._known(known[key]) if key in known else self._asked(key, inputs)
             self.reused += len(group) - (key not in known)
-            for one in group:
-                one.add(evidence, packed)
+            if key in known:
+                self._give(group, self._known(known[key]))
+                continue
+            self.asked += 1
+            try:
+                asking = self._judge.ask(inputs, self._work.judge_repeat)
+            except Exception as error:
+                self._give(group, self._failed(inputs.question, key, told(error)))
+                continue
+            self._waiting.append((key, inputs, group))
+            jobs.append(Job(inputs.question, asking, group[0].item.response_no))
+        return jobs
+
+    def end(self, outcomes: Sequence[Outcome]) -> None:
+        """Adds what the jobs brought, in their order."""
+        for (key, inputs, group), outcome in zip(self._waiting, outcomes, strict=True):
+            self._give(group, self._told(key, inputs.question, outcome))
+        self._waiting = []
+
+    def _want(self, question: str, one: Found, wanted: dict[str, tuple[Inputs, list[Found]]]) -> None:
+        blocked = _blocked(question, one)
+        if blocked is not None:
+            self._fail(question, one, blocked)
+            return
+        try:
+            inputs = inputs_for(question, one.item.example, one.item.response, one.facts())
+            if inputs is not None:
+                wanted.setdefault(self._key(question, inputs), (inputs, []))[1].append(one)
+        except Exception as error:
+            self._fail(question, one, told(error))
+
+    def _give(self, group: Sequence[Found], found: tuple[Evidence, PackedEvidence]) -> None:
+        for one in group:
+            one.add(*found)
 
     def more(self, found: Sequence[Found]) -> Mapping[int, dict[str, Evidence]]:
         """What this judge found earlier about these responses, for other metrics: a cause may rest on it."""
@@ -181,15 +274,18 @@ class Asking:
         except Exception as error:
             return self._failed(packed.question, digest(["unreadable", packed.key]), told(error))
 
-    def _asked(self, key: str, inputs: Inputs) -> tuple[Evidence, PackedEvidence]:
-        question, judge = inputs.question, self._judge
-        self.asked += 1
+    def _told(self, key: str, question: str, outcome: Outcome) -> tuple[Evidence, PackedEvidence]:
+        facts, judge = outcome.facts, self._judge
+        if facts is None:
+            return self._failed(question, key, outcome.reason)
+        if not isinstance(facts, FACTS[question]):
+            wrong = f"TypeError: {question} gives {FACTS[question].__name__}, got {type(facts).__name__}"
+            return self._failed(question, key, wrong)
+        evidence = Evidence(
+            key, question, judge.version(question), judge.judge_id, "partial" if outcome.partial else "ok", facts,
+            self._work.judge_repeat, outcome.reply_keys,
+        )  # fmt: skip
         try:
-            facts = drive(judge.ask(inputs, self._work.judge_repeat), self._work.answer)
-            if not isinstance(facts, FACTS[question]):
-                raise TypeError(f"{question} gives {FACTS[question].__name__}, got {type(facts).__name__}")
-            version = judge.version(question)
-            evidence = Evidence(key, question, version, judge.judge_id, "ok", facts, self._work.judge_repeat)
             return evidence, PackedEvidence.of(evidence)
         except Exception as error:
             return self._failed(question, key, told(error))

@@ -82,6 +82,7 @@ class PackedEvidence:
         failed: nothing could be had.
         body: packed JSON of the facts, or of the reason where it failed.
         replies: packed JSON of the reply keys; None for none.
+        partial: verdicts are missing that the next start may get.
     """
 
     key: str
@@ -92,6 +93,7 @@ class PackedEvidence:
     failed: bool
     body: bytes
     replies: bytes | None = None
+    partial: bool = False
 
     @staticmethod
     def of(evidence: Evidence) -> PackedEvidence:
@@ -106,6 +108,7 @@ class PackedEvidence:
             failed=failed,
             body=pack(canonical(evidence.reason) if failed else encode(evidence.facts)),
             replies=pack(canonical(list(evidence.reply_keys))) if evidence.reply_keys else None,
+            partial=evidence.status == "partial",
         )
 
     def evidence(self) -> Evidence:
@@ -116,7 +119,7 @@ class PackedEvidence:
             question=self.question,
             question_version=self.question_version,
             judge_id=self.judge_id,
-            status="failed" if self.failed else "ok",
+            status="failed" if self.failed else "partial" if self.partial else "ok",
             facts=None if self.failed else decode(FACTS[self.question], text),
             judge_repeat=self.judge_repeat,
             reply_keys=tuple(json.loads(unpack(self.replies))) if self.replies is not None else (),

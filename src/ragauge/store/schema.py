@@ -178,7 +178,7 @@ evidence = Table(
     Column("question_version", Integer, nullable=False),
     Column("judge_no", Key, ForeignKey("judges.judge_no"), nullable=False),
     Column("judge_repeat", Integer, nullable=False),
-    Column("status", SmallInteger, nullable=False),  # 0 ok, 1 failed
+    Column("status", SmallInteger, nullable=False),  # 0 ok, 1 failed, 2 partial
     Column("body", LargeBinary),  # packed JSON of the facts; of the reason where it failed
     Column("replies", LargeBinary),  # packed JSON of the reply keys, where there are any
 )

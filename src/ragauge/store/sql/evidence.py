@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, select
+from sqlalchemy import Connection, Row, Select, and_, or_, select
 
 from ragauge.data.facts import Evidence
 from ragauge.store.contracts import PackedEvidence
@@ -15,7 +15,7 @@ from ragauge.store.sql.database import Database, chunks
 from ragauge.store.sql.names import judge_no, put_judges, run_no
 from ragauge.store.sql.runs import response_no
 
-OK, FAILED = 0, 1
+OK, FAILED, PARTIAL = 0, 1, 2
 
 
 class SqlEvidence:
@@ -37,9 +37,10 @@ class SqlEvidence:
         return None if found is None else found[1].evidence()
 
     def known(self, keys: Collection[str]) -> dict[str, PackedEvidence]:
-        """What is stored of these keys and did not fail: what need not be asked again."""
+        """What is stored of these keys and is whole: what need not be asked again."""
         with self._database.read() as connection:
-            return {key: found for key, (_, found) in _by_key(connection, keys).items() if not found.failed}
+            found = _by_key(connection, keys)
+        return {key: one for key, (_, one) in found.items() if not (one.failed or one.partial)}
 
     def add(self, found: Sequence[tuple[int, PackedEvidence]]) -> set[str]:
         """Keeps evidence and links it to responses; returns the keys that something else was stored under first."""
@@ -123,7 +124,10 @@ class SqlEvidence:
         return {question: tuple(sorted(numbers)) for question, numbers in found.items()}
 
     def _insert(self, connection: Connection, mine: dict[str, PackedEvidence]) -> dict[str | None, int]:
-        """Adds what is new, and what did not fail in place of what did; returns the judges' numbers."""
+        """Adds what is new, and what is better than what is there; returns the judges' numbers.
+
+        Whole evidence stays; partial gives way to what did not fail, failed to anything.
+        """
         numbers = put_judges(self._database, connection, {one.judge_id for one in mine.values()})
         rows = [
             {
@@ -132,7 +136,7 @@ class SqlEvidence:
                 "question_version": one.question_version,
                 "judge_no": numbers[one.judge_id],
                 "judge_repeat": one.judge_repeat,
-                "status": FAILED if one.failed else OK,
+                "status": FAILED if one.failed else PARTIAL if one.partial else OK,
                 "body": one.body,
                 "replies": one.replies,
             }
@@ -143,7 +147,9 @@ class SqlEvidence:
             statement.on_conflict_do_update(
                 index_elements=["key"],
                 set_={name: statement.excluded[name] for name in ("status", "body", "replies")},
-                where=(table.c.status == FAILED),
+                where=or_(
+                    table.c.status == FAILED, and_(table.c.status == PARTIAL, statement.excluded.status != FAILED)
+                ),
             ),
             rows,
         )
@@ -184,4 +190,5 @@ def _packed_row(row: Row[Any]) -> PackedEvidence:
         failed=row.status == FAILED,
         body=row.body,
         replies=row.replies,
+        partial=row.status == PARTIAL,
     )

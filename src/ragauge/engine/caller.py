@@ -1,0 +1,188 @@
+"""Answers a judge's asks: from the store, else from a model. The one place that retries, waits, pays and remembers."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from ragauge.data.ask import Ask, ModelName, Reply, reply_key
+from ragauge.engine.budget import Budget, BudgetReached
+from ragauge.engine.ledger import Ledger
+from ragauge.errors import JudgeError
+from ragauge.llm.limiter import Limiter
+from ragauge.llm.model import FATAL, PASSING, CallError, ChatModel
+from ragauge.store.call_contracts import Call
+
+WAITS = (0.5, 1, 2, 4, 8, 16, 30)     # seconds before the next try, times a random half to one
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a call may take.
+
+    Attributes:
+        call: seconds for one attempt, slow drips included.
+        total: seconds for all attempts at one ask, waits for a free place left out.
+        attempts: at most, 429s left out: those cost nothing and say when to come back.
+        refusals: 429s to one ask, at most.
+    """
+
+    call: float = 120.0
+    total: float = 600.0
+    attempts: int = 6
+    refusals: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a call is made for; it is recorded beside it."""
+
+    run_id: str = ""
+    response_no: int | None = None
+
+
+@dataclass
+class Counts:
+    """What happened so far; shown live."""
+
+    calls: int = 0
+    reused: int = 0
+    troubles: dict[str, int] = field(default_factory=dict)
+
+
+class Caller:
+    """Answers chat asks of any number of tasks at once.
+
+    The same ask by two tasks is one call. A failed call is a failed Reply without a key: it is not stored, and the next
+    start asks again. A filtered or cut-off reply is a failed Reply with a key: it is.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        models: Callable[[ModelName], ChatModel],
+        limiters: Callable[[ModelName], Limiter],
+        budget: Budget,
+        patience: Patience = Patience(),
+    ) -> None:
+        self._ledger, self._models, self._limiters = ledger, models, limiters
+        self.budget, self._patience = budget, patience
+        self._flying: dict[str, asyncio.Task[Reply]] = {}
+        self._freed = asyncio.Event()     # set when a call under way ends, and what was set aside for it is free again
+        self.counts = Counts()
+
+    @property
+    def in_flight(self) -> int:
+        """Asks under way."""
+        return len(self._flying)
+
+    async def answer(self, asks: Sequence[tuple[ModelName, Ask]], purpose: Purpose) -> list[Reply]:
+        """One reply an ask, in order.
+
+        Raises:
+            JudgeError: the model cannot be asked at all: no key, no such model.
+            BudgetReached: the next call might exceed what may be spent.
+        """
+        tasks = [self._one(name, ask, purpose) for name, ask in asks]
+        return list(await asyncio.gather(*tasks))
+
+    def _one(self, name: ModelName, ask: Ask, purpose: Purpose) -> Awaitable[Reply]:
+        key = reply_key(name, ask)
+        task = self._flying.get(key)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._find(key, name, ask, purpose))
+            self._flying[key] = task
+            task.add_done_callback(lambda _: self._flying.pop(key, None))
+        return asyncio.shield(task)
+
+    async def _find(self, key: str, name: ModelName, ask: Ask, purpose: Purpose) -> Reply:
+        stored = await self._ledger.get(key)
+        if stored is not None:
+            self.counts.reused += 1
+            return stored
+        return await self._call(key, name, ask, purpose)
+
+    async def _call(self, key: str, name: ModelName, ask: Ask, purpose: Purpose) -> Reply:
+        limiter, spent, tries, refusals, last = self._limiters(name), 0.0, 0, 0, ""
+        while tries < self._patience.attempts and refusals < self._patience.refusals:
+            async with limiter.slot() as began:
+                held = await self._hold(name, ask)
+                try:
+                    outcome = await self._attempt(key, name, ask, purpose, self._patience.total - spent)
+                finally:
+                    self.budget.release(held)
+                    self._freed.set()
+            spent += time.monotonic() - began
+            if isinstance(outcome, Reply):
+                limiter.succeeded()
+                return outcome
+            last = f"{outcome.trouble}: {outcome}"
+            self._count(outcome.trouble)
+            if outcome.trouble == "rate_limited":
+                limiter.refused(began, outcome.retry_after)
+                refusals += 1
+                continue
+            if outcome.trouble not in PASSING:
+                return Reply("failed", reason=last)
+            tries += 1
+            wait = WAITS[min(tries, len(WAITS)) - 1] * random.uniform(0.5, 1.0)  # noqa: S311 - spreads calls in time
+            wait = max(wait, outcome.retry_after or 0.0)
+            if spent + wait >= self._patience.total or tries >= self._patience.attempts:
+                break
+            await asyncio.sleep(wait)
+            spent += wait
+        return Reply("failed", reason=f"no reply after {tries + refusals} attempts in {spent:.0f} s; last: {last}")
+
+    async def _hold(self, name: ModelName, ask: Ask) -> float:
+        """Sets aside what the call may cost; where that does not fit, waits for calls under way to cost less."""
+        while True:
+            try:
+                return self.budget.hold(name, ask)
+            except BudgetReached:
+                if not self.budget.held:
+                    raise
+            self._freed.clear()
+            await self._freed.wait()
+
+    async def drain(self) -> None:
+        """Waits for the calls under way: they are paid for."""
+        await asyncio.gather(*self._flying.values(), return_exceptions=True)
+
+    def cancel(self) -> None:
+        """Gives up the calls under way."""
+        for task in self._flying.values():
+            task.cancel()
+
+    async def _attempt(
+        self, key: str, name: ModelName, ask: Ask, purpose: Purpose, left: float
+    ) -> Reply | CallError:
+        """One attempt, recorded whatever came of it; the reply is durable when this returns."""
+        started = time.perf_counter()
+        seconds = min(self._patience.call, left)
+        self.counts.calls += 1
+        call = Call(key, ask.question, name, "", purpose.response_no, purpose.run_id)
+        try:
+            async with asyncio.timeout(seconds):
+                reply = await self._models(name).reply(ask, seconds)
+        except TimeoutError:
+            error = CallError("timeout", f"no complete reply within {seconds:.0f} s")
+        except CallError as trouble:
+            error = trouble
+        else:
+            latency = (time.perf_counter() - started) * 1_000
+            cost = self.budget.pay(name, ask, reply.usage)
+            reply = replace(reply, cost=cost, latency_ms=latency)
+            call = replace(call, outcome=reply.status, usage=reply.usage, cost=cost, latency_ms=latency)
+            return await self._ledger.put(name, ask, reply, call)
+        cost = self.budget.pay(name, ask, error.usage)
+        latency = (time.perf_counter() - started) * 1_000
+        self._ledger.record(replace(call, outcome=error.trouble, usage=error.usage, cost=cost, latency_ms=latency))
+        if error.trouble in FATAL:
+            raise JudgeError(f"{name} cannot be asked: {error}.") from error
+        return error
+
+    def _count(self, trouble: str) -> None:
+        self.counts.troubles[trouble] = self.counts.troubles.get(trouble, 0) + 1
