@@ -111,7 +111,7 @@ def length_bands(values: Values, tokens: npt.NDArray[np.float64], level: float =
     if not places.size or not shown:
         return ()
     lengths = tokens[places]
-    ends = np.unique(np.quantile(lengths, QUARTERS, method="lower"))
+    ends = np.unique(np.quantile(lengths, QUARTERS, method="inverted_cdf"))
     bands = np.searchsorted(ends, lengths, side="left")
     found = []
     for band in np.unique(bands):

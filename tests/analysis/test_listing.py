@@ -1,0 +1,135 @@
+"""Which responses are listed, and causes by segment."""
+
+from __future__ import annotations
+
+import doctest
+import random
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ragauge.analysis import listing
+from ragauge.analysis.arrays import ResponseIndex, ScoreArrays
+from ragauge.analysis.cause_segments import causes_by_segment
+from ragauge.analysis.frames import cause_frame, failures, score_frame
+from ragauge.analysis.listing import choose, cut, listed
+from ragauge.analysis.scorecard import Cause
+from ragauge.analysis.values import Values
+from ragauge.data.score import Score
+from ragauge.metrics.catalogue import parse
+
+
+def test_docstring_examples() -> None:
+    """Every example in the docstrings gives what it says."""
+    assert not doctest.testmod(listing).failed
+
+
+def run_of(*rows: tuple[str, str | None, float | None], repeat: int = 0) -> tuple[ResponseIndex, Any, Any]:
+    """Responses (query_id, cause or None, quality or None): their index, cause frame and quality frame."""
+    numbers = np.arange(len(rows))
+    index = ResponseIndex(numbers, numbers, numbers * 0 + repeat, None, None, tuple(row[0] for row in rows))
+    causes = cause_frame((q, repeat, None if cause is None else Cause(cause, f"why {q}")) for q, cause, _ in rows)
+    known = [(q, repeat, quality) for q, _, quality in rows if quality is not None]
+    schema = {"query_id": pl.String, "repeat": pl.Int64, "quality": pl.Float64}
+    return index, causes, pl.DataFrame(known, schema=schema, orient="row")
+
+
+def test_failed_first_then_the_worst() -> None:
+    """Failed ones first; among each the lowest quality first; a failed one without scores first, another one last."""
+    index, causes, quality = run_of(
+        ("good", None, 0.9), ("bare", None, None), ("bad", "noise", 0.4), ("worse", "off_topic", 0.1),
+        ("silent", "", None), ("poor", None, 0.2),
+    )     # fmt: skip
+    chosen = choose(index, causes, quality)
+    assert chosen["query_id"].to_list() == ["silent", "worse", "bad", "poor", "good", "bare"]
+    assert chosen["place"].to_list() == [4, 3, 2, 5, 0, 1]
+    assert chosen["failed"].to_list() == [True] * 3 + [False] * 3
+    assert chosen["cause"].to_list() == ["", "off_topic", "noise", "", "", ""]
+    assert chosen["decided_by"].to_list() == ["why silent", "why worse", "why bad", "", "", ""]
+
+
+def test_a_cut_list_keeps_every_cause() -> None:
+    """Of 100 failed by noise and two by other causes, a list of four has the worst of each, and no good one."""
+    rows: list[tuple[str, str | None, float | None]] = [(f"n{n:03}", "noise", n / 100) for n in range(100)]
+    rows += [("m", "retrieval_miss", 0.95), ("s", "span_cut", 0.99), ("fine", None, 0.0)]
+    chosen = choose(*run_of(*rows), most=4)
+    assert chosen["query_id"].to_list() == ["n000", "n001", "m", "s"]
+
+
+def test_all_failed_ones_before_any_other() -> None:
+    """Where there is room left, others fill it, the worst first."""
+    rows: list[tuple[str, str | None, float | None]] = [(f"f{n}", "noise", 0.9) for n in range(5)]
+    rows += [(f"g{n}", None, n / 10) for n in range(5)]
+    chosen = choose(*run_of(*rows), most=7)
+    assert chosen["query_id"].to_list() == ["f0", "f1", "f2", "f3", "f4", "g0", "g1"]
+
+
+def test_a_row_says_everything() -> None:
+    """Values of scored metrics, segments that there are, the ranks used, and numbers that no metric measured."""
+    scores = [
+        Score("r", "q1", 0, "faithfulness", 1, None, 0, "scored", 0.5),
+        Score("r", "q1", 0, "mrr", 1, None, 0, "undefined"),
+        Score("r", "q1", 0, "latency", 1, None, 0, "scored", 9.0),
+    ]
+    arrays = ScoreArrays.of(score_frame(scores))
+    values = Values(arrays.index)
+    for name in ("faithfulness", "mrr", "latency"):
+        values.read(parse(name), arrays.column(name))
+    segments = pl.DataFrame({"query_id": ["q1"], "type": ["a"], "tenant": [None]})
+    chosen = choose(*run_of(("q1", "noise", 0.5)))
+    beside = {"context_tokens": {0: 120.0}, "latency": {0: 1.0}}
+    (row,) = listed(chosen, values, segments, {0: "word " * 99}, {0: (2, 3)}, beside)
+    assert row.values == {"faithfulness": 0.5, "latency": 9.0, "context_tokens": 120.0}
+    assert (row.segments, row.used, row.cause, row.quality) == ({"type": "a"}, (2, 3), "noise", 0.5)
+    assert row.query == cut("word " * 99)
+    assert len(row.query) < 210
+    (bare,) = listed(chosen, values, segments, {}, {})
+    assert (bare.query, bare.used) == ("", None)
+
+
+def test_order_does_not_matter() -> None:
+    """The same responses in any order are listed in the same order."""
+    draw = random.Random(4)
+    rows = [
+        (f"q{n}", draw.choice([None, "noise", "off_topic", ""]), draw.choice([None, 0.25, 0.5, 1.0]))
+        for n in range(80)
+    ]
+    mine = choose(*run_of(*rows), most=30).drop("place")
+    other = choose(*run_of(*draw.sample(rows, len(rows))), most=30).drop("place")
+    assert mine.equals(other)
+
+
+def test_causes_by_segment_by_hand() -> None:
+    """Each failed example once, under the value of its segment; the values in the scorecard's order, empty ones too."""
+    causes = cause_frame([
+        ("q1", 0, Cause("noise")), ("q2", 0, Cause("noise")), ("q3", 0, Cause("")), ("q4", 0, Cause("off_topic")),
+        ("q5", 0, None),
+    ])     # fmt: skip
+    segments = pl.DataFrame({
+        "query_id": ["q1", "q2", "q3", "q4", "q5"], "type": ["b", "a", "a", "a", "c"], "hidden": ["x"] * 5
+    })
+    found = causes_by_segment(causes, segments, {"type": {"c": (), "a": (), "b": ()}})
+    assert found == {"type": {"c": {}, "a": {"": 1, "noise": 1, "off_topic": 1}, "b": {"noise": 1}}}
+    assert list(found["type"]) == ["c", "a", "b"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_segments_sum_to_the_failed_examples(seed: int) -> None:
+    """The counts of every column are those of the causes over the whole run, repeats counted once."""
+    draw = random.Random(seed)
+    causes = cause_frame(
+        (f"q{n}", repeat, Cause(draw.choice(["noise", "off_topic", ""])))
+        for n in range(50) for repeat in range(3) if draw.random() < 0.4
+    )     # fmt: skip
+    ids = [f"q{n}" for n in range(50)]
+    segments = pl.DataFrame({"query_id": ids, "a": [draw.choice("xyz") for _ in ids], "b": ["u", "v"] * 25})
+    found = causes_by_segment(causes, segments, {"a": dict.fromkeys("xyz"), "b": dict.fromkeys("uv")})
+    whole = Counter(failures(causes)["cause"].to_list())
+    for cells in found.values():
+        total: Counter[str] = Counter()
+        for counts in cells.values():
+            total.update(counts)
+        assert total == whole
