@@ -118,7 +118,7 @@ def overlap_table(items: Sequence[Labelled], mode: Mode) -> Table:
         for chosen in [every, *([n] for n in every if len(every) > 1)]:
             rows.append(compared.features(chosen))
             owner.append(number)
-            against = CONTRADICTED if evidence.conflicts(claim, compared) else 1.0
+            against = CONTRADICTED if evidence.sides(claim, compared, ())[0] else 1.0
             most.append(min(compared.most(chosen), against))
     table = Table(overlap.FEATURES, rows, [i.supported for i in items], [i.source for i in items], owner)
     table.most = np.asarray(most)

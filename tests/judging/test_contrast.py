@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judging.local.conflicts import Conflict, conflict
+from ragauge.judging.local.checks import Opposed, check
 from ragauge.judging.local.contrast import contrast
+from ragauge.judging.local.differences import Difference
 from ragauge.judging.local.index import build
 from ragauge.judging.local.overlap import wanted
-from ragauge.text.specifics import find
 
 
-def against(claim: str, passage: str) -> Conflict | None:
-    """The conflict of a claim with a passage of one sentence."""
-    (segment,) = build(passage, "words").segments
-    return conflict(claim, wanted(claim, "words"), find(claim), passage, segment)
+def against(claim: str, passage: str) -> Difference | None:
+    """In what a claim differs from a passage that has a near-copy of it."""
+    found = check(claim, wanted(claim, "words"), passage, build(passage, "words"), "words")
+    return found.difference if isinstance(found, Opposed) else None
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragauge.data.facts import Window
-from ragauge.judging.local.conflicts import Conflict, conflict
+from ragauge.judging.local.checks import Opposed, check
 from ragauge.judging.local.index import Indexed, Mode, haystack, indexed, mode_of
 from ragauge.judging.local.overlap import FEATURES, Overlap, Wanted, features, overlap, rarities, wanted
 from ragauge.judging.local.weights import Scorer, scorer
@@ -98,8 +98,9 @@ class Evidence:
         """The verdict on a claim.
 
         A passage supports it when its probability on that passage alone reaches the threshold. Where no passage does
-        but all of them together do, those that it takes, best first, support it jointly. A passage that is a near-copy
-        with another number contradicts it, and then nothing supports it but a passage that does so alone.
+        but all of them together do, those that it takes, best first, support it jointly. A passage with a near-copy
+        that differs in one thing contradicts it. Then nothing supports it but a passage that has it as it is, or that
+        holds more of it in one sentence than the near-copy.
         """
         if not self.passages:
             return Weighed(0.0)
@@ -107,10 +108,9 @@ class Evidence:
         compared = self.compare(claim)
         numbers = range(1, len(self.passages) + 1)
         alone = [compared.p(judge, [n]) for n in numbers]
-        against = self.conflicts(claim, compared)
-        able = [n for n in numbers if alone[n - 1] >= judge.threshold and n not in against]
+        against, able = self.sides(claim, compared, [n for n in numbers if alone[n - 1] >= judge.threshold])
         if against and not able:
-            return self._contradicted(compared, alone, against)
+            return _contradicted(compared, alone, against)
         best = max(able or numbers, key=lambda n: (alone[n - 1], -n))
         p = max(compared.p(judge, numbers), alone[best - 1]) if len(numbers) > 1 else alone[0]
         if able or p < judge.threshold:
@@ -118,25 +118,40 @@ class Evidence:
         parts = _fewest(compared, judge, sorted(numbers, key=lambda n: (-alone[n - 1], n)))
         return Weighed(p, parts, True, (), _window(compared, best, parts))
 
-    def conflicts(self, claim: str, compared: Compared) -> dict[int, Conflict]:
-        """Per passage that is a near-copy of the claim with another number or date: what differs."""
-        found = {}
-        for one in compared.overlaps:
-            if one.found and any(s.kind != "name" for s in compared.specifics):
-                segment = self.passages[one.passage - 1].segments[one.closest]
-                held = conflict(claim, compared.want, compared.specifics, self.texts[one.passage - 1], segment)
-                if held is not None:
-                    found[one.passage] = held
-        return found
+    def sides(
+        self, claim: str, compared: Compared, able: Sequence[int]
+    ) -> tuple[dict[int, Opposed], list[int]]:
+        """The passages that contradict a claim, and those of the able ones that support it.
 
-    def _contradicted(self, compared: Compared, alone: Sequence[float], against: dict[int, Conflict]) -> Weighed:
-        worst = max(against, key=lambda n: (compared.overlaps[n - 1].one.bit_count(), -n))
-        said = against[worst]
-        segment = self.passages[worst - 1].segments[compared.overlaps[worst - 1].closest]
-        window = Window(worst, segment.start, segment.end, (said.claim,))
-        p = min(CONTRADICTED, max(alone))
-        reason = f"passage {worst} says {said.passage!r}, the claim {said.claim!r}"
-        return Weighed(p, (), False, tuple(against), window, reason)
+        Args:
+            claim: the claim.
+            compared: the same beside every passage.
+            able: passages that would support it alone, by their words.
+        """
+        against, stating = {}, set()
+        for one in compared.overlaps:
+            text, passage = self.texts[one.passage - 1], self.passages[one.passage - 1]
+            found = check(claim, compared.want, text, passage, self.mode) if one.found else None
+            if isinstance(found, Opposed):
+                against[one.passage] = found
+            elif found is not None:
+                stating.add(one.passage)
+        if not against:
+            return {}, list(able)
+        held = [one.one.bit_count() for one in compared.overlaps]
+        most = max(held[n - 1] for n in against)
+        supporting = [n for n in able if n in stating or (n not in against and held[n - 1] > most)]
+        return ({} if stating and not supporting else against), supporting
+
+
+def _contradicted(compared: Compared, alone: Sequence[float], against: Mapping[int, Opposed]) -> Weighed:
+    worst = max(against, key=lambda n: (compared.overlaps[n - 1].one.bit_count(), -n))
+    found = against[worst]
+    said = found.difference
+    reason = f"passage {worst} says {said.passage!r}, the claim {said.claim!r}"
+    reason += "; one is negated" if said.kind == "negation" else ""
+    window = Window(worst, found.start, found.end, (said.word,))
+    return Weighed(min(CONTRADICTED, max(alone)), (), False, tuple(against), window, reason)
 
 
 def _fewest(compared: Compared, judge: Scorer, order: Sequence[int]) -> tuple[int, ...]:

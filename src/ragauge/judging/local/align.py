@@ -1,0 +1,143 @@
+"""Two sentences laid beside each other, item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from ragauge.judging.local.items import Item
+from ragauge.judging.local.measures import alike, other_unit, same_amount, same_day
+from ragauge.judging.local.namesakes import same_name
+from ragauge.judging.local.opposites import opposed
+
+# "label": numbers that tell things of a kind apart, so that the two sentences speak of two things
+Relation = Literal["same", "name", "number", "unit", "date", "antonym", "quantifier", "comparative", "label"]
+Worth = tuple[float, Relation]
+
+# what a pair is worth, and what an item costs that has no partner
+CONTENT, FUNCTION, SLOT = 2.0, 0.5, 2.5
+RIVALS = 1.0
+LONELY = (0.1, 0.6)       # of the claim: function word, content
+SKIPPED = (0.06, 0.3)     # of the passage
+
+
+class Pair(NamedTuple):
+    """Item `claim` of the claim beside item `passage` of the passage."""
+
+    claim: int
+    passage: int
+    relation: Relation
+
+
+def align(claim: Sequence[Item], passage: Sequence[Item]) -> list[Pair]:
+    """The best pairs in order: equal items, and in equal surroundings items of which one excludes the other.
+
+    The sum of the worth of the pairs, less the cost of what has none, is the greatest that can be had (dynamic
+    programming). What stands in the passage before the first pair and behind the last costs nothing: the claim may be
+    a part of it. Equal beginnings and endings are paired without looking further.
+    """
+    shorter = min(len(claim), len(passage))
+    start = 0
+    while start < shorter and _identical(claim[start], passage[start]):
+        start += 1
+    end = 0
+    while end < shorter - start and _identical(claim[-1 - end], passage[-1 - end]):
+        end += 1
+    middle = claim[start : len(claim) - end], passage[start : len(passage) - end]
+    pairs = [Pair(at, at, "same") for at in range(start)]
+    if all(middle):
+        inner = _aligned(*middle, free_start=start == 0, free_end=end == 0)
+        pairs += [Pair(one.claim + start, one.passage + start, one.relation) for one in inner]
+    tail = zip(range(len(claim) - end, len(claim)), range(len(passage) - end, len(passage)), strict=True)
+    return pairs + [Pair(mine, its, "same") for mine, its in tail]
+
+
+def _identical(one: Item, other: Item) -> bool:
+    return one.key == other.key and one.kind == other.kind and one.measure == other.measure
+
+
+def _aligned(claim: Sequence[Item], passage: Sequence[Item], *, free_start: bool, free_end: bool) -> list[Pair]:
+    table = _relations(claim, passage)
+    width = len(passage)
+    skipped = [SKIPPED[one.content] for one in passage]
+    before = [0.0]
+    for cost in skipped:
+        before.append(0.0 if free_start else before[-1] - cost)
+    moves: list[bytearray] = []     # per cell: 1 the claim's item alone, 2 the passage's item alone, 3 a pair
+    for one, relations in zip(claim, table, strict=True):
+        lonely = LONELY[one.content]
+        left = before[0] - lonely
+        row = [left]
+        move = bytearray(width + 1)
+        move[0] = 1
+        for at in range(width):
+            best, step = before[at + 1] - lonely, 1
+            if left - skipped[at] > best:
+                best, step = left - skipped[at], 2
+            worth = relations.get(at)
+            if worth is not None and before[at] + worth[0] >= best:
+                best, step = before[at] + worth[0], 3
+            row.append(best)
+            move[at + 1] = step
+            left = best
+        moves.append(move)
+        before = row
+    return _traced(moves, table, max(range(width + 1), key=before.__getitem__) if free_end else width)
+
+
+def _traced(moves: Sequence[bytearray], table: Sequence[dict[int, Worth]], at: int) -> list[Pair]:
+    pairs = []
+    row = len(moves)
+    while row and at:
+        step = moves[row - 1][at]
+        if step == 3:
+            pairs.append(Pair(row - 1, at - 1, table[row - 1][at - 1][1]))
+        row -= step != 2
+        at -= step != 1
+    return pairs[::-1]
+
+
+def _relations(claim: Sequence[Item], passage: Sequence[Item]) -> list[dict[int, Worth]]:
+    """Per item of the claim: the passage's items that it may stand beside, what that is worth, and how they relate."""
+    places: dict[str, list[int]] = {}
+    slots: list[int] = []
+    for at, one in enumerate(passage):
+        for key in one.keys:
+            places.setdefault(key, []).append(at)
+        if one.kind != "word" or one.capital:
+            slots.append(at)
+    table = []
+    for one in claim:
+        found: dict[int, Worth] = {}
+        worth = (CONTENT if one.content else FUNCTION) if one.kind == "word" else SLOT
+        for key in one.keys:
+            found.update(dict.fromkeys(places.get(key, ()), (worth, "same")))
+        if one.kind == "word":
+            for key, kind in opposed(one.key).items():
+                for at in places.get(key, ()):
+                    found.setdefault(at, (RIVALS, kind))
+        if one.kind != "word" or one.capital:
+            for at in slots:
+                if at not in found and (relation := related(one, passage[at])):
+                    found[at] = (SLOT if relation == "same" else RIVALS), relation
+        table.append(found)
+    return table
+
+
+def related(one: Item, other: Item) -> Relation | None:
+    """How a name, number or date of the claim relates to one of the passage; None where they are of different kinds."""
+    if one.measure and other.measure:
+        if same_amount(one.measure, other.measure):
+            return "same"
+        if one.label or other.label:
+            return "label"
+        if other_unit(one.measure, other.measure):
+            return "unit"
+        return "number" if alike(one.measure, other.measure) else None
+    if one.kind == other.kind == "date":
+        return "same" if same_day(one.parts, other.parts) else "date"
+    if not {one.kind, other.kind} <= {"name", "word"} or not one.parts or not other.parts:
+        return None
+    if same_name(one.parts, other.parts):
+        return "same"
+    return "name" if one.kind == other.kind == "name" else None

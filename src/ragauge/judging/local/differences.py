@@ -1,0 +1,262 @@
+"""The one thing in which a near-copy differs from a sentence, so that both cannot be true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from ragauge.judging.local.align import Pair, align
+from ragauge.judging.local.items import Item
+
+Kind = Literal["negation", "name", "roles", "number", "unit", "date", "quantifier", "comparative", "antonym"]
+Side = Literal["claim", "passage"]
+
+FEWEST = 2           # equal items with content that a near-copy has, unless it is a copy but for the difference
+NEAR_COPY = 0.7      # share of the claim's items with content that have an equal partner; measured from 0.5 to 0.8
+NEARBY = 3           # items within which the next pair stands on the looser side of a difference
+REACH = 4            # items behind a negation among which the negated one is looked for
+UNTIL = frozenset(["until", "unless", "till"])
+MOST_SHOWN = 8       # words of a sentence in a reason
+JOINING = frozenset(["and", "or", "with", "between", "nor"])
+SYMMETRIC = frozenset(
+    """
+    marri marry meet wed divorc merg join partner collaborat cooperat resembl border neighbour neighbor differ equal
+    compar versu vs friend sibl brother sister cousin tie draw play
+    """.split()
+)
+AMOUNTS: frozenset[str] = frozenset(["number", "unit", "date"])
+FLIPS: frozenset[str] = frozenset(["antonym", "quantifier", "comparative"])
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a claim says, and what the sentence says in its place, both as written.
+
+    Attributes:
+        kind: in what they differ.
+        claim: the claim's words, enough of them to be understood.
+        passage: the sentence's words.
+        word: the claim's differing word or words alone.
+    """
+
+    kind: Kind
+    claim: str
+    passage: str
+    word: str
+
+
+@dataclass(frozen=True)
+class Laid:
+    """A claim beside a sentence: the items of both, and their pairs in order."""
+
+    claim: Sequence[Item]
+    passage: Sequence[Item]
+    pairs: Sequence[Pair]
+
+    @cached_property
+    def beside(self) -> dict[int, int]:
+        """Claim item -> passage item, of the equal ones."""
+        return {pair.claim: pair.passage for pair in self.pairs if pair.relation == "same"}
+
+    @cached_property
+    def lonely(self) -> list[int]:
+        """The claim's items without a partner."""
+        paired = {pair.claim for pair in self.pairs}
+        return [at for at in range(len(self.claim)) if at not in paired]
+
+    @cached_property
+    def skipped(self) -> list[int]:
+        """The passage's items without a partner between the first pair and the last, and a negation right before."""
+        paired = {pair.passage for pair in self.pairs}
+        first, last = self.pairs[0].passage, self.pairs[-1].passage
+        if first and self.passage[first - 1].negates:
+            first -= 1
+        return [at for at in range(first, last) if at not in paired]
+
+    def words(self, pair: Pair) -> tuple[str, str]:
+        """Both sides of a pair, as written."""
+        return self.claim[pair.claim].text, self.passage[pair.passage].text
+
+
+def lay(claim: Sequence[Item], passage: Sequence[Item], near: float = NEAR_COPY) -> Laid | None:
+    """The claim beside the sentence; None unless it is a near-copy of a part of it.
+
+    Args:
+        claim: the claim's items.
+        passage: the sentence's.
+        near: least share of the claim's items with content that have an equal partner; those that differ from their
+            partner do not count.
+    """
+    laid = Laid(claim, passage, align(claim, passage))
+    apart = {pair.claim for pair in laid.pairs if pair.relation != "same"}
+    own = sum(one.content and at not in apart for at, one in enumerate(claim))
+    held = sum(claim[at].content for at in laid.beside)
+    if not held or held < near * own:
+        return None
+    copied = all(claim[at].negates for at in laid.lonely)
+    return laid if held >= FEWEST or copied else None
+
+
+def stated(laid: Laid) -> bool:
+    """Whether the sentence says all that the claim says, as far as can be seen."""
+    if len(laid.beside) < len(laid.pairs):
+        return False
+    alone = any(laid.claim[at].content or laid.claim[at].negates for at in laid.lonely)
+    return not alone and not any(laid.passage[at].negates for at in laid.skipped) and difference(laid) is None
+
+
+def difference(laid: Laid) -> Difference | None:
+    """The difference, where there is exactly one that makes the two exclude one another.
+
+    With several, the two speak of different things: another hub with another time. Two that undo one another ("not
+    open", "closed") are none.
+    """
+    apart = [pair for pair in laid.pairs if pair.relation != "same"]
+    if any(pair.relation == "label" for pair in apart):
+        return None
+    names = [pair for pair in apart if pair.relation == "name"]
+    amounts = [pair for pair in apart if pair.relation in AMOUNTS]
+    turned = [*_opposites(laid, apart), *_negations(laid), *_restricted(laid)]
+    if bool(names) + bool(amounts) + bool(turned) > 1:
+        return None
+    if names:
+        return _names(laid, names)
+    if amounts:
+        return _amounts(laid, amounts)
+    if turned:
+        return next((one for one in turned if one is not None), None) if len(turned) % 2 else None
+    return _voice(laid)
+
+
+def _anchored(laid: Laid, pair: Pair) -> bool:
+    """Whether pairs hold a difference in place: right beside it on one side, and close by on the other."""
+    places = {(other.claim, other.passage) for other in laid.pairs}
+    before = (pair.claim - 1, pair.passage - 1) in places
+    after = (pair.claim + 1, pair.passage + 1) in places
+    if before:
+        return after or pair.claim + 1 == len(laid.claim) or _near(laid, pair, 1)
+    return after and (pair.claim == 0 or _near(laid, pair, -1))
+
+
+def _near(laid: Laid, pair: Pair, way: Literal[1, -1]) -> bool:
+    """Whether the next pair on one side stands close by in both."""
+    there = [other for other in laid.pairs if (other.claim - pair.claim) * way > 0][::way]
+    return (
+        bool(there)
+        and abs(there[0].claim - pair.claim) <= NEARBY
+        and abs(there[0].passage - pair.passage) <= NEARBY
+    )
+
+
+def _names(laid: Laid, names: Sequence[Pair]) -> Difference | None:
+    """One name for another throughout, or names that changed places."""
+    changes = {(laid.claim[pair.claim].key, laid.passage[pair.passage].key) for pair in names}
+    if len(changes) == 1:
+        mine, its = laid.words(names[0])
+        return Difference("name", mine, its, mine) if _anchored(laid, names[0]) else None
+    return _exchanged(laid, names, "roles") if len(names) == len(changes) else None
+
+
+def _amounts(laid: Laid, amounts: Sequence[Pair]) -> Difference | None:
+    """One number or date for another, or two numbers that changed places."""
+    if len(amounts) > 1:
+        return _exchanged(laid, amounts, "number")
+    (pair,) = amounts
+    mine, its = laid.words(pair)
+    kind: Kind = "unit" if pair.relation == "unit" else "date" if pair.relation == "date" else "number"
+    if kind == "number":
+        mine, its = laid.claim[pair.claim].figure, laid.passage[pair.passage].figure
+    return Difference(kind, mine, its, mine) if _anchored(laid, pair) else None
+
+
+def _exchanged(laid: Laid, pairs: Sequence[Pair], kind: Kind) -> Difference | None:
+    """The same items in another order, where the order means something."""
+    mine, its = [laid.claim[one.claim].key for one in pairs], [laid.passage[one.passage].key for one in pairs]
+    if sorted(mine) != sorted(its) or _interchangeable(laid, pairs):
+        return None
+    said, there = (" … ".join(laid.words(one)[side] for one in pairs) for side in (0, 1))
+    return Difference(kind, said, there, said)
+
+
+def _interchangeable(laid: Laid, pairs: Sequence[Pair]) -> bool:
+    """Whether the order of these means nothing: a list, a symmetric verb, active here and passive there."""
+    inside = laid.claim[pairs[0].claim + 1 : pairs[-1].claim]
+    keys = {one.key for one in inside}
+    if not any(one.content for one in inside) or keys & (JOINING | SYMMETRIC):
+        return True
+    alone = {laid.claim[at].key for at in laid.lonely} | {laid.passage[at].key for at in laid.skipped}
+    return bool(alone & {"by", "be", "than"})
+
+
+def _opposites(laid: Laid, apart: Sequence[Pair]) -> Iterator[Difference | None]:
+    """Words of which one excludes the other; None for one that nothing holds in place."""
+    for pair in apart:
+        if pair.relation in FLIPS:
+            mine, its = laid.words(pair)
+            kind: Kind = "antonym" if pair.relation == "antonym" else "comparative"
+            kind = "quantifier" if pair.relation == "quantifier" else kind
+            yield Difference(kind, mine, its, mine) if _anchored(laid, pair) else None
+
+
+def _negations(laid: Laid) -> Iterator[Difference | None]:
+    """Negations that only one side has; None for one whose negated word the other side does not have."""
+    ahead = {its: mine for mine, its in laid.beside.items()}
+    for at in laid.lonely:
+        if laid.claim[at].negates:
+            yield _negation(laid.claim, at, laid.beside, laid.passage, "claim")
+    for at in laid.skipped:
+        if laid.passage[at].negates:
+            yield _negation(laid.passage, at, ahead, laid.claim, "passage")
+
+
+def _negation(
+    row: Sequence[Item], at: int, beside: dict[int, int], others: Sequence[Item], side: Side
+) -> Difference | None:
+    if any(one.key in UNTIL and there not in beside for there, one in enumerate(row) if there > at):
+        return None     # "not until May" is "in May"
+    held = _negated(row, at)
+    if held is None or held not in beside:
+        return None
+    first = at - 1 if at and held > at else at
+    here = " ".join(dict.fromkeys(one.text for one in row[min(first, held) : max(at, held) + 1]))
+    start = beside.get(first, beside[held]) if held > at else beside[held]
+    there = " ".join(dict.fromkeys(one.text for one in others[max(start, beside[held] - REACH) : beside[held] + 1]))
+    if side == "claim":
+        return Difference("negation", here, there, row[at].text)
+    return Difference("negation", there, here, others[beside[held]].text)
+
+
+def _negated(row: Sequence[Item], at: int) -> int | None:
+    """The item that a negation turns round: the next one with content, or the last one before."""
+    after = (there for there in range(at + 1, min(len(row), at + 1 + REACH)) if row[there].content)
+    before = (there for there in range(at - 1, max(-1, at - 1 - REACH), -1) if row[there].content)
+    return next(after, next(before, None))
+
+
+def _restricted(laid: Laid) -> Iterator[Difference]:
+    """An "only" that the claim adds between words that stand side by side in the sentence; "only 3" adds nothing."""
+    for at in laid.lonely:
+        there = laid.beside.get(at + 1)
+        if laid.claim[at].key != "only" or there is None or laid.claim[at + 1].kind == "number":
+            continue
+        if laid.claim[at + 1].key != "one" and (there == 0 if at == 0 else laid.beside.get(at - 1) == there - 1):
+            text = laid.claim[at].text
+            yield Difference("quantifier", f"{text} {laid.claim[at + 1].text}", laid.passage[there].text, text)
+
+
+def _voice(laid: Laid) -> Difference | None:
+    """Active here and passive there, with the same names before and behind the verb."""
+    for row, alone in ((laid.claim, laid.lonely), (laid.passage, laid.skipped)):
+        by = next((at for at in alone if row[at].key == "by"), None)
+        be = next((at for at in alone if row[at].key == "be"), None)
+        if by is None or be is None or not 0 < be < by < len(row) - 1 or by - be > NEARBY:
+            continue
+        beside = set(laid.beside) if row is laid.claim else set(laid.beside.values())
+        around = be - 1, by + 1
+        if all(at in beside and row[at].kind == "name" for at in around) and by - 1 in beside:
+            mine = " ".join(one.text for one in (row if row is laid.claim else laid.claim)[:MOST_SHOWN])
+            its = " ".join(one.text for one in (row if row is laid.passage else laid.passage)[:MOST_SHOWN])
+            return Difference("roles", mine, its, "by" if row is laid.claim else mine)
+    return None

@@ -1,0 +1,195 @@
+"""A sentence as a row of items: words, and names, numbers and dates each in one piece."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+from ragauge.judging.local.forms import FUNCTION_WORDS, SHORTENED, base
+from ragauge.judging.local.index import STOPS
+from ragauge.judging.local.measures import ROUNDED, Measure, unit_after
+from ragauge.judging.local.opposites import NEGATIONS, PHRASES
+from ragauge.text.dates import MONTHS
+from ragauge.text.names import canonical
+from ragauge.text.specifics import Kind, Specific, find
+from ragauge.text.stopwords import OPENERS, PARTICLES, TITLES, WEEKDAYS
+from ragauge.text.tokens import stem
+
+KINDS: tuple[Kind, ...] = ("number", "date", "percent", "name")
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+MOST = 240                # items of a text that are looked at
+OPENING = re.compile(r"[.!?:…\n|•*#]\s*[\"“‘'(\[]*$")     # a sentence begins
+CURRENCY = re.compile(r"(?:US)?[$€£¥₹]\s?$")
+LABEL = re.compile(
+    r"\b([A-Z][\w-]*|version|firmware|release|section|article|chapter|clause|step|page|figure|table|model|type|level|phase"
+    r"|part|number|no\.?|room|client|line|rule|item|question|v\.?)\s$"
+)
+NO_HEADS = STOPS | OPENERS
+NO_CONTENT = STOPS | NEGATIONS
+NO_NAMES = OPENERS | WEEKDAYS | MONTHS.keys()
+NO_PARTS = PARTICLES | TITLES | {"of", "the", "and"}
+SHORT_FORMS = {"st": "saint", "mt": "mount", "ft": "fort"}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One piece of a sentence: characters [start, end).
+
+    Attributes:
+        kind: what it is.
+        text: as written.
+        start: first character.
+        end: one past the last.
+        key: what it is compared by.
+        stem: the second form to compare by: "found" may be of "find" or of "found".
+        content: whether it says something by itself.
+        parts: words of a name; readings of a date.
+        measure: of a number.
+        figure: of a number, without its unit.
+        capital: a word that may be a name: only its place may ask for the capital.
+        label: a number that only tells things of a kind apart: Hub 3.
+    """
+
+    kind: Literal["word", "name", "number", "date"]
+    text: str
+    start: int
+    end: int
+    key: str
+    stem: str
+    content: bool
+    parts: tuple[str, ...] = ()
+    measure: Measure | None = None
+    figure: str = ""
+    capital: bool = False
+    label: bool = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What an equal item may be found by."""
+        if self.kind == "word":
+            return (self.key,) if self.key == self.stem else (self.key, self.stem)
+        return (base(self.parts[0]),) if self.kind == "name" and len(self.parts) == 1 else ()
+
+    @property
+    def negates(self) -> bool:
+        """Whether it is a word of negation."""
+        return self.key in NEGATIONS and self.kind == "word"
+
+
+def named(row: Sequence[Item], known: Collection[str]) -> tuple[Item, ...]:
+    """The same row, with the words that only their place may have given a capital as names where they are known ones."""
+    return tuple(
+        replace(one, kind="name", content=True) if one.capital and one.parts[0] in known else one for one in row
+    )
+
+
+@lru_cache(maxsize=1_024)
+def items(text: str) -> tuple[Item, ...]:
+    """The items of a sentence in order."""
+    found: list[Item] = []
+    at = 0
+    for specific in find(text, KINDS):
+        one = _slot(text, specific)
+        if one is None or one.start < at:
+            continue
+        found.extend(_words(text, at, one.start))
+        found.append(one)
+        at = one.end
+        if len(found) > MOST:
+            break
+    found.extend(_words(text, at, len(text)))
+    return tuple(_phrased(found[:MOST]))
+
+
+def _slot(text: str, one: Specific) -> Item | None:
+    if one.kind == "name":
+        parts = tuple(SHORT_FORMS.get(part, part) for part in one.normal.split())
+        own = tuple(part for part in parts if part not in NO_PARTS)
+        return Item("name", one.text, one.start, one.end, " ".join(own), "", True, own) if own else None
+    if one.kind == "date":
+        readings = tuple(form for form in (one.normal, one.other) if form)
+        return Item("date", one.text, one.start, one.end, one.normal, "", True, readings)
+    return _number(text, one)
+
+
+def _number(text: str, one: Specific) -> Item:
+    start, end, unit = one.start, one.end, "%" if one.kind == "percent" else one.unit
+    if one.kind != "percent":
+        known, after = unit_after(text, end)
+        if known and (unit in ("", known) or unit not in "$€£¥₹"):
+            unit, end = known, after
+        elif unit.isalpha():
+            _, end = unit_after(text, end)
+    if symbol := CURRENCY.search(text, max(0, start - 4), start):
+        start = symbol.start()
+    figure = text[start : one.end]
+    head = LABEL.search(text[max(0, one.start - 30) : one.start]) if not unit else None
+    label = head is not None and head[1].lower() not in NO_HEADS and not head[1].endswith("ly")
+    readings = tuple(form.removesuffix("%") for form in (one.normal, one.other) if form)
+    measure = Measure(readings, unit, ROUNDED.search(text[max(0, start - 20) : start]) is not None)
+    return Item("number", text[start:end], start, end, one.normal, "", True, readings, measure, figure, label=label)
+
+
+def _words(text: str, start: int, end: int) -> Iterator[Item]:
+    for found in WORD.finditer(text, start, end):
+        written = found[0]
+        word = written.lower().replace("’", "'")
+        if word.endswith("n't") or word == "cannot":
+            head = word.removesuffix("n't").removesuffix("not")
+            if head:
+                yield _word(text, found.start(), found.end(), SHORTENED.get(head, head))
+            yield Item("word", written, found.start(), found.end(), "not", "not", False)
+        elif word in SHORTENED and text[found.end() : found.end() + 4].lstrip().lower().startswith(("n't", "n’t")):
+            yield _word(text, found.start(), found.end(), SHORTENED[word])
+        else:
+            yield _word(text, found.start(), found.end(), word)
+
+
+def _word(text: str, start: int, end: int, word: str) -> Item:
+    written = text[start:end]
+    key = base(word)
+    other = stem(word) if word not in FUNCTION_WORDS else key
+    other = key if other in FUNCTION_WORDS else other
+    content = not {word, key} & NO_CONTENT and not (len(word) == 1 and word.isalpha())
+    capital = written[0].isupper() and content and word not in NO_NAMES
+    parts = (canonical(word.removesuffix("'s")),) if capital else ()
+    inside = capital and start > 0 and OPENING.search(text, max(0, start - 4), start) is None
+    return Item("name" if inside else "word", written, start, end, key, other, content, parts, capital=capital)
+
+
+def _phrased(found: list[Item]) -> Iterator[Item]:
+    """Phrases that mean one thing as one item."""
+    at = 0
+    while at < len(found):
+        for words, key in _BY_FIRST.get(found[at].key, ()):
+            piece = found[at : at + len(words)]
+            if len(piece) == len(words) and all(map(_fits, piece, words)):
+                counted = words[-1] == "#"
+                last = piece[-2] if counted else piece[-1]
+                if key:
+                    yield Item("word", " ".join(one.text for one in piece[: len(words) - counted]), piece[0].start,
+                               last.end, key, key, False)  # fmt: skip
+                at += len(words) - counted
+                break
+        else:
+            yield found[at]
+            at += 1
+
+
+def _fits(one: Item, word: str) -> bool:
+    return one.kind == "number" if word == "#" else one.key == word
+
+
+def _phrases() -> dict[str, list[tuple[tuple[str, ...], str]]]:
+    """First word -> the phrases that begin with it, longest first, and what each is read as."""
+    by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for phrase, meaning in sorted(PHRASES.items(), key=lambda entry: -len(entry[0].split())):
+        first, *rest = (word if word == "#" else base(word) for word in phrase.split())
+        by_first.setdefault(first, []).append(((first, *rest), base(meaning) if meaning.isalpha() else meaning))
+    return by_first
+
+
+_BY_FIRST = _phrases()

@@ -1,0 +1,176 @@
+"""Whether two numbers with units, or two dates, can both be true of one thing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from math import floor, log10
+
+from ragauge.text.dates import LAST_YEAR
+from ragauge.text.units import UNITS
+
+LARGE = 1_000          # from here on a rounded number is no other number
+ROUGHLY = 0.1          # most that a number called rough may be off
+CONVERTED = 0.05       # most that a converted number may be off: "5 km (3 miles)"
+# unit of `text.units`, or its own: family and size
+_FAMILIES = """
+length km 1000|length m 1|length cm 0.01|length mm 0.001|length mi 1609.344|length ft 0.3048|length in 0.0254
+length yd 0.9144|length nmi 1852|mass kg 1000|mass g 1|mass mg 0.001|mass t 1000000|mass lb 453.592|mass oz 28.3495
+mass st 6350.29|time ms 0.001|time seconds 1|time minutes 60|time hours 3600|time days 86400|time weeks 604800
+time months 2629800|time years 31557600|time decades 315576000|time centuries 3155760000|volume l 1|volume ml 0.001
+volume gal 3.78541|volume pt 0.473176|volume qt 0.946353|volume bbl 158.987|area acre 4046.86|area ha 10000
+area km2 1000000|area mi2 2589988|area m2 1|area ft2 0.092903|speed km/h 1|speed mph 1.609344|speed kn 1.852
+data B 1|data KB 1000|data MB 1000000|data GB 1000000000|data TB 1000000000000|data PB 1000000000000000|data KiB 1024
+data MiB 1048576|data GiB 1073741824|data TiB 1099511627776|rate Mbps 1|rate Gbps 1000|frequency Hz 1|frequency kHz 1000
+frequency MHz 1000000|frequency GHz 1000000000|power W 1|power kW 1000|power MW 1000000|money $ 1|money cents 0.01
+"""
+FAMILIES = {
+    unit: (family, float(size))
+    for family, unit, size in (entry.split() for entry in _FAMILIES.replace("\n", "|").strip("|").split("|"))
+}
+# units that a text seldom has, by their spelling
+_MORE = """
+yd: yard yards yd yds|acre: acre acres|ha: hectare hectares ha|gal: gallon gallons gal|pt: pint pints|qt: quart quarts
+bbl: barrel barrels|st: stone|lb: pound|nmi: nautical_mile nautical_miles|kn: knot knots|%: percent percentage per_cent %
+m2: square_metre square_metres square_meter square_meters m2 m² sq_m|ft2: square_foot square_feet sq_ft
+km2: square_kilometre square_kilometres square_kilometer square_kilometers km2 km² sq_km
+mi2: square_mile square_miles sq_mi|°C: celsius °c degrees_celsius|°F: fahrenheit °f degrees_fahrenheit
+°: degrees degree °|hours: hourly|in: inch inches inche|ft: foot feet|yards: yards|volts: volt volts|kWh: kilowatt_hours
+mph: miles_per_hour mile_per_hour|km/h: kilometres_per_hour kilometers_per_hour km_per_hour
+"""
+SPELLINGS = {
+    name.replace("_", " "): unit
+    for entry in _MORE.replace("\n", "|").strip("|").split("|")
+    for unit, _, names in [entry.partition(": ")]
+    for name in names.split()
+}
+COUNTED = frozenset(["times", "people", "px"])     # not measured: other words tell what is counted
+WORDS = re.compile(r"[\s-]{0,2}([^\W\d_]+[²2]?|°[CF]?|%)(?:[\s-]([^\W\d_]+)(?:[\s-]([^\W\d_]+))?)?")
+ROUNDED = re.compile(
+    r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|over|under|more than|less than|fewer than|at least"
+    r"|at most|up to|some|circa|ca\.?|close to|just|[~≈<>])\W*$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number as it stands in a text.
+
+    Attributes:
+        values: its canonical forms; two where the spelling has two readings.
+        unit: canonical; "" where none is known.
+        rough: called rough by the words before it.
+    """
+
+    values: tuple[str, ...]
+    unit: str
+    rough: bool
+
+
+def unit_after(text: str, end: int) -> tuple[str, int]:
+    """The unit that follows the number ending here, and where it ends; "" and the same place where there is none."""
+    found = WORDS.match(text, end, end + 60)
+    if found is None:
+        return "", end
+    words = [word.lower() for word in found.groups() if word]
+    for count in range(len(words), 0, -1):
+        name = " ".join(words[:count])
+        unit = SPELLINGS.get(name) or (UNITS.get(name) if count == 1 and (len(name) > 1 or not name.isalpha()) else None)
+        if unit is None and count == 1 and found[1] in ("m", "g", "l", "V", "W", "h", "s"):
+            unit = UNITS[name]
+        if unit and unit not in COUNTED:
+            return unit, found.end(count)
+    return "", end
+
+
+def same_amount(one: Measure, other: Measure) -> bool:
+    """Whether two numbers can both be true of one thing: equal, rounded, or converted.
+
+    >>> metres, kilometres = Measure(("1500",), "m", False), Measure(("1.5",), "km", False)
+    >>> same_amount(metres, kilometres), same_amount(metres, Measure(("1500",), "ft", False))
+    (True, False)
+    """
+    if one.unit and other.unit and one.unit != other.unit:
+        return _converted(one, other)
+    if set(one.values) & set(other.values):
+        return True
+    first, second = value(one.values[0]), value(other.values[0])
+    if first is None or second is None or first == second:
+        return first is not None and first == second
+    if abs(first - second) > ROUGHLY * max(abs(first), abs(second)):
+        return False
+    if one.rough or other.rough:
+        return True
+    if not one.unit and not other.unit and max(first, second) <= LAST_YEAR:
+        return False     # years
+    return max(abs(first), abs(second)) >= LARGE and _rounds(first, second)
+
+
+def other_unit(one: Measure, other: Measure) -> bool:
+    """Whether only the unit differs."""
+    return bool(one.unit and other.unit and one.unit != other.unit and set(one.values) & set(other.values))
+
+
+def alike(one: Measure, other: Measure) -> bool:
+    """Whether two amounts measure the same, as far as their units tell."""
+    if not one.unit or not other.unit or one.unit == other.unit:
+        return True
+    mine, its = FAMILIES.get(one.unit), FAMILIES.get(other.unit)
+    return mine is not None and its is not None and mine[0] == its[0]
+
+
+def _converted(one: Measure, other: Measure) -> bool:
+    first, second = value(one.values[0]), value(other.values[0])
+    if first is None or second is None:
+        return False
+    if {one.unit, other.unit} == {"°C", "°F"}:
+        celsius, fahrenheit = (first, second) if one.unit == "°C" else (second, first)
+        return abs(celsius * 1.8 + 32 - fahrenheit) <= 2
+    if "°" in (one.unit, other.unit) and one.unit[:1] == other.unit[:1] and "%" not in (one.unit, other.unit):
+        return first == second
+    mine, its = FAMILIES.get(one.unit), FAMILIES.get(other.unit)
+    if mine is None or its is None or mine[0] != its[0]:
+        return False
+    first, second = first * mine[1], second * its[1]
+    return abs(first - second) <= CONVERTED * max(abs(first), abs(second))
+
+
+@lru_cache(maxsize=4_096)
+def value(normal: str) -> float | None:
+    """The value of a canonical number or percentage; None of a clock time or a version."""
+    try:
+        return float(normal.removesuffix("%"))
+    except ValueError:
+        return None
+
+
+def _rounds(first: float, second: float) -> bool:
+    """Whether the one with fewer digits that count is the other, rounded."""
+    rough, exact = sorted((first, second), key=_digits)
+    digits = _digits(rough)
+    if rough == 0 or exact == 0 or digits == _digits(exact):
+        return False
+    step = 10.0 ** (floor(log10(abs(exact))) - digits + 1)
+    return rough in (round(exact / step) * step, floor(exact / step) * step)
+
+
+def _digits(number: float) -> int:
+    """How many digits of a number count: 14,000 has two."""
+    return len(f"{abs(number):.10g}".replace(".", "").strip("0")) if number < 1e10 else len(f"{number:.0f}".rstrip("0"))
+
+
+def same_day(mine: tuple[str, ...], its: tuple[str, ...]) -> bool:
+    """Whether two dates are equal or one contains the other, in some reading of both."""
+    return any(a == b or _within(a, b) or _within(b, a) for a in mine for b in its)
+
+
+def _within(exact: str, rough: str) -> bool:
+    """Whether one date contains the other: 2024-01-03 lies in 2024, in 2024-01, and on --01-03; 1994 in 1990s."""
+    if rough.endswith("s"):
+        return exact[:3] == rough[:3]
+    if rough.startswith("--"):
+        day = rough.removesuffix("-00")
+        return exact.startswith(day) if exact.startswith("--") else exact[4:].startswith(day[1:])
+    return exact.startswith(rough)

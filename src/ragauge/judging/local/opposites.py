@@ -1,0 +1,184 @@
+"""English words that cannot both hold of one thing: negations, antonyms, quantifiers, bounds, sets such as weekdays.
+
+Compact and written by hand. A pair stands here only where the two exclude one another in otherwise equal sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Literal
+
+from ragauge.judging.local.forms import base
+
+Opposition = Literal["antonym", "quantifier", "comparative", "date", "number"]
+
+NEGATIONS = frozenset("not no never none nobody nothing nowhere neither nor without cannot hardly scarcely".split())
+# read as one word, and what it is then; a number sign stands for a number that has to follow
+_PHRASES = """
+also: not only, not just, not merely, not simply, not solely, not to mention
+whether: whether or not, or not
+surely: no doubt
+only: nothing but
+just: none other
+whatever: no matter
+not: it is not true that, it is not the case that, it is false that, it is untrue that, it is wrong that
+quite: nothing short of
+perhaps: if not
+>: at least, no less than, no fewer than, not less than, a minimum of, larger than, more than, greater than, higher
+    than, upwards of, in excess of, over #, above #, exceeding #, well over #, not fewer than
+<: smaller than, at most, no more than, not more than, up to #, a maximum of, less than, fewer than, lower than,
+    under #, below #, not exceeding, just under #
+costlier: more expensive
+cheaper: less expensive
+before: no later than
+some: a few, a number of, a couple of, some of, several of
+many: a lot of, lots of, a great many, plenty of, many of
+most: the majority of, a majority of, nearly all, almost all, almost every, nearly every, most of
+usually: almost always
+-: at all, after all, above all, first of all
+throughout: all over
+all: all the, each of, all of
+no: none of
+few: a minority of, the minority of, few of, only a few, very few
+sometimes: from time to time
+same: the same
+or: and/or
+and: as well as, together with
+"""
+PHRASES = {
+    phrase: "" if meaning == "-" else meaning
+    for entry in _PHRASES.strip().replace("\n    ", " ").splitlines()
+    for meaning, _, phrases in [entry.partition(": ")]
+    for phrase in phrases.split(", ")
+}
+# how much of a whole; how often
+_STRENGTHS = """
+no none never|few rarely seldom little|some several certain sometimes occasionally
+many numerous much often frequently|most usually mostly generally typically normally|all every each always entirely
+"""
+STRENGTH = {
+    base(word): n
+    for n, line in enumerate(_STRENGTHS.replace("\n", "|").strip("|").split("|"))
+    for word in line.split()
+}
+COMPARATIVE = """
+more/less more/fewer higher/lower larger/smaller bigger/smaller greater/smaller greater/less greater/lesser older/younger
+newer/older earlier/later better/worse longer/shorter taller/shorter faster/slower quicker/slower stronger/weaker
+heavier/lighter richer/poorer wider/narrower warmer/cooler warmer/colder hotter/colder hotter/cooler easier/harder
+cheaper/costlier closer/farther nearer/farther deeper/shallower brighter/darker thicker/thinner louder/quieter
+softer/harder safer/riskier before/after above/below over/under most/least highest/lowest largest/smallest
+biggest/smallest greatest/smallest greatest/least oldest/youngest oldest/newest earliest/latest first/last best/worst
+longest/shortest tallest/shortest fastest/slowest strongest/weakest richest/poorest heaviest/lightest closest/farthest
+easiest/hardest hottest/coldest warmest/coldest busiest/quietest cheapest/dearest widest/narrowest upper/lower
+beforehand/afterwards maximum/minimum majority/minority superior/inferior outnumber/trail exceed/trail
+"""
+ANTONYMS = """
+increase/decrease increase/reduce increase/decline increase/fall raise/lower raise/reduce raise/cut grow/shrink
+grow/decline rise/fall rise/drop rise/decline expand/contract gain/lose improve/worsen improve/deteriorate
+widen/narrow strengthen/weaken lengthen/shorten accelerate/slow win/lose victory/defeat winner/loser succeed/fail
+success/failure open/close open/shut opened/closed start/end start/stop start/finish begin/end begin/finish
+beginning/end beginning/ending enter/leave arrive/depart arrive/leave arrival/departure add/remove add/subtract
+add/delete create/destroy build/demolish buy/sell purchase/sell purchase/sale acquire/sell lend/borrow import/export
+attack/defend allow/forbid allow/prohibit allow/prevent allow/ban permit/prohibit permit/forbid permit/ban
+legalise/ban legalize/ban accept/reject accept/refuse accept/decline approve/reject approve/deny approve/veto
+confirm/deny admit/deny grant/deny support/oppose support/reject favour/oppose favor/oppose agree/disagree
+include/exclude encourage/discourage enable/disable enabled/disabled connect/disconnect appear/disappear love/hate
+like/dislike praise/criticise praise/criticize remember/forget save/delete save/waste encrypt/decrypt upload/download
+send/receive push/pull lock/unlock install/uninstall hire/fire promote/demote ascend/descend advance/retreat
+attract/repel absorb/emit freeze/melt heat/cool inhale/exhale marry/divorce north/south northern/southern
+northwest/southeast northeast/southwest east/west eastern/western left/right up/down inside/outside inner/outer
+interior/exterior indoor/outdoor indoors/outdoors internal/external inward/outward top/bottom front/back front/rear
+upstairs/downstairs upstream/downstream horizontal/vertical clockwise/anticlockwise ahead/behind male/female man/woman
+men/women boy/girl boys/girls father/mother son/daughter brother/sister husband/wife king/queen prince/princess
+uncle/aunt nephew/niece grandfather/grandmother grandson/granddaughter actor/actress he/she his/her him/her
+himself/herself paternal/maternal hot/cold warm/cool warm/cold high/low large/small big/small great/small new/old
+young/old early/late long/short tall/short deep/shallow thick/thin heavy/light wide/narrow fast/slow quick/slow
+full/empty dry/wet hard/soft strong/weak rich/poor good/bad easy/difficult easy/hard simple/complex safe/dangerous
+safe/unsafe cheap/expensive common/rare clean/dirty bright/dark day/night morning/evening sunrise/sunset summer/winter
+ancient/modern past/future former/current former/latter previous/next temporary/permanent public/private
+positive/negative true/false correct/wrong correct/incorrect right/wrong legal/illegal guilty/innocent alive/dead
+living/dead natural/artificial domestic/foreign local/foreign urban/rural major/minor senior/junior active/passive
+active/inactive optional/mandatory optional/required optional/compulsory voluntary/compulsory voluntary/mandatory
+free/paid closed/open healthy/sick present/absent presence/absence similar/different same/different equal/unequal
+fresh/stale raw/cooked sweet/sour acidic/alkaline acid/alkaline solid/liquid friend/enemy ally/enemy teacher/student
+employer/employee buyer/seller parent/child predator/prey cause/effect question/answer supply/demand profit/loss
+asset/liability debit/credit credit/debit birth/death born/die born/dead war/peace heaven/hell advantage/disadvantage
+benefit/drawback pro/con optimistic/pessimistic liberal/conservative amateur/professional civilian/military
+abstract/concrete singular/plural even/odd odd/even with/without synchronous/asynchronous static/dynamic
+manual/automatic manually/automatically online/offline wired/wireless digital/analogue digital/analog
+explicit/implicit relative/absolute lower/raise min/max together/apart able/unable used/unused paid/unpaid fit/unfit
+partly/fully partial/complete partial/full partially/fully incomplete/complete both/neither either/neither
+"""
+EXCLUSIVE: tuple[tuple[Opposition, str], ...] = (
+    ("date", "monday tuesday wednesday thursday friday saturday sunday"),
+    ("date", "january february march april may june july august september october november december"),
+    ("date", "spring summer autumn winter"),
+    ("number", "first second third fourth fifth sixth seventh eighth ninth tenth"),
+    ("number", "once twice thrice"),
+    ("number", "half third quarter"),
+    ("antonym", "north south east west"),
+)
+PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non")
+FEWEST_LETTERS = 4        # of a word that such a prefix turns round
+POSITIVE_BOUND, NEGATIVE_BOUND = ">", "<"
+
+
+def _table() -> dict[str, dict[str, Opposition]]:
+    table: dict[str, dict[str, Opposition]] = {}
+
+    def oppose(first: str, last: str, kind: Opposition) -> None:
+        table.setdefault(first, {})[last] = kind
+        table.setdefault(last, {})[first] = kind
+
+    oppose(POSITIVE_BOUND, NEGATIVE_BOUND, "comparative")
+    pairs: tuple[tuple[Opposition, str], ...] = (("comparative", COMPARATIVE), ("antonym", ANTONYMS))
+    for kind, words in pairs:
+        for pair in words.split():
+            first, last = pair.split("/")
+            oppose(base(first), base(last), kind)
+    for kind, words in EXCLUSIVE:
+        own = [base(word) for word in words.split()]
+        for first in own:
+            for last in own:
+                if first != last:
+                    oppose(first, last, kind)
+    return table
+
+
+OPPOSED = _table()
+
+
+@lru_cache(maxsize=16_384)
+def opposed(claim: str) -> Mapping[str, Opposition]:
+    """The words of a passage that the claim's word excludes, and how; all as `forms.base` gives them.
+
+    A quantifier excludes a weaker one that it overstates ("all" for "some"), not one that implies it.
+
+    >>> opposed(base("rise"))[base("fall")], opposed("all")["some"], "all" in opposed("some")
+    ('antonym', 'quantifier', False)
+    >>> opposed(base("possible"))[base("impossible")]
+    'antonym'
+    """
+    found: dict[str, Opposition] = {}
+    if claim in STRENGTH:
+        found = {word: "quantifier" for word, strength in STRENGTH.items() if _overstated(STRENGTH[claim], strength)}
+    if len(claim) >= FEWEST_LETTERS:
+        for prefix in PREFIXES:
+            found[prefix + claim] = "antonym"
+            if claim.startswith(prefix) and len(claim) >= len(prefix) + FEWEST_LETTERS:
+                found[claim.removeprefix(prefix)] = "antonym"
+    return found | OPPOSED.get(claim, {})
+
+
+def _overstated(claim: int, passage: int) -> bool:
+    """Strengths: 0 no, 1 few, 2 some, 3 many, 4 most, 5 all."""
+    if claim == 5:
+        return passage < 5
+    if claim == 4:
+        return passage < 3
+    if claim == 3:
+        return passage < 2
+    if claim == 2:
+        return passage == 0
+    return passage > 1 if claim == 0 else passage > 2 or passage == 0
