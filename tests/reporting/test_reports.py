@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 from ragauge.analysis.scorecard import Scorecard
 from ragauge.reporting.as_json import as_json
-from ragauge.reporting.examples import missed, pieces
+from ragauge.reporting.examples import missed, pieces, says
 from ragauge.reporting.html import html
 from ragauge.reporting.markdown import markdown
 from ragauge.reporting.terminal import terminal, track
@@ -95,7 +95,8 @@ def test_answer_is_cut_at_its_claims(card: Scorecard) -> None:
     cut = pieces(view)
     assert "".join(piece.text for piece in cut) == view.response.answer
     assert [piece.label for piece in cut if piece.label] == ["supported", "not_in_context"]
-    assert "90 kg" in cut[2].title
+    assert ("90 kg", True) in cut[2].parts
+    assert "90 kg" in says(cut[2].claims[0])
 
 
 def test_missed_documents_are_named(card: Scorecard) -> None:

@@ -2,63 +2,71 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
+from ragauge.analysis.causes.seen import Seen
 from ragauge.analysis.scorecard import ExampleView
-from ragauge.data.facts import AnswerFacts, Claim, ReferenceFacts, RelevanceFacts
+from ragauge.data.facts import AnswerFacts, Claim, CoverFacts
+from ragauge.metrics.facts import Facts
+from ragauge.metrics.usage import named, targets
+from ragauge.reporting.words import LABELS
 
-LABELS = {
-    "supported": "supported by the passages",
-    "contradicted": "contradicted by the passages",
-    "not_in_context": "not in the passages",
-}
-MOST_TEXT = 1_200
+MARKS = {"supported": "✓", "contradicted": "✗", "not_in_context": "○", "failed": "?"}
+ORDER = ("supported", "failed", "not_in_context", "contradicted")     # a sentence shows the worst of its claims
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of the answer with the label of the claim that it makes; "" between claims."""
+    """A stretch of the answer with the label of the claims that it makes; "" between claims.
+
+    Attributes:
+        text: as answered.
+        label: the worst of its claims.
+        claims: those made here.
+        parts: the text cut into (words, whether they are what the passages lack or say otherwise).
+    """
 
     text: str
     label: str = ""
-    title: str = ""
-    n: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """One passage as handed to the generator.
-
-    Attributes:
-        rank: from 1.
-        passage_id: its id.
-        text: its text, cut when very long.
-        gold: its document is labelled relevant.
-        used: it supports or is cited for a claim.
-        relevant: the judge's rating; None when not rated.
-        score: the retriever's.
-        mark: the part of the text that decided a claim, as (before, marked, after) or None.
-        stale: a newer version of its document exists.
-    """
-
-    rank: int
-    passage_id: str
-    text: str
-    gold: bool
-    used: bool
-    relevant: bool | None
-    score: float | None
-    stale: bool
+    claims: tuple[Claim, ...] = ()
+    parts: tuple[tuple[str, bool], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One reference claim and the passages that support it; covered is None where it was not judged."""
+    """One reference claim: the passages that support it, and whether the answer states it; None = not judged."""
 
     text: str
     covered: bool | None
     passages: tuple[int, ...]
+    stated: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One aspect or criterion and whether the answer meets it; None = not judged."""
+
+    kind: str
+    text: str
+    met: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """One citation: the words credited, the target named, its ranks, and those of them that support a claim there."""
+
+    text: str
+    target: str
+    ranks: tuple[int, ...]
+    supporting: tuple[int, ...]
+
+
+def seen(view: ExampleView) -> Seen:
+    """What is known about the example, as the causes are found from it."""
+    return Seen(Facts(view.example, view.response, view.evidence))
 
 
 def answer_facts(view: ExampleView) -> AnswerFacts | None:
@@ -67,78 +75,117 @@ def answer_facts(view: ExampleView) -> AnswerFacts | None:
     return found.facts if found is not None and isinstance(found.facts, AnswerFacts) else None
 
 
+def label(claim: Claim) -> str:
+    """A claim's label; "failed" where there is no verdict."""
+    return claim.label or "failed"
+
+
 def pieces(view: ExampleView) -> tuple[Piece, ...]:
-    """The answer cut where its claims begin and end."""
+    """The answer cut where its claims begin and end; claims of one sentence share a piece."""
     answer, facts = view.response.answer, answer_facts(view)
     if answer is None:
         return ()
-    return tuple(_pieces(answer, facts.claims if facts else ()))
+    judged = facts is not None and (facts.support_asked or view.response.passages == ())
+    return tuple(_pieces(answer, facts.claims if facts is not None and judged else ()))
 
 
 def _pieces(answer: str, claims: Sequence[Claim]) -> Iterator[Piece]:
     at = 0
-    for claim in claims:
-        if claim.start < at or claim.end <= claim.start:
-            continue
-        if claim.start > at:
-            yield Piece(answer[at : claim.start])
-        yield Piece(answer[claim.start : claim.end], claim.label or "failed", _title(claim), claim.n)
-        at = claim.end
+    for start, end, mine in _sentences(answer, claims):
+        if start > at:
+            yield Piece(answer[at:start], parts=((answer[at:start], False),))
+        text = answer[start:end]
+        missing = [words for claim in mine if claim.window is not None and label(claim) != "supported"
+                   for words in claim.window.missing]     # fmt: skip
+        worst = max((label(claim) for claim in mine), key=ORDER.index)
+        yield Piece(text, worst, tuple(mine), tuple(_parts(text, missing)))
+        at = end
     if at < len(answer):
-        yield Piece(answer[at:])
+        yield Piece(answer[at:], parts=((answer[at:], False),))
 
 
-def _title(claim: Claim) -> str:
+def _sentences(answer: str, claims: Sequence[Claim]) -> list[tuple[int, int, list[Claim]]]:
+    """Stretches of the answer that do not overlap, each with the claims that begin in it."""
+    found: list[tuple[int, int, list[Claim]]] = []
+    for claim in sorted(claims, key=lambda claim: claim.start):
+        start, end = max(0, claim.start), min(len(answer), claim.end)
+        if end <= start:
+            continue
+        if found and start < found[-1][1]:
+            first, last, mine = found.pop()
+            found.append((first, max(last, end), [*mine, claim]))
+        else:
+            found.append((start, end, [claim]))
+    return found
+
+
+def _parts(text: str, missing: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """The text cut where it holds words that the passages lack."""
+    words = "|".join(re.escape(part) for part in sorted(set(missing), key=len, reverse=True) if part.strip())
+    if not words:
+        yield text, False
+        return
+    for place, part in enumerate(re.split(rf"(?<!\w)({words})(?!\w)", text)):
+        if part:
+            yield part, place % 2 == 1
+
+
+def says(claim: Claim) -> str:
+    """A claim's verdict in words: not in the passages; not found: 90 kg."""
     if claim.label is None:
-        return f"claim {claim.n}: no verdict ({claim.reason})"
-    words = f"claim {claim.n}: {LABELS[claim.label]}"
-    if claim.supporting:
-        words += " " + ", ".join(str(number) for number in claim.supporting)
-    if claim.contradicting:
-        words += "; contradicted by " + ", ".join(str(number) for number in claim.contradicting)
-    if claim.window is not None and claim.window.missing:
-        words += f"; not found: {', '.join(claim.window.missing)}"
-    return words + (f" (p {claim.p:.2f})" if claim.p is not None else "")
-
-
-def shelves(view: ExampleView) -> tuple[Shelf, ...]:
-    """The passages in rank order with their marks."""
-    passages = view.response.passages or ()
-    gold = {doc for item in view.example.relevant or () if item.grade >= 1 for doc in item.doc_ids}
-    facts = answer_facts(view)
-    used = {number for claim in facts.claims for number in claim.supporting} if facts else set()
-    rated = view.evidence.get("rate_passages")
-    ratings = (
-        {rating.passage: rating.relevant for rating in rated.facts.ratings}
-        if rated is not None and isinstance(rated.facts, RelevanceFacts)
-        else {}
-    )
-    return tuple(
-        Shelf(
-            rank, passage.passage_id, _cut(passage.text or "(no text recorded)"), passage.doc_id in gold, rank in used,
-            ratings.get(rank), passage.score, passage.superseded_by is not None,
-        )
-        for rank, passage in enumerate(passages, 1)
-    )  # fmt: skip
+        return f"no verdict ({claim.reason})" if claim.reason else "no verdict"
+    words = LABELS[claim.label]
+    if claim.joint:
+        words += " together"
+    if claim.strength == "implied":
+        words += ", by implication"
+    missing = [part for part in (claim.window.missing if claim.window else ()) if part not in claim.reason]
+    if missing:
+        lead = "differs" if claim.label == "contradicted" else "not found"
+        words += f"; {lead}: {', '.join(missing)}"
+    return words + (f"; {claim.reason}" if claim.reason else "")
 
 
 def wanted(view: ExampleView) -> tuple[Wanted, ...]:
-    """The reference claims and whether retrieval covered them."""
-    found = view.evidence.get("verify_reference")
-    if found is None or not isinstance(found.facts, ReferenceFacts):
-        return ()
+    """The reference claims, whether retrieval covered them, and whether the answer states them."""
+    known = seen(view)
+    stated = known.agreement.reference if known.agreement else ()
+    pairs = zip_longest(known.reference or (), stated)
     return tuple(
-        Wanted(claim.text, None if claim.supporting is None else bool(claim.supporting), claim.supporting or ())
-        for claim in found.facts.claims
+        Wanted(claim.text, None if claim.supporting is None else bool(claim.supporting), claim.supporting or (), there)
+        for claim, there in pairs
+        if claim is not None
     )
 
 
+def checked(view: ExampleView) -> tuple[Checked, ...]:
+    """The aspects and criteria of the example with what was found about them."""
+    found: list[Checked] = []
+    for kind, texts in (("aspect", view.example.aspects), ("criterion", view.example.criteria)):
+        facts = view.evidence.get("cover_aspects" if kind == "aspect" else "cover_criteria")
+        if facts is not None and isinstance(facts.facts, CoverFacts):
+            found += [Checked(kind, text, met) for text, met in zip(texts or (), facts.facts.met, strict=False)]
+    return tuple(found)
+
+
+def cited(view: ExampleView) -> tuple[Cited, ...]:
+    """The citations of the answer: what they name, and whether that supports what they stand at."""
+    answer, facts = view.response.answer or "", answer_facts(view)
+    passages, found = view.response.passages or (), []
+    for citation in view.response.citations or ():
+        ranks = tuple(sorted(named(citation.target, passages)))
+        here = [claim for claim in (facts.claims if facts else ()) if targets(claim, (citation,))]
+        held = tuple(rank for rank in ranks if any(rank in claim.supporting for claim in here))
+        found.append(Cited(answer[citation.start : citation.end], citation.target, ranks, held))
+    return tuple(found)
+
+
 def missed(view: ExampleView) -> tuple[str, ...]:
-    """Labelled documents that were not handed on; of a group, its members joined by "or"."""
-    returned = {passage.doc_id for passage in view.response.passages or ()}
-    groups = [item.doc_ids for item in view.example.relevant or () if item.grade >= 1]
-    return tuple(" or ".join(group) for group in groups if not returned & set(group))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} … ({len(text):,} characters)"
+    """Labelled documents that were not handed on, with their rank among the candidates where that is recorded."""
+    known = seen(view)
+    found = []
+    for item in known.missed or ():
+        rank = known.rank(item)
+        place = f" (rank {rank} of the candidates)" if rank else " (not among the candidates)" if known.ranks else ""
+        found.append(" or ".join(item.doc_ids) + place)
+    return tuple(found)

@@ -2,84 +2,74 @@
 
 from __future__ import annotations
 
-import json
+import base64
+import hashlib
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.scorecard import Scorecard
-from ragauge.data.canonical import plain
-from ragauge.reporting import charts, examples
-from ragauge.reporting.terminal import headline
-from ragauge.reporting.words import (
-    ARROWS,
-    LAYERS,
-    by_layer,
-    counts,
-    estimate,
-    interval,
-    left_out,
-    number,
-    opened,
-    verdict,
-)
+from ragauge.reporting import examples, page, words
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment
+    from markupsafe import Markup
 
-
-def anchor(name: str) -> str:
-    """A name as an id of the page.
-
-    >>> anchor("context_precision:by=answer@5")
-    'context_precision-by-answer-5'
-    """
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "none"
+STYLE = "report/style.css"
 
 
 def percent(value: float) -> str:
-    """A share as a CSS length inside 0 to 100 %."""
+    """A share as a length inside 0 to 100 %."""
     return f"{100 * min(1.0, max(0.0, value)):.1f}%"
 
 
+def plainly(value: Any) -> Any:
+    """Text without control characters; markup of our own stays as it is."""
+    return words.safe(value) if type(value) is str else value
+
+
+def breakable(name: str) -> Markup:
+    """A metric's name that may break after an underscore and before a parameter."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join(escape(words.safe(part)) for part in re.split(r"(?<=_)|(?=[:@])", name))
+
+
 @cache
-def _template() -> Template:
+def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("ragauge.reporting"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    environment.filters["anchor"] = anchor
+        loader=PackageLoader("ragauge.reporting"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, finalize=plainly,
+    )     # fmt: skip
+    environment.filters.update(line=words.line, breakable=breakable)
     environment.globals.update(
-        number=number, interval=interval, estimate=estimate, counts=counts, opened=opened, percent=percent,
-        arrows=dict(ARROWS), layer_names=dict(LAYERS),
+        {name: getattr(words, name) for name in (
+            "number", "interval", "between", "estimate", "counts", "opened", "signed", "difference", "share", "plural",
+            "against", "by_layer", "left_out", "verdict", "first_of_layers", "ignored", "correlation",
+        )},
+        percent=percent, arrows=dict(words.ARROWS), layer_names=dict(words.LAYERS), short=dict(words.SHORT_LAYERS),
+        labels=dict(words.LABELS), unnamed=words.UNNAMED, signs=dict(examples.MARKS),
+        change_class=page.change_class, pairs=page.pairs, spoken=page.spoken,
     )  # fmt: skip
-    return environment.get_template("report.html")
+    return environment
+
+
+@cache
+def _style() -> tuple[str, str]:
+    """The style sheet and the hash by which the page's policy lets it through, and no other."""
+    environment = _environment()
+    text = environment.get_template(STYLE).render().strip()
+    digest = base64.b64encode(hashlib.sha256(f"\n{text}\n".encode()).digest()).decode()
+    return f"\n{text}\n", f"sha256-{digest}"
 
 
 def html(card: Scorecard) -> str:
-    """The whole page. Everything that comes from data is escaped; only our own charts are markup."""
+    """The whole page. Everything that comes from data is escaped; only our own charts and style are markup."""
     from markupsafe import Markup
 
-    names = headline(card.summaries)
-    drawn = [(column, charts.segments(values, names)) for column, values in card.segments.items()]
-    views: list[dict[str, Any]] = [
-        {
-            "view": view,
-            "pieces": examples.pieces(view),
-            "shelves": examples.shelves(view),
-            "wanted": examples.wanted(view),
-            "missed": examples.missed(view),
-        }
-        for view in card.worst
-    ]
-    return _template().render(
-        card=card,
-        verdict=verdict(card),
-        layers=by_layer(card.summaries),
-        left_out=left_out(card.summaries),
-        causes_chart=Markup(charts.causes(card)),  # noqa: S704 - drawn by the chart library, which escapes text
-        segment_charts=[(column, Markup(svg)) for column, svg in drawn if svg],  # noqa: S704 - the same
-        views=views,
-        config=json.dumps(plain(card.run.config), indent=2, ensure_ascii=False, default=str),
-    )
+    style, digest = _style()
+    return _environment().get_template("report.html").render(
+        **page.context(card), style=Markup(style), digest=digest,  # noqa: S704 - our own file
+    )     # fmt: skip

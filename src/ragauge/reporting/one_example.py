@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.scorecard import ExampleView
 from ragauge.data.canonical import plain
-from ragauge.reporting.examples import answer_facts, missed, pieces, shelves, wanted
-from ragauge.reporting.words import number, safe
+from ragauge.reporting.examples import MARKS, answer_facts, checked, cited, label, missed, pieces, says, wanted
+from ragauge.reporting.shelves import shelves
+from ragauge.reporting.words import UNNAMED, number, safe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,10 +31,15 @@ def _parts(view: ExampleView) -> Iterator[RenderableType]:
 
     yield Text(f"{safe(view.example.query_id)}  ", style="dim") + Text(safe(view.example.query), style="bold")
     if view.cause is not None:
-        head = Text(f"failed: {view.cause.name or 'no cause named'}", style="red")
+        head = Text(f"failed: {view.cause.name or UNNAMED}", style="red")
         yield head + Text(f" · {safe(view.cause.decided_by)}" if view.cause.decided_by else "", style="default")
         if view.cause.fix:
             yield Text(f"fix: {view.cause.fix}")
+        if view.cause.second:
+            why = f", {safe(view.cause.second_by)}" if view.cause.second_by else ""
+            yield Text(f"second opinion: {view.cause.second}{why}", style="dim")
+        if view.cause.lacking:
+            yield Text(f"not known: {safe('; '.join(view.cause.lacking))}", style="dim")
     if view.response.error is not None:
         yield Text(f"the system failed: {safe(view.response.error)}", style="red")
     yield from _answer(view)
@@ -56,18 +62,23 @@ def _answer(view: ExampleView) -> Iterator[Text]:
     yield shown if shown else Text("not recorded", style="dim")
     facts = answer_facts(view)
     for claim in facts.claims if facts else ():
-        label = claim.label or "failed"
-        line = Text(f"  {claim.n}. {label}", style=STYLES[label])
+        found = label(claim)
+        line = Text(f"  {MARKS[found]} {claim.n}. {safe(says(claim))}", style=STYLES[found])
         if claim.supporting:
-            line.append(f" by passage {', '.join(map(str, claim.supporting))}{' together' if claim.joint else ''}")
+            line.append(f"; by passage {', '.join(map(str, claim.supporting))}")
         if claim.contradicting:
-            line.append(f" against passage {', '.join(map(str, claim.contradicting))}")
-        if claim.window is not None and claim.window.missing:
-            line.append(f"; not found: {safe(', '.join(claim.window.missing))}")
+            line.append(f"; against passage {', '.join(map(str, claim.contradicting))}")
         if claim.p is not None:
             line.append(f" (p {claim.p:.2f})", style="dim")
         line.append(f"  {safe(claim.text or '')}", style="default")
         yield line
+    for one in cited(view):
+        place = f"passage {', '.join(map(str, one.ranks))}" if one.ranks else "nothing that was retrieved"
+        holds = "" if not one.ranks else ", which supports it" if one.supporting else ", which does not support it"
+        yield Text(f"  cites {safe(one.target)}: {place}{holds}", style="default" if one.supporting else "yellow")
+    for part in checked(view):
+        met = {True: "met", False: "not met", None: "no verdict"}[part.met]
+        yield Text(f"  {part.kind} {met}: {safe(part.text)}", style="default" if part.met else "yellow")
 
 
 def _reference(view: ExampleView) -> Iterator[Text]:
@@ -78,9 +89,11 @@ def _reference(view: ExampleView) -> Iterator[Text]:
     yield Text("\nReference", style="bold cyan")
     yield Text(safe(view.example.references[0]))
     for claim in wanted(view):
-        found = f"in passage {', '.join(map(str, claim.passages))}" if claim.covered else "not retrieved"
+        found = f"in passage {', '.join(map(str, claim.passages))}" if claim.covered else "missed by retrieval"
+        told = {True: ", stated", False: ", not stated", None: ""}[claim.stated]
         style = "green" if claim.covered else "yellow"
-        yield Text(f"  {'no verdict' if claim.covered is None else found}", style=style) + Text(f"  {safe(claim.text)}")
+        head = Text(f"  {'no verdict' if claim.covered is None else found}{told}", style=style)
+        yield head + Text(f"  {safe(claim.text)}", style="default")
     if gone := missed(view):
         yield Text(f"  labelled but not handed on: {safe(', '.join(gone))}", style="red")
 
@@ -94,8 +107,10 @@ def _passages(view: ExampleView) -> Iterator[Text]:
     elif not view.response.passages:
         yield Text("nothing was retrieved", style="red")
     for shelf in shelves(view):
-        marks = [mark for mark, there in (("gold", shelf.gold), ("used", shelf.used), ("stale", shelf.stale)) if there]
-        head = Text(f"{shelf.rank}. {safe(shelf.passage_id)}", style="bold")
+        told = (("gold", shelf.gold), ("used", shelf.used), ("relevant", shelf.relevant),
+                ("off the question", shelf.relevant is False), ("stale", shelf.stale))     # fmt: skip
+        marks = [mark for mark, there in told if there]
+        head = Text(f"{shelf.rank}. {safe(shelf.passage.passage_id)}", style="bold")
         yield head + Text(f"  {' '.join(marks)}", style="green")
         text = safe(shelf.text)
         yield Text(text if len(text) <= MOST_PASSAGE else text[:MOST_PASSAGE] + " …", style="default")

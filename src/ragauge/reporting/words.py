@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
-from ragauge.analysis.scorecard import Scorecard, Summary
+from ragauge.analysis.overview import Alignment, Baseline, Change, Estimate
+from ragauge.analysis.scorecard import Interval, Scorecard, Summary
 from ragauge.data.score import STATUSES
 
 LAYERS: Mapping[str, str] = {
@@ -15,16 +17,45 @@ LAYERS: Mapping[str, str] = {
 ARROWS: Mapping[str, str] = {"higher": "", "lower": " ↓", "neither": ""}
 
 
-CONTROL = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
+UNNAMED = "no cause named"
+MOST_IGNORED = 0.30     # of first passages, from which ranking and generator are said to disagree
+HEADLINE = ("recall@5", "context_recall", "faithfulness", "answer_correctness", "answer_relevance", "context_precision")
+# the number that stands for a layer in the strip at the top, the first that was scored
+FIRST_OF_LAYER: Mapping[str, tuple[str, ...]] = {
+    "retrieval": ("context_recall", "recall", "ndcg", "mrr"),
+    "generation": ("faithfulness", "answer_relevance", "fabricated_specifics"),
+    "end_to_end": ("answer_correctness", "answer_recall", "completeness", "criteria_met", "token_f1", "exact_match"),
+}
+SHORT_LAYERS: Mapping[str, str] = {"retrieval": "Retrieval", "generation": "Generation", "end_to_end": "End to end"}
+LABELS: Mapping[str, str] = {
+    "supported": "supported by the passages",
+    "contradicted": "contradicted by the passages",
+    "not_in_context": "not in the passages",
+    "failed": "no verdict",
+}
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def safe(text: str) -> str:
     r"""Text from data without control characters, so that it cannot move a terminal's cursor or colour it.
 
+    What no file can hold (half a surrogate pair) goes too.
+
     >>> safe("a\x1b[31mb")
     'a�[31mb'
     """
-    return text.translate(CONTROL)
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def line(text: str, most: int = 0) -> str:
+    r"""Text from data on one line, cut to `most` characters where that is given.
+
+    >>> line("one\n  two three", 8)
+    'one two…'
+    """
+    joined = " ".join(safe(text).split())
+    return joined if not most or len(joined) <= most else joined[: most - 1].rstrip() + "…"
 
 
 def number(value: float | None, kind: str = "mean") -> str:
@@ -40,16 +71,40 @@ def number(value: float | None, kind: str = "mean") -> str:
     return f"{value:.2f}"
 
 
+def between(found: Interval | None, kind: str = "mean") -> str:
+    """An interval in brackets; "" where there is none."""
+    return "" if found is None else f"[{number(found.low, kind)}, {number(found.high, kind)}]"
+
+
 def interval(summary: Summary) -> str:
-    """The interval in brackets; "" where there is none."""
-    if summary.interval is None:
-        return ""
-    return f"[{number(summary.interval.low, summary.kind)}, {number(summary.interval.high, summary.kind)}]"
+    """A summary's interval in brackets; "" where there is none."""
+    return between(summary.interval, summary.kind)
 
 
-def estimate(summary: Summary) -> str:
+def estimate(summary: Summary | Estimate) -> str:
     """Mean and interval: 0.83 [0.78, 0.88]."""
-    return f"{number(summary.mean, summary.kind)} {interval(summary)}".strip()
+    kind = summary.kind if isinstance(summary, Summary) else "mean"
+    return f"{number(summary.mean, kind)} {between(summary.interval, kind)}".strip()
+
+
+def signed(value: float | None, kind: str = "mean") -> str:
+    """A difference with its sign.
+
+    >>> signed(0.051), signed(-0.1), signed(0.0), signed(-1234.5, "amount"), signed(None)
+    ('+0.05', '−0.10', '0.00', '−1,234', '–')
+    """
+    if value is None:
+        return "–"
+    shown = number(abs(value), kind)
+    sign = "" if not any(digit in shown for digit in "123456789") else "+" if value > 0 else "−"
+    return sign + shown
+
+
+def difference(change: Change, kind: str = "mean") -> str:
+    """A change with its interval: −0.10 [−0.15, −0.05]."""
+    found = change.difference.interval
+    ends = "" if found is None else f" [{signed(found.low, kind)}, {signed(found.high, kind)}]"
+    return signed(change.difference.mean, kind) + ends
 
 
 def counts(summary: Summary) -> str:
@@ -85,6 +140,75 @@ def verdict(card: Scorecard) -> str:
         return f"{head}. First: {card.findings[0].headline}"
     top = next(iter(card.causes), "")
     return f"{head}, most often by {top}." if top else f"{head}; the facts name no cause."
+
+
+def against(baseline: Baseline) -> str:
+    """How the run stands against its baseline, in a sentence."""
+    if not baseline.changes:
+        return f"Nothing can be compared with {line(baseline.name)}: no metric and example in both."
+    groups: dict[str, list[Change]] = {}
+    for change in baseline.changes:
+        groups.setdefault(change.verdict, []).append(change)
+    worse, better = groups.pop("worse", []), groups.pop("better", [])
+    head = ("Mixed" if better else "Worse") if worse else "Better" if better else "No change seen"
+    parts = [f"{word} on {_named(found)}" for word, found in (("worse", worse), ("better", better)) if found]
+    parts += [f"{verdict} on {len(found)}" for verdict, found in groups.items()]
+    return f"{head} against {line(baseline.name)}: {'; '.join(parts)} ({plural(baseline.matched, 'example')} in both)."
+
+
+def _named(changes: Sequence[Change], most: int = 3) -> str:
+    """Metrics with their differences, the first few."""
+    named = ", ".join(f"{change.metric} {difference(change)}" for change in changes[:most])
+    return named + (f" and {len(changes) - most} more" if len(changes) > most else "")
+
+
+def headline(summaries: Sequence[Summary], most: int = 4) -> list[str]:
+    """The few metrics that stand for each layer in a narrow table."""
+    scored = [summary.metric for summary in summaries if summary.scored and summary.kind != "amount"]
+    first = [name for name in HEADLINE if name in scored]
+    return (first or scored)[:most]
+
+
+def first_of_layers(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
+    """One summary a layer that stands for it: (layer, summary); layers without a scored share are left out."""
+    chosen = []
+    for layer, preferred in FIRST_OF_LAYER.items():
+        scored = [s for s in summaries if s.measures == layer and s.mean is not None and s.kind != "amount"]
+        names = [s.metric.partition("@")[0] for s in scored]
+        place = next((names.index(name) for name in preferred if name in names), 0)
+        if scored:
+            chosen.append((layer, scored[place]))
+    return chosen
+
+
+def ignored(alignment: Alignment) -> str:
+    """How often the first passage went unused, and what that says against the starting point of 30 %."""
+    found = alignment.ignored_share
+    if found.mean is None:
+        return "No answer makes claims over passages, so their use cannot be told."
+    ends = f" [{found.interval.low:.0%}, {found.interval.high:.0%}]" if found.interval else ""
+    said = (
+        f"The first passage was not used in {alignment.ignored_top:,} of {alignment.answers:,} answers, "
+        f"{found.mean:.0%}{ends}"
+    )
+    if alignment.flagged:
+        return f"{said}: more than 30 %, so ranking and generator disagree."
+    if found.interval is None or found.interval.high > MOST_IGNORED:
+        return f"{said}: whether that is more than 30 % cannot be told from so few."
+    return f"{said}: below 30 %, where ranking and generator would be said to disagree."
+
+
+def correlation(alignment: Alignment) -> str:
+    """How rank and use go together, in a sentence; "" where it is not known."""
+    if alignment.correlation is None:
+        return ""
+    found = alignment.correlation_interval
+    ends = f" [{signed(found.low)}, {signed(found.high)}]" if found else ""
+    sure = found is None or found.low > 0 or found.high < 0
+    way = "no clear order" if not sure else "passages further up are used more" if alignment.correlation < 0 else (
+        "passages further down are used more"
+    )     # fmt: skip
+    return f"Rank and use: Spearman's correlation {signed(alignment.correlation)}{ends}, {way}."
 
 
 def opened(sentence: str) -> str:

@@ -1,0 +1,98 @@
+"""Failed examples by cause: which few causes make most of the failures, and in which segments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ragauge.analysis.scorecard import Scorecard
+from ragauge.reporting.charts.drawing import ROW, colour, data, draw, linked, names_axis, number_axis
+from ragauge.reporting.words import UNNAMED, line, share
+
+MOST_CAUSES = 20      # all that there are
+MOST_COLOURS = 7      # causes with a colour of their own; the others share one
+MOST_VALUES = 8
+OTHERS = "other causes"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One cause: how many failed by it, and how many by it and all more frequent ones."""
+
+    cause: str
+    count: int
+    cumulative: float
+    link: str
+    before: int | None
+
+
+def bars(card: Scorecard, link: Callable[[str], str]) -> tuple[Bar, ...]:
+    """The causes, most frequent first."""
+    found, so_far = [], 0
+    before = card.baseline.causes if card.baseline else None
+    for cause, count in card.causes.items():
+        so_far += count
+        part = so_far / card.failed_examples if card.failed_examples else 0.0
+        earlier = None if before is None else before.get(cause, 0)
+        found.append(Bar(cause or UNNAMED, count, part, link(cause), earlier))
+    return tuple(found)
+
+
+def pareto(shown: tuple[Bar, ...], failed: int) -> str:
+    """Bars of counts with the line of the cumulative share, lying on its side so that names can be read."""
+    import altair as alt
+
+    rows = [
+        {
+            "cause": f"{bar.cause}  {bar.count}", "count": bar.count, "reached": bar.cumulative * failed,
+            "label": f"{bar.cumulative:.0%}", "link": bar.link,
+            "says": f"{bar.cause}: {share(bar.count, failed)} failed examples",
+        }
+        for bar in shown[:MOST_CAUSES]
+    ]  # fmt: skip
+    scale = alt.Scale(domain=[0, max(1, failed) * 1.12], nice=False)
+    axis = number_axis("failed examples", failed)
+    base = alt.Chart(data(rows)).encode(y=alt.Y("cause:N", sort=None, axis=names_axis()))
+    drawn = base.mark_bar(cornerRadiusEnd=2).encode(
+        x=alt.X("count:Q", scale=scale, axis=axis), fill=alt.value(colour("bar-bad")), description="says:N",
+        **linked(rows),
+    )     # fmt: skip
+    reached = base.encode(x=alt.X("reached:Q", scale=scale, axis=axis))
+    line_of = reached.mark_line(stroke=colour("soft"), strokeWidth=1.5)
+    points = reached.mark_point(filled=True, size=28, fill=colour("soft"), stroke=None)
+    labels = reached.mark_text(align="left", dx=7, fontSize=11).encode(text="label:N")
+    return draw(alt.layer(drawn, line_of, points, labels), ROW * len(rows))
+
+
+def coloured(card: Scorecard) -> dict[str, int]:
+    """Cause -> number of its colour; the last number is for all others together."""
+    return {cause: min(place, MOST_COLOURS) + 1 for place, cause in enumerate(card.causes)}
+
+
+def by_segment(
+    values: Mapping[str, Mapping[str, int]], colours: Mapping[str, int], link: Callable[[str, str], str]
+) -> str:
+    """One bar a segment value, made of the failed examples by cause; "" when nothing failed."""
+    import altair as alt
+
+    most = list(values.items())[:MOST_VALUES]
+    rows: list[dict[str, object]] = [
+        {
+            "value": f"{line(value, 60)}  {sum(causes.values())}", "count": count, "place": colours.get(cause, 1),
+            "link": link(value, cause), "says": f"{line(value)}: {cause or UNNAMED} {count}",
+        }
+        for value, causes in most
+        for cause, count in sorted(causes.items(), key=lambda item: colours.get(item[0], MOST_COLOURS + 1))
+        if count
+    ]  # fmt: skip
+    if not rows:
+        return ""
+    numbers = list(range(1, MOST_COLOURS + 2))
+    palette = alt.Scale(domain=numbers, range=[colour(f"c{number}") for number in numbers])
+    longest = max(sum(causes.values()) for _, causes in most)
+    chart = alt.Chart(data(rows)).mark_bar(stroke=colour("page"), strokeWidth=1).encode(
+        y=alt.Y("value:N", sort=None, axis=names_axis()),
+        x=alt.X("count:Q", stack="zero", axis=number_axis("failed examples", longest)),
+        fill=alt.Fill("place:O", scale=palette, legend=None), order="place:Q", description="says:N", **linked(rows),
+    )     # fmt: skip
+    return draw(chart, ROW * len(most))

@@ -1,0 +1,234 @@
+"""The figures of the page: each a chart, and a table with the same numbers and links for those who do not see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from ragauge.analysis.overview import Bin, Distribution, LengthBand, Stage
+from ragauge.analysis.scorecard import Scorecard
+from ragauge.reporting.anchors import Anchors
+from ragauge.reporting.charts import estimates, failures, spread
+from ragauge.reporting.charts.estimates import Point
+from ragauge.reporting.lists import distributions, span, total_time
+from ragauge.reporting.words import UNNAMED, estimate, headline, line, number, share
+
+MOST_COLUMNS = 6      # segment columns drawn
+# what is lost between two stages of retrieval is what these causes name
+LOST: dict[str, str] = {
+    "candidates": "retrieval_miss", "handed on": "lost_before_prompt", "used": "ignored", "top": "ranked_low",
+}     # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a figure's table, with a link or none."""
+
+    text: str
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart with what stands around it.
+
+    Attributes:
+        title: what is shown.
+        svg: the chart.
+        head: names of the table's columns.
+        rows: the same numbers, row by row; the first cell of each names it.
+        caption: how to read it.
+        ends: what stands under the left and the right end of a chart without axes.
+        link: where the title leads.
+    """
+
+    title: str
+    svg: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+    ends: tuple[str, str] = ("", "")
+    link: str = ""
+
+
+def _cause_link(anchors: Anchors, card: Scorecard) -> Callable[[str], str]:
+    """Where a cause leads: its listed examples, else the first one shown in full, else its finding."""
+    first: dict[str, tuple[str, str, int]] = {}
+    for view in card.worst:
+        if view.cause is not None:
+            first.setdefault(view.cause.name, ("ex", view.example.query_id, view.response.repeat))
+
+    def link(cause: str) -> str:
+        shown = anchors.link(*first[cause]) if cause in first else ""
+        return anchors.link("cause", cause) or shown or anchors.link("finding", cause)
+
+    return link
+
+
+def pareto(card: Scorecard, anchors: Anchors) -> Figure | None:
+    """Failed examples by cause with the cumulative share; None when nothing failed."""
+    bars = failures.bars(card, _cause_link(anchors, card))
+    if not bars:
+        return None
+    head = ("cause", "failed", "share", "cumulative", *(("baseline",) if card.baseline else ()))
+    rows = tuple(
+        (
+            Cell(bar.cause, bar.link), Cell(f"{bar.count:,}"), Cell(f"{bar.count / card.failed_examples:.0%}"),
+            Cell(f"{bar.cumulative:.0%}"), *((Cell(f"{bar.before:,}"),) if bar.before is not None else ()),
+        )
+        for bar in bars
+    )  # fmt: skip
+    caption = "Bars count the failed examples of each cause; the line adds them up."
+    if len(bars) > failures.MOST_CAUSES:
+        caption += f" Drawn are {failures.MOST_CAUSES} of {len(bars)} causes."
+    return Figure("All failures", failures.pareto(bars, card.failed_examples), head, rows, caption)
+
+
+def by_segment(card: Scorecard, anchors: Anchors) -> Iterator[Figure]:
+    """Failed examples by cause within each value of a segment column."""
+    colours = failures.coloured(card)
+    for column, values in list(card.overview.causes_by_segment.items())[:MOST_COLUMNS]:
+
+        def link(value: str, cause: str, column: str = column) -> str:
+            return anchors.link("seg-c", column, value, cause) or anchors.link("seg", column, value)
+
+        svg = failures.by_segment(values, colours, link)
+        if not svg:
+            continue
+        rows = tuple(
+            (Cell(line(value), anchors.link("seg", column, value)), Cell(cause or UNNAMED, link(value, cause)),
+             Cell(f"{count:,}"))
+            for value, causes in values.items() for cause, count in causes.items() if count
+        )  # fmt: skip
+        cut = len(values) > failures.MOST_VALUES
+        caption = f"Drawn are {failures.MOST_VALUES} of {len(values)} values." if cut else ""
+        yield Figure(f"By {line(column)}", svg, (line(column), "cause", "failed"), rows, caption)
+
+
+def legend(card: Scorecard) -> list[tuple[int, str]]:
+    """Number of a colour and what it stands for, in the bars by segment."""
+    found = [(number, cause or UNNAMED) for cause, number in failures.coloured(card).items()]
+    named = [pair for pair in found if pair[0] <= failures.MOST_COLOURS]
+    rest = len(found) - len(named)
+    return named + ([(failures.MOST_COLOURS + 1, f"{rest} other causes" if rest > 1 else found[-1][1])] if rest else [])
+
+
+def spreads(card: Scorecard, anchors: Anchors) -> Iterator[Figure]:
+    """One small histogram a metric."""
+    for shown in distributions(card):
+        yield _histogram(shown, partial(anchors.link, "bin", shown.metric), anchors.link("def", shown.metric))
+
+
+def _histogram(shown: Distribution, link: Callable[[int], str], leads: str = "") -> Figure:
+    first, last = shown.bins[0], shown.bins[-1]
+    rows = tuple(
+        (Cell(span(part, shown.kind), link(place)), Cell(f"{part.count:,}")) for place, part in enumerate(shown.bins)
+    )
+    many = sum(part.count for part in shown.bins)
+    return Figure(
+        shown.metric, spread.histogram(shown.bins, shown.kind, link), ("score", "examples"), rows, f"{many:,} scored",
+        (number(first.low, shown.kind), number(last.high, shown.kind)), leads,
+    )     # fmt: skip
+
+
+def ranks(card: Scorecard, anchors: Anchors) -> Figure | None:
+    """In how many answers the passage of each rank was used."""
+    alignment = card.overview.alignment
+    if alignment is None or not alignment.ranks:
+        return None
+    links = [anchors.link("rank", found.rank) for found in alignment.ranks]
+    rows = tuple(
+        (
+            Cell(str(found.rank), link), Cell(f"{found.n:,}"), Cell(share(found.used, found.n)),
+            Cell(f"{found.best:,}"),
+            Cell("not known" if found.relevant is None else share(found.relevant_used or 0, found.relevant)),
+        )
+        for found, link in zip(alignment.ranks, links, strict=True)
+    )  # fmt: skip
+    head = ("rank", "answers", "used", "first one used", "used where relevant")
+    known = any(found.relevant for found in alignment.ranks)
+    caption = "Bar: share of the answers that use the passage at this rank."
+    caption += " Diamond: the same, where that passage is relevant." if known else ""
+    return Figure("Use by rank", estimates.ranks(alignment, links), head, rows, caption)
+
+
+def positions(card: Scorecard) -> Figure | None:
+    """Use of relevant passages by where in the context they stand."""
+    alignment = card.overview.alignment
+    points = [Point(name, found) for name, found in (alignment.positions if alignment else {}).items()]
+    caption = "Of the relevant passages in each third of the context, the share that the answer used."
+    return _points("Effect of position", points, "share used", caption, ("third", "share used", "passages"))
+
+
+def stages(card: Scorecard, anchors: Anchors) -> Figure | None:
+    """How much of the labelled evidence is left after each stage; a bar leads to the examples that lost it there."""
+    link = _cause_link(anchors, card)
+    points = [Point(stage.name, stage.recall, link(cause) if (cause := _lost(stage)) in card.causes else "")
+              for stage in card.overview.stages]     # fmt: skip
+    caption = "Share of the labelled documents that are still there after each stage."
+    head = ("stage", "recall", "examples")
+    found = _points("Evidence through the stages", points, "recall", caption, head, bars=True)
+    if found is None or not any(point.link for point in points):
+        return found
+    return replace(found, caption=f"{caption} A bar leads to the examples that lost evidence there.")
+
+
+def _lost(stage: Stage) -> str:
+    return next((cause for start, cause in LOST.items() if stage.name.startswith(start)), "")
+
+
+def lengths(card: Scorecard, anchors: Anchors) -> Iterator[Figure]:
+    """Means by context length, a figure each headline metric."""
+    bands = card.overview.lengths
+    names = [name for name in headline(card.summaries, 6) if any(name in band.means for band in bands)]
+    for name in names[:4]:
+        points = [
+            Point(f"{_tokens(band)} tokens", band.means[name], anchors.link("length", "", place))
+            for place, band in enumerate(bands)
+            if name in band.means
+        ]
+        found = _points(name, points, name, "", ("context", name, "examples"))
+        if found is not None:
+            yield replace(found, link=anchors.link("def", name))
+
+
+def _tokens(band: LengthBand) -> str:
+    return f"{band.low:,}–{band.high:,}" if band.low != band.high else f"{band.low:,}"
+
+
+def times(card: Scorecard) -> Figure | None:
+    """Latency by stage."""
+    timings = card.overview.timings
+    if not timings:
+        return None
+    rows = tuple(
+        (Cell(line(t.stage)), *(Cell(number(value, "amount")) for value in (t.p50, t.p95, t.p99)), Cell(f"{t.n:,}"))
+        for t in timings
+    )
+    caption = "Dot: median. Thick line: to the 95th percentile. Thin line: to the 99th."
+    head = ("stage", "p50 ms", "p95 ms", "p99 ms", "n")
+    return Figure("Latency by stage", estimates.times(timings), head, rows, caption)
+
+
+def total(card: Scorecard, anchors: Anchors) -> Figure | None:
+    """How the latency of whole answers lies."""
+    timing = total_time(card)
+    if timing is None:
+        return None
+    bins: Sequence[Bin] = timing.bins
+    shown = Distribution("Total latency, milliseconds", "amount", tuple(bins))
+    return _histogram(shown, partial(anchors.link, "time", ""))
+
+
+def _points(
+    title: str, points: Sequence[Point], axis: str, caption: str, head: tuple[str, ...], *, bars: bool = False
+) -> Figure | None:
+    svg = estimates.points(points, axis, bars=bars)
+    if not svg:
+        return None
+    rows = tuple(
+        (Cell(line(point.name), point.link), Cell(estimate(point.found)), Cell(f"{point.found.n:,}"))
+        for point in points
+    )
+    return Figure(title, svg, head, rows, caption)

@@ -1,0 +1,206 @@
+"""What the HTML page shows, section by section, as plain values for its templates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragauge.analysis.overview import Change
+from ragauge.analysis.scorecard import ExampleView, Scorecard, Summary
+from ragauge.analysis.segments import shortfall
+from ragauge.data.canonical import plain
+from ragauge.data.facts import Claim
+from ragauge.reporting import examples, figures, lists
+from ragauge.reporting.anchors import Anchors
+from ragauge.reporting.shelves import Shelf, shelves
+from ragauge.reporting.words import headline, interval, line, number
+
+LEVELS = 10               # shades of the heat map
+MOST_VALUES = 12          # values of a segment column shown
+MOST_METRICS = 6
+SECTIONS = (
+    ("scores", "Scorecard"), ("todo", "What to do"), ("failures", "Failures by cause"), ("segments", "By segment"),
+    ("spread", "How scores lie"), ("alignment", "Ranking and answers"), ("cost", "Latency and cost"),
+    ("examples", "Worst examples"), ("all", "All examples"), ("trust", "How it was judged"),
+    ("definitions", "Metrics"), ("configuration", "Configuration"),
+)     # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """One cell of the heat map: shade 0 to 10 (10 = best; -1 = no value), and whether it is clearly worse."""
+
+    shade: int
+    mean: str
+    interval: str
+    worse: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HeatRow:
+    """One value of a segment column."""
+
+    value: str
+    n: int
+    failed: int | None
+    cells: tuple[Heat, ...]
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """One segment column; `of` counts the values that are not shown too."""
+
+    column: str
+    names: tuple[str, ...]
+    rows: tuple[HeatRow, ...]
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One claim of an answer with its label, sign and words, the passages it rests on and where they say so."""
+
+    claim: Claim
+    label: str
+    sign: str
+    words: str
+    passages: tuple[tuple[int, str], ...]
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One example in full."""
+
+    id: str
+    view: ExampleView
+    pieces: tuple[examples.Piece, ...]
+    verdicts: Mapping[int, Verdict]
+    shelves: tuple[Shelf, ...]
+    wanted: tuple[examples.Wanted, ...]
+    checked: tuple[examples.Checked, ...]
+    cited: tuple[examples.Cited, ...]
+    missed: tuple[str, ...]
+    unscored: tuple[tuple[str, str], ...]
+
+
+def context(card: Scorecard) -> dict[str, Any]:
+    """Every value that the templates use."""
+    anchors = Anchors()
+    for view in card.worst:
+        anchors.add("ex", view.example.query_id, view.response.repeat)
+    for name in card.definitions:
+        anchors.add("def", name)
+    for finding in card.findings:
+        anchors.add("finding", finding.cause)
+    rows = lists.rows(card, anchors)
+    chapters = lists.chapters(card, rows, anchors)
+    found: dict[str, Any] = {
+        "card": card, "anchors": anchors,
+        "groups": lists.groups(card, rows, anchors), "listed": rows,
+        "behind_of": {name: [c for c in chapters if c.section == name] for name, _ in SECTIONS},
+        "changes": {change.metric: change for change in card.baseline.changes} if card.baseline else {},
+        "heat": tuple(heat_maps(card, anchors)),
+        "pareto": figures.pareto(card, anchors), "by_segment": tuple(figures.by_segment(card, anchors)),
+        "legend": figures.legend(card), "spreads": tuple(figures.spreads(card, anchors)),
+        "ranks": figures.ranks(card, anchors), "positions": figures.positions(card),
+        "stages": figures.stages(card, anchors), "lengths": tuple(figures.lengths(card, anchors)),
+        "times": figures.times(card), "total": figures.total(card, anchors),
+        "shown": tuple(in_full(view, anchors) for view in card.worst), "columns": headline(card.summaries),
+        "config": json.dumps(plain(card.run.config), indent=2, ensure_ascii=False, default=str),
+    }  # fmt: skip
+    return found | {"sections": tuple(sections(found))}
+
+
+def sections(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The sections that have something to show: (id, title)."""
+    card = found["card"]
+    there = {
+        "todo": card.findings, "failures": found["pareto"], "segments": found["heat"], "spread": found["spreads"],
+        "alignment": card.overview.alignment or found["stages"] or found["lengths"],
+        "cost": found["times"] or card.overview.spending, "examples": found["shown"], "all": found["groups"],
+        "definitions": card.definitions,
+    }  # fmt: skip
+    for name, title in SECTIONS:
+        if there.get(name, True):
+            yield name, title
+
+
+def heat_maps(card: Scorecard, anchors: Anchors) -> Iterator[HeatMap]:
+    """One heat map a segment column, the worst value first."""
+    names = headline(card.summaries, MOST_METRICS)
+    whole = {summary.metric: summary for summary in card.summaries}
+    for column, values in card.segments.items():
+        failed = card.overview.causes_by_segment.get(column)
+        rows = []
+        for value, summaries in list(values.items())[:MOST_VALUES]:
+            mine = {summary.metric: summary for summary in summaries}
+            cells = tuple(_heat(mine.get(name), whole[name]) for name in names)
+            n = max((summary.n for summary in summaries), default=0)
+            lost = None if failed is None else sum(failed.get(value, {}).values())
+            rows.append(HeatRow(line(value), n, lost, cells, anchors.link("seg", column, value)))
+        if rows and names:
+            yield HeatMap(line(column), tuple(names), tuple(rows), len(values))
+
+
+def _heat(mine: Summary | None, whole: Summary) -> Heat:
+    if mine is None or mine.mean is None:
+        return Heat(-1, "–", "", False)
+    share = min(1.0, max(0.0, mine.mean))
+    shade = -1 if mine.direction == "neither" else round(LEVELS * (1 - share if mine.direction == "lower" else share))
+    return Heat(shade, number(mine.mean, mine.kind), interval(mine), (shortfall(mine, whole) or 0.0) > 1)
+
+
+def in_full(view: ExampleView, anchors: Anchors) -> Shown:
+    """One example with everything that a reader needs to check a number."""
+    found = anchors.add("ex", view.example.query_id, view.response.repeat)
+    stood = shelves(view)
+    marked = {
+        (shelf.rank, claim.n) for shelf in stood for stretch in shelf.stretches for claim in stretch.begins
+    }
+    facts = examples.answer_facts(view)
+    reasons: dict[str, list[str]] = {}
+    for name, score in view.scores.items():
+        if score.status != "scored":
+            reasons.setdefault(f"{score.status}: {score.reason}" if score.reason else score.status, []).append(name)
+    return Shown(
+        found, view, examples.pieces(view),
+        {claim.n: _verdict(claim, found, marked, len(stood)) for claim in (facts.claims if facts else ())},
+        stood, examples.wanted(view), examples.checked(view), examples.cited(view), examples.missed(view),
+        tuple((reason, ", ".join(names)) for reason, names in reasons.items()),
+    )     # fmt: skip
+
+
+def _verdict(claim: Claim, found: str, marked: set[tuple[int, int]], passages: int) -> Verdict:
+    label = examples.label(claim)
+
+    def place(rank: int) -> str:
+        return f"#{found}-p{rank}-w{claim.n}" if (rank, claim.n) in marked else f"#{found}-p{rank}"
+
+    ranks = [rank for rank in (*claim.supporting, *claim.contradicting) if 1 <= rank <= passages]
+    window = claim.window.passage if claim.window is not None else 0
+    first = window if (window, claim.n) in marked else ranks[0] if ranks else 0
+    if label == "not_in_context" and first and first not in ranks:
+        ranks.append(first)     # the passage that comes closest
+    return Verdict(
+        claim, label, examples.MARKS[label], examples.says(claim), tuple((rank, place(rank)) for rank in ranks),
+        place(first) if first else "",
+    )     # fmt: skip
+
+
+def change_class(change: Change) -> str:
+    """The style of a change."""
+    return {"better": "better", "worse": "worse"}.get(change.verdict, "")
+
+
+def pairs(names: Sequence[str], values: Mapping[str, float]) -> list[str]:
+    """Values by name as text, "" where there is none."""
+    return [number(values[name]) if name in values else "" for name in names]
+
+
+def spoken(names: Sequence[str], values: Mapping[str, float]) -> str:
+    """Values by name in one line: recall@5 0.80 · mrr 0.50."""
+    return " · ".join(f"{name} {number(values[name])}" for name in names if name in values)

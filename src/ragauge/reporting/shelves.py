@@ -1,0 +1,156 @@
+"""The passages of one example, with what the judge and the labels mark in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ragauge.analysis.scorecard import ExampleView
+from ragauge.data.example import Span
+from ragauge.data.facts import Claim
+from ragauge.data.response import REDACTED, Passage
+from ragauge.reporting.examples import answer_facts, label, seen
+
+MOST_TEXT = 900       # characters of a passage shown beside those around its marks
+AROUND = 160          # characters kept on each side of a mark
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Characters [start, end) of a passage that decided a claim, or that are labelled as evidence (claim None)."""
+
+    start: int
+    end: int
+    claim: Claim | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A piece of a passage under the same marks.
+
+    Attributes:
+        text: as recorded.
+        claims: those that it decided.
+        begins: those whose mark begins here, which links land on.
+        gold: it lies in a labelled span.
+        gap: it stands for characters left out.
+    """
+
+    text: str
+    claims: tuple[Claim, ...] = ()
+    begins: tuple[Claim, ...] = ()
+    gold: bool = False
+    gap: bool = False
+
+    @property
+    def label(self) -> str:
+        """Of the claims decided here, how the first stands to the passages."""
+        return label(self.claims[0]) if self.claims else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """One passage as handed to the generator.
+
+    Attributes:
+        rank: from 1.
+        passage: as recorded.
+        stretches: its text with marks, long parts without any left out.
+        shown: characters shown; fewer than its length = cut.
+        gold: its document is labelled relevant.
+        used: it supports or is cited for a claim.
+        relevant: the judge's rating; None when not rated.
+        against: it contradicts a claim.
+        stale: a newer version of its document exists.
+    """
+
+    rank: int
+    passage: Passage
+    stretches: tuple[Stretch, ...]
+    shown: int
+    gold: bool
+    used: bool
+    relevant: bool | None
+    against: bool
+    stale: bool
+
+    @property
+    def text(self) -> str:
+        """Its text as shown."""
+        return "".join(stretch.text for stretch in self.stretches)
+
+
+def shelves(view: ExampleView) -> tuple[Shelf, ...]:
+    """The passages in rank order with their marks."""
+    known, facts = seen(view), answer_facts(view)
+    claims = facts.claims if facts else ()
+    gold = {doc_id for item in known.relevant for doc_id in item.doc_ids}
+    against = {number for claim in claims for number in claim.contradicting}
+    ratings = known.marks or {}
+    found = []
+    for rank, passage in enumerate(view.response.passages or (), 1):
+        text = passage.text if passage.text is not None else "(no text recorded)"
+        marks = [*_windows(claims, rank, text), *_gold(passage, known.spans)] if passage.text else []
+        stretches = tuple(_shorten(text, marks))
+        shown = sum(len(stretch.text) for stretch in stretches if not stretch.gap)
+        found.append(Shelf(
+            rank, passage, stretches, shown, passage.doc_id in gold, rank in known.used, ratings.get(rank),
+            rank in against, rank in known.stale,
+        ))  # fmt: skip
+    return tuple(found)
+
+
+def _windows(claims: Iterable[Claim], rank: int, text: str) -> Iterator[Mark]:
+    for claim in claims:
+        if claim.window is not None and claim.window.passage == rank and text != REDACTED:
+            start, end = max(0, claim.window.start), min(len(text), claim.window.end)
+            if start < end:
+                yield Mark(start, end, claim)
+
+
+def _gold(passage: Passage, spans: Sequence[Span]) -> Iterator[Mark]:
+    """Labelled spans inside the passage; only where its place in the document fits its text."""
+    place = passage.span
+    if place is None or passage.text is None or place.end - place.start != len(passage.text):
+        return
+    for span in spans:
+        start, end = max(span.start, place.start) - place.start, min(span.end, place.end) - place.start
+        if span.doc_id == passage.doc_id and start < end:
+            yield Mark(start, end)
+
+
+def _shorten(text: str, marks: Sequence[Mark]) -> Iterator[Stretch]:
+    """The text cut at its marks; of a long one the beginning and what stands around the marks."""
+    kept = [(0, len(text))] if len(text) <= MOST_TEXT + AROUND else _merged(
+        [(0, MOST_TEXT), *((max(0, mark.start - AROUND), min(len(text), mark.end + AROUND)) for mark in marks)]
+    )     # fmt: skip
+    at = 0
+    for start, end in kept:
+        if start > at:
+            yield Stretch(" … ", gap=True)
+        yield from _cut(text, start, end, marks)
+        at = end
+    if at < len(text):
+        yield Stretch(" … ", gap=True)
+
+
+def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if found and start <= found[-1][1] + AROUND:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            found.append((start, end))
+    return found
+
+
+def _cut(text: str, first: int, last: int, marks: Sequence[Mark]) -> Iterator[Stretch]:
+    """Characters [first, last) in pieces under the same marks."""
+    ends = {edge for mark in marks for edge in (mark.start, mark.end) if first < edge < last}
+    edges = sorted({first, last} | ends)
+    for start, end in pairwise(edges):
+        over = [mark for mark in marks if mark.start <= start and end <= mark.end]
+        claims = tuple(mark.claim for mark in over if mark.claim is not None)
+        begins = tuple(mark.claim for mark in over if mark.claim is not None and mark.start == start)
+        yield Stretch(text[start:end], claims, begins, any(mark.claim is None for mark in over))
