@@ -143,6 +143,22 @@ def test_copies_are_seen_in_any_order_and_size() -> None:
         assert copies(frame, pieces).height == 0
 
 
+pairs = st.lists(st.tuples(st.sampled_from(["q1", "q2", "q3"]), st.sampled_from("abcdef")), max_size=30)
+
+
+@settings(max_examples=100, deadline=None)
+@given(pairs, st.booleans())
+def test_copies_are_those_that_came_before(rows: list[tuple[str, str]], tidy: bool) -> None:
+    """A row is a copy when a row of lower rank holds the same document of the same query, and only then."""
+    if tidy:
+        rows = sorted(rows, key=lambda row: row[0])
+    ranked = [(query, doc, [other for other, _ in rows[: i + 1]].count(query)) for i, (query, doc) in enumerate(rows)]
+    run = pl.DataFrame(ranked, {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64}, orient="row")
+    again = [row for i, row in enumerate(ranked) if row[:2] in rows[:i]]
+    for pieces in (starts(run["query_id"]), None) if tidy else (None,):
+        assert sorted(copies(run, pieces).rows()) == sorted(again)
+
+
 def test_run_without_rows() -> None:
     """A run in which nothing is left is an empty retrieval for every query."""
     report = evaluated({"q1": {"a": 1}, "q2": {"b": 1}}, {})
