@@ -14,6 +14,7 @@ from ragauge.judging.local.index import carries_content, units_of
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
+SYSTEMS = ("chatgpt", "fid", "gpt35", "gpt4", "newbing")     # whose answers EVOUNA has
 FEWEST = 2     # texts of other questions that stand beside a question's own
 
 
@@ -24,6 +25,15 @@ class Labelled(NamedTuple):
     claim: str
     passages: tuple[str, ...]
     supported: int
+
+
+class Answered(NamedTuple):
+    """A question with its accepted answers, what each system answered, and whether people called that right."""
+
+    query: str
+    accepted: tuple[str, ...]
+    answers: dict[str, str]
+    right: dict[str, bool]
 
 
 class Pair(NamedTuple):
@@ -76,12 +86,25 @@ def human_answers() -> dict[str, list[tuple[str, str]]]:
     return {"CLAPNQ": clapnq, "PubMedQA": pubmed}
 
 
+def accepted_answers() -> list[Answered]:
+    """Every proper question of EVOUNA's TriviaQA half; accepted answers are divided by "/" there."""
+    rows = json.loads(DATA.joinpath("qa_eval_evouna", "TQ.json").read_text(encoding="utf-8"))
+    return [
+        Answered(
+            row["question"],
+            tuple(text.strip() for text in str(row["golden_answer"]).split("/") if text.strip()),
+            {system: row[f"answer_{system}"] for system in SYSTEMS},
+            {system: row[f"judge_{system}"] for system in SYSTEMS},
+        )
+        for row in rows
+        if not row["improper"]
+    ]
+
+
 def short_answers() -> dict[str, list[tuple[str, str, bool]]]:
     """Per system: its answer, the accepted answers (divided by "/"), and whether people called it right (EVOUNA)."""
-    text = DATA.joinpath("qa_eval_evouna", "TQ.json").read_text(encoding="utf-8")
-    rows = [row for row in json.loads(text) if not row["improper"]][:1_000]
-    systems = ("chatgpt", "fid", "gpt35", "gpt4", "newbing")
-    return {s: [(r[f"answer_{s}"], str(r["golden_answer"]), r[f"judge_{s}"]) for r in rows] for s in systems}
+    rows = accepted_answers()[:1_000]
+    return {s: [(row.answers[s], "/".join(row.accepted), row.right[s]) for row in rows] for s in SYSTEMS}
 
 
 def _with_hardest(source: str, asked: dict[str, list[str]]) -> Iterator[Pair]:

@@ -53,11 +53,18 @@ class RateSentences:
 
 @dataclass(frozen=True, slots=True)
 class Agree:
-    """Which answer claims agree with the reference, and which reference claims the answer states."""
+    """Which answer claims agree with the reference, and which reference claims the answer states.
+
+    The question is seen because short answers and references cannot be compared without it ("24 months"), the answer
+    for what no claim holds (a bare "Yes.").
+    """
 
     question: ClassVar = "agree"
     answer_claims: tuple[str | None, ...]     # None: the claim itself could not be had
     reference_claims: tuple[str, ...]
+    query: str = ""
+    accepted: tuple[str, ...] = ()     # the other accepted answers, each whole
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +138,8 @@ def inputs_for(
             claims = reference_claims(example)
             if not isinstance(verified, AnswerFacts) or not claims:
                 return None
-            return Agree(tuple(claim.text for claim in verified.claims), claims)
+            mine = tuple(claim.text for claim in verified.claims)
+            return Agree(mine, claims, example.query, example.references[1:], answer or "")
         case "cover_aspects":
             parts = example.aspects
             return CoverAspects(example.query, parts, answer) if parts and answer is not None else None

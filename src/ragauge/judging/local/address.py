@@ -36,7 +36,7 @@ _TIME = re.compile(r"(?:^|\band |[,;] )when\b|\b(?:what|which) (?:year|date|day|
 _NAME = re.compile(
     r"(?:^|\band |[,;] )(?:who|whom|whose|where)\b|\b(?:what|which) (?:city|country|person|town|state)\b", re.IGNORECASE
 )
-_POLAR = re.compile(
+POLAR = re.compile(
     r"^\W*(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may|must)\b", re.IGNORECASE
 )
 _YES_NO = re.compile(r"^\W*(?:yes|no|true|false|ja|nein|oui|non|s[ií]|no|sim|não|是|不是|はい|いいえ)\b", re.IGNORECASE)
@@ -90,7 +90,7 @@ def address(query: str, said: Statements, answer: str, cosine: float | None, mod
 
 
 def _wanted(query: str) -> Wanted | None:
-    if _POLAR.match(query):
+    if POLAR.match(query):
         return "yes or no"
     if _NUMBER.search(query):
         return "number"

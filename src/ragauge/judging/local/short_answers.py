@@ -1,0 +1,251 @@
+"""Whether an answer states a short reference: a name, a number, a date, a phrase of few words, a list of such."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate
+
+from ragauge.judging.local.contrast import NEGATIONS
+from ragauge.judging.local.index import STOPS, haystack
+from ragauge.judging.local.statements import bare
+from ragauge.text.names import fold, written
+from ragauge.text.specifics import Kind, Specific, find, found_in
+from ragauge.text.tokens import stem, words
+from ragauge.text.units import UNITS
+
+EXACT: tuple[Kind, ...] = ("number", "date", "percent")
+MOST_WORDS = 8          # of a phrase
+MOST_SENTENCE_WORDS = 3     # of one that ends as a sentence does
+LOOKED_AT = 4_000       # characters of a claim
+REACH = 3               # words that may stand between those of a phrase, and as many again as it has words
+LONG_WORD = 7           # letters from which on one may differ
+COMPOUND = 4            # letters from which on a phrase may be written in one word
+BEFORE = 3              # words before a mention that may negate it
+MOST_READINGS = 8
+ROUND_ZEROS = 2         # at the end of a number that is taken for a rounded one
+DESCRIBING = 4          # words with content, in small letters, from which on a phrase describes
+
+ENDS = re.compile(r"[.!?。！？]\s*$")
+ROUND = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]")
+ALSO = re.compile(r"^\W*(?:or|accept|allow|also|aka|a\.k\.a\.?|also known as|formerly|now)\b[\s:]*", re.IGNORECASE)
+INITIALS = re.compile(r"^[A-Z][A-Z.&]{1,7}$")
+GLOSS = re.compile(r"[,;]\s+(?:who|whom|whose|which|that|where|when|because|so|as|about)\b[\s\S]*", re.IGNORECASE)
+EITHER = re.compile(r"\s+(?:or|aka|a\.k\.a\.?|also known as)\s+|\s*[/;|]\s*|\s+=\s+", re.IGNORECASE)
+EACH = re.compile(r"\s*,\s*(?:and\s+|&\s*)?(?!\d{3}(?!\d))|\s+(?:and|und|et|y|e)\s+|\s*[&+]\s*", re.IGNORECASE)
+OWNER = re.compile(r"['’]s?(?!\w)")
+SPELLED = {"one": "1", "zero": "0"}     # no numbers to check elsewhere ("one of them"), but they are as a whole answer
+_ARTICLES = "der die das den dem des le la les los las il lo gli os du di del della"
+ARTICLES = frozenset(_ARTICLES.split())
+GLUED = re.compile(r"^([^\W\d_]{3,})\d{1,2}$")      # a footnote's number
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One member of a short reference.
+
+    Attributes:
+        words: stems of its words with content, numbers left out; of all its words where none has any.
+        numbers: its numbers, dates and percentages.
+        joined: its words in one.
+        compound: whether that is long enough to be looked for as it is.
+    """
+
+    words: tuple[str, ...]
+    numbers: tuple[Specific, ...]
+    joined: str
+    compound: bool = True
+
+    def repeats(self, query: frozenset[str]) -> bool:
+        """Whether the part has no word that the question, given by its stems, has not."""
+        return not self.numbers and query.issuperset(self.words) and not STOPS.issuperset(self.words)
+
+
+def is_short(reference: str) -> bool:
+    """Whether a reference is a phrase rather than a statement.
+
+    >>> is_short("Paris"), is_short("8 May 1945"), is_short("The warranty lasts two years.")
+    (True, True, False)
+    """
+    count = len(written(reference[:LOOKED_AT]))
+    return 0 < count <= (MOST_SENTENCE_WORDS if ENDS.search(reference) else MOST_WORDS)
+
+
+def is_descriptive(phrase: str) -> bool:
+    """Whether a phrase describes rather than names: it may be told in other words.
+
+    >>> is_descriptive("teaching the theory of evolution in schools"), is_descriptive("Pride and Prejudice")
+    (True, False)
+    """
+    plain = [word for word in written(phrase) if word[0].islower() and word not in STOPS]
+    return len(plain) >= DESCRIBING and len(EACH.split(phrase)) <= 2
+
+
+def is_negated(text: str) -> bool:
+    """Whether a statement denies: an odd number of negations."""
+    return sum(word in NEGATIONS or word.endswith("n't") for word in words(text)) % 2 == 1
+
+
+@lru_cache(maxsize=4_096)
+def readings(reference: str) -> tuple[tuple[Part, ...], ...]:
+    """What a short reference accepts: any of these, each of which needs all its parts.
+
+    >>> [[part.joined for part in each] for each in readings("Chile and Peru")]
+    [['chile', 'peru']]
+    >>> [[part.joined for part in each] for each in readings("the sea (or ocean)")]
+    [['thesea'], ['ocean']]
+    """
+    found = []
+    for text in _alternatives(reference):
+        members = [part for part in map(_part, EACH.split(text)) if part is not None]
+        if members:
+            found.append(tuple(members))
+    return tuple(dict.fromkeys(found))[:MOST_READINGS]
+
+
+def _alternatives(reference: str) -> Iterator[str]:
+    text = bare(reference).strip(" \t\"'“”‘’«».")
+    inner = [first or second for first, second in ROUND.findall(text)]
+    outer = " ".join(ROUND.sub(" ", text).split())
+    for one in [GLOSS.sub("", outer), *inner]:
+        if one is not outer and one in inner and outer and not (ALSO.match(one) or INITIALS.match(one)):
+            continue
+        yield from (ALSO.sub("", part) for part in EITHER.split(one))
+
+
+def _part(text: str) -> Part | None:
+    text = SPELLED.get(text.strip().lower(), text)
+    numbers = find(text, EXACT)
+    rest = list(text)
+    for one in numbers:
+        rest[one.start : one.end] = " " * (one.end - one.start)
+    units = {one.unit for one in numbers}
+    own = [word for word in plain_words("".join(rest)) if UNITS.get(word) not in units]
+    content = [_unit(word) for word in own if word not in STOPS and word not in ARTICLES]
+    if not content and not numbers:
+        content = [_unit(word) for word in plain_words(text)]
+    pieces = [fold(word) for word in written(text)]
+    joined = "".join(pieces)
+    compound = len(joined) >= COMPOUND or (len(joined) > 2 and len(joined) == len(pieces))
+    return Part(tuple(content), numbers, joined, compound) if content or numbers else None
+
+
+def plain_words(text: str) -> list[str]:
+    """The words of a text, folded, without the endings of owners."""
+    return [fold(word) for word in written(OWNER.sub("", text))]
+
+
+def plain_units(text: str) -> list[str]:
+    """The stems of a text's words with content, as parts are compared by."""
+    return [_unit(word) for word in plain_words(text) if word not in STOPS]
+
+
+@lru_cache(maxsize=16_384)
+def _unit(word: str) -> str:
+    """A word's stem; of a very short stem the word itself, so that "one" is not "on"."""
+    found = stem(word)
+    return found if len(found) > 2 else word
+
+
+class Said:
+    """A claim of the answer, made ready for looking up."""
+
+    def __init__(self, claim: str) -> None:
+        self.text = claim[:LOOKED_AT]
+        raw = plain_words(self.text)
+        self.words = [glued[1] if (glued := GLUED.match(word)) else word for word in raw]
+        self.places: dict[str, list[int]] = {}
+        for place, word in enumerate(self.words):
+            for unit in {_unit(word), _unit(raw[place])}:
+                self.places.setdefault(unit, []).append(place)
+        pieces = [fold(word) for word in written(self.text)]
+        self.joined = "".join(pieces)
+        self.edges = set(accumulate(map(len, pieces), initial=0))
+
+    def says(self, part: Part) -> bool:
+        """Whether the claim names a part, and does not deny it."""
+        if not all(self.counts(one) for one in part.numbers):
+            return False
+        if not part.words:
+            return True
+        place = self._together([self.where(word) for word in part.words])
+        return part.compound and self._compound(part.joined) if place is None else not self._denied(place, part)
+
+    def counts(self, one: Specific) -> bool:
+        """Whether a number or date is there, and counts the same; a round one also where the exact one is."""
+        if not found_in(one, haystack(self.text)):
+            return one.kind == "number" and any(_rounds(other, one) for other in self.numbers)
+        if not one.unit:
+            return True
+        same = {one.normal, one.other} - {""}
+        units = {other.unit for other in self.numbers if same & {other.normal, other.other}}
+        return not units or "" in units or one.unit in units
+
+    @cached_property
+    def numbers(self) -> tuple[Specific, ...]:
+        """The claim's numbers, dates and percentages."""
+        return find(self.text, EXACT)
+
+    def _compound(self, joined: str) -> bool:
+        """Whether the words stand there, whatever is put between them: seashells, sea-shells, sea shells."""
+        at = self.joined.find(joined)
+        while at >= 0:
+            if at in self.edges and at + len(joined) in self.edges:
+                return True
+            at = self.joined.find(joined, at + 1)
+        return False
+
+    def where(self, unit: str) -> Sequence[int]:
+        """Places of a word, or of one spelled nearly so."""
+        exact = self.places.get(unit)
+        if exact is not None:
+            return exact
+        return [place for other, places in self.places.items() if _alike(unit, other) for place in places]
+
+    def _together(self, places: Sequence[Sequence[int]]) -> int | None:
+        """The first place where all the words stand near each other."""
+        if not all(places):
+            return None
+        reach = 2 * len(places) + REACH if len(places) > 1 else 0
+        rarest = min(places, key=len)
+        for at in rarest:
+            if all(any(abs(other - at) <= reach for other in others) for others in places):
+                return at
+        return None
+
+    def _denied(self, place: int, part: Part) -> bool:
+        if not NEGATIONS.isdisjoint(part.words):
+            return False
+        before = self.words[max(0, place - BEFORE) : place]
+        return any(word in NEGATIONS for word in before) and "only" not in before
+
+
+def _rounds(exact: Specific, rough: Specific) -> bool:
+    """Whether a number is the rounded form of another: 24,901 miles are 24,900 miles."""
+    digits = rough.normal.rstrip("0")
+    zeros = len(rough.normal) - len(digits)
+    if zeros < ROUND_ZEROS or not digits.isdigit() or not exact.normal.replace(".", "", 1).isdigit():
+        return False
+    if exact.kind != "number" or (exact.unit and rough.unit and exact.unit != rough.unit):
+        return False
+    return round(float(exact.normal) / float(f"1e{zeros}")) == int(digits)
+
+
+def _alike(word: str, other: str) -> bool:
+    """Whether two words are spellings or forms of one: one letter of a long one differs, or an ending."""
+    if word[0] != other[0] or not word.isalpha() or not other.isalpha():
+        return False
+    short, long = sorted((word, other), key=len)
+    if len(short) >= LONG_WORD - 1 and len(long) - len(short) <= 3 and long.startswith(short):
+        return True
+    return len(long) >= LONG_WORD and len(long) - len(short) <= 1 and _one_apart(short, long)
+
+
+def _one_apart(short: str, long: str) -> bool:
+    """Whether one letter put in, left out or changed makes one word of the other."""
+    at = 0
+    while at < len(short) and short[at] == long[at]:
+        at += 1
+    return short[at + (len(short) == len(long)) :] == long[at + 1 :]
