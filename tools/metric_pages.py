@@ -16,7 +16,7 @@ from typing import Any
 
 from ragauge.metrics import answer, context, retrieval
 from ragauge.metrics.base import Metric, shown
-from ragauge.metrics.catalogue import FAMILIES, entries, questions, samples
+from ragauge.metrics.catalogue import FAMILIES, entries, family, questions, samples
 from ragauge.metrics.docstring import parts
 from ragauge.metrics.presets import PRESETS
 
@@ -49,9 +49,9 @@ def page() -> str:
     """The whole page."""
     lines = [INTRO, *_presets()]
     listed = {entry["name"]: entry for entry in entries()}
-    for family, classes in FAMILIES.items():
-        lines += [f"## {family.capitalize()}", "", cleandoc(ABOUT[family].__doc__ or ""), ""]
-        lines += [line for cls in classes for line in _metric(cls, listed[cls.name()])]
+    for name in FAMILIES:
+        lines += [f"## {name.capitalize()}", "", cleandoc(ABOUT[name].__doc__ or ""), ""]
+        lines += [line for cls in family(name) for line in _metric(cls, listed[cls.name()])]
     return "\n".join(lines).rstrip() + "\n"
 
 
