@@ -23,14 +23,25 @@ def list_runs(store: options.Store = "", as_json: options.Json = False) -> None:
 def show(
     run: Annotated[str, typer.Argument(help="A stored run: id, name or latest.")],
     example: Annotated[str, typer.Argument(help="One example's query_id, to see its claims and passages.")] = "",
+    alignment: Annotated[
+        bool, typer.Option("--alignment", help="Which ranks its answers use, and where evidence is lost on the way.")
+    ] = False,
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
-    """Show a run, or one example of it with every claim and what it rests on."""
+    """Show a run, or one example of it with every claim and what it rests on, or how its ranking is used."""
     from ragauge.api.runs import open_run
+    from ragauge.errors import UsageError
+    from ragauge.reporting.alignment import alignment_json, alignment_text
     from ragauge.reporting.one_example import example_json, example_text
 
+    if example and alignment:
+        raise UsageError("--alignment is about a whole run: leave out the query_id, or the option.")
     opened = open_run(run, store=store or None)
+    if alignment:
+        card = opened.scorecard().card
+        show_json(alignment_json(card)) if as_json else shown(alignment_text(card))
+        return
     if example:
         view = opened.example(example)
         show_json(example_json(view)) if as_json else shown(example_text(view))

@@ -7,6 +7,7 @@ from typing import Any
 
 from ragauge.analysis.overview import Baseline, Change
 from ragauge.analysis.scorecard import Finding, Reading, Scorecard, Summary
+from ragauge.reporting.overview_json import overview_json
 
 
 def summary_json(summary: Summary) -> dict[str, Any]:
@@ -96,4 +97,5 @@ def as_json(card: Scorecard) -> dict[str, Any]:
         "cost": card.took.get("cost", 0.0),
         "took": dict(card.took),
         "baseline": None if card.baseline is None else baseline_json(card.baseline),
+        **overview_json(card.overview),
     }

@@ -1,0 +1,112 @@
+"""The misalignment page in a terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from ragauge.analysis.overview import Alignment, Estimate, LengthBand, Overview, RankUse, Stage, Timing
+from ragauge.analysis.scorecard import JudgeNote, Scorecard
+from ragauge.data.run import Run
+from ragauge.reporting.alignment import alignment_json, alignment_text, whose
+from ragauge.reporting.as_json import as_json
+from ragauge.reporting.overview_json import overview_json
+from ragauge.stats.result import Interval
+
+HALF = Estimate(0.5, Interval(0.4, 0.6, "wilson"), 100)
+RANKS = (RankUse(1, 100, 50, 50, 60, 45), RankUse(2, 100, 30, 20, None, None), RankUse(3, 40, 5, 1, 0, 0))
+FOUND = Alignment(
+    ranks=RANKS, answers=100, ignored_top=50, ignored_share=HALF, flagged=True, unused=29, correlation=-0.4,
+    correlation_interval=Interval(-0.5, -0.3, "jackknife over clusters"),
+    positions={"first": HALF, "middle": Estimate(None, None, 0), "last": Estimate(0.2, None, 1)},
+)     # fmt: skip
+OVERVIEW = Overview(
+    causes_by_segment={"type": {"a": {"noise": 3, "": 1}, "b": {}}},
+    alignment=FOUND,
+    lengths=(LengthBand(10, 90, 7, {"faithfulness": HALF}), LengthBand(91, 4_000, 6, {"faithfulness": HALF})),
+    stages=(Stage("candidates", HALF), Stage("top n of the candidates", HALF)),
+    timings=(Timing("total", 9, 1.0, 2.0, 3.0),),
+)
+
+
+def card_of(overview: Overview, name: str = "k=5") -> Scorecard:
+    return Scorecard(Run("r1", name), JudgeNote("local-1"), 100, 0, (), {}, (), {}, 0, (), overview=overview)
+
+
+def printed(card: Scorecard, width: int = 100) -> str:
+    console = Console(width=width, color_system=None, force_terminal=False)
+    with console.capture() as captured:
+        console.print(alignment_text(card))
+    return captured.get()
+
+
+def test_numbers_are_all_there() -> None:
+    """Every table has its rows, and what is not known is said so."""
+    text = printed(card_of(OVERVIEW))
+    assert "100 answers with claims over passages" in text
+    assert "not used in 50 of 100 answers, 50% [40%, 60%]" in text
+    assert "29 of 100 (29%) answers use no passage" in text
+    rows = [line.split() for line in text.splitlines()]
+    assert ["1", "50", "of", "100", "(50%)", "█" * 12, "50", "45", "of", "60", "(75%)"] in rows
+    assert ["2", "30", "of", "100", "(30%)", "█" * 7, "20", "not", "known"] in rows
+    assert ["3", "5", "of", "40", "(12%)", "█" * 3, "1", "none", "relevant"] in rows
+    assert ["first", "third", "0.50", "[0.40,", "0.60]", "100"] in rows
+    assert "middle third" not in text
+    assert ["candidates,", "as", "many", "as", "handed", "on", "0.50", "[0.40,", "0.60]", "100"] in rows
+    assert ["91", "to", "4,000", "6", "0.50", "[0.40,", "0.60]"] in rows
+
+
+def test_nothing_known() -> None:
+    """Without evidence the page says what it would need, and shows what else there is."""
+    text = printed(card_of(replace(OVERVIEW, alignment=None)))
+    assert "needs answers with claims" in text
+    assert "Labelled documents still there" in text
+    assert alignment_json(card_of(Overview()))["alignment"] is None
+
+
+def test_a_phone_wide_terminal_shows_it() -> None:
+    """At 80 columns no row is cut off, and a hostile name cannot colour it."""
+    text = printed(card_of(OVERVIEW, "\x1b[31m[red]x"), width=80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "\x1b" not in text
+    assert "[red]x" in text
+    assert "45 of 60" in text
+
+
+@pytest.mark.parametrize(
+    ("relevant", "used", "says"),
+    [
+        (60, 58, "mostly the ranking"),          # Wilson from 0.886
+        (60, 20, "the generator passes over"),   # to 0.459
+        (60, 42, "does not tell whose"),         # 0.70: on both sides
+        (0, 0, "Look at chunk size"),
+        (None, None, "Look at chunk size"),
+    ],
+)
+def test_whose_fault(relevant: int | None, used: int | None, says: str) -> None:
+    """Relevant first passages that are used clear the generator; relevant ones passed over do not."""
+    assert says in whose(RankUse(1, 100, 50, 50, relevant, used))
+
+
+def test_json_says_the_same() -> None:
+    """The scorecard's JSON holds the overview under fixed names, and the page's JSON a part of it."""
+    whole: dict[str, Any] = as_json(card_of(OVERVIEW))
+    json.dumps(whole, allow_nan=False)
+    assert whole["causes_by_segment"] == {"type": {"a": {"noise": 3, "": 1}, "b": {}}}
+    assert whole["latency"] == {"total": {"n": 9, "p50": 1.0, "p95": 2.0, "p99": 3.0}}
+    assert whole["stages"][0] == {"name": "candidates", "mean": 0.5, "ci": [0.4, 0.6], "n": 100}
+    assert whole["alignment"]["ignored_top_ranked"] == {
+        "count": 50, "mean": 0.5, "ci": [0.4, 0.6], "n": 100, "flagged": True,
+    }
+    assert whole["alignment"]["ranks"][1] == {
+        "rank": 2, "n": 100, "used": 30, "highest_used": 20, "relevant": None, "relevant_used": None,
+    }
+    assert whole["context_length"][1]["metrics"]["faithfulness"]["mean"] == 0.5
+    part = alignment_json(card_of(OVERVIEW))
+    assert {name: whole[name] for name in part if name in overview_json(OVERVIEW)} == {
+        name: part[name] for name in ("alignment", "stages", "context_length")
+    }
