@@ -1,0 +1,1 @@
+"""Evaluation cases whose cause of failure is known, because it was planted."""

@@ -1,0 +1,43 @@
+"""Attribution on cases whose cause is known because it was planted."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragauge.analysis.attribute import attribute
+from ragauge.analysis.causes.row import Row
+from ragauge.analysis.causes.table import ROWS
+from ragauge.metrics.facts import Facts
+from ragauge.systems.planted.cases import planted_cases
+
+CASES = planted_cases()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_right_cause_with_perfect_evidence(seed: int) -> None:
+    """With the verdicts of a judge without error, every planted cause is named, in 100 % of the cases."""
+    wrong = [
+        (case.example.query_id, cause and cause.name)
+        for case in planted_cases(seed=seed)
+        for cause in [attribute(Facts(case.example, case.response, case.evidence), indexed=case.listing)]
+        if cause is None or cause.name != case.cause
+    ]
+    assert wrong == []
+
+
+def test_without_the_fault_nothing_failed() -> None:
+    """The same answers without the planted fault are no failures."""
+    for case in CASES:
+        assert attribute(Facts(case.example, case.sound, case.sound_evidence)) is None, case.example.query_id
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
+def test_what_decided_is_told(row: Row) -> None:
+    """Every case says in words what decided it; a second opinion has words of its own and names another cause."""
+    for case in (case for case in CASES if case.cause == row.name):
+        cause = attribute(Facts(case.example, case.response, case.evidence), indexed=case.listing)
+        assert cause is not None
+        assert (cause.component, cause.fix) == (row.component, row.fix)
+        assert cause.decided_by
+        assert bool(cause.second) == bool(cause.second_by)
+        assert cause.second != row.name
