@@ -13,7 +13,7 @@ LONG_RUN = re.compile(r"[^\W\d_]{200,}|\s{200,}|(?:[^\w\s]|_){200,}")
 CUT = 64
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=512)     # whole passages: few, so that the memory of a process does not grow with the run
 def count(text: str) -> int:
     """Tokens of a text in the cl100k encoding; other models' encodings differ by some per cent.
 

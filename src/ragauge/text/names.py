@@ -177,7 +177,7 @@ def _shouted(text: str, start: int, end: int) -> bool:
     return len(letters) > 20 and all(map(str.isupper, letters))
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=4_096)
 def canonical(name: str) -> str:
     """A name for comparing: words in small letters without accents, a space between; dots of acronyms left out.
 

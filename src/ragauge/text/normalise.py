@@ -13,7 +13,7 @@ SPACELESS = re.compile(f"[{UNSPACED}]")
 ASCII_SIGNS = re.compile(r"[!-/:-@\[-`{-~]")
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=256)     # an answer and its references are read by several metrics in a row
 def answer(text: str) -> str:
     """An answer for comparing: small letters, without punctuation and English articles, single spaces.
 

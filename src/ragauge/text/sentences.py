@@ -32,6 +32,7 @@ CITED = re.compile(r"\s*(?:\[\^?\w{1,12}(?:\s*[,;–-]\s*\w{1,12}){0,9}\]|【[^�
 NEXT, WORD = re.compile(r"\s*(\S)"), re.compile(r"[^\W_]")
 
 NARROWEST_WRAP, WIDEST_WRAP = 50, 132
+MOST_REMEMBERED = 4_000_000     # characters after which the splitter forgets what it decided: about a megabyte
 
 
 def split(text: str) -> tuple[Sentence, ...]:
@@ -56,7 +57,18 @@ def _latin() -> Callable[[str], Iterable[tuple[int, int]]]:
     """The splitter for scripts that end a sentence with a full stop; its model is in the package."""
     import nupunkt
 
-    return nupunkt.load("default").span_tokenize
+    splitter = nupunkt.load("default")
+    remembered = 0
+
+    def spans(piece: str) -> Iterable[tuple[int, int]]:
+        nonlocal remembered
+        remembered += len(piece)
+        if remembered > MOST_REMEMBERED:
+            splitter.clear_decision_cache()
+            remembered = 0
+        return splitter.span_tokenize(piece)
+
+    return spans
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:

@@ -81,7 +81,7 @@ def _grams(found: Sequence[str]) -> Iterator[str]:
             yield from pieces(word)
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def pieces(word: str) -> tuple[str, ...]:
     """A word's pieces of four letters; a short word or a number is one piece."""
     if len(word) <= GRAM or word[0].isdigit():

@@ -99,4 +99,10 @@ def _load() -> Any:
         root.handlers[:] = handlers
         root.setLevel(level)
     folder = Path(str(wordllama.__file__)).parent
-    return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+    model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+    # The tokenizer keeps the last 10,000 texts with their pieces, up to 60 MB, since its model cuts no words apart. A
+    # text seldom comes twice here, and without them it is no slower.
+    keep_texts = getattr(model.tokenizer.model, "_resize_cache", None)
+    if keep_texts is not None:
+        keep_texts(0)
+    return model

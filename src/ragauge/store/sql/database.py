@@ -106,7 +106,9 @@ def _engine(url: str) -> Engine:
         # way. FULL also syncs the log at each commit: judged answers cost money or hours, and one commit holds a whole
         # batch, so surviving a power cut costs a few milliseconds a second.
         cursor.execute("PRAGMA synchronous = FULL")
-        cursor.execute("PRAGMA cache_size = -16384")  # 16 MB a connection
+        # 2 MB a connection, full after a few hundred answers: the operating system keeps the file's pages as well, and
+        # a larger cache made importing and judging no faster, but let every process grow with the store
+        cursor.execute("PRAGMA cache_size = -2048")
         cursor.close()
 
     @event.listens_for(engine, "begin")

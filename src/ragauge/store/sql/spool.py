@@ -22,8 +22,8 @@ from ragauge.store.contracts import Record
 from ragauge.store.packing import pack
 from ragauge.store.sql.texts import sha_of
 
-IN_MEMORY = 8_000_000  # bytes of a spool that stay out of the disk
-REMEMBERED = 20_000  # texts and examples known to be in the spool already; older ones are written again
+IN_MEMORY = 1_000_000  # bytes of a spool that stay out of the disk
+REMEMBERED = 8_000  # texts and examples known to be in the spool already; older ones are written again
 
 # query_key, repeat, weight, absent, has groups, has example, lengths of query_id, groups, example, body; hashes, texts
 HEAD = struct.Struct("<qqd???QQQQQQ")
