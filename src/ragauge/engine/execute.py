@@ -10,12 +10,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from ragauge.engine.answering import Answering
+from ragauge.engine.budget import Budget, BudgetReached
 from ragauge.engine.judge_batch import Judged, Work
 from ragauge.engine.judges import spec_of
+from ragauge.engine.models import CallCounts, Calling, Models, asks_models
 from ragauge.engine.plan import Plan
 from ragauge.engine.pool import InProcess, Pool, Processes, Timed
 from ragauge.engine.worker import Task
 from ragauge.errors import UsageError
+from ragauge.llm.build import build_model
+from ragauge.llm.prices import price
 from ragauge.metrics.catalogue import parse
 from ragauge.store.open import Store
 
@@ -36,6 +40,7 @@ class Progress:
         seconds_left: at this rate; None before the first batch.
         asked: questions asked so far.
         reused: questions answered by what was stored.
+        calling: calls to models, where there are any.
     """
 
     done: int
@@ -44,6 +49,7 @@ class Progress:
     seconds_left: float | None
     asked: int
     reused: int
+    calling: CallCounts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,8 @@ class Outcome:
         seconds: how long it took.
         workers: processes that worked; 1 = this one.
         notes: what went wrong and was mended, such as a worker that died.
+        calling: calls to models, where there were any.
+        stopped: why it ended early; "" when it did not.
     """
 
     done: int
@@ -69,6 +77,8 @@ class Outcome:
     seconds: float
     workers: int
     notes: tuple[str, ...] = ()
+    calling: CallCounts | None = None
+    stopped: str = ""
 
 
 async def execute(
@@ -78,6 +88,7 @@ async def execute(
     workers: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     limit: int | None = None,
+    calling: Calling | None = None,
 ) -> Outcome:
     """Evaluates what the plan has left, in its order. What is finished is durable, whatever ends it.
 
@@ -88,17 +99,22 @@ async def execute(
             in this process.
         progress: called after every batch.
         limit: stop after so many responses; the next call goes on from there.
+        calling: how models are called, where the judge is one; what may be spent is in it.
     """
     if workers is not None and workers < 1:
         raise UsageError(f"workers must be at least 1, got {workers}.")
     if plan.listing is not None and plan.listing != store.listings.read(plan.run_id):
         store.listings.write(plan.run_id, plan.listing)     # before workers read it
     todo = min(plan.pending, plan.pending if limit is None else max(0, limit))
-    pool = _pool(plan, store, workers, todo)
+    pool = _models(plan, store, calling) or _pool(plan, store, workers, todo)
     execution = _Execution(plan, store, pool, todo, progress)
     try:
         await execution.run()
+    except BudgetReached as end:
+        execution.stopped = str(end)
     finally:
+        if isinstance(pool, Models):
+            await pool.close()
         execution.close()
     return execution.outcome()
 
@@ -118,6 +134,7 @@ class _Execution:
     size: int = FIRST
     place: int = 0
     again: list[int] = field(default_factory=list)
+    stopped: str = ""
     # writes wait for the disk: in a thread of their own, so that the event loop and the workers do not
     writer: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="ragauge-store")
@@ -156,6 +173,8 @@ class _Execution:
             seconds=time.perf_counter() - self.started,
             workers=self.pool.workers,
             notes=tuple(self.pool.notes),
+            calling=self._calling(),
+            stopped=self.stopped,
         )
 
     def _next(self) -> tuple[Sequence[int], bool] | None:
@@ -213,7 +232,18 @@ class _Execution:
         rate = self.done / max(time.perf_counter() - self.started, 1e-9)
         left = (self.todo - self.done) / rate if rate > 0 else None
         done, total = self.plan.done + self.done, self.plan.total
-        return Progress(done, total, rate, left, self.asked, self.reused)
+        return Progress(done, total, rate, left, self.asked, self.reused, self._calling())
+
+    def _calling(self) -> CallCounts | None:
+        return self.pool.calling() if isinstance(self.pool, Models) else None
+
+
+def _models(plan: Plan, store: Store, calling: Calling | None) -> Models | None:
+    """The pool for a judge that asks models; None for any other."""
+    if plan.judge is None or not asks_models(plan.judge):
+        return None
+    work = Work(plan.metrics, plan.questions, plan.judge, Answering(), plan.judge_repeat, plan.listing)
+    return Models(work, plan.judge, calling or Calling(build_model, Budget(None, price)), store, plan.run_id)
 
 
 def _pool(plan: Plan, store: Store, workers: int | None, todo: int) -> Pool:

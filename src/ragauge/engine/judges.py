@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from ragauge.analysis.scorecard import JudgeNote
 from ragauge.errors import JudgeError, UnknownName
 from ragauge.judging.judge import Judge
+from ragauge.llm.build import PROVIDERS
 
 
 def _local() -> Judge:
@@ -18,8 +19,6 @@ def _local() -> Judge:
 
 BUILDERS: Mapping[str, Callable[[], Judge]] = {"local": _local}
 
-MODELS = frozenset({"openai", "openai-chat", "anthropic", "google", "hybrid"})
-
 # judge_id -> spec. An id names everything that changes a judge's verdicts, so a judge of the same id built elsewhere
 # from the same spec is the same judge.
 _SPECS: dict[str, str] = {}
@@ -29,20 +28,25 @@ def build_judge(spec: str) -> Judge:
     """The judge that a spec names.
 
     Args:
-        spec: "local", or MODULE:NAME of something of your own that is called without arguments and returns a Judge.
+        spec: "local"; provider:model of a language model (see `judging.model.spec`); or MODULE:NAME of something of
+            your own that is called without arguments and returns a Judge.
 
     Raises:
-        UnknownName: no such judge.
-        JudgeError: a model is asked for, or MODULE:NAME cannot be found or does not return a judge.
+        UnknownName: no such judge, provider or setting.
+        UsageError: a model's spec that cannot be read.
+        JudgeError: MODULE:NAME cannot be found or does not return a judge.
     """
     if spec in BUILDERS:
         judge = BUILDERS[spec]()
-    elif spec.partition(":")[0] in MODELS:
-        raise JudgeError(f"{spec}: this version has no model judges yet. Use --judge local, or a judge of your own.")
+    elif spec.partition(":")[0] in PROVIDERS:
+        from ragauge.judging.model.judge import ModelJudge
+
+        judge = ModelJudge.of(spec)
     elif ":" in spec and spec.partition(":")[0].replace(".", "").isidentifier():
         judge = _own(spec)
     else:
-        raise UnknownName("judge", spec, [*BUILDERS, "none"], "A judge of your own is written MODULE:NAME.")
+        known = [*BUILDERS, "none", *(f"{provider}:MODEL" for provider in PROVIDERS)]
+        raise UnknownName("judge", spec, known, "A judge of your own is written MODULE:NAME.")
     _SPECS[judge.judge_id] = spec
     return judge
 

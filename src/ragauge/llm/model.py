@@ -6,10 +6,12 @@ from typing import Literal, Protocol
 
 from ragauge.data.ask import Ask, ModelName, Reply, Usage
 
-Trouble = Literal["rate_limited", "server", "timeout", "connection", "too_long", "refused", "auth", "unknown_model"]
+Trouble = Literal[
+    "rate_limited", "server", "timeout", "connection", "too_long", "refused", "auth", "quota", "unknown_model"
+]
 
 PASSING: frozenset[Trouble] = frozenset({"rate_limited", "server", "timeout", "connection"})     # worth another try
-FATAL: frozenset[Trouble] = frozenset({"auth", "unknown_model"})     # no other call to this model can succeed
+FATAL: frozenset[Trouble] = frozenset({"auth", "quota", "unknown_model"})     # no other call to this model can succeed
 
 
 class CallError(Exception):
@@ -50,7 +52,7 @@ class ChatModel(Protocol):
         """Which model."""
 
     async def reply(self, ask: Ask, timeout: float) -> Reply:
-        """The reply, ok or failed (filtered, cut off, no structured text after one repair).
+        """The reply, ok or failed (filtered, cut off).
 
         Args:
             ask: what to ask.

@@ -1,0 +1,208 @@
+"""A pool whose judge is a model: one event loop, many calls in flight."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol, TypeGuard, TypeVar
+
+from ragauge.data.ask import Ask, ModelName, Reply, Usage
+from ragauge.engine.answering import Answering
+from ragauge.engine.budget import Budget, BudgetReached
+from ragauge.engine.caller import Caller, Patience, Purpose
+from ragauge.engine.judge_batch import BatchResult, Job, Outcome, Work, judging, told
+from ragauge.engine.ledger import Ledger
+from ragauge.engine.pool import Timed
+from ragauge.judging.judge import Judge
+from ragauge.llm.limiter import Limiter
+from ragauge.llm.model import ChatModel
+from ragauge.store.open import Store
+
+T = TypeVar("T")
+SMALLEST = 8     # responses a batch, at the fewest: see execute.LEAST
+AHEAD = 2        # responses judged at a time, for each call that may be in flight: a response waits between its calls
+
+
+class AsksModels(Judge, Protocol):
+    """A judge that says which model is to answer each of its asks."""
+
+    def model_of(self, ask: Ask) -> ModelName:
+        """Who answers an ask."""
+
+
+def asks_models(judge: object) -> TypeGuard[AsksModels]:
+    """Whether a judge asks models."""
+    return hasattr(judge, "model_of")
+
+
+@dataclass(frozen=True, slots=True)
+class CallCounts:
+    """Calls to models so far.
+
+    Attributes:
+        calls: attempts made.
+        reused: asks that a stored reply answered.
+        in_flight: asks under way.
+        allowed: calls that may be in flight at once now.
+        tokens: paid for.
+        cost: US dollars of the calls whose price is known.
+        unpriced: calls whose price is unknown.
+        troubles: what went wrong -> how often; most were tried again.
+    """
+
+    calls: int
+    reused: int
+    in_flight: int
+    allowed: int
+    tokens: Usage
+    cost: float
+    unpriced: int
+    troubles: Mapping[str, int]
+
+
+@dataclass
+class Calling:
+    """How models are called.
+
+    Attributes:
+        build: makes a model from its name, once.
+        concurrency: calls in flight to one model at one place, at most.
+        budget: what may be spent.
+        patience: how long a call may take.
+    """
+
+    build: Callable[[ModelName], ChatModel]
+    budget: Budget
+    concurrency: int = 16
+    patience: Patience = field(default_factory=Patience)
+    _models: dict[ModelName, ChatModel] = field(default_factory=dict)
+    _limiters: dict[tuple[str, str, str], Limiter] = field(default_factory=dict)
+
+    def model(self, name: ModelName) -> ChatModel:
+        """The model of a name; made when it is first asked."""
+        if name not in self._models:
+            self._models[name] = self.build(name)
+        return self._models[name]
+
+    def limiter(self, name: ModelName) -> Limiter:
+        """What bounds calls to a model, shared by all who call it."""
+        place = (name.provider, name.endpoint, name.model)
+        if place not in self._limiters:
+            self._limiters[place] = Limiter(self.concurrency)
+        return self._limiters[place]
+
+    @property
+    def allowed(self) -> int:
+        """Calls that may be in flight at once, over all models."""
+        return sum(limiter.allowed for limiter in self._limiters.values()) or self.concurrency
+
+    async def close(self) -> None:
+        """Closes the models' connections."""
+        for model in self._models.values():
+            await model.close()
+        self._models.clear()
+
+
+class Models:
+    """Judges batches with a model, all of them on the event loop that it is made in.
+
+    Reading and writing the store, ranking and scoring run in a thread of their own; prompts are written and replies
+    are read on the loop.
+    """
+
+    def __init__(self, work: Work, judge: AsksModels, calling: Calling, store: Store, run_id: str) -> None:
+        self.notes: list[str] = []
+        self.workers = max(2, AHEAD * calling.concurrency // SMALLEST)
+        self._work, self._judge, self._calling, self._store, self._run_id = work, judge, calling, store, run_id
+        self._loop = asyncio.get_running_loop()
+        self._ledger = Ledger(store)
+        self.caller = Caller(self._ledger, calling.model, calling.limiter, calling.budget, calling.patience)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="ragauge-judge")
+        self._vectors = Answering()
+        self._spent: BudgetReached | None = None
+
+    def judge(self, numbers: Sequence[int]) -> Future[Timed]:
+        """Judges responses by number."""
+        return asyncio.run_coroutine_threadsafe(self._batch(numbers), self._loop)
+
+    def calling(self) -> CallCounts:
+        """What happened so far."""
+        counts, budget = self.caller.counts, self._calling.budget
+        return CallCounts(
+            counts.calls, counts.reused, self.caller.in_flight, self._calling.allowed, budget.tokens, budget.spent,
+            budget.unpriced, dict(counts.troubles),
+        )  # fmt: skip
+
+    def stop(self) -> None:
+        """Gives up the calls under way; `close` waits for what is being written."""
+        self.caller.cancel()
+
+    async def close(self) -> None:
+        """Writes what is left and closes the connections."""
+        if self._spent is not None:
+            await self.caller.drain()
+        self.caller.cancel()
+        await self._ledger.close()
+        await self._calling.close()
+        self._thread.shutdown(wait=True)
+
+    async def _batch(self, numbers: Sequence[int]) -> Timed:
+        started = time.perf_counter()
+        items = await self._apart(lambda: self._store.runs.load(numbers))
+        steps = judging(items, self._work, self._store.evidence)
+        outcomes: list[Outcome] | None = None
+        while True:
+            step = await self._apart(partial(_step, steps, outcomes))
+            if isinstance(step, BatchResult):
+                return Timed(step, time.perf_counter() - started)
+            outcomes = list(await asyncio.gather(*[self._driven(job) for job in step]))
+
+    async def _apart(self, work: Callable[[], T]) -> T:
+        return await self._loop.run_in_executor(self._thread, work)
+
+    async def _driven(self, job: Job) -> Outcome:
+        """Drives one question about one response to its end."""
+        keys: list[str] = []
+        lacking = False
+        replies: list[Reply] | None = None
+        while True:
+            try:
+                asks = next(job.asking) if replies is None else job.asking.send(replies)
+            except StopIteration as done:
+                return Outcome(done.value, reply_keys=tuple(keys), partial=lacking)
+            except Exception as error:
+                return Outcome(None, told(error))
+            replies = await self._answer(asks, Purpose(self._run_id, job.response_no))
+            keys += [reply.key for reply in replies if reply.key]
+            lacking = lacking or any(reply.status == "failed" and not reply.key for reply in replies)
+
+    async def _answer(self, asks: Sequence[Ask], purpose: Purpose) -> list[Reply]:
+        chats = [(place, ask) for place, ask in enumerate(asks) if ask.kind == "chat"]
+        texts = [(place, ask) for place, ask in enumerate(asks) if ask.kind == "embed"]
+        replies: dict[int, Reply] = {}
+        if texts:
+            vectors = await self._apart(lambda: self._vectors([ask for _, ask in texts]))
+            replies |= {place: reply for (place, _), reply in zip(texts, vectors, strict=True)}
+        if chats:
+            try:
+                said = await self.caller.answer([(self._judge.model_of(ask), ask) for _, ask in chats], purpose)
+            except BudgetReached as end:
+                self._spent = end
+                raise
+            replies |= {place: reply for (place, _), reply in zip(chats, said, strict=True)}
+        return [replies[place] for place in range(len(asks))]
+
+
+def _step(
+    steps: Generator[list[Job], list[Outcome], BatchResult], outcomes: list[Outcome] | None
+) -> list[Job] | BatchResult:
+    """One step of the generator; its end is a value, since StopIteration cannot leave a thread."""
+    try:
+        return next(steps) if outcomes is None else steps.send(outcomes)
+    except StopIteration as done:
+        result: BatchResult = done.value
+        return result

@@ -1,0 +1,37 @@
+"""From a name to the model that answers."""
+
+from __future__ import annotations
+
+from ragauge.data.ask import ModelName
+from ragauge.errors import UnknownName
+from ragauge.llm.model import ChatModel
+
+PROVIDERS = ("openai", "openai-chat", "anthropic", "google")
+
+
+def build_model(name: ModelName) -> ChatModel:
+    """The model of a name. Nothing is called.
+
+    Raises:
+        UnknownName: no such provider.
+        JudgeError: its key is not set.
+        MissingExtra: its library is not installed.
+    """
+    match name.provider:
+        case "openai":
+            from ragauge.llm.providers import openai
+
+            return openai.responses(name)
+        case "openai-chat":
+            from ragauge.llm.providers import openai
+
+            return openai.chat(name)
+        case "anthropic":
+            from ragauge.llm.providers import anthropic
+
+            return anthropic.build(name)
+        case "google":
+            from ragauge.llm.providers import google
+
+            return google.build(name)
+    raise UnknownName("provider", name.provider, PROVIDERS)

@@ -1,0 +1,1 @@
+"""Who answers: one provider a file, each with `build(name)`."""
