@@ -297,7 +297,7 @@ def whole_card(n: int = 120, seed: int = 7, text: Callable[[str], str] = str, wo
     failed = [row for row in rows if row.failed]
     causes = Counter(row.cause for row in failed)
     segments = {
-        column: {value: summaries(max(2, n // 5), shift) for value, shift in zip(values, shifts, strict=True)}
+        column: {value: summaries(max(2, n // 5), shift) for shift, value in sorted(zip(shifts, values, strict=True))}
         for column, values, shifts in (
             (text("type"), [text(value) for value in TYPES], (0.1, -0.25, 0.0, -0.3, 0.05)),
             (text("tenant"), [text(value) for value in TENANTS], (0.0, -0.1, 0.1)),

@@ -47,7 +47,8 @@ def _environment() -> Environment:
     environment.globals.update(
         {name: getattr(words, name) for name in (
             "number", "interval", "between", "estimate", "counts", "opened", "signed", "difference", "share", "plural",
-            "against", "by_layer", "left_out", "verdict", "first_of_layers", "ignored", "correlation",
+            "against", "by_layer", "left_out", "verdict", "first_of_layers", "ignored", "correlation", "confidence",
+            "pareto_line",
         )},
         percent=percent, arrows=dict(words.ARROWS), layer_names=dict(words.LAYERS), short=dict(words.SHORT_LAYERS),
         labels=dict(words.LABELS), unnamed=words.UNNAMED, signs=dict(examples.MARKS),

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from ragauge.analysis.scorecard import Scorecard
-from ragauge.reporting.terminal import MOST_FINDINGS, headline
+import re
+import shlex
+from collections.abc import Iterator
+
+from ragauge.analysis.scorecard import Finding, Scorecard
 from ragauge.reporting.words import (
     ARROWS,
     LAYERS,
+    UNNAMED,
+    against,
     by_layer,
+    confidence,
     counts,
-    estimate,
+    difference,
+    headline,
+    ignored,
     interval,
     left_out,
     number,
     opened,
+    pareto_line,
     safe,
     share,
     verdict,
+    worst_segments,
 )  # fmt: skip
+
+MOST_FINDINGS = 3
+MOST_CAUSES = 6
+SIGNS = {"better": "▲ better", "worse": "▼ **worse**"}
 
 
 def cell(text: str) -> str:
@@ -27,45 +41,89 @@ def cell(text: str) -> str:
     'a\\|b &lt;script&gt;'
     """
     text = safe(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\\", "\\\\")
-    for mark in "|`*_[]":
+    for mark in "|`*_[]~#":
         text = text.replace(mark, f"\\{mark}")
+    text = re.sub(r"(?<!\w)@(?=\w)", "@\N{WORD JOINER}", text)     # so that a name in the data notifies nobody
     return " ".join(text.split())
 
 
 def markdown(card: Scorecard) -> str:
-    """Verdict, scorecard, causes, diagnosis, segments and how far to trust it."""
+    """Verdict, changes, scorecard, causes, what to do, worst segments, alignment, and how far to trust it."""
     lines = [f"## {cell(card.run.name)}", "", f"**{cell(verdict(card))}**", ""]
-    lines += ["| metric | mean | interval | micro | counts |", "|---|--:|---|--:|---|"]
-    for layer, summaries in by_layer(card.summaries):
-        lines.append(f"| **{LAYERS[layer]}** | | | | |")
-        for summary in summaries:
-            name = cell(summary.metric) + ARROWS[summary.direction]
-            micro = number(summary.micro) if summary.micro is not None else ""
-            mean = number(summary.mean, summary.kind)
-            lines.append(f"| {name} | {mean} | {interval(summary)} | {micro} | {counts(summary)} |")
+    if card.baseline is not None:
+        lines += [cell(against(card.baseline)), ""]
+    lines += [f"> {cell(warning)}\n" for warning in card.warnings]
+    lines += _scorecard(card)
     for reason, names in left_out(card.summaries):
         lines += ["", f"Not applicable ({cell(reason)}): {cell(', '.join(names))}."]
-    if card.causes:
-        lines += ["", "| cause | failed examples |", "|---|---|"]
-        for cause, count in card.causes.items():
-            lines.append(f"| {cell(cause or 'no cause named')} | {share(count, card.failed_examples)} |")
-    if card.findings:
-        lines += ["", "### What to do", ""]
-        for place, finding in enumerate(card.findings[:MOST_FINDINGS], 1):
-            lines.append(f"{place}. **{opened(cell(finding.headline))}** {cell(finding.evidence)}  ")
-            lines.append(f"   Fix: {cell(finding.fix)}")
-    names = headline(card.summaries)
-    for column, values in card.segments.items():
-        lines += ["", f"### By {cell(column)}", "", f"| {cell(column)} | n | {' | '.join(map(cell, names))} |"]
-        lines.append("|---|--:|" + "--:|" * len(names))
-        for value, parts in values.items():
-            found = {summary.metric: summary for summary in parts}
-            cells = [estimate(found[name]) if name in found else "–" for name in names]
-            lines.append(f"| {cell(value)} | {parts[0].n if parts else 0} | {' | '.join(cells)} |")
+    lines += _findings(card)
+    lines += _causes(card)
+    lines += _segments(card)
+    alignment = card.overview.alignment
+    if alignment is not None and alignment.answers:
+        lines += ["", f"**Ranking and answers.** {cell(ignored(alignment))}"]
     if card.judge.what:
+        unsure = card.judge.uncertain
+        middle = f" {unsure:.0%} of the claims lie in its uncertain middle." if unsure is not None else ""
         judged = f"Judged by {cell(card.judge.judge_id)}. {cell(card.judge.what)} {cell(card.judge.observed)}"
-        lines += ["", judged.strip()]
-        if card.judge.uncertain is not None:
-            lines.append(f"{card.judge.uncertain:.0%} of the claims lie in its uncertain middle.")
-    lines += [f"\n> {cell(warning)}" for warning in card.warnings]
-    return "\n".join(lines) + "\n"
+        lines += ["", f"<sub>{judged.strip()}{middle}</sub>"]
+    name = shlex.quote(" ".join(safe(card.run.name).replace("`", "'").split()))
+    return "\n".join([*lines, "", f"Full report: `ragauge report {name} -o report.html`"]) + "\n"
+
+
+def _scorecard(card: Scorecard) -> Iterator[str]:
+    changes = {change.metric: change for change in card.baseline.changes} if card.baseline else {}
+    yield f"| metric | mean | interval |{' change |' if changes else ''} micro | counts |"
+    yield f"|---|--:|---|{'---|' if changes else ''}--:|---|"
+    for layer, summaries in by_layer(card.summaries):
+        yield f"| **{LAYERS[layer]}** | | | | |{' |' if changes else ''}"
+        for summary in summaries:
+            change = changes.get(summary.metric)
+            said = "" if change is None else (
+                f"{difference(change, summary.kind)} {SIGNS.get(change.verdict, change.verdict)}"
+            )     # fmt: skip
+            yield (
+                f"| {cell(summary.metric)}{ARROWS[summary.direction]} | {number(summary.mean, summary.kind)} "
+                f"| {interval(summary)} |{f' {said} |' if changes else ''} "
+                f"{number(summary.micro) if summary.micro is not None else ''} | {counts(summary)} |"
+            )
+
+
+def _findings(card: Scorecard) -> Iterator[str]:
+    if not card.findings:
+        return
+    yield from ("", "### What to do", "")
+    for place, finding in enumerate(card.findings[:MOST_FINDINGS], 1):
+        yield from _finding(place, finding)
+    if len(card.findings) > MOST_FINDINGS:
+        yield f"\nand {len(card.findings) - MOST_FINDINGS} more in the full report."
+
+
+def _finding(place: int, finding: Finding) -> Iterator[str]:
+    yield f"{place}. **{opened(cell(finding.headline))}** ({confidence(finding)}). {cell(finding.evidence)}"
+    parts = (("Fix", finding.fix), ("Leave", finding.leave), ("Then measure", finding.measure_again))
+    yield from (f"   - {label}: {cell(words)}" for label, words in parts if words)
+
+
+def _causes(card: Scorecard) -> Iterator[str]:
+    if not card.causes:
+        return
+    yield from ("", "### Failures by cause", "", cell(pareto_line(card)), "")
+    yield from ("| cause | failed examples |", "|---|---|")
+    for cause, count in list(card.causes.items())[:MOST_CAUSES]:
+        yield f"| {cell(cause) or UNNAMED} | {share(count, card.failed_examples)} |"
+    rest = sum(list(card.causes.values())[MOST_CAUSES:])
+    if rest:
+        yield f"| {len(card.causes) - MOST_CAUSES} more | {share(rest, card.failed_examples)} |"
+
+
+def _segments(card: Scorecard) -> Iterator[str]:
+    names = headline(card.summaries)
+    worst = worst_segments(card, names)
+    if not worst or not names:
+        return
+    yield from ("", "### Worst value of each segment", "", f"| segment | n | {' | '.join(map(cell, names))} |")
+    yield "|---|--:|" + "--:|" * len(names)
+    for segment in worst:
+        cells = [f"{mean} {ends}{' ▼' if worse else ''}".strip() for mean, ends, worse in segment.cells]
+        yield f"| {cell(segment.column)} = {cell(segment.value)} | {segment.n:,} | {' | '.join(cells)} |"

@@ -9,13 +9,12 @@ from typing import Any
 
 from ragauge.analysis.overview import Change
 from ragauge.analysis.scorecard import ExampleView, Scorecard, Summary
-from ragauge.analysis.segments import shortfall
 from ragauge.data.canonical import plain
 from ragauge.data.facts import Claim
 from ragauge.reporting import examples, figures, lists
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.shelves import Shelf, shelves
-from ragauge.reporting.words import headline, interval, line, number
+from ragauge.reporting.words import clearly_worse, headline, interval, line, number
 
 LEVELS = 10               # shades of the heat map
 MOST_VALUES = 12          # values of a segment column shown
@@ -151,7 +150,7 @@ def _heat(mine: Summary | None, whole: Summary) -> Heat:
         return Heat(-1, "–", "", False)
     share = min(1.0, max(0.0, mine.mean))
     shade = -1 if mine.direction == "neither" else round(LEVELS * (1 - share if mine.direction == "lower" else share))
-    return Heat(shade, number(mine.mean, mine.kind), interval(mine), (shortfall(mine, whole) or 0.0) > 1)
+    return Heat(shade, number(mine.mean, mine.kind), interval(mine), clearly_worse(mine, whole))
 
 
 def in_full(view: ExampleView, anchors: Anchors) -> Shown:

@@ -14,6 +14,7 @@ from ragauge.reporting.examples import answer_facts, label, seen
 
 MOST_TEXT = 900       # characters of a passage shown beside those around its marks
 AROUND = 160          # characters kept on each side of a mark
+LONGEST = 24          # characters of a word that a cut goes around
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +123,9 @@ def _gold(passage: Passage, spans: Sequence[Span]) -> Iterator[Mark]:
 
 def _shorten(text: str, marks: Sequence[Mark]) -> Iterator[Stretch]:
     """The text cut at its marks; of a long one the beginning and what stands around the marks."""
-    kept = [(0, len(text))] if len(text) <= MOST_TEXT + AROUND else _merged(
-        [(0, MOST_TEXT), *((max(0, mark.start - AROUND), min(len(text), mark.end + AROUND)) for mark in marks)]
-    )     # fmt: skip
+    around = [(_word(text, mark.start - AROUND, -1), _word(text, mark.end + AROUND, 1)) for mark in marks]
+    whole = len(text) <= MOST_TEXT + AROUND
+    kept = [(0, len(text))] if whole else _merged([(0, _word(text, MOST_TEXT, 1)), *around])
     at = 0
     for start, end in kept:
         if start > at:
@@ -133,6 +134,17 @@ def _shorten(text: str, marks: Sequence[Mark]) -> Iterator[Stretch]:
         at = end
     if at < len(text):
         yield Stretch(" … ", gap=True)
+
+
+def _word(text: str, at: int, step: int) -> int:
+    """The nearest place in the direction of `step` that cuts no word, unless the word is very long."""
+    at = min(len(text), max(0, at))
+    for place in range(at, at + LONGEST * step, step):
+        if place <= 0 or place >= len(text):
+            return min(len(text), max(0, place))
+        if text[place - 1].isspace() or text[place].isspace():
+            return place
+    return at
 
 
 def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -1,44 +1,75 @@
-"""The scorecard in a terminal."""
+"""The scorecard in a terminal: what a team decides from, on about two screens, laid out for the width there is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ragauge.analysis.overview import Change
 from ragauge.analysis.scorecard import Finding, Scorecard, Summary
 from ragauge.reporting.words import (
     ARROWS,
     LAYERS,
+    UNNAMED,
+    against,
     by_layer,
+    confidence,
     counts,
-    estimate,
+    difference,
+    headline,
+    ignored,
     interval,
     left_out,
     number,
     opened,
+    pareto_line,
     safe,
     share,
     verdict,
+    worst_segments,
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
+    from rich.text import Text
 
 TRACK = 24
-MOST_SEGMENT_VALUES = 6
-MOST_SEGMENT_METRICS = 4
+SHORT_TRACK = 14
+BAR = 24
 MOST_FINDINGS = 5
+MOST_CAUSES = 6
+NARROW, WIDE = 100, 120     # columns of the terminal: below the first less is shown, from the second on all
+SIGNS: Mapping[str, str] = {"better": "▲", "worse": "▼", "changed": "◆"}
+STYLES: Mapping[str, str] = {"better": "green", "worse": "red"}
 
 
-def track(summary: Summary) -> str:
+def terminal(card: Scorecard) -> RenderableType:
+    """Everything a person decides from, on about two screens."""
+    return Screen(card)
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A scorecard that lays itself out for the width of the console that prints it."""
+
+    card: Scorecard
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """What rich calls."""
+        yield from _parts(self.card, options.max_width)
+
+
+def track(summary: Summary, width: int = TRACK) -> str:
     """The mean and its interval on a line from 0 to 1; "" for other ranges."""
     if summary.kind == "amount" or summary.mean is None or not 0 <= summary.mean <= 1:
         return ""
-    cells = ["·"] * TRACK
+    cells = ["·"] * width
 
     def cell(value: float) -> int:
-        return min(TRACK - 1, max(0, int(value * TRACK)))
+        return min(width - 1, max(0, int(value * width)))
 
     if summary.interval is not None:
         for i in range(cell(summary.interval.low), cell(summary.interval.high) + 1):
@@ -47,81 +78,123 @@ def track(summary: Summary) -> str:
     return "".join(cells)
 
 
-def terminal(card: Scorecard) -> RenderableType:
-    """Everything a person decides from, on about two screens."""
-    from rich.console import Group
-
-    return Group(*_parts(card))
-
-
-def _parts(card: Scorecard) -> Iterator[RenderableType]:
+def _parts(card: Scorecard, width: int) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    about = Text(f"  run {card.run.run_id} · {card.n:,} examples", style="dim")
-    yield Text(safe(card.run.name), style="bold") + about
+    yield Text(safe(card.run.name), style="bold") + Text(f"  run {card.run.run_id} · {card.n:,} examples", style="dim")
     yield Text(safe(verdict(card)), style="bold")
+    if card.baseline is not None:
+        yield Text(safe(against(card.baseline)))
     yield Text()
-    yield _scorecard(card)
-    for reason, names in left_out(card.summaries):
-        yield Text(f"not applicable ({safe(reason)}): {', '.join(names)}", style="dim")
-    if card.pending:
-        pending = f"{card.pending:,} examples are not yet evaluated; the same command goes on with them."
-        yield Text(pending, style="yellow")
-    if card.causes:
-        yield Text("\nFailures by cause", style="bold")
-        yield _causes(card)
-    if card.findings:
-        yield Text("\nWhat to do", style="bold")
-        for place, finding in enumerate(card.findings[:MOST_FINDINGS], 1):
-            yield _finding(place, finding)
-        if len(card.findings) > MOST_FINDINGS:
-            more = f"{len(card.findings) - MOST_FINDINGS} more: ragauge report {safe(card.run.name)} -o report.html"
-            yield Text(more, style="dim")
-    for column, values in card.segments.items():
-        table = _segment(card, column, list(values.items()))
-        if table is not None:
-            yield Text(f"\nBy {safe(column)}", style="bold") + Text("  worst first", style="dim")
-            yield table
+    yield _scorecard(card, width)
+    yield from _under(card, width)
+    yield from _failures(card)
+    for place, finding in enumerate(card.findings[:MOST_FINDINGS], 1):
+        if place == 1:
+            yield Text("\nWhat to do", style="bold")
+        yield _finding(place, finding)
+    yield from _segments(card, width)
+    alignment = card.overview.alignment
+    if alignment is not None and alignment.answers:
+        yield Text("\nRanking and answers", style="bold")
+        yield Text(ignored(alignment), style="yellow" if alignment.flagged else "")
     yield from _trust(card)
+    more = len(card.findings) - MOST_FINDINGS
+    also = f"{more} more findings, " if more > 0 else ""
+    yield Text(f"\nFull report, with {also}charts and examples:", style="dim")
+    yield Text(f"  ragauge report {shlex.quote(safe(card.run.name))} -o report.html", style="cyan")
 
 
-def _scorecard(card: Scorecard) -> Table:
+def _scorecard(card: Scorecard, width: int) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("metric", no_wrap=True)
-    table.add_column("mean", justify="right", style="bold")
-    table.add_column(f"{card.level:.0%} interval")
-    table.add_column("0" + " " * (TRACK - 2) + "1", no_wrap=True)
-    table.add_column("micro", justify="right")
-    table.add_column("counts", style="dim")
+    changes = {change.metric: change for change in card.baseline.changes} if card.baseline else {}
+    line = TRACK if width >= WIDE else SHORT_TRACK if width >= NARROW or not changes else 0
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("metric", overflow="fold", max_width=None if width >= WIDE else 26)
+    table.add_column("mean", justify="right", style="bold", no_wrap=True)
+    table.add_column(f"{card.level:.0%} interval", no_wrap=True)
+    if line:
+        table.add_column("0" + " " * (line - 2) + "1", no_wrap=True)
+    if changes:
+        table.add_column("change", no_wrap=True)
+    table.add_column("micro", justify="right", no_wrap=True)
+    if _counts_beside(card, width):
+        table.add_column("counts", style="dim")
     for layer, summaries in by_layer(card.summaries):
         table.add_row(Text(LAYERS[layer].partition(":")[0], style="bold cyan"))
         for summary in summaries:
-            shown = counts(summary)
-            if summary.kind == "amount" and summary.quantiles:
-                quantiles = ", ".join(f"p{round(100 * q)} {number(v, 'amount')}" for q, v in summary.quantiles.items())
-                shown = f"{quantiles} · {shown}"
             micro = number(summary.micro) if summary.micro is not None else ""
-            table.add_row(
-                f"  {summary.metric}{ARROWS[summary.direction]}", number(summary.mean, summary.kind),
-                interval(summary), track(summary), micro, shown,
-            )  # fmt: skip
+            cells: list[Text | str] = [
+                Text(f"  {safe(summary.metric)}{ARROWS[summary.direction]}"), number(summary.mean, summary.kind),
+                interval(summary),
+            ]  # fmt: skip
+            cells += [track(summary, line)] if line else []
+            cells += [_change(changes.get(summary.metric), summary.kind, width)] if changes else []
+            cells += [micro, *([_counts(summary)] if _counts_beside(card, width) else [])]
+            table.add_row(*cells)
     return table
 
 
-def _causes(card: Scorecard) -> Table:
+def _counts_beside(card: Scorecard, width: int) -> bool:
+    return width >= WIDE and card.baseline is None
+
+
+def _counts(summary: Summary) -> str:
+    quantiles = ", ".join(f"p{round(100 * q)} {number(v, 'amount')}" for q, v in summary.quantiles.items())
+    return f"{quantiles} · {counts(summary)}" if summary.kind == "amount" and quantiles else counts(summary)
+
+
+def _change(change: Change | None, kind: str, width: int) -> Text:
+    from rich.text import Text
+
+    if change is None:
+        return Text()
+    said = change.verdict if width >= WIDE or change.difference.interval is None else ""
+    sign = SIGNS.get(change.verdict, "")
+    return Text(" ".join(part for part in (difference(change, kind), sign, said) if part),
+                style=STYLES.get(change.verdict, "dim"))     # fmt: skip
+
+
+def _under(card: Scorecard, width: int) -> Iterator[RenderableType]:
+    """What stands under the table: the counts where they found no room in it, and the metrics that apply to nothing."""
+    from rich.text import Text
+
+    if not _counts_beside(card, width):
+        alike: dict[str, list[str]] = {}
+        for _, summaries in by_layer(card.summaries):
+            for summary in summaries:
+                alike.setdefault(_counts(summary), []).append(summary.metric)
+        most = max(alike, key=lambda words: len(alike[words]), default="")
+        for words, names in sorted(alike.items(), key=lambda item: item[0] == most):
+            which = ", ".join(map(safe, names)) if words != most else "all" if len(alike) == 1 else "the others"
+            yield Text(f"{which}: {words}", style="dim")
+    for reason, names in left_out(card.summaries):
+        yield Text(f"not applicable ({safe(reason)}): {', '.join(map(safe, names))}", style="dim")
+    if card.pending:
+        pending = f"{card.pending:,} examples are not yet evaluated; the same command goes on with them."
+        yield Text(pending, style="yellow")
+
+
+def _failures(card: Scorecard) -> Iterator[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2))
+    if not card.causes:
+        return
+    yield Text("\nFailures by cause", style="bold")
+    yield Text(pareto_line(card))
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     most = max(card.causes.values())
-    for cause, count in card.causes.items():
-        bar = "█" * max(1, round(TRACK * count / most))
-        table.add_row(f"  {cause or 'no cause named'}", Text(bar, style="red"), share(count, card.failed_examples))
-    return table
+    for cause, count in list(card.causes.items())[:MOST_CAUSES]:
+        bar = "█" * max(1, round(BAR * count / most))
+        table.add_row(f"  {safe(cause) or UNNAMED}", Text(bar, style="red"), share(count, card.failed_examples))
+    rest = sum(list(card.causes.values())[MOST_CAUSES:])
+    if rest:
+        table.add_row(f"  {len(card.causes) - MOST_CAUSES} more", "", share(rest, card.failed_examples), style="dim")
+    yield table
 
 
 def _finding(place: int, finding: Finding) -> RenderableType:
@@ -130,47 +203,40 @@ def _finding(place: int, finding: Finding) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    rows = Table.grid(padding=(0, 2))
+    rows = Table.grid(padding=(0, 2, 0, 0))
     rows.add_column(style="cyan", no_wrap=True)
     rows.add_column(overflow="fold")
     lines = [("why", finding.evidence), ("fix", finding.fix), ("leave", finding.leave), ("then", finding.measure_again)]
     for label, words in lines:
         if words:
-            rows.add_row(label, Text(safe(words)))
-    rows.add_row("sure", Text(f"{finding.confidence} confidence", style="dim"))
+            rows.add_row(label, Text(safe(words), style="bold" if label == "fix" else ""))
+    rows.add_row("sure", Text(confidence(finding), style="dim"))
     return Group(Text(f"{place}. {opened(safe(finding.headline))}", style="bold"), Padding(rows, (0, 0, 0, 3)))
 
 
-def _segment(card: Scorecard, column: str, values: Sequence[tuple[str, tuple[Summary, ...]]]) -> Table | None:
+def _segments(card: Scorecard, width: int) -> Iterator[RenderableType]:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    names = headline(card.summaries)
-    if not names:
-        return None
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(Text(safe(column)))
-    table.add_column("n", justify="right")
+    names = headline(card.summaries, 4 if width >= NARROW else 3)
+    worst = worst_segments(card, names)
+    if not worst or not names:
+        return
+    yield Text("\nWorst value of each segment", style="bold") + Text("  ▼ clearly worse than overall", style="dim")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("segment", overflow="fold")
+    table.add_column("n", justify="right", no_wrap=True)
     for name in names:
-        table.add_column(name, justify="right")
-    for value, summaries in values[:MOST_SEGMENT_VALUES]:
-        found = {summary.metric: summary for summary in summaries}
-        cells = [estimate(found[name]) if name in found else "–" for name in names]
-        table.add_row(Text(safe(value)), str(summaries[0].n if summaries else 0), *cells)
-    if len(values) > MOST_SEGMENT_VALUES:
-        table.add_row(f"[dim]… {len(values) - MOST_SEGMENT_VALUES} more[/]")
-    return table
-
-
-def headline(summaries: Sequence[Summary]) -> list[str]:
-    """The few metrics that stand for each layer in a narrow table, at most four."""
-    preferred = (
-        "recall@5", "context_recall", "faithfulness", "answer_correctness", "answer_relevance", "context_precision",
-    )  # fmt: skip
-    scored = [summary.metric for summary in summaries if summary.scored and summary.kind != "amount"]
-    first = [name for name in preferred if name in scored]
-    return (first or scored)[:MOST_SEGMENT_METRICS]
+        table.add_column(safe(name), justify="right", no_wrap=len(name) <= 20, overflow="fold")
+    for segment in worst:
+        cells = [
+            Text(f"{mean}{f' {ends}' if width >= WIDE and ends else ''}{' ▼' if worse else '  '}",
+                 style="red" if worse else "")
+            for mean, ends, worse in segment.cells
+        ]  # fmt: skip
+        table.add_row(Text(f"{safe(segment.column)} = {safe(segment.value)}"), f"{segment.n:,}", *cells)
+    yield table
 
 
 def _trust(card: Scorecard) -> Iterator[RenderableType]:
@@ -178,10 +244,10 @@ def _trust(card: Scorecard) -> Iterator[RenderableType]:
 
     if card.judge.what:
         yield Text("\nHow it was judged", style="bold")
-        yield Text(f"{card.judge.what} {card.judge.observed}".strip())
+        yield Text(safe(f"{card.judge.what} {card.judge.observed}".strip()))
         if card.judge.uncertain is not None:
             yield Text(f"{card.judge.uncertain:.0%} of the claims lie in its uncertain middle.", style="yellow")
         for limit in card.judge.limits:
-            yield Text(f"  · {limit}", style="dim")
+            yield Text(f"  · {safe(limit)}", style="dim")
     for warning in card.warnings:
         yield Text(f"! {safe(warning)}", style="yellow")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from ragauge.analysis.overview import Alignment, Baseline, Change, Estimate
-from ragauge.analysis.scorecard import Interval, Scorecard, Summary
+from ragauge.analysis.scorecard import Finding, Interval, Scorecard, Summary
+from ragauge.analysis.segments import shortfall
 from ragauge.data.score import STATUSES
 
 LAYERS: Mapping[str, str] = {
@@ -162,6 +164,14 @@ def _named(changes: Sequence[Change], most: int = 3) -> str:
     return named + (f" and {len(changes) - most} more" if len(changes) > most else "")
 
 
+def confidence(finding: Finding) -> str:
+    """How sure a finding is, and what it was read against: high confidence, read against the baseline."""
+    if not finding.against:
+        return f"{finding.confidence} confidence"
+    which = "the baseline" if finding.against == "baseline" else finding.against
+    return f"{finding.confidence} confidence, read against {which}"
+
+
 def headline(summaries: Sequence[Summary], most: int = 4) -> list[str]:
     """The few metrics that stand for each layer in a narrow table."""
     scored = [summary.metric for summary in summaries if summary.scored and summary.kind != "amount"]
@@ -179,6 +189,49 @@ def first_of_layers(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
         if scored:
             chosen.append((layer, scored[place]))
     return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class WorstSegment:
+    """The worst value of one segment column; a cell is mean, interval, and whether it is clearly worse than overall."""
+
+    column: str
+    value: str
+    n: int
+    cells: tuple[tuple[str, str, bool], ...]
+
+
+def worst_segments(card: Scorecard, names: Sequence[str]) -> list[WorstSegment]:
+    """The worst value of every segment column, with the metrics named."""
+    whole = {summary.metric: summary for summary in card.summaries}
+    found = []
+    for column, values in card.segments.items():
+        value, summaries = next(iter(values.items()), ("", ()))
+        mine = {summary.metric: summary for summary in summaries}
+        cells = [
+            (number(mine[name].mean, mine[name].kind), interval(mine[name]), clearly_worse(mine[name], whole[name]))
+            if name in mine else ("–", "", False)
+            for name in names
+        ]  # fmt: skip
+        if mine:
+            found.append(WorstSegment(column, value, max(summary.n for summary in summaries), tuple(cells)))
+    return found
+
+
+def clearly_worse(part: Summary, whole: Summary) -> bool:
+    """Whether a segment's whole interval lies on the worse side of the mean over all examples."""
+    return (shortfall(part, whole) or 0.0) > 1
+
+
+def pareto_line(card: Scorecard, most: int = 3) -> str:
+    """How much of the failures the most frequent causes make: 48% of 93 failures come from hallucinated."""
+    first = list(card.causes.items())[:most]
+    if not first or not card.failed_examples:
+        return ""
+    names = [line(cause) or UNNAMED for cause, _ in first]
+    joined = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    part = sum(count for _, count in first) / card.failed_examples
+    return f"{part:.0%} of {plural(card.failed_examples, 'failure')} come from {joined}."
 
 
 def ignored(alignment: Alignment) -> str:

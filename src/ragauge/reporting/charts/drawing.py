@@ -15,7 +15,9 @@ FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"     # of one width ever
 BASE = "https://vega.github.io/vega-datasets/"               # what the renderer puts before a relative link
 
 _TAG = re.compile(r"<[a-zA-Z][^<>]*>")
-_NOISE = re.compile(r'\s(?:role|aria-[a-z]+|xmlns:xlink|class|pointer-events|font-family|opacity(?=="1"))="[^"]*"')
+_NOISE = re.compile(
+    r'\s(?:role|aria-[a-z]+|xmlns(?::xlink)?|version|class|pointer-events|font-family|opacity(?=="1"))="[^"]*"'
+)
 _LINK = re.compile(rf'<a xlink:href="{re.escape(BASE)}(#[A-Za-z0-9-]+)">(<[a-z]+) aria-label="([^"]*)"')
 _EMPTY = re.compile(r'<path class="(?:background|foreground)"[^<>]*/>')
 
