@@ -23,7 +23,8 @@ class Listed:
         cause: why; "" when it did not fail, or nothing decided.
         decided_by: the facts that decided, in words.
         quality: mean of its scores on their ranges, 1 = best; None without scores.
-        values: printed name -> value, scored metrics only.
+        values: printed name -> value, scored metrics only; beside them context_tokens and latency where they were not
+            measured as metrics but are known.
         segments: column -> value.
         used: ranks of the passages that its answer uses, so that the marks of `RankUse` lead to it; None = not known.
     """
@@ -65,8 +66,11 @@ class Distribution:
     Attributes:
         metric: printed name.
         kind: rate, mean or amount.
-        bins: of equal width, lowest first; a metric of few values has one bin a value.
+        bins: of equal width, lowest first, those of a long tail in one wider last bin; a metric of few values has one
+            bin a value.
         exact: each bin is one value (low = high).
+
+    Counted are responses, so that the marks lead to `Listed` rows.
     """
 
     metric: str
@@ -108,8 +112,10 @@ class Alignment:
         flagged: the whole interval of that share lies above 30 %.
         unused: responses whose answer uses no passage at all.
         correlation: Spearman's of rank and use over all passages of `answers`, [-1, 1]; None when constant.
+            Below 0, passages further up are used more.
         correlation_interval: its interval, clustered by response; None when unknown.
-        positions: first, middle, last third of the context -> share of relevant passages there that were used.
+        positions: first, middle, last third of the context -> share of relevant passages there that were used; a
+            context of one passage has no thirds.
     """
 
     ranks: tuple[RankUse, ...]
@@ -125,7 +131,10 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class LengthBand:
-    """Quality of the responses whose context has between low and high tokens (quarters of the run, low first)."""
+    """Quality of the responses whose context has between low and high tokens (quarters of the run, low first).
+
+    Exact where `context_tokens` was measured; else about, and over at most about 2,500 responses drawn at random.
+    """
 
     low: int
     high: int
@@ -138,8 +147,8 @@ class Stage:
     """How much of the labelled evidence is still there after one stage of retrieval.
 
     Attributes:
-        name: candidates, top n of the candidates, handed on, used.
-        recall: share of labelled documents still there, mean over examples with labels.
+        name: candidates, top n of the candidates (n = as many as were handed on), handed on, used.
+        recall: share of labelled documents still there, mean over responses with labels that recorded the stage.
     """
 
     name: str
