@@ -38,6 +38,10 @@ def build_judge(spec: str) -> Judge:
     """
     if spec in BUILDERS:
         judge = BUILDERS[spec]()
+    elif spec.startswith("hybrid:"):
+        from ragauge.judging.hybrid.judge import HybridJudge
+
+        judge = HybridJudge.of(spec)
     elif spec.partition(":")[0] in PROVIDERS:
         from ragauge.judging.model.judge import ModelJudge
 
@@ -45,7 +49,7 @@ def build_judge(spec: str) -> Judge:
     elif ":" in spec and spec.partition(":")[0].replace(".", "").isidentifier():
         judge = _own(spec)
     else:
-        known = [*BUILDERS, "none", *(f"{provider}:MODEL" for provider in PROVIDERS)]
+        known = [*BUILDERS, "none", *(f"{provider}:MODEL" for provider in PROVIDERS), "hybrid:PROVIDER:MODEL"]
         raise UnknownName("judge", spec, known, "A judge of your own is written MODULE:NAME.")
     _SPECS[judge.judge_id] = spec
     return judge

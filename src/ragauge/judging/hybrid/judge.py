@@ -1,0 +1,130 @@
+"""The hybrid judge: the local judge decides what it is sure of, a model the uncertain middle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ragauge.data.ask import Ask, ModelName
+from ragauge.data.canonical import digest
+from ragauge.data.facts import AnswerFacts, Claim, Rating, ReferenceClaim, ReferenceFacts, RelevanceFacts
+from ragauge.judging.inputs import Inputs, Rate, VerifyAnswer, VerifyReference
+from ragauge.judging.judge import Asking
+from ragauge.judging.local.judge import LocalJudge
+from ragauge.judging.local.note import middle
+from ragauge.judging.model import rate_passages, verify_answer, verify_reference
+from ragauge.judging.model.asking import Asked
+from ragauge.judging.model.judge import ModelJudge
+from ragauge.judging.model.packs import packs
+from ragauge.judging.model.support import check, judged
+
+PREFIX = "hybrid:"
+
+
+class HybridJudge:
+    """A judge of its own: its runs compare only with each other.
+
+    Of claims, reference claims and passages the local judge decides those whose probability lies outside its middle
+    band; the model is asked about the others, in one call an answer, and not at all where there are none. What the
+    local judge has no probability for (agreement, aspects, criteria, guessed questions) the model answers.
+    """
+
+    def __init__(self, model: ModelJudge) -> None:
+        self.model, self.local = model, LocalJudge()
+        self.band = middle()
+
+    @staticmethod
+    def of(text: str) -> HybridJudge:
+        """The judge that a spec names, such as hybrid:openai:gpt-5-mini."""
+        return HybridJudge(ModelJudge.of(text.removeprefix(PREFIX)))
+
+    @property
+    def judge_id(self) -> str:
+        """Such as "hybrid:openai:gpt-5-mini#5b0c1f7e", the hash over both judges and the band."""
+        main, _, _ = self.model.judge_id.partition("#")
+        return f"{PREFIX}{main}#{digest([self.model.judge_id, self.local.judge_id, self.band])[:8]}"
+
+    def version(self, question: str) -> int:
+        """Both judges' versions of the question in one number."""
+        return 100 * self.local.version(question) + self.model.version(question)
+
+    def answers(self, question: str) -> bool:
+        """Whether this judge can answer the question at all."""
+        return self.model.answers(question)
+
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+        """The local judge's asks (vectors) first, then the model's about what is uncertain."""
+        own = MIXED.get(inputs.question)
+        return self.model.ask(inputs, judge_repeat) if own is None else own(self, inputs, judge_repeat)
+
+    def model_of(self, ask: Ask) -> ModelName:
+        """Who answers a chat ask."""
+        return self.model.model_of(ask)
+
+    def unsure(self, p: float | None) -> bool:
+        """Whether the local judge cannot tell."""
+        return p is not None and self.band[0] <= p <= self.band[1]
+
+
+def _answer(judge: HybridJudge, inputs: VerifyAnswer, judge_repeat: int) -> Asking:
+    facts = yield from judge.local.ask(inputs, judge_repeat)
+    if not isinstance(facts, AnswerFacts) or not inputs.passages:
+        return facts
+    unsure = [claim for claim in facts.claims if claim.text and judge.unsure(claim.p)]
+    settings = judge.model.spec.settings
+    asked = Asked("verify_answer", verify_answer.VERSION, settings, judge_repeat)
+    parts = packs(inputs.passages, settings.pack)
+    texts = [claim.text or "" for claim in unsure]
+    verdicts = yield from check(inputs.query, texts, parts, asked)
+    decided: dict[int, Claim] = {}
+    for claim, supports in zip(unsure, verdicts, strict=True):
+        decided[claim.n] = judged(Claim(claim.n, claim.text, claim.start, claim.end), supports, parts)
+    return replace(facts, claims=tuple(decided.get(claim.n, claim) for claim in facts.claims))
+
+
+def _reference(judge: HybridJudge, inputs: VerifyReference, judge_repeat: int) -> Asking:
+    facts = yield from judge.local.ask(inputs, judge_repeat)
+    if not isinstance(facts, ReferenceFacts):
+        return facts
+    unsure = [claim for claim in facts.claims if judge.unsure(claim.p)]
+    if not unsure or not inputs.passages:
+        return facts
+    smaller = VerifyReference(inputs.query, tuple(claim.text for claim in unsure), inputs.passages)
+    said = yield from verify_reference.verify_reference(smaller, judge.model.spec.settings, judge_repeat)
+    decided: dict[int, ReferenceClaim] = {}
+    if isinstance(said, ReferenceFacts):
+        decided = {mine.n: replace(one, n=mine.n) for mine, one in zip(unsure, said.claims, strict=True)}
+    return ReferenceFacts(tuple(decided.get(claim.n, claim) for claim in facts.claims))
+
+
+def _ratings(judge: HybridJudge, inputs: Rate, judge_repeat: int) -> Asking:
+    """The model rates the passages that hold something uncertain, each whole; only the uncertain ratings are taken."""
+    facts = yield from judge.local.ask(inputs, judge_repeat)
+    if not isinstance(facts, RelevanceFacts):
+        return facts
+    unsure = {(one.passage, one.sentence) for one in facts.ratings if judge.unsure(one.p)}
+    wanted = sorted({passage for passage, _ in unsure})
+    if not wanted:
+        return facts
+    texts = tuple(inputs.passages[n - 1] for n in wanted)
+    said = yield from _RATE[inputs.question](type(inputs)(inputs.query, texts), judge.model.spec.settings, judge_repeat)
+    decided: dict[tuple[int, int | None], Rating] = {}
+    if isinstance(said, RelevanceFacts):
+        for one in said.ratings:
+            passage = wanted[one.passage - 1]
+            if (passage, one.sentence) in unsure:
+                decided[passage, one.sentence] = replace(one, passage=passage)
+    return replace(facts, ratings=tuple(decided.get((one.passage, one.sentence), one) for one in facts.ratings))
+
+
+_RATE: Mapping[str, Callable[[Any, Any, int], Asking]] = {
+    "rate_passages": rate_passages.rate_passages,
+    "rate_sentences": rate_passages.rate_sentences,
+}
+MIXED: Mapping[str, Callable[[HybridJudge, Any, int], Asking]] = {
+    "verify_answer": _answer,
+    "verify_reference": _reference,
+    "rate_passages": _ratings,
+    "rate_sentences": _ratings,
+}
