@@ -1,0 +1,167 @@
+"""What the page says, what it does where something is lacking, and what it holds and takes at most."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ragauge.analysis.overview import Overview
+from ragauge.analysis.scorecard import JudgeNote, Scorecard
+from ragauge.data.example import Example
+from ragauge.data.response import Response
+from ragauge.reporting import lists
+from ragauge.reporting.html import html
+
+Whole = Callable[..., Scorecard]
+Tree = Callable[[Scorecard], Any]
+
+
+# ---- what it says ----
+
+
+def test_page_says_how_the_run_stands_against_its_baseline(page: Any) -> None:
+    """With a baseline the header says better or worse with the metrics, and the scorecard has the changes."""
+    (verdict,) = page.with_class("verdict")
+    assert "Mixed against main: worse on recall@5 −0.10" in verdict.text
+    assert "better on answer_relevance +0.06" in verdict.text
+    assert "▼ worse" in page.with_class("scores")[0].text
+
+
+def test_flag_is_raised_above_thirty_percent(whole: Whole, tree: Tree) -> None:
+    """The flag on ignored first passages stands where the whole interval lies above 30 %, and not otherwise."""
+    card = whole(40, worst=0)
+    alignment = card.overview.alignment
+    assert alignment is not None
+    assert "Flag:" in tree(card).text
+    calm = replace(card, overview=replace(card.overview, alignment=replace(alignment, flagged=False)))
+    assert "Flag:" not in tree(calm).text
+
+
+def test_sampled_list_says_so(whole: Whole, tree: Tree) -> None:
+    """A list that holds only some of the responses says how many of how many."""
+    card = whole(50, worst=0)
+    text = tree(replace(card, overview=replace(card.overview, listed_of=4_321))).text
+    assert "50 of 4,321 responses" in text
+
+
+# ---- what may be lacking ----
+
+
+def test_page_of_nothing_but_means(whole: Whole, tree: Tree) -> None:
+    """Without overview, baseline, findings, causes and examples the page stands, and its links land."""
+    bare = replace(whole(30), overview=Overview(), baseline=None, findings=(), causes={}, failed_examples=0, worst=())
+    page = tree(bare)
+    page.check_links()
+    assert "No failed example among 30." in page.text
+    assert not {"failures", "spread", "alignment", "cost", "examples", "all"} & set(page.by_id())
+
+
+def test_causes_lead_to_examples_without_a_list(whole: Whole, tree: Tree) -> None:
+    """Where no responses are listed, a bar leads to the first example of its cause that is shown in full."""
+    page = tree(replace(whole(60), overview=Overview()))
+    page.check_links()
+    chart = page.with_class("chart")[0]
+    assert any(link.attributes["href"].startswith("#ex-") for link in chart.all("a") if "href" in link.attributes)
+
+
+def test_all_metrics_failed(whole: Whole, tree: Tree) -> None:
+    """Metrics without any value are shown as such, with the bounds that are known."""
+    card = whole(30, worst=1)
+    failed = tuple(
+        replace(summary, scored=0, undefined=0, failed=30, mean=None, interval=None, micro=None, low=0.0, high=1.0)
+        for summary in card.summaries
+    )
+    page = tree(replace(card, summaries=failed, overview=Overview(), baseline=None))
+    page.check_links()
+    assert "0 scored · 30 failed; between 0.00 and 1.00 with the failed ones" in page.text
+
+
+def test_no_judge_and_one_example(whole: Whole, tree: Tree) -> None:
+    """One example that nobody judged makes a page that says so."""
+    card = whole(2, worst=1)
+    one = replace(card.worst[0], evidence={}, cause=None)
+    page = tree(replace(card, n=1, judge=JudgeNote(""), worst=(one,)))
+    page.check_links()
+    assert "No judge was asked" in page.text
+    assert "1 example ·" in " ".join(page.text.split())
+
+
+def test_nothing_at_all(whole: Whole, tree: Tree) -> None:
+    """A run without examples and without metrics still makes a page."""
+    card = replace(whole(2), n=0, summaries=(), segments={}, findings=(), causes={}, failed_examples=0, worst=(),
+                   overview=Overview(), baseline=None, definitions={})     # fmt: skip
+    page = tree(card)
+    page.check_links()
+    assert "Nothing was evaluated." in page.text
+
+
+def test_response_without_passages_answer_or_texts(whole: Whole, tree: Tree) -> None:
+    """A failed system, an empty retrieval and passages that were not recorded are told apart."""
+    card = whole(6, worst=3)
+    first, second, third = card.worst
+    none: Response = replace(first.response, passages=None, answer=None, citations=None, error="timed out")
+    empty = replace(second.response, passages=(), citations=None)
+    texts = replace(third.response, passages=tuple(replace(p, text=None) for p in third.response.passages or ()))
+    page = tree(replace(card, worst=(replace(first, response=none), replace(second, response=empty),
+                                     replace(third, response=texts))))     # fmt: skip
+    page.check_links()
+    one, two, three = page.with_class("ex-body")
+    assert "The system failed: timed out" in one.text
+    assert "Passages: not recorded" in one.text
+    assert "nothing was retrieved" in two.text
+    assert "(no text recorded)" in three.text
+
+
+def test_other_scripts_keep_their_direction(whole: Whole, tree: Tree) -> None:
+    """Questions, answers and passages say their own direction; ids among them are kept apart from it."""
+    card = whole(6, worst=1)
+    arabic, hebrew = "كم يستغرق النسخ الاحتياطي الليلي؟", "הגיבוי אורך ארבעים דקות."
+    view = card.worst[0]
+    example: Example = replace(view.example, query=arabic, references=(hebrew,))
+    view = replace(view, example=example, response=replace(view.response, answer=hebrew), evidence={})
+    page = tree(replace(card, worst=(view,)))
+    texts = [node for node in page.with_class("text") if hebrew in node.text]
+    assert len(texts) == 2     # answer and reference
+    assert all(node.attributes["dir"] == "auto" for node in texts)
+    assert any(node.text.strip() == arabic for node in page.all("bdi"))
+
+
+def test_long_passage_keeps_what_decided(whole: Whole, tree: Tree) -> None:
+    """Of a long passage the words around its marks are shown with the beginning, and how much that is."""
+    card = whole(6, worst=1)
+    view = card.worst[0]
+    first, *rest = view.response.passages or ()
+    assert first.text is not None
+    tail = "x" * 200_000
+    long = replace(first, text=first.text + tail, span=None)
+    page = tree(replace(card, worst=(replace(view, response=replace(view.response, passages=(long, *rest))),)))
+    passage = page.with_class("passage")[0]
+    assert "The nightly backup takes 40 minutes on the second appliance." in passage.text
+    assert f"of {len(first.text) + len(tail):,} characters" in passage.text
+    assert len(passage.text) < 3_000
+
+
+@pytest.mark.slow
+def test_thousand_examples_stay_small_and_quick(whole: Whole) -> None:
+    """A page over 1,000 examples with texts of usual length is under 5 MB, made in under 3 s of processor time."""
+    story = "The appliance keeps a copy of every file for the days that the plan names and then archives it. "
+    card = whole(1_000, text=lambda words: f"{words} {story}")
+    began = time.process_time()
+    page = html(card)
+    assert time.process_time() - began < 3
+    assert len(page.encode()) < 5_000_000
+    assert "All 1,000 responses" in page
+
+
+def test_more_than_a_page_holds_is_cut_and_said(whole: Whole, tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where more are listed than a page takes, the first ones are shown and counted against all."""
+    monkeypatch.setattr(lists, "MOST_ROWS", 10)
+    page = tree(whole(40, worst=0))
+    page.check_links()
+    assert "10 of 40 responses" in page.text
+    assert len([row for row in page.all("tr") if re.fullmatch(r"e\d+", row.attributes.get("id", ""))]) == 10

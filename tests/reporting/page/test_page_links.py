@@ -1,0 +1,195 @@
+"""The page as a browser would take it: what it loads, what its links land on, what is read out."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from ragauge.analysis.scorecard import Scorecard
+from ragauge.reporting import lists
+
+Whole = Callable[..., Scorecard]
+Tree = Callable[[Scorecard], Any]
+
+
+# ---- what it loads ----
+
+
+def test_page_needs_nothing_from_outside(page: Any) -> None:
+    """The page has no script and asks for nothing: no address leaves it, no style attribute, no handler."""
+    page.check_closed()
+
+
+def test_policy_lets_only_the_own_style_sheet_through(page: Any) -> None:
+    """The page's policy forbids everything but the one style element, named by the hash of its text."""
+    (style,) = page.all("style")
+    digest = base64.b64encode(hashlib.sha256(style.text.encode()).digest()).decode()
+    (policy,) = [m.attributes["content"] for m in page.all("meta") if "http-equiv" in m.attributes]
+    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
+def test_hostile_strings_in_every_field_stay_text(whole: Whole, tree: Tree) -> None:
+    """Markup, quotes and control characters in any field neither make an element nor reach the page."""
+    evil = "\"'><img src=//x onerror=alert(1)><script>a</script></style></svg></title>&lt;{{7*7}}"
+    evil += "\x00\x1b[31m\x9b\ud800\u202e"
+    page = tree(whole(30, text=lambda words: f"{words}{evil}"))
+    page.check_closed()
+    page.check_links()
+    assert page.text.count("<script>a</script>") > 100
+    assert "{{7*7}}" in page.text
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", page.text)
+
+
+def test_names_that_look_alike_get_ids_of_their_own(whole: Whole, tree: Tree) -> None:
+    """Segment values and ids that differ only in marks, or hold nothing an id can, are still told apart."""
+    card = whole(20)
+    rows = [
+        replace(row, query_id=("a b", "a-b", "a.b", "??", "")[place % 5] + "!" * (place // 5),
+                segments={"x y": "p q", "x-y": "p-q"})
+        for place, row in enumerate(card.overview.listed)
+    ]  # fmt: skip
+    summaries = card.segments["type"]["temporal"]
+    page = tree(replace(
+        card, segments={"x y": {"p q": summaries, "?": summaries}, "x-y": {"p-q": summaries, "!": summaries}},
+        overview=replace(card.overview, listed=tuple(rows)), worst=(),
+    ))  # fmt: skip
+    page.check_links()
+
+
+# ---- what links land on ----
+
+
+def test_every_link_lands_on_something(page: Any) -> None:
+    """Each link has its target in the page, no two elements share an id."""
+    page.check_links()
+
+
+def test_claim_leads_to_the_sentence_that_decided_it(page: Any) -> None:
+    """A contradicted claim links to the marked sentence of the passage, which links back to the verdict."""
+    ids = page.by_id()
+    body = page.with_class("ex-body")[0]
+    (claim,) = [node for node in body.with_class("contradicted") if node.tag == "a"]
+    assert claim.text == "Restores cost 12 euros."
+    assert [node.text for node in claim.with_class("miss")] == ["12 euros"]
+    anchor = claim.attributes["href"][1:]
+    assert anchor.endswith("-p2-w2")
+    passage = next(p for p in body.with_class("passage") if any(s.attributes.get("id") == anchor for s in p.all("sup")))
+    (mark,) = [node for node in passage.all("mark") if "contradicted" in node.classes]
+    assert mark.text == "They cost nothing."
+    back = next(ids[anchor].all("a")).attributes["href"][1:]
+    assert "contradicted by the passages" in ids[back].text
+    assert "12 euros" in ids[back].text
+
+
+def test_labels_show_without_colour(page: Any) -> None:
+    """Every claim of an answer carries a sign and its label in words beside its colour."""
+    body = page.with_class("ex-body")[0]
+    signs = {sup.text for sup in body.all("sup")}
+    for sign, words in (("✓1", "supported by the passages"), ("✗2", "contradicted by the passages"),
+                        ("○3", "not in the passages"), ("?4", "no verdict")):     # fmt: skip
+        assert f"{words}, claim {sign}" in signs
+
+
+def test_gold_span_is_marked_in_its_passage(page: Any) -> None:
+    """The words of a labelled span are marked, apart from what the judge found."""
+    body = page.with_class("ex-body")[0]
+    gold = "".join(node.text for node in body.all("mark") if "gold" in node.classes)
+    assert gold == "The nightly backup takes 40 minutes on the second appliance."
+
+
+def test_pareto_bar_leads_to_exactly_the_failures_of_its_cause(whole: Whole, page: Any) -> None:
+    """The group that a cause's bar lands on lists the failed examples of that cause, all of them."""
+    card = whole(60)
+    ids = page.by_id()
+    chart = next(node for node in page.with_class("chart") if "failed examples" in node.text)
+    bars = [link for link in chart.all("a") if "href" in link.attributes]
+    assert len(bars) == len(card.causes)
+    for bar, (cause, count) in zip(bars, card.causes.items(), strict=True):
+        heading = ids[bar.attributes["href"][1:]]
+        assert heading.text == (cause or "no cause named")
+        group = next(node for node in page.with_class("group") if heading in list(node.all("h3")))
+        names = {row.query_id for row in card.overview.listed if row.failed and row.cause == cause}
+        assert {next(row.all("th")).text for row in group.all("tr") if row.attributes.get("id")} == names
+        assert len(names) == count
+
+
+def test_histogram_bar_leads_to_the_examples_in_its_bin(whole: Whole, page: Any) -> None:
+    """Each bin's list names examples whose score lies in the bin, and as many as the bar is high."""
+    card = whole(60)
+    ids, rows = page.by_id(), {row.query_id: row for row in card.overview.listed}
+    shown = next(found for found in card.overview.distributions if found.metric == "faithfulness")
+    seen = 0
+    for place, part in enumerate(shown.bins):
+        if part.count:
+            names = [link.text for link in ids[f"bin-faithfulness-{place}"].all("a") if link.text != "close"]
+            values = [rows[name].values["faithfulness"] for name in names]
+            assert len(values) == part.count
+            assert all(part.low <= value <= part.high for value in values)
+            seen += len(values)
+    assert seen == 60
+
+
+def test_long_list_says_how_many_it_leaves_out(whole: Whole, tree: Tree) -> None:
+    """A mark with more examples behind it than are named says how many more there are."""
+    card = whole(300, worst=1)
+    page = tree(card)
+    one = page.by_id()["rank-1"]
+    links = [link for link in one.all("a") if link.text != "close"]
+    mine = sum(1 in (row.used or ()) for row in card.overview.listed)
+    more = sum(int(found) for found in re.findall(r"and (\d+) more", one.text))
+    assert len(links) + more == mine > lists.MOST_LINKS
+
+
+def test_segment_cell_leads_to_its_examples(whole: Whole, page: Any) -> None:
+    """A row of the heat map links to a list of the examples of that segment, failed ones by cause."""
+    card = whole(60)
+    mine = [row for row in card.overview.listed if row.segments["type"] == "temporal"]
+    found = page.by_id()["seg-type-temporal"]
+    assert {link.text for link in found.all("a")} - {"close"} == {row.query_id for row in mine}
+    assert f"not failed ({sum(not row.failed for row in mine)})" in found.text
+
+
+# ---- what is read out ----
+
+
+def test_headings_go_down_one_step_at_a_time(page: Any) -> None:
+    """There is one first heading, and no heading skips a level."""
+    levels = [int(node.tag[1]) for node in page.all("h1", "h2", "h3", "h4", "h5", "h6")]
+    assert levels.count(1) == 1
+    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
+
+
+def test_tables_name_their_rows_and_columns(page: Any) -> None:
+    """Every header cell says whether it heads a row or a column, and every scrolling box can be reached by key."""
+    assert all(node.attributes.get("scope") in ("row", "col", "rowgroup") for node in page.all("th"))
+    boxes = page.with_class("scroll")
+    assert boxes
+    assert all(box.attributes["tabindex"] == "0" and box.attributes["aria-label"] for box in boxes)
+
+
+def test_chart_has_its_numbers_and_links_as_a_table(page: Any) -> None:
+    """A chart is hidden from screen readers and keys; the table beside it has every link that its marks have."""
+    figures = list(page.all("figure"))
+    assert len(figures) > 20
+    for figure in figures:
+        (chart,) = figure.with_class("chart")
+        assert chart.attributes["aria-hidden"] == "true"
+        marks = {link.attributes["href"] for link in chart.all("a") if "href" in link.attributes}
+        assert all(link.attributes["tabindex"] == "-1" for link in chart.all("a"))
+        (table,) = figure.all("table")
+        assert marks <= {link.attributes["href"] for link in table.all("a")}
+
+
+def test_charts_take_their_colours_from_the_page(page: Any) -> None:
+    """No chart has a colour of its own, so that dark mode and print reach it."""
+    for svg in page.all("svg"):
+        for node in (svg, *svg.all()):
+            for name in ("fill", "stroke"):
+                assert node.attributes.get(name, "none") in ("none", "currentColor", "transparent") or node.attributes[
+                    name
+                ].startswith("var(--")
