@@ -10,7 +10,12 @@ POSITIONS = "where the passages stand in their documents"
 
 
 def _cut(seen: Seen) -> Verdict:
-    """The right documents came, but not the right part of them."""
+    """The right documents came, but not the right part of them.
+
+    Applies when no gold document is missed, yet a labelled span is not covered by the passages; or, where spans are not
+    labelled, a reference claim is in no passage. The latter is a guess where other claims are: the reference may say
+    more than the documents.
+    """
     if seen.missed is None or seen.missed:
         return None
     there, mends = documents(seen.relevant), Mended(evidence=True)
@@ -34,7 +39,11 @@ def _cut(seen: Seen) -> Verdict:
 
 
 def _noise(seen: Seen) -> Verdict:
-    """The answer rests on passages that lead astray."""
+    """The answer rests on passages that lead astray.
+
+    Applies when a claim stands in a passage but contradicts the reference; or when the answer uses passages, and none
+    of those that hold the evidence.
+    """
     follows = [claim for claim in seen.wrong if claim.supporting]
     if follows:
         where, mends = counted("passage", follows[0].supporting), Mended(claims=frozenset(c.n for c in follows))

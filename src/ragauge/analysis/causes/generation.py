@@ -10,7 +10,10 @@ from ragauge.data.facts import Claim
 
 
 def _missed_refusal(seen: Seen) -> Verdict:
-    """The corpus does not hold the answer, and the system answered."""
+    """The corpus does not hold the answer, and the system answered.
+
+    Applies when the question is labelled unanswerable and the answer does not decline.
+    """
     if seen.example.answerable or seen.refuse:
         return None
     if seen.example.answerable is None:
@@ -21,7 +24,11 @@ def _missed_refusal(seen: Seen) -> Verdict:
 
 
 def _wrong_refusal(seen: Seen) -> Verdict:
-    """The system declined although the answer is to be had."""
+    """The system declined although the answer was before its eyes.
+
+    Applies when the answer declines, the question is not labelled unanswerable, and no row above says that evidence is
+    missing.
+    """
     if seen.example.answerable is False or seen.refuse is False:
         return None
     if seen.refuse is None:
@@ -32,7 +39,10 @@ def _wrong_refusal(seen: Seen) -> Verdict:
 
 
 def _off_topic(seen: Seen) -> Verdict:
-    """The answer is about something else."""
+    """The answer is about something else.
+
+    Applies when the answer neither addresses the question nor declines.
+    """
     if seen.address in ("fully", "partly") or seen.refuse:
         return None
     if seen.address is None or seen.refuse is None:
@@ -41,7 +51,10 @@ def _off_topic(seen: Seen) -> Verdict:
 
 
 def _contradicted(seen: Seen) -> Verdict:
-    """A claim says the opposite of the passages."""
+    """A claim says otherwise than the passages.
+
+    Applies when a passage contradicts a claim and none supports it.
+    """
     if seen.against:
         first = seen.against[0]
         text = f"{_share(seen, seen.against)} contradicted by the passages"
@@ -51,7 +64,10 @@ def _contradicted(seen: Seen) -> Verdict:
 
 
 def _ignored(seen: Seen) -> Verdict:
-    """Evidence was there, and the answer uses no passage at all."""
+    """Evidence was there, and the answer takes nothing from the passages.
+
+    Applies when the answer makes claims, no passage supports any or is cited for one, and some hold the evidence.
+    """
     if seen.used or seen.mended.usage or (seen.claims_whole and not seen.claims):
         return None
     if not seen.claims_whole:
@@ -64,7 +80,10 @@ def _ignored(seen: Seen) -> Verdict:
 
 
 def _hallucinated(seen: Seen) -> Verdict:
-    """A claim stands in no passage, be it true or not."""
+    """A claim stands in no passage, be it true or not.
+
+    Applies when no passage supports or contradicts a claim.
+    """
     if seen.bare:
         numbered = [claim.n for claim in seen.bare]
         text = f"{_share(seen, seen.bare)} in no passage ({counted('claim', numbered)})"
@@ -73,7 +92,11 @@ def _hallucinated(seen: Seen) -> Verdict:
 
 
 def _misattributed(seen: Seen) -> Verdict:
-    """A claim cites passages, but not those that support it."""
+    """A claim cites passages, but not those that support it.
+
+    Applies when a supported claim cites passages and none of those that support it. A wrong citation alone does not
+    make an answer fail: something else has to be amiss as well.
+    """
     if seen.response.citations is None or seen.claims == ():
         return None
     if seen.claims is None:
@@ -88,7 +111,10 @@ def _misattributed(seen: Seen) -> Verdict:
 
 
 def _incomplete(seen: Seen) -> Verdict:
-    """The answer leaves out a part."""
+    """The answer leaves out a part.
+
+    Applies when the answer addresses the question partly, or does not state a reference claim.
+    """
     if seen.address == "partly":
         return Why("the answer addresses only part of the question", "judge")
     if seen.unstated:

@@ -14,7 +14,10 @@ DEPTH = "candidates (the ranking before the cut) not recorded"
 
 
 def _empty(seen: Seen) -> Verdict:
-    """Nothing was retrieved."""
+    """Nothing was retrieved.
+
+    Applies when passages were recorded and there are none.
+    """
     if seen.passages is None:
         return Lack(seen.lack("response.passages"))
     mends = Mended(documents=members(seen.relevant), evidence=True)
@@ -22,7 +25,11 @@ def _empty(seen: Seen) -> Verdict:
 
 
 def _compound(seen: Seen) -> Verdict:
-    """Part of the evidence was found, and the answer fills the rest from nowhere."""
+    """Part of the evidence is missing, and the answer fills the gap from nowhere.
+
+    Applies when some but not all gold documents, or some but not all reference claims, are among the passages, and a
+    claim has no support in any. The retrieval half is named by its own row.
+    """
     found = _part(seen)
     if not seen.bare:
         return Lack(seen.lack("verify_answer.support")) if found and not seen.claims_whole else None
@@ -49,7 +56,12 @@ def _part(seen: Seen) -> str:
 
 
 def _miss(seen: Seen) -> Verdict:
-    """The evidence is not even among the candidates."""
+    """The evidence was not found.
+
+    Applies when a missed document is not among the candidates, the ranking before the cut; where none were recorded,
+    the depth is unknown. Without labels: when a reference claim is in no passage; without a reference, too: when no
+    passage is relevant to the question.
+    """
     if seen.missed is not None:
         if not seen.missed:
             return None
@@ -78,7 +90,10 @@ def _miss(seen: Seen) -> Verdict:
 
 
 def _low(seen: Seen) -> Verdict:
-    """The evidence is among the candidates, but too far down to be handed on."""
+    """The evidence was found, but too far down to be handed on.
+
+    Applies when a missed document is among the candidates beyond the first n, n being the passages handed on.
+    """
     low = [(item, rank) for item, rank in _ranked(seen) if rank > seen.n > 0]
     if not low:
         return None
@@ -88,7 +103,10 @@ def _low(seen: Seen) -> Verdict:
 
 
 def _lost(seen: Seen) -> Verdict:
-    """The evidence ranked high enough and was dropped afterwards."""
+    """The evidence ranked high enough and was dropped on the way to the prompt.
+
+    Applies when a missed document is among the first n candidates and not among the n passages handed on.
+    """
     lost = [(item, rank) for item, rank in _ranked(seen) if rank <= seen.n or not seen.n]
     items = [item for item, _ in lost]
     text = f"{documents(items)} at {_at(lost)} of the candidates, but not handed on"

@@ -9,7 +9,10 @@ LONGEST = 200     # characters of an error that are shown
 
 
 def _failed(seen: Seen) -> Verdict:
-    """The system gave an error instead of an answer."""
+    """The system gave an error instead of an answer.
+
+    Applies when the response carries an error.
+    """
     error = seen.response.error
     if error is None:
         return None
@@ -18,7 +21,12 @@ def _failed(seen: Seen) -> Verdict:
 
 
 def _stale(seen: Seen) -> Verdict:
-    """A wrong claim rests on outdated passages alone, or a gold document came only in an outdated version."""
+    """The answer, or what was found for it, is out of date.
+
+    Applies when a claim contradicts the reference and only outdated passages support it; or when a gold document came
+    only in an outdated version and a reference claim is in no passage. A passage is outdated when it is superseded, or
+    older than the newest version of its document among passages and candidates.
+    """
     wrong = [claim for claim in seen.wrong if claim.supporting]
     if not seen.dated:
         suspect = wrong or (seen.unmet and any(any(seen.versions(item)) for item in seen.relevant))
@@ -41,7 +49,10 @@ def _stale(seen: Seen) -> Verdict:
 
 
 def _not_indexed(seen: Seen) -> Verdict:
-    """A missed document is not in the index at all."""
+    """A gold document was never ingested.
+
+    Applies when a missed document is not in the listing of the index; it needs one (`--index`).
+    """
     if not seen.missed:
         return None
     if seen.indexed is None:

@@ -1,0 +1,171 @@
+"""Write the generated parts of docs/causes.md: the list of causes, and how often the local judge names the right one.
+
+python tools/cause_matrix.py            writes both again; about 10 s
+python tools/cause_matrix.py --list     writes the list alone; nothing is judged
+python tools/cause_matrix.py --check    exit 1 when the list would change, or a figure has moved beyond the tolerance
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from inspect import cleandoc
+from pathlib import Path
+
+from ragauge.analysis.attribute import attribute
+from ragauge.analysis.causes.row import Row
+from ragauge.analysis.causes.table import ROWS
+from ragauge.data.facts import Evidence, FactsOf
+from ragauge.engine.answering import Answering
+from ragauge.engine.judges import build_judge
+from ragauge.judging.inputs import inputs_for
+from ragauge.judging.judge import Judge, drive
+from ragauge.metrics.facts import Facts
+from ragauge.systems.planted.cases import Case, planted_cases
+
+PAGE = Path(__file__).resolve().parents[1] / "docs/causes.md"
+MARKS = "<!-- {name}, written by tools/cause_matrix.py: begin -->", "<!-- {name}: end -->"
+QUESTIONS = ("verify_answer", "verify_reference", "rate_passages", "agree")
+NONE, UNNAMED = "no failure", "no cause"
+FIRST_JUDGED = 10     # causes before it are decided by labels and the run's record, but for a few cases
+LEAST = 0.75          # right overall: what the local judge has to reach
+TOLERANCE = 0.03      # how far the share of right causes may move before the page is stale
+MOST_MOVED = 6        # cases of one cause
+Matrix = Mapping[tuple[str, str], int]
+
+
+def listed(cases: Sequence[Case]) -> str:
+    """Every cause in the order of decision."""
+    return "\n".join(line for n, row in enumerate(ROWS, 1) for line in _row(n, row, cases)).strip()
+
+
+def _row(n: int, row: Row, cases: Sequence[Case]) -> Iterator[str]:
+    what, _, when = cleandoc(row.decide.__doc__ or "").partition("\n\n")
+    case = next(case for case in cases if case.cause == row.name)
+    cause = attribute(Facts(case.example, case.response, case.evidence), indexed=case.listing)
+    yield from (f"### {n}. {row.name}", "", f"{what} {' '.join(when.split())}", "")
+    yield f"- where: {row.component}"
+    yield f"- such as: “{cause.decided_by if cause else ''}”"
+    yield from (f"- fix: {row.fix}", "")
+
+
+def named(cases: Sequence[Case], judge: Judge) -> Matrix:
+    """(planted, named by the judge's verdicts) -> cases."""
+    answering = Answering()
+    return Counter((case.cause, _named(case, judge, answering)) for case in cases)
+
+
+def _named(case: Case, judge: Judge, answering: Answering) -> str:
+    found: dict[str, FactsOf] = {}
+    for question in QUESTIONS:
+        inputs = inputs_for(question, case.example, case.response, found)
+        if inputs is not None:
+            found[question] = drive(judge.ask(inputs), answering)
+    evidence = {name: Evidence(name, name, 1, judge.judge_id, "ok", facts) for name, facts in found.items()}
+    cause = attribute(Facts(case.example, case.response, evidence), indexed=case.listing)
+    return NONE if cause is None else cause.name or UNNAMED
+
+
+def share(matrix: Matrix) -> float:
+    """Share of cases with the right cause."""
+    return sum(n for (planted, found), n in matrix.items() if planted == found) / sum(matrix.values())
+
+
+def printed(matrix: Matrix, judge: Judge) -> str:
+    """The figures and the matrix."""
+    names = [row.name for row in ROWS]
+    columns = [*names, NONE, UNNAMED]
+    judged = {(planted, found): n for (planted, found), n in matrix.items() if planted in names[FIRST_JUDGED - 1 :]}
+    heads = [*(str(n) for n in range(1, len(names) + 1)), NONE, UNNAMED]
+    lines = [
+        f"Right cause: {_counted(matrix)}; of the causes from {FIRST_JUDGED} on, which its verdicts decide, "
+        f"{_counted(judged)}. Judge: `{judge.judge_id}`.", "",
+        "Rows: what was planted. Columns: what was named, by the numbers of the list.", "",
+        f"planted | right | {' | '.join(heads)}", "|".join(["---", *["---:"] * (len(heads) + 1)]),
+    ]     # fmt: skip
+    for n, planted in enumerate(names, 1):
+        counts = [matrix.get((planted, column), 0) for column in columns]
+        cells = [f"**{count}**" if m == n and count else str(count or "·") for m, count in enumerate(counts, 1)]
+        lines.append(f"{n} {planted} | {counts[n - 1] / sum(counts):.0%} | {' | '.join(cells)}")
+    return "\n".join(lines)
+
+
+def _counted(matrix: Matrix) -> str:
+    total = sum(matrix.values())
+    return f"{round(share(matrix) * total)} of {total} cases ({share(matrix):.0%})"
+
+
+def read(text: str) -> Matrix:
+    """The matrix that stands in the page."""
+    found: dict[tuple[str, str], int] = {}
+    columns = [*(row.name for row in ROWS), NONE, UNNAMED]
+    for line in text.splitlines():
+        row = re.match(r"\d+ (\w+) \| \d+% \| (.*)", line)
+        if row:
+            counts = [int(cell.strip(" *").replace("·", "0")) for cell in row[2].split("|")]
+            found |= {(row[1], column): n for column, n in zip(columns, counts, strict=True) if n}
+    return found
+
+
+def moved(old: Matrix, new: Matrix) -> list[str]:
+    """What has moved beyond the tolerance, and whether the judge still reaches what it has to."""
+    problems = []
+    if share(new) < LEAST:
+        problems.append(f"the right cause is named in {share(new):.1%} of the cases; it has to be {LEAST:.0%}")
+    if not old:
+        return [*problems, "the page holds no matrix"]
+    if abs(share(new) - share(old)) > TOLERANCE:
+        problems.append(f"right causes: the page says {share(old):.1%}, they are {share(new):.1%}")
+    for row in ROWS:
+        before, now = (matrix.get((row.name, row.name), 0) for matrix in (old, new))
+        if abs(before - now) > MOST_MOVED:
+            problems.append(f"{row.name}: the page says {before} right, they are {now}")
+    return problems
+
+
+def part(page: str, name: str) -> tuple[str, str, str]:
+    """The page before a generated part, the part, and the page after it."""
+    begin, end = (mark.format(name=name) for mark in MARKS)
+    before, _, rest = page.partition(begin)
+    inside, found, after = rest.partition(end)
+    if not found:
+        raise SystemExit(f"{PAGE.name} lacks the marks of the {name}.")
+    return before + begin, inside.strip(), end + after
+
+
+def placed(page: str, name: str, text: str) -> str:
+    """The page with a generated part replaced."""
+    before, _, after = part(page, name)
+    return f"{before}\n\n{text}\n\n{after}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Writes or checks the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 when the page is stale")
+    parser.add_argument("--list", action="store_true", help="the list alone; nothing is judged")
+    asked = parser.parse_args(arguments)
+    page, cases, problems = PAGE.read_text(encoding="utf-8"), planted_cases(), []
+    new = placed(page, "list", listed(cases))
+    if new != page and asked.check:
+        problems.append("the list of causes has changed")
+    if not asked.list:
+        judge = build_judge("local")
+        matrix = named(cases, judge)
+        problems += moved(read(part(page, "matrix")[1]), matrix) if asked.check else []
+        new = placed(new, "matrix", printed(matrix, judge))
+    if not asked.check:
+        PAGE.write_text(new, encoding="utf-8")
+        return 0
+    for problem in problems:
+        print(f"docs/causes.md: {problem}.", file=sys.stderr)
+    if problems:
+        print("Write it again with: python tools/cause_matrix.py", file=sys.stderr)
+    return int(bool(problems))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
