@@ -1,0 +1,152 @@
+"""The cause table on one example: each row in order, with why it did or did not apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+
+from ragauge.analysis.attribute import failure
+from ragauge.analysis.causes.row import Lack, Row, Why
+from ragauge.analysis.causes.seen import Seen, counted, documents
+from ragauge.analysis.causes.table import ROWS
+from ragauge.analysis.explanation import RowWorked
+from ragauge.analysis.scorecard import Cause
+from ragauge.metrics.facts import Facts
+
+
+def rows(facts: Facts, indexed: Container[str] | None, cause: Cause | None) -> tuple[RowWorked, ...]:
+    """The whole table; () for an example that did not fail.
+
+    Args:
+        facts: the example, what was returned, and the evidence.
+        indexed: ids of the documents in the index, where a listing is known.
+        cause: what `attribute` decided.
+    """
+    if cause is None:
+        return ()
+    seen = Seen(facts, indexed)
+    found = []
+    for row in ROWS:
+        rule = (row.decide.__doc__ or row.name).split("\n")[0]
+        verdict = row.decide(seen)
+        if isinstance(verdict, Lack):
+            found.append(RowWorked(row.name, rule, "unknown", f"not known: {verdict.what}"))
+        elif isinstance(verdict, Why):
+            place = "yes" if row.name == cause.name else "second" if row.name == cause.second else "also"
+            found.append(RowWorked(row.name, rule, place, cause.second_by if place == "second" else verdict.text))
+        else:
+            found.append(RowWorked(row.name, rule, "no", _against(row, seen)))
+    return tuple(found)
+
+
+def sign(facts: Facts, indexed: Container[str] | None) -> str:
+    """The first sign that the example failed; "" when there is none."""
+    return failure(Seen(facts, indexed))
+
+
+def _against(row: Row, seen: Seen) -> str:
+    """The facts that rule a row out, in words; "" of a row that is not known here."""
+    write = AGAINST.get(row.name)
+    return write(seen) if write is not None else ""
+
+
+def _yes(value: bool | None) -> str:
+    return {True: "yes", False: "no", None: "not known"}[value]
+
+
+def _missed(seen: Seen) -> str:
+    if seen.missed is None:
+        return "no labelled document to look for"
+    if not seen.relevant:
+        return "no labelled document"
+    return "every gold document was handed on" if not seen.missed else f"missed: {documents(seen.missed)}"
+
+
+def _refusal(seen: Seen) -> str:
+    return f"answerable: {_yes(seen.example.answerable)}; the answer declines: {_yes(seen.refuse)}"
+
+
+def _support(seen: Seen) -> str:
+    if seen.answer is not None and not seen.answer.claims:
+        return "the answer makes no claims"
+    return "every claim has support" if not (seen.bare or seen.against) else _unsupported(seen)
+
+
+def _unsupported(seen: Seen) -> str:
+    parts = [
+        f"{counted('claim', [claim.n for claim in claims])} {how}"
+        for claims, how in ((seen.bare, "in no passage"), (seen.against, "contradicted")) if claims
+    ]
+    return "; ".join(parts)
+
+
+def _numbers(values: frozenset[int]) -> str:
+    return counted("passage", values) if values else "no passage"
+
+
+def _wrong(seen: Seen) -> str:
+    wrong = [claim.n for claim in seen.wrong]
+    return f"{counted('claim', wrong)} against the reference" if wrong else "no claim contradicts the reference"
+
+
+def _stale(seen: Seen) -> str:
+    return f"outdated: {_numbers(seen.stale)}; {_wrong(seen)}"
+
+
+def _use(seen: Seen) -> str:
+    return f"the answer uses {_numbers(seen.used)}; the evidence is in {_numbers(seen.evidence)}"
+
+
+def _miss(seen: Seen) -> str:
+    if seen.missed is not None:
+        return _missed(seen)
+    if seen.reference is not None:
+        return f"{len(seen.unmet)} of {len(seen.reference)} reference claims in no passage"
+    return f"relevant to the question: {_numbers(seen.evidence)}"
+
+
+def _ranks(seen: Seen) -> str:
+    if not seen.missed:
+        return _missed(seen)
+    found = [seen.rank(item) for item in seen.missed]
+    where = ", ".join("not among the candidates" if rank is None else f"rank {rank}" for rank in found)
+    return f"{documents(seen.missed)}: {where}; {seen.n} passages handed on"
+
+
+def _cut(seen: Seen) -> str:
+    if seen.missed:
+        return _missed(seen)
+    unmet = f"; {len(seen.unmet)} reference claims in no passage" if seen.reference is not None else ""
+    return f"{_missed(seen)}; gold spans cut through: {len(seen.cut_spans) or 'none'}{unmet}"
+
+
+def _cited(seen: Seen) -> str:
+    if seen.response.citations is None:
+        return "the system does not cite"
+    return "no supported claim cites only other passages"
+
+
+def _whole(seen: Seen) -> str:
+    unstated = f"; {len(seen.unstated)} reference claims not stated" if seen.agreement is not None else ""
+    return f"addresses the question: {seen.address or 'not known'}{unstated}"
+
+
+AGAINST: Mapping[str, Callable[[Seen], str]] = {
+    "system_failed": lambda _: "no error was recorded",
+    "missed_refusal": _refusal,
+    "empty_retrieval": lambda seen: f"{seen.n} passages were handed on",
+    "stale_source": _stale,
+    "compound": lambda seen: f"{_support(seen)}; {_missed(seen)}",
+    "not_in_index": _missed,
+    "retrieval_miss": _miss,
+    "ranked_low": _ranks,
+    "lost_before_prompt": _ranks,
+    "span_cut": _cut,
+    "wrong_refusal": _refusal,
+    "off_topic": _whole,
+    "contradicted": _support,
+    "noise": lambda seen: f"{_wrong(seen)}; {_use(seen)}",
+    "ignored": _use,
+    "hallucinated": _support,
+    "misattributed": _cited,
+    "incomplete": _whole,
+}

@@ -1,0 +1,219 @@
+"""What a share is counted over: which claims, passages or documents count, and why.
+
+Which of them count is found by the metric itself, asked about one item at a time. It is shown only where these parts
+add up to the whole, so that nothing here can contradict the score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ragauge.analysis.causes.seen import counted
+from ragauge.analysis.explaining.case import Case, cut
+from ragauge.analysis.explaining.ranks import cutoff, relevant
+from ragauge.analysis.explanation import Item
+from ragauge.data.facts import Claim, ReferenceClaim
+from ragauge.metrics.base import Metric, Ratio
+from ragauge.metrics.bounds import ABOUT, has_gap
+from ragauge.metrics.specifics import unfounded
+from ragauge.metrics.usage import targets
+from ragauge.text.specifics import Haystack, find, found_in
+
+UNITS: Mapping[str, str] = {
+    **ABOUT, "cover_aspects.met": "aspect", "cover_criteria.met": "criterion", "rate_sentences.relevant": "sentence",
+    "response.citations": "citation",
+}     # fmt: skip
+
+
+def items(metric: Metric, case: Case) -> tuple[Item, ...]:
+    """What the metric counts on this example; () where it is no count, or a fact is not known."""
+    if not all(case.known(fact) for fact in metric.needs.values()):
+        return ()
+    special = SPECIAL.get(metric.name()) or (_documents if "labels.ranking" in metric.needs.values() else None)
+    if special is not None:
+        return special(case, metric)
+    unit = next((UNITS[fact] for fact in metric.needs.values() if fact in UNITS), None)
+    parts = _parts(metric, case, unit) if unit is not None else None
+    if unit is None or parts is None:
+        return ()
+    describe = DESCRIBED.get(unit, _plain)
+    return tuple(
+        Item(f"{unit} {n}", text, counts, why)
+        for n, counts in enumerate(parts, 1)
+        for text, why in [describe(case, metric, n)]
+        if counts is not NOT_ASKED
+    )
+
+
+NOT_ASKED = object()     # an item that stands in no denominator
+
+
+def _parts(metric: Metric, case: Case, unit: str) -> list[Any] | None:
+    """Of each item whether it counts; None where the parts do not add up to the whole."""
+    values = {argument: case.fact(fact) for argument, fact in metric.needs.items()}
+    about = [argument for argument, fact in metric.needs.items() if UNITS.get(fact) == unit]
+    if any(has_gap(fact, values[argument]) for argument, fact in metric.needs.items() if argument not in about):
+        return None
+    found: list[Any] = []
+    numerator = denominator = 0.0
+    for n in range(len(values[about[0]])):
+        if any(_missing(values[argument][n]) for argument in about):
+            found.append(None)
+            continue
+        one = metric.value(**{**values, **{argument: values[argument][n : n + 1] for argument in about}})
+        if not isinstance(one, Ratio):
+            return None
+        numerator, denominator = numerator + one.numerator, denominator + one.denominator
+        found.append(bool(one.numerator) if one.denominator else NOT_ASKED)
+    if None in found or not found:
+        return found or None
+    whole = metric.value(**values)
+    return found if whole == Ratio(numerator, denominator) else None
+
+
+def _missing(item: Any) -> bool:
+    if isinstance(item, Claim):
+        return item.status == "failed"
+    return item is None or (isinstance(item, ReferenceClaim) and item.supporting is None)
+
+
+# ---- what is known about one item ----
+
+Described = tuple[str, str]     # text, facts in words
+
+
+def _plain(_: Case, __: Metric, ___: int) -> Described:
+    return "", ""
+
+
+def _claim(case: Case, metric: Metric, n: int) -> Described:
+    needs, said = metric.needs.values(), []
+    answer = case.seen.answer
+    claim = answer.claims[n - 1] if answer is not None and n <= len(answer.claims) else None
+    if claim is not None and "verify_answer.support" in needs:
+        said.append(support(claim))
+    if "response.citations" in needs and claim is not None:
+        cited = targets(claim, case.facts.response.citations or ())
+        said.append(f"cites {', '.join(cited)}" if cited else "cites nothing")
+    if "agree.answer" in needs:
+        agrees = case.fact("agree.answer")[n - 1]
+        words = {"agrees": "agrees with the reference", "contradicts": "contradicts the reference",
+                 "absent": "the reference does not say it", None: "no verdict against the reference"}     # fmt: skip
+        said.append(words[agrees])
+    return cut(claim.text or "" if claim is not None else ""), "; ".join(said)
+
+
+def support(claim: Claim) -> str:
+    """A claim's verdict in words."""
+    if claim.status == "failed":
+        return f"no verdict{f': {claim.reason}' if claim.reason else ''}"
+    missing = f"; not found: {', '.join(claim.window.missing)}" if claim.window and claim.window.missing else ""
+    against = f"contradicted by {counted('passage', claim.contradicting)}" if claim.contradicting else ""
+    if claim.supporting:
+        how = " together" if claim.joint else f", {claim.strength}" if claim.strength else ""
+        found = f"supported by {counted('passage', claim.supporting)}{how}"
+        return f"{found}; {against}" if against else found
+    return f"{against or 'in no passage'}{missing}"
+
+
+def _reference_claim(case: Case, metric: Metric, n: int) -> Described:
+    needs, said, text = metric.needs.values(), [], ""
+    claims = case.seen.reference or ()
+    claim = claims[n - 1] if n <= len(claims) else None
+    if claim is not None:
+        text = claim.text
+        if "verify_reference.claims" in needs:
+            found = claim.supporting
+            there = "in no passage" if found == () else f"in {counted('passage', found)}" if found else "no verdict"
+            said.append(there)
+    elif n <= len(case.facts.example.reference_claims or ()):
+        text = (case.facts.example.reference_claims or ())[n - 1]
+    if "agree.reference" in needs:
+        stated = case.fact("agree.reference")[n - 1]
+        said.append({True: "the answer states it", False: "the answer does not state it", None: "no verdict"}[stated])
+    return cut(text), "; ".join(said)
+
+
+PASSAGE_WORDS: Mapping[str, tuple[str, str]] = {
+    "verify_answer.used": ("used by the answer", "not used by the answer"),
+    "verify_reference.useful": ("supports a reference claim", "supports no reference claim"),
+    "rate_passages.relevant": ("relevant to the question", "not relevant to the question"),
+}
+
+
+def _passage(case: Case, metric: Metric, n: int) -> Described:
+    said = []
+    for fact in metric.needs.values():
+        if fact in PASSAGE_WORDS:
+            found = case.fact(fact)[n - 1]
+            said.append("no verdict" if found is None else PASSAGE_WORDS[fact][0 if found else 1])
+    return case.titles[n - 1] if n <= len(case.titles) else "", "; ".join(said)
+
+
+def _listed(of: Callable[[Case], Sequence[str] | None]) -> Callable[[Case, Metric, int], Described]:
+    def described(case: Case, _: Metric, n: int) -> Described:
+        texts = of(case) or ()
+        return (cut(texts[n - 1]) if n <= len(texts) else ""), ""
+
+    return described
+
+
+DESCRIBED: Mapping[str, Callable[[Case, Metric, int], Described]] = {
+    "claim": _claim,
+    "reference claim": _reference_claim,
+    "passage": _passage,
+    "aspect": _listed(lambda case: case.facts.example.aspects),
+    "criterion": _listed(lambda case: case.facts.example.criteria),
+    "citation": _listed(lambda case: [one.target for one in case.facts.response.citations or ()]),
+}
+
+
+# ---- what is counted over something that no judge numbers ----
+
+
+def _documents(case: Case, metric: Metric) -> tuple[Item, ...]:
+    """L, and whether each was found in time."""
+    k = cutoff(case, metric) if metric.name() not in ("bpref", "r_precision") else len(relevant(case, metric))
+    k = case.fact("labels.ranking").n_returned if metric.name() == "bpref" else k
+    found = []
+    for name, grade, rank in relevant(case, metric):
+        where = "not returned" if rank is None else f"rank {rank}" + ("" if rank <= k else f", beyond {k}")
+        graded = f", grade {grade:g}" if grade != 1 else ""
+        found.append(Item(name, "", rank is not None and rank <= k, where + graded))
+    return tuple(found)
+
+
+def _specifics(case: Case, metric: Metric) -> tuple[Item, ...]:
+    """The specifics of the answer that stand nowhere, and the first few that do."""
+    answer, passages = case.fact("response.answer"), case.fact("response.texts")
+    found, missing = unfounded(answer, case.fact("set.query"), passages, getattr(metric, "kind", "any"))
+    claims = case.fact("verify_answer.support") if "verify_answer.support" in metric.needs.values() else None
+    every = []
+    for places in found:
+        counts, why = False, "in the passages or the question"
+        if places in missing:
+            counts, why = True, "in no passage nor the question"
+            if claims is not None:
+                inside = [c.n for c in claims if any(c.start <= one.start < c.end for one in places)]
+                weak = [c.n for c in claims if c.n in inside and not c.supporting]
+                counts = bool(weak)
+                held = f"inside {counted('claim', weak or inside)}, " if inside else "inside no claim"
+                why += f"; {held}{('unsupported' if weak else 'supported') if inside else ''}"
+        every.append(Item(places[0].text, "", counts, why))
+    return tuple(every)
+
+
+def _entities(case: Case, _: Metric) -> tuple[Item, ...]:
+    specifics = find(case.fact("set.references")[0], ("name", "number", "date", "percent"))
+    haystack = Haystack.of(passage.text or "" for passage in case.fact("response.texts"))
+    every = {(one.kind, one.normal, one.unit): one for one in specifics}.values()
+    found = [(one, found_in(one, haystack)) for one in every]
+    return tuple(Item(one.text, "", there, "in the passages" if there else "in no passage") for one, there in found)
+
+
+SPECIAL: Mapping[str, Callable[[Case, Metric], tuple[Item, ...]]] = {
+    "fabricated_specifics": _specifics,
+    "unverified_specifics": _specifics,
+    "entity_recall": _entities,
+}

@@ -1,0 +1,149 @@
+"""A mean, its interval and its bounds with the numbers put in."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.arrays import FAILED, SCORED, Columns
+from ragauge.analysis.explaining.case import number
+from ragauge.analysis.explanation import MeanWorked
+from ragauge.analysis.summarize import summary
+from ragauge.analysis.summary import Summary
+from ragauge.metrics.base import Metric
+from ragauge.metrics.catalogue import describe
+from ragauge.stats.intervals import normal_quantile, t_quantile
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+
+def explain_mean(metric: Metric, examples: Columns | None, level: float = 0.95) -> MeanWorked:
+    """One metric over a run.
+
+    Args:
+        metric: which.
+        examples: its scores, one entry an example; None = it has none.
+        level: of the interval.
+    """
+    found = summary(metric, examples, level)
+    sentence, formula, _ = describe(metric)
+    parts = [(found.scored, "scored"), (found.undefined, "undefined"), (found.not_applicable, "not applicable"),
+             (found.failed, "failed")]     # fmt: skip
+    counts = f"{' + '.join(f'{n} {word}' for n, word in parts if n or word == 'scored')} = {found.n} examples"
+    if examples is None or found.mean is None:
+        return MeanWorked(found, sentence, formula, "", counts, "", "nothing is scored")
+    scored = examples.take((examples.status == SCORED).nonzero()[0])
+    interval = _interval(found, scored, metric)
+    return MeanWorked(
+        found, sentence, formula, _mean(found, scored), counts, interval, "" if interval else _why_none(scored),
+        _micro(found, scored), _bounds(found, examples),
+    )     # fmt: skip
+
+
+def _mean(found: Summary, scored: Columns) -> str:
+    total, size, of = float(scored.value.sum()), float(scored.value.size), "sum of the values"
+    if scored.weight is not None:
+        total, size = float((scored.weight * scored.value).sum()), float(scored.weight.sum())
+        of = "weighted sum of the values / sum of the weights"
+    return f"{_sum(total)} / {number(size)} = {number(found.mean or 0.0)}  ({of})"
+
+
+def _sum(value: float) -> str:
+    """A sum with two decimals more than the mean of it needs."""
+    return number(value) if float(value).is_integer() else f"{value:,.2f}"
+
+
+def _why_none(scored: Columns) -> str:
+    if scored.value.size < 2:
+        return "fewer than two scored examples: nothing tells how far the next one may lie"
+    if scored.cluster is not None and len(set(scored.cluster.tolist())) < 2:
+        return "all examples belong to one cluster: nothing tells how far another one may lie"
+    return "all values are alike and have no bounds: nothing tells how far the next one may lie"
+
+
+def _interval(found: Summary, scored: Columns, metric: Metric) -> str:
+    """The interval's formula with its numbers; the ends are those of the summary."""
+    interval = found.interval
+    if interval is None:
+        return ""
+    method, ends = interval.method, f"[{number(interval.low)}, {number(interval.high)}]"
+    if method == "wilson":
+        return f"{_wilson(found, scored, interval.level)} = {ends}  (Wilson's score interval of a rate)"
+    if method == "wilson, constant values":
+        value, n = float(scored.value[0]), _size(scored)
+        return (
+            f"all {scored.value.size} values are {number(value)}: a score within [{number(metric.range[0])}, "
+            f"{number(metric.range[1])}] varies at most as a 0/1 score of the same mean, so Wilson's interval of "
+            f"n = {number(n)} = {ends}"
+        )
+    df, error, what = _spread(found, scored)
+    quantile = t_quantile(df, interval.level)
+    half = quantile * error
+    mean = found.mean or 0.0
+    clipped = mean - half < interval.low - 1e-12 or mean + half > interval.high + 1e-12
+    within = f", cut to [{number(metric.range[0])}, {number(metric.range[1])}]" if clipped else ""
+    name = "Student's t" if method == "t" else "Student's t over clusters"
+    terms = f"{number(mean)} ± {quantile:.3f} · {error:.3g} = {ends}{within}"
+    return f"{terms}  ({name}, {number(df)} degrees of freedom; standard error {error:.3g} {what})"
+
+
+def _spread(found: Summary, scored: Columns) -> tuple[float, float, str]:
+    """Degrees of freedom, standard error, and what that is made of."""
+    import numpy as np
+
+    x, mean = scored.value, found.mean or 0.0
+    w = np.ones(x.size) if scored.weight is None else scored.weight
+    w, x, groups = w[w > 0], x[w > 0], None if scored.cluster is None else scored.cluster[w > 0]
+    n_eff = float(w.sum()) ** 2 / float((w * w).sum())
+    if groups is not None and np.unique(groups).size < x.size:
+        _, of = np.unique(groups, return_inverse=True)
+        sums = np.bincount(of, weights=w * (x - mean))
+        size = float(sums.size)
+        error = sqrt(size / (size - 1) * float((sums * sums).sum())) / float(w.sum())
+        return max(min(size, n_eff) - 1, 1.0), error, f"over {int(size)} clusters of {x.size} examples"
+    deviations = w * (x - mean)
+    error = sqrt(x.size / (x.size - 1) * float((deviations * deviations).sum())) / float(w.sum())
+    if scored.weight is not None:
+        return max(n_eff - 1, 1.0), error, f"of {x.size} weighted examples, worth {number(n_eff)} equal ones"
+    spread = float(x.std(ddof=1))
+    return max(n_eff - 1, 1.0), error, f"= {spread:.3g} / sqrt({x.size}), the standard deviation over the root of n"
+
+
+def _size(scored: Columns) -> float:
+    """The number of independent examples."""
+    import numpy as np
+
+    w = np.ones(scored.value.size) if scored.weight is None else scored.weight
+    n = float(w.sum()) ** 2 / float((w * w).sum())
+    return n if scored.cluster is None else min(n, float(np.unique(scored.cluster).size))
+
+
+def _wilson(found: Summary, scored: Columns, level: float) -> str:
+    n, z = _size(scored), normal_quantile(level)
+    formula = "(p + z²/2n ± z·sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n)"
+    return f"{formula}, p = {number(found.mean or 0.0)}, n = {number(n)}, z = {z:.2f}"
+
+
+def _micro(found: Summary, scored: Columns) -> str:
+    if found.micro is None:
+        return ""
+    import numpy as np
+
+    known = np.isfinite(scored.numerator) & np.isfinite(scored.denominator)
+    w = np.ones(scored.value.size) if scored.weight is None else scored.weight
+    above, below = (float((w * part)[known].sum()) for part in (scored.numerator, scored.denominator))
+    return f"{_sum(above)} / {_sum(below)} = {number(found.micro)}  (sum of numerators / sum of denominators)"
+
+
+def _bounds(found: Summary, examples: Columns) -> str:
+    if not found.failed:
+        return ""
+    n = int((examples.status == FAILED).sum())
+    if found.low is None or found.high is None:
+        return f"{n} failed, and the metric has no bounds: the mean could be anything"
+    ends = f"[{number(found.low)}, {number(found.high)}]"
+    return f"{n} failed: with each at its lowest or highest, the mean lies in {ends}"

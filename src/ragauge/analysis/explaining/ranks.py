@@ -1,0 +1,184 @@
+"""Symbols and arithmetic of metrics over labelled documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import log2
+
+from ragauge.analysis.explaining.case import Case, listed, number
+from ragauge.data.ranking import Ranking
+from ragauge.metrics.base import Metric
+
+Value = Callable[[Case, Metric], str]
+
+
+def places(case: Case) -> list[tuple[str, float, int | None]]:
+    """The judged items of an example: document, or documents of which any one will do; grade; rank."""
+    ranks: dict[str, int] = {}
+    for rank, passage in enumerate(case.facts.response.passages or (), 1):
+        ranks.setdefault(passage.doc_id, rank)
+    found = []
+    for item in case.facts.example.relevant or ():
+        best = min((ranks[doc_id] for doc_id in item.doc_ids if doc_id in ranks), default=None)
+        found.append((" or ".join(item.doc_ids[:3]), item.grade, best))
+    ranked = list(case.fact("labels.ranking").items)
+    if sorted(map(_plain, ranked)) != sorted(_plain(one[1:]) for one in found):
+        # a document that stands in several items counts for one of them: the ranking has decided which
+        found = [(f"item {n}", grade, rank) for n, (grade, rank) in enumerate(ranked, 1)]
+    return sorted(found, key=lambda one: (one[2] is None, one[2] or 0))
+
+
+def _plain(one: tuple[float, int | None]) -> tuple[float, int]:
+    return one[0], one[1] or 0
+
+
+def relevant(case: Case, metric: Metric) -> list[tuple[str, float, int | None]]:
+    """L: the judged items whose grade is at least rel, those found first."""
+    return [one for one in places(case) if one[1] >= getattr(metric, "rel", 1.0)]
+
+
+def cutoff(case: Case, metric: Metric) -> int:
+    """k, or the length of the list where no k is given."""
+    ranking: Ranking = case.fact("labels.ranking")
+    return getattr(metric, "k", None) or ranking.n_returned
+
+
+def _where(one: tuple[str, float, int | None]) -> str:
+    name, grade, rank = one
+    graded = "" if grade == 1 else f"grade {number(grade)}, "
+    return f"{name} ({graded}{f'rank {rank}' if rank is not None else 'not returned'})"
+
+
+def _relevant(case: Case, metric: Metric) -> str:
+    found = relevant(case, metric)
+    return f"{len(found)}: {listed(map(_where, found))}" if found else "none"
+
+
+def _top(size: Callable[[Case, Metric], int]) -> Value:
+    def value(case: Case, metric: Metric) -> str:
+        k, n = size(case, metric), case.fact("labels.ranking").n_returned
+        inside = [name for name, _, rank in relevant(case, metric) if rank is not None and rank <= k]
+        some = f"ranks 1 to {min(k, n)}" if n else "nothing was returned"
+        return f"{some}; {len(inside)} of L among them: {listed(inside)}"
+
+    return value
+
+
+def _ranks(case: Case, metric: Metric) -> list[int]:
+    k = cutoff(case, metric)
+    return [rank for _, _, rank in relevant(case, metric) if rank is not None and rank <= k]
+
+
+def _grades(case: Case, metric: Metric) -> str:
+    k = cutoff(case, metric)
+    found = [(rank, grade) for _, grade, rank in places(case) if rank is not None and rank <= k and grade > 0]
+    return listed(f"g_{rank} = {number(grade)}" for rank, grade in found)
+
+
+def _gain(grade: float, metric: Metric) -> float:
+    return 2.0**grade - 1.0 if getattr(metric, "gain", "linear") == "exp" else grade
+
+
+def _discounted(gains: Sequence[tuple[int, float]]) -> tuple[str, float]:
+    terms = " + ".join(f"{number(gain)}/log2({rank + 1})" for rank, gain in gains[:6])
+    more = " + …" if len(gains) > 6 else ""
+    return terms + more, sum(gain / log2(rank + 1) for rank, gain in gains)
+
+
+def _ideal(case: Case, metric: Metric) -> tuple[str, float]:
+    best = sorted((_gain(grade, metric) for _, grade, _ in places(case) if grade > 0), reverse=True)
+    return _discounted(list(enumerate(best[: getattr(metric, "k", None)], 1)))
+
+
+def _idcg(case: Case, metric: Metric) -> str:
+    terms, value = _ideal(case, metric)
+    return f"{terms} = {number(value)}"
+
+
+def _others(case: Case, metric: Metric) -> list[tuple[str, float, int | None]]:
+    return [one for one in places(case) if 0 <= one[1] < getattr(metric, "rel", 1.0)]
+
+
+def _above(case: Case, metric: Metric) -> str:
+    others = [rank for _, _, rank in _others(case, metric) if rank is not None]
+    found = [(name, rank) for name, _, rank in relevant(case, metric) if rank is not None]
+    return listed(f"{sum(other < rank for other in others)} above {name}" for name, rank in found)
+
+
+def _judged(case: Case, metric: Metric) -> str:
+    k = cutoff(case, metric)
+    ranks = case.fact("labels.ranking").judged_ranks
+    return f"{sum(rank <= k for rank in ranks)} at ranks up to {k}: {listed(map(str, [r for r in ranks if r <= k]))}"
+
+
+def _precision_recall(case: Case, metric: Metric) -> str:
+    hits, k, n = len(_ranks(case, metric)), cutoff(case, metric), len(relevant(case, metric))
+    return f"{hits}/{k} and {hits}/{n}" if n and k else "nothing to divide by"
+
+
+OF_RANKING: Mapping[str, Value] = {
+    "L": _relevant,
+    "top_k": _top(cutoff),
+    "top_r": lambda case, metric: listed(f"{n} of L in top_{rank}" for n, rank in enumerate(_ranks(case, metric), 1)),
+    "top_R": _top(lambda case, metric: len(relevant(case, metric))),
+    "R": lambda case, metric: str(len(relevant(case, metric))),
+    "r": lambda case, metric: listed(map(str, _ranks(case, metric))),
+    "P, R": _precision_recall,
+    "g_i": _grades,
+    "gain": lambda _, metric: "2^g - 1" if getattr(metric, "gain", "") == "exp" else "g",
+    "IDCG": _idcg,
+    "above": _above,
+    "N": lambda case, metric: str(len(_others(case, metric))),
+    "J": _judged,
+    "n": lambda case, _: str(case.fact("labels.ranking").n_returned),
+}
+
+
+def worked_ndcg(case: Case, metric: Metric) -> str:
+    """DCG / IDCG with the numbers put in."""
+    k = cutoff(case, metric)
+    gains = [
+        (rank, _gain(grade, metric)) for _, grade, rank in places(case) if grade > 0 and rank is not None and rank <= k
+    ]
+    (terms, dcg), (ideal, best) = _discounted(gains), _ideal(case, metric)
+    return f"({terms or '0'}) / ({ideal}) = {number(dcg)} / {number(best)}"
+
+
+def worked_map(case: Case, metric: Metric) -> str:
+    """Precision at the rank of each hit, over #L."""
+    terms = " + ".join(f"{n}/{rank}" for n, rank in enumerate(_ranks(case, metric), 1))
+    return f"({terms or '0'}) / {len(relevant(case, metric))}"
+
+
+def worked_mrr(case: Case, metric: Metric) -> str:
+    """1 / the first rank."""
+    ranks = _ranks(case, metric)
+    return f"1 / {min(ranks)}" if ranks else "0"
+
+
+def worked_f1(case: Case, metric: Metric) -> str:
+    """2 hits / (k + #L)."""
+    return f"2 · {len(_ranks(case, metric))} / ({cutoff(case, metric)} + {len(relevant(case, metric))})"
+
+
+def worked_rbp(case: Case, metric: Metric) -> str:
+    """(1 − p) Σ p^(r−1)."""
+    p = getattr(metric, "p", 0.0)
+    terms = " + ".join(f"{p:g}^{rank - 1}" for rank in _ranks(case, metric))
+    return f"(1 - {p:g}) · ({terms or '0'})"
+
+
+def worked_bpref(case: Case, metric: Metric) -> str:
+    """The penalty of each returned item of L."""
+    others = [rank for _, _, rank in _others(case, metric) if rank is not None]
+    n, size = len(_others(case, metric)), len(relevant(case, metric))
+    found = [rank for _, _, rank in relevant(case, metric) if rank is not None]
+    above = [sum(other < rank for other in others) for rank in found]
+    terms = " + ".join(f"(1 - {min(a, size)}/{min(n, size)})" if a else "1" for a in above)
+    return f"({terms or '0'}) / {size}"
+
+
+WORKED: Mapping[str, Callable[[Case, Metric], str]] = {
+    "ndcg": worked_ndcg, "map": worked_map, "mrr": worked_mrr, "f1": worked_f1, "rbp": worked_rbp,
+    "bpref": worked_bpref,
+}     # fmt: skip

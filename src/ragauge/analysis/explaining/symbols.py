@@ -1,0 +1,294 @@
+"""The symbols of formulas with their values, by the fact that they come from.
+
+A metric says which facts it needs; its docstring says which symbols its formula has. The first of its facts that
+knows a symbol gives the value, so that a new metric over known facts is explained without a word of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+
+from ragauge.analysis.explaining.case import Case, braces, each, listed, mark, number
+from ragauge.analysis.explaining.ranks import OF_RANKING
+from ragauge.analysis.explanation import Symbol
+from ragauge.data.facts import Claim
+from ragauge.metrics.base import Failed, Metric, NotApplicable, shown
+from ragauge.metrics.docstring import parts
+from ragauge.metrics.specifics import unfounded
+from ragauge.metrics.usage import cited_for, targets
+from ragauge.text.count import count
+from ragauge.text.normalise import answer as normal
+from ragauge.text.normalise import answer_tokens
+from ragauge.text.specifics import find
+
+Value = Callable[[Case, Metric], str]
+FUNCTION = ""     # a symbol that is a function has no value of its own
+
+
+def symbols(metric: Metric, case: Case) -> tuple[Symbol, ...]:
+    """The symbols of a metric's docstring with their values on this example, and its parameters."""
+    found = [Symbol(name, meaning, _value(name, metric, case)) for name, meaning in parts(type(metric)).symbols]
+    named = {symbol.name for symbol in found}
+    given = [
+        Symbol(part.name, "parameter", shown(getattr(metric, part.name)))
+        for part in fields(metric)
+        if getattr(metric, part.name) is not None and part.name not in named
+    ]
+    return (*given, *found)
+
+
+def covered(metric: Metric) -> Iterator[tuple[str, bool]]:
+    """Each symbol of a metric's docstring, and whether something here knows its value."""
+    for name, _ in parts(type(metric)).symbols:
+        yield name, any(name in BY_FACT.get(fact, {}) for fact in metric.needs.values()) or _parameter(name, metric)
+
+
+def _value(name: str, metric: Metric, case: Case) -> str:
+    if _parameter(name, metric):
+        return shown(getattr(metric, name))
+    for fact in metric.needs.values():
+        value = BY_FACT.get(fact, {}).get(name)
+        if value is not None:
+            missing = next((case.fact(need) for need in metric.needs.values() if not case.known(need)), None)
+            if not case.known(fact) or (missing is not None and (fact, name) in NEED_ALL):
+                reason = case.fact(fact) if not case.known(fact) else missing
+                return f"not known: {reason.reason}" if isinstance(reason, NotApplicable | Failed) else "not known"
+            return value(case, metric)
+    return FUNCTION
+
+
+def _parameter(name: str, metric: Metric) -> bool:
+    return any(part.name == name for part in fields(metric))
+
+
+# ---- claims of the answer ----
+
+
+def _claims(case: Case, _: Metric) -> str:
+    return str(len(case.fact("verify_answer.support")))
+
+
+def _supporting(case: Case, _: Metric) -> str:
+    return each("S", case.fact("verify_answer.support"), lambda claim: _unless_failed(claim, claim.supporting))
+
+
+def _contradicting(case: Case, _: Metric) -> str:
+    return each("X", case.fact("verify_answer.support"), lambda claim: _unless_failed(claim, claim.contradicting))
+
+
+def _unless_failed(claim: Claim, numbers: tuple[int, ...]) -> str:
+    return "?" if claim.status == "failed" else braces(numbers)
+
+
+def _agreement(case: Case, _: Metric) -> str:
+    return each("R", case.fact("agree.answer"), lambda found: found or "?")
+
+
+def _answer_claims(case: Case, _: Metric) -> str:
+    return str(len(case.fact("agree.answer")))
+
+
+# ---- passages ----
+
+
+def _n_passages(case: Case, _: Metric) -> str:
+    return str(len(case.facts.response.passages or ()))
+
+
+def _marks(fact: str) -> Value:
+    return lambda case, _: each("v", case.fact(fact), mark)
+
+
+def _used(case: Case, _: Metric) -> str:
+    marks = case.fact("verify_answer.used")
+    unknown = [n for n, used in enumerate(marks, 1) if used is None]
+    more = f", not known of {listed(map(str, unknown))}" if unknown else ""
+    return braces(n for n, used in enumerate(marks, 1) if used) + more
+
+
+def _evidence(case: Case, _: Metric) -> str:
+    return braces(n for n, useful in enumerate(case.fact("verify_reference.useful"), 1) if useful)
+
+
+def _first_relevant(case: Case, _: Metric) -> str:
+    marks = case.fact("rate_passages.relevant")
+    return mark(marks[0]) if marks else "there is no first passage"
+
+
+def _share_at(fact: str) -> Value:
+    def value(case: Case, _: Metric) -> str:
+        marks = case.fact(fact)
+        if None in marks:
+            return FUNCTION
+        return listed(f"prec@{n} = {sum(marks[:n])}/{n}" for n, useful in enumerate(marks, 1) if useful)
+
+    return value
+
+
+def _tokens_of_passages(case: Case, _: Metric) -> str:
+    return listed(f"#t of passage {n} = {count(p.text or '')}" for n, p in enumerate(case.fact("response.texts"), 1))
+
+
+# ---- reference ----
+
+
+def _reference_claims(case: Case, metric: Metric) -> str:
+    fact = next(need for need in metric.needs.values() if need in ("verify_reference.claims", "agree.reference"))
+    return str(len(case.fact(fact)))
+
+
+def _found_in(case: Case, _: Metric) -> str:
+    claims = case.fact("verify_reference.claims")
+    return each("T", claims, lambda claim: "?" if claim.supporting is None else braces(claim.supporting))
+
+
+def _stated(case: Case, _: Metric) -> str:
+    return each("B", case.fact("agree.reference"), lambda stated: {True: "yes", False: "no", None: "?"}[stated])
+
+
+def _entities(case: Case, _: Metric) -> str:
+    specifics = find(case.fact("set.references")[0], ("name", "number", "date", "percent"))
+    every = {(one.kind, one.normal, one.unit): one.text for one in specifics}
+    return f"{len(every)}: {listed(every.values())}"
+
+
+# ---- citations ----
+
+
+def _cited(case: Case, _: Metric) -> str:
+    citations, passages = case.fact("response.citations"), case.fact("response.passages")
+    return each("Z", case.fact("verify_answer.support"), lambda claim: braces(cited_for(claim, citations, passages)))
+
+
+def _pairs(case: Case, _: Metric) -> str:
+    citations = case.fact("response.citations")
+    pairs = [(claim, target) for claim in case.fact("verify_answer.support") for target in targets(claim, citations)]
+    return f"{len(pairs)}: {listed(f'({claim.n}, {target})' for claim, target in pairs)}"
+
+
+def _citations(case: Case, _: Metric) -> str:
+    found = case.fact("response.citations")
+    return f"{len(found)}: {listed(citation.target for citation in found)}"
+
+
+# ---- words of the answer ----
+
+
+def _specifics(case: Case, metric: Metric) -> str:
+    answer, passages = case.fact("response.answer"), case.fact("response.texts")
+    found, missing = unfounded(answer, case.fact("set.query"), passages, getattr(metric, "kind", "any"))
+    nowhere = f"; in no passage nor the question: {listed(one[0].text for one in missing)}" if missing else ""
+    return f"{len(found)}: {listed(one[0].text for one in found)}{nowhere}"
+
+
+def _normal(case: Case, _: Metric) -> str:
+    answer, references = case.fact("response.answer"), case.fact("set.references")
+    return f"answer {normal(answer)!r}; {listed(f'reference {normal(one)!r}' for one in references)}"
+
+
+def _words(case: Case, _: Metric) -> str:
+    answer, references = case.fact("response.answer"), case.fact("set.references")
+    sizes = ", ".join(str(len(answer_tokens(one))) for one in references)
+    return f"{len(answer_tokens(answer))} in the answer; {sizes} in the reference{'s' if len(references) > 1 else ''}"
+
+
+def _common(case: Case, _: Metric) -> str:
+    from collections import Counter
+
+    given = Counter(answer_tokens(case.fact("response.answer")))
+    every = [answer_tokens(reference) for reference in case.fact("set.references")]
+    said = (f"{(given & Counter(one)).total()} of {given.total()} and {len(one)} words" for one in every)
+    return listed(said)
+
+
+def _submetrics(**names: str) -> dict[str, Value]:
+    """Symbols that are other metrics."""
+
+    def value(name: str) -> Value:
+        def of(case: Case, _: Metric) -> str:
+            found = case.result(name)
+            if found.value is None:
+                return f"{found.status}: {found.reason}"
+            ratio = found.numerator is not None and found.denominator is not None
+            whole = f"{number(found.numerator or 0)} / {number(found.denominator or 0)} = " if ratio else ""
+            return f"{whole}{number(found.value)}"
+
+        return of
+
+    return {symbol: value(name) for symbol, name in names.items()}
+
+
+def _scalar(fact: str) -> Value:
+    return lambda case, _: {True: "yes", False: "no"}.get(case.fact(fact), str(case.fact(fact)))
+
+
+def _met(fact: str) -> Value:
+    return lambda case, _: f"{len(case.fact(fact))}, met: {listed(mark(one) for one in case.fact(fact))}"
+
+
+def _function(_: Case, __: Metric) -> str:
+    return FUNCTION
+
+
+def _latency(case: Case, metric: Metric) -> str:
+    recorded = listed(f"{stage} {number(ms)}" for stage, ms in case.fact("response.latency_ms").items())
+    return f"{getattr(metric, 'stage', 'total')}; recorded: {recorded}"
+
+
+def _token_counts(case: Case, _: Metric) -> str:
+    return listed(f"{kind} {number(n)}" for kind, n in case.fact("response.tokens").items())
+
+
+OF_CLAIMS: Mapping[str, Value] = {"c": _claims, "S[i]": _supporting, "X[i]": _contradicting}
+BY_FACT: Mapping[str, Mapping[str, Value]] = {
+    "labels.ranking": OF_RANKING,
+    "verify_answer.support": OF_CLAIMS,
+    "verify_answer.used": {
+        "U": _used, "v[j]": _marks("verify_answer.used"), "n": _n_passages, "prec@j": _share_at("verify_answer.used"),
+    },
+    "verify_answer.refuse": {"refuse": _scalar("verify_answer.refuse")},
+    "verify_reference.claims": {"m": _reference_claims, "T[h]": _found_in},
+    "verify_reference.useful": {
+        "E": _evidence, "v[j]": _marks("verify_reference.useful"), "n": _n_passages,
+        "prec@j": _share_at("verify_reference.useful"),
+    },
+    "rate_passages.relevant": {
+        "v[j]": _marks("rate_passages.relevant"), "n": _n_passages, "q[1]": _first_relevant,
+        "prec@j": _share_at("rate_passages.relevant"),
+    },
+    "rate_sentences.relevant": {
+        "v[j]": _marks("rate_sentences.relevant"),
+        "n": lambda case, _: f"{len(case.fact('rate_sentences.relevant'))} sentences",
+        "prec@j": _share_at("rate_sentences.relevant"),
+    },
+    "agree.answer": {"c": _answer_claims, "R[i]": _agreement},
+    "agree.reference": {
+        "m": _reference_claims, "B[h]": _stated, **_submetrics(P="answer_precision", R="answer_recall"),
+    },
+    "cover_aspects.met": {"aspects": _met("cover_aspects.met")},
+    "cover_criteria.met": {"criteria": _met("cover_criteria.met")},
+    "guess_questions.cosines": {
+        "g": lambda case, _: str(len(case.fact("guess_questions.cosines"))),
+        "cos": lambda case, _: listed(number(c) for c in case.fact("guess_questions.cosines") if c is not None),
+    },
+    # of answers whose relevance was judged, no question was guessed
+    "verify_answer.address": {"g": _function, "cos": _function},
+    "embedding.cosine": {"a": _function, "b": _function},
+    "set.answerable": {"answerable": _scalar("set.answerable")},
+    "set.references": {"E": _entities, "normal": _normal, "tokens": _words, "common": _common},
+    "response.passages": {"n": _n_passages},
+    "response.texts": {"t": _tokens_of_passages, "A": _specifics},
+    "response.citations": {
+        "Z[i]": _cited, "(i, z)": _pairs, "z": _citations, **_submetrics(P="citation_precision", R="citation_recall"),
+    },
+    "response.answer": {"t": lambda case, _: f"{count(case.fact('response.answer'))} tokens", "A": _specifics},
+    "response.latency_ms": {"stage": _latency},
+    "response.tokens": {"t": _token_counts, "of": _token_counts},
+    "response.cost": {"c": lambda case, _: number(case.fact("response.cost"))},
+}     # fmt: skip
+# values that are computed from more than their own fact
+NEED_ALL = frozenset({
+    ("response.texts", "A"), ("response.answer", "A"), ("set.references", "normal"), ("set.references", "tokens"),
+    ("set.references", "common"), ("response.citations", "Z[i]"), ("response.citations", "(i, z)"),
+})     # fmt: skip

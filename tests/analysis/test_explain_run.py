@@ -1,0 +1,156 @@
+"""Explanations of a run: sums, intervals and bounds are those of the summaries, findings show what they rest on."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.analysis.test_compare import Value, score
+from tests.analysis.test_diagnose import causes, found, summaries
+from tests.analysis.test_pattern_table import against, change
+
+from ragauge.analysis.arrays import ScoreArrays, by_example
+from ragauge.analysis.diagnose import diagnose
+from ragauge.analysis.explain_run import MeansExplained, explain_run
+from ragauge.analysis.explaining.means import explain_mean
+from ragauge.analysis.explanation import MeanWorked
+from ragauge.analysis.frames import score_frame
+from ragauge.analysis.scorecard import Finding, JudgeNote, Scorecard
+from ragauge.data.run import Run
+from ragauge.data.score import Score
+from ragauge.metrics.catalogue import parse
+
+
+def explained(
+    metric: str, values: dict[str, Value], weights: dict[str, float] | None = None,
+    clusters: dict[str, str] | None = None, **bounds: float,
+) -> MeanWorked:     # fmt: skip
+    rows = [score(metric, q, v, 0, **(bounds if v == "failed" else {})) for q, v in values.items()]
+    by_response = {(query_id, 0): weight for query_id, weight in (weights or {}).items()}
+    column = ScoreArrays.of(score_frame(rows, by_response, clusters)).column(metric)
+    return explain_mean(parse(metric), None if column is None else by_example(column))
+
+
+def numbers(text: str) -> list[float]:
+    return [float(found.replace(",", "")) for found in re.findall(r"-?[\d,]*\.?\d+(?:e-\d+)?", text)]
+
+
+def draws(n: int = 40) -> dict[str, Value]:
+    g = np.random.default_rng(3)
+    return {f"q{i}": float(v) for i, v in enumerate(np.clip(g.normal(0.6, 0.2, n), 0, 1))}
+
+
+def test_mean_is_sum_over_n() -> None:
+    """The mean with its sum and number, and the four counts that sum to n."""
+    worked = explained("faithfulness", {"a": 1.0, "b": 0.5, "c": "undefined", "d": "not_applicable"})
+    assert worked.mean == "1.50 / 2 = 0.75  (sum of the values)"
+    assert worked.counts == "2 scored + 1 undefined + 1 not applicable = 4 examples"
+    assert worked.formula.startswith("faithfulness =")
+    nothing = explained("faithfulness", {"a": "undefined"})
+    assert (nothing.mean, nothing.interval, nothing.why_none) == ("", "", "nothing is scored")
+    alone = explained("faithfulness", {"a": 1.0})
+    assert (alone.interval, alone.why_none[:36]) == ("", "fewer than two scored examples: noth")
+    assert explain_mean(parse("mrr"), None).counts == "0 scored = 0 examples"
+
+
+@pytest.mark.parametrize("how", ["plain", "weights", "clusters"])
+def test_interval_by_t(how: str) -> None:
+    """Mean ± t · standard error gives the printed ends, plain, weighted and clustered."""
+    values, g = draws(), np.random.default_rng(4)
+    weights = {q: float(g.choice([1.0, 4.0])) for q in values} if how == "weights" else None
+    clusters = {q: f"c{int(q[1:]) // 4}" for q in values} if how == "clusters" else None
+    worked = explained("faithfulness", values, weights, clusters)
+    mean, quantile, error, low, high = numbers(worked.interval)[:5]
+    assert (low, high) == pytest.approx((mean - quantile * error, mean + quantile * error), abs=0.002)
+    interval = worked.summary.interval
+    assert interval is not None
+    assert (low, high) == pytest.approx((interval.low, interval.high), abs=0.001)
+    assert {"plain": "39 degrees", "weights": "worth", "clusters": "10 clusters of 40 examples"}[how] in worked.interval
+    if how == "plain":
+        x = np.array(list(values.values()))
+        assert f"standard error {x.std(ddof=1) / 40 ** 0.5:.3g} = {x.std(ddof=1):.3g} / sqrt(40)" in worked.interval
+
+
+def test_other_intervals() -> None:
+    """Rates by Wilson with p, n and z; constant values and ends that are cut to the range say so."""
+    rate = explained("ignored_top_ranked", {f"q{i}": float(i < 8) for i in range(32)})
+    p, n, z = (float(found) for found in re.findall(r"(?:p|n|z) = ([\d.]+)", rate.interval))
+    middle, root = p + z * z / 2 / n, z * (p * (1 - p) / n + z * z / 4 / n / n) ** 0.5
+    interval = rate.summary.interval
+    assert interval is not None
+    assert ((middle - root) / (1 + z * z / n), (middle + root) / (1 + z * z / n)) == pytest.approx(
+        (interval.low, interval.high), abs=1e-4
+    )
+    constant = explained("faithfulness", {f"q{i}": 1.0 for i in range(9)})
+    assert constant.interval.startswith("all 9 values are 1: ")
+    cut = explained("faithfulness", {"a": 1.0, "b": 0.9, "c": 0.2})
+    assert ", cut to [0, 1]" in cut.interval
+    amounts = explained("latency", {"a": 5.0, "b": 5.0})
+    assert amounts.why_none.startswith("all values are alike and have no bounds")
+
+
+def test_micro_and_bounds() -> None:
+    """Micro is the sum of numerators over that of denominators; failed scores bound the mean."""
+    rows = [
+        Score("r", q, 0, "faithfulness", 1, None, 0, "scored", v, above, below, v, v)
+        for q, v, above, below in (("a", 0.5, 1.0, 2.0), ("b", 1.0, 6.0, 6.0))
+    ]
+    column = ScoreArrays.of(score_frame(rows)).column("faithfulness")
+    assert column is not None
+    worked = explain_mean(parse("faithfulness"), by_example(column))
+    assert worked.micro == "7 / 8 = 0.875  (sum of numerators / sum of denominators)"
+    failed = explained("faithfulness", {"a": 1.0, "b": 0.5, "c": "failed"}, low=0.0, high=0.6)
+    assert failed.bounds == "1 failed: with each at its lowest or highest, the mean lies in [0.5, 0.75]"
+    assert failed.counts == "2 scored + 1 failed = 3 examples"
+
+
+def card(findings: tuple[Finding, ...], counts: dict[str, int], **more: Any) -> Scorecard:
+    return Scorecard(
+        Run("r1", "changed"), JudgeNote("local:1"), 200, 0, (), {}, findings, counts, sum(counts.values()), (), **more
+    )
+
+
+def lines(made: Scorecard) -> dict[str, list[str]]:
+    return {worked.finding.cause: list(worked.lines) for worked in explain_run(made, ()).findings}
+
+
+def test_findings_against_starting_points() -> None:
+    """A finding shows its count, and each reading as interval and starting point with its source."""
+    counts = {"retrieval_miss": 30, "noise": 10}
+    shown = lines(card(found(counts, faithfulness=0.95, context_recall=0.50), counts))
+    assert shown["retrieval_miss"] == [
+        "count: 30 / 40 failures = 75%, 30 / 200 examples = 15%  (at least 3 or 10% of the failures)",
+        "high: faithfulness 0.95 [0.92, 0.98] lies wholly above 0.85, the starting point (A1; t, 95%, n = 200)",
+        "low: context_recall 0.5 [0.47, 0.53] lies wholly below 0.8, the starting point (A1; t, 95%, n = 200)",
+    ]
+    assert len(shown["noise"]) == 1
+
+
+def test_findings_against_a_baseline() -> None:
+    """Against a baseline a reading is a difference with its interval, and the count before is shown."""
+    held = against([change("faithfulness", 0.0), change("context_recall", -0.2, base=0.9)])
+    counts = {"retrieval_miss": 20}
+    findings = diagnose(summaries(), {}, causes(counts), 200, against=held)
+    made = explain_run(card(findings, counts, baseline=held.baseline), ())
+    assert made.against == "main"
+    assert made.failures == "20 / 200 examples failed = 10%"
+    assert list(made.findings[0].lines) == [
+        "count: 20 / 20 failures = 100%, 20 / 200 examples = 10%  (at least 3 or 10% of the failures)",
+        "before: 0 / 0 failures in main",
+        "high: faithfulness 0.5 - 0.5 in main = 0, and [-0.03, 0.03] holds 0: no change seen  (paired t, 95%, n = 200)",
+        "low: context_recall 0.7 - 0.9 in main = -0.2, and [-0.23, -0.17] lies wholly below 0  "
+        "(paired t, 95%, n = 200)",
+    ]
+
+
+def test_means_are_explained_while_they_are_read() -> None:
+    """As a reader it explains every metric that passes, in order."""
+    arrays = ScoreArrays.of(score_frame([score("mrr", "a", 1.0), score("mrr", "b", 0.5)]))
+    reader = MeansExplained()
+    for name in ("mrr", "faithfulness"):
+        column = arrays.column(name)
+        reader.read(parse(name), column, column)
+    assert [worked.summary.metric for worked in reader.found] == ["mrr", "faithfulness"]
+    assert reader.found[0].mean == "1.50 / 2 = 0.75  (sum of the values)"
