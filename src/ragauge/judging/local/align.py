@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -19,6 +20,7 @@ CONTENT, FUNCTION, SLOT = 2.0, 0.5, 2.5
 RIVALS = 1.0
 LONELY = (0.1, 0.6)       # of the claim: function word, content
 SKIPPED = (0.06, 0.3)     # of the passage
+SPAN = re.compile(r"\d\s?(?:-|–|to|and)\s?\d{1,2}\b(?!-)")     # of days: both ends count
 
 
 class Pair(NamedTuple):
@@ -135,7 +137,9 @@ def related(one: Item, other: Item) -> Relation | None:
             return "unit"
         return "number" if alike(one.measure, other.measure) else None
     if one.kind == other.kind == "date":
-        return "same" if same_day(one.parts, other.parts) else "date"
+        spans = SPAN.search(one.text) is not None and SPAN.search(other.text) is not None
+        same = set(one.parts) == set(other.parts) if spans else same_day(one.parts, other.parts)
+        return "same" if same else "date"
     if not {one.kind, other.kind} <= {"name", "word"} or not one.parts or not other.parts:
         return None
     if same_name(one.parts, other.parts):

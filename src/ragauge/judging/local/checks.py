@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -11,7 +11,9 @@ from ragauge.judging.local.differences import AMOUNTS, NEAR_COPY, Difference, di
 from ragauge.judging.local.index import Indexed, Mode
 from ragauge.judging.local.items import items, named
 from ragauge.judging.local.overlap import Wanted
+from ragauge.text.language import guess
 from ragauge.text.names import fold, pieces
+from ragauge.text.tokens import stem
 
 HALF = 0.5         # share of the claim's content that a sentence holds for a closer look
 NEXT_BEST = 0.8    # of what the best sentence holds: others that hold so much are looked at too
@@ -41,10 +43,11 @@ def check(claim: str, want: Wanted, text: str, passage: Indexed, mode: Mode) -> 
     A sentence that states the claim counts before one that differs from it. Outside English only numbers and dates
     are compared.
     """
+    english = mode == "words" or guess(claim) == "en"
     known = None
     found = None
     near = False
-    for start, end, alone in _closest(want, passage):
+    for start, end, alone in _closest(claim, want, passage):
         if near and not alone:
             break
         if known is None:
@@ -56,31 +59,46 @@ def check(claim: str, want: Wanted, text: str, passage: Indexed, mode: Mode) -> 
         if stated(laid):
             return Stated(start, end)
         differs = difference(laid)
-        if differs and found is None and (mode == "words" or differs.kind in AMOUNTS):
+        if differs and found is None and (english or differs.kind in AMOUNTS):
             found = Opposed(start, end, differs)
     return found
 
 
-def _closest(want: Wanted, passage: Indexed) -> Iterator[tuple[int, int, bool]]:
-    """The sentences that hold most of the claim, best first, and then the best with its neighbours."""
-    held: dict[int, int] = {}
+def _closest(claim: str, want: Wanted, passage: Indexed) -> Iterator[tuple[int, int, bool]]:
+    """The sentences that hold most of the claim, best first, and then the best with its neighbours.
+
+    Those that hold most of it without its names are among them: another name draws other sentences in.
+    """
     own = [unit for unit in want.distinct if not unit[0].isdigit()]
-    for unit in want.distinct:
-        for segment in passage.places.get(unit, ()):
-            held[segment] = held.get(segment, 0) + 1
+    named = {stem(part) for one in items(claim) if one.kind == "name" for part in one.parts}
+    held = _held(want.distinct, passage)
+    best = []
+    for units, counts, most in (
+        (own, held, MOST_SENTENCES),
+        (plain := [unit for unit in own if unit not in named], _held(plain, passage), MOST_SENTENCES - 1),
+    ):
+        order = sorted(counts, key=lambda n: (-counts[n], len(passage.segments[n].units), n))[:most]
+        if order and counts[order[0]] >= HALF * len(units):
+            enough = min(NEXT_BEST * counts[order[0]], counts[order[0]] - 1)
+            best += [n for n in order if counts[n] >= enough and n not in best]
+    for number in best:
+        yield passage.segments[number].start, passage.segments[number].end, True
     if not held:
         return
-    order = sorted(held, key=lambda n: (-held[n], n))[:MOST_SENTENCES]
-    most = held[order[0]]
-    if most >= HALF * len(own):
-        for number in order:
-            if held[number] >= min(NEXT_BEST * most, most - 1):
-                yield passage.segments[number].start, passage.segments[number].end, True
-    best = order[0]
-    around = range(max(0, best - 1), min(len(passage.segments), best + 2))
-    three = sum(any(n in passage.places.get(unit, ()) for n in around) for unit in own)
-    if three > most and three >= HALF * len(own):
+    first = max(held, key=lambda n: (held[n], -n))
+    around = range(max(0, first - 1), min(len(passage.segments), first + 2))
+    three = sum(any(n in passage.places.get(unit, ()) for n in around) for unit in want.distinct)
+    if three > held[first] and three >= HALF * len(own):
         yield passage.segments[around[0]].start, passage.segments[around[-1]].end, False
+
+
+def _held(units: Sequence[str], passage: Indexed) -> dict[int, int]:
+    """Segment -> how many of the units it holds."""
+    held: dict[int, int] = {}
+    for unit in units:
+        for segment in passage.places.get(unit, ()):
+            held[segment] = held.get(segment, 0) + 1
+    return held
 
 
 @lru_cache(maxsize=256)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from ragauge.judging.local.differences import AMOUNTS, Laid, difference, lay
 from ragauge.judging.local.index import Mode
 from ragauge.judging.local.items import items
+from ragauge.judging.local.overlap import wanted
 from ragauge.judging.local.opposites import NEGATIONS
 
 __all__ = ["NEGATIONS", "contrast"]
 
+SHARED = 0.3   # share of the longer one's units that both have, numbers and names included, for a closer look
 ALIKE = 0.8    # share of either statement's content that the other holds
 
 
@@ -23,6 +25,9 @@ def contrast(claim: str, reference: str, mode: Mode) -> str:
     >>> contrast("Ada wrote the manual in Porto.", "Ada wrote the manual in Leeds.", "words")
     "'Porto' against 'Leeds'"
     """
+    own, other = wanted(claim, mode).distinct, wanted(reference, mode).distinct
+    if len(set(own) & set(other)) < SHARED * max(len(own), len(other)):
+        return ""
     mine, theirs = items(claim), items(reference)
     laid = lay(mine, theirs, ALIKE)
     back = lay(theirs, mine, ALIKE)

@@ -130,24 +130,24 @@ def difference(laid: Laid) -> Difference | None:
     return _voice(laid)
 
 
-def _anchored(laid: Laid, pair: Pair) -> bool:
-    """Whether pairs hold a difference in place: right beside it on one side, and close by on the other."""
-    places = {(other.claim, other.passage) for other in laid.pairs}
-    before = (pair.claim - 1, pair.passage - 1) in places
-    after = (pair.claim + 1, pair.passage + 1) in places
-    if before:
-        return after or pair.claim + 1 == len(laid.claim) or _near(laid, pair, 1)
-    return after and (pair.claim == 0 or _near(laid, pair, -1))
+def _anchored(laid: Laid, pair: Pair, *, firmly: bool = False) -> bool:
+    """Whether pairs hold a difference in place: right beside it on one side, and close by on the other.
+
+    Firmly: right beside it on both sides, as far as the claim goes.
+    """
+    at = laid.pairs.index(pair)
+    before = _distance(laid, laid.pairs[at - 1], pair) if at else None
+    after = _distance(laid, pair, laid.pairs[at + 1]) if at + 1 < len(laid.pairs) else None
+    limit = 1 if firmly else NEARBY
+    left = pair.claim == 0 if before is None else before <= limit
+    right = pair.claim + 1 == len(laid.claim) if after is None else after <= limit
+    return left and right and 1 in (before, after)
 
 
-def _near(laid: Laid, pair: Pair, way: Literal[1, -1]) -> bool:
-    """Whether the next pair on one side stands close by in both."""
-    there = [other for other in laid.pairs if (other.claim - pair.claim) * way > 0][::way]
-    return (
-        bool(there)
-        and abs(there[0].claim - pair.claim) <= NEARBY
-        and abs(there[0].passage - pair.passage) <= NEARBY
-    )
+def _distance(laid: Laid, first: Pair, last: Pair) -> int:
+    """How far apart two neighbouring pairs stand; a title between them is a part of the name."""
+    mine, its = laid.claim[first.claim + 1 : last.claim], laid.passage[first.passage + 1 : last.passage]
+    return 1 + max(sum(one.kind != "word" or one.text[0].islower() for one in row) for row in (mine, its))
 
 
 def _names(laid: Laid, names: Sequence[Pair]) -> Difference | None:
@@ -155,7 +155,7 @@ def _names(laid: Laid, names: Sequence[Pair]) -> Difference | None:
     changes = {(laid.claim[pair.claim].key, laid.passage[pair.passage].key) for pair in names}
     if len(changes) == 1:
         mine, its = laid.words(names[0])
-        return Difference("name", mine, its, mine) if _anchored(laid, names[0]) else None
+        return Difference("name", mine, its, mine) if _anchored(laid, names[0], firmly=True) else None
     return _exchanged(laid, names, "roles") if len(names) == len(changes) else None
 
 
@@ -241,7 +241,7 @@ def _restricted(laid: Laid) -> Iterator[Difference]:
         there = laid.beside.get(at + 1)
         if laid.claim[at].key != "only" or there is None or laid.claim[at + 1].kind == "number":
             continue
-        if laid.claim[at + 1].key != "one" and (there == 0 if at == 0 else laid.beside.get(at - 1) == there - 1):
+        if laid.claim[at + 1].key not in ("one", "half", "a") and (there == 0 if at == 0 else laid.beside.get(at - 1) == there - 1):
             text = laid.claim[at].text
             yield Difference("quantifier", f"{text} {laid.claim[at + 1].text}", laid.passage[there].text, text)
 

@@ -27,7 +27,10 @@ awoke|dig dug|forbid forbade forbidden|forgive forgave forgiven|overcome overcam
 cling clung|creep crept|flee fled|grind ground|kneel knelt|leap leapt|mistake mistook mistaken|shed|
 shine shone|slide slid|spin spun|split|tread trod trodden|weave wove woven|weep wept|wind wound|
 burn burnt|learn learnt|dream dreamt|undertake undertook undertaken|oversee oversaw overseen|rebuild
-rebuilt|foresee foresaw foreseen|outgrow outgrew|swell swollen
+rebuilt|foresee foresaw foreseen|outgrow outgrew|swell swollen|try tried tries|
+apply applied applies|comply complied complies|supply supplied supplies|imply implied implies|rely relied relies|
+reply replied replies|multiply multiplied multiplies|agree agreed agreeing|disagree disagreed|guarantee guaranteed|
+free freed|die died dying|tie tied tying|deny denied denies
 """
 IRREGULAR = {
     form: entry.split()[0]

@@ -11,8 +11,7 @@ from typing import Literal
 from ragauge.judging.local.forms import FUNCTION_WORDS, SHORTENED, base
 from ragauge.judging.local.index import STOPS
 from ragauge.judging.local.measures import ROUNDED, Measure, unit_after
-from ragauge.judging.local.opposites import NEGATIONS, PHRASES
-from ragauge.text.dates import MONTHS
+from ragauge.judging.local.opposites import MONTHS, NEGATIONS, PHRASES
 from ragauge.text.names import canonical
 from ragauge.text.specifics import Kind, Specific, find
 from ragauge.text.stopwords import OPENERS, PARTICLES, TITLES, WEEKDAYS
@@ -22,14 +21,14 @@ KINDS: tuple[Kind, ...] = ("number", "date", "percent", "name")
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 MOST = 240                # items of a text that are looked at
 OPENING = re.compile(r"[.!?:…\n|•*#]\s*[\"“‘'(\[]*$")     # a sentence begins
-CURRENCY = re.compile(r"(?:US)?[$€£¥₹]\s?$")
+CURRENCY = re.compile(r"[$€£¥₹]\s?$")
 LABEL = re.compile(
     r"\b([A-Z][\w-]*|version|firmware|release|section|article|chapter|clause|step|page|figure|table|model|type|level|phase"
     r"|part|number|no\.?|room|client|line|rule|item|question|v\.?)\s$"
 )
 NO_HEADS = STOPS | OPENERS
 NO_CONTENT = STOPS | NEGATIONS
-NO_NAMES = OPENERS | WEEKDAYS | MONTHS.keys()
+NO_NAMES = OPENERS | WEEKDAYS | set(MONTHS)
 NO_PARTS = PARTICLES | TITLES | {"of", "the", "and"}
 SHORT_FORMS = {"st": "saint", "mt": "mount", "ft": "fort"}
 
@@ -137,6 +136,8 @@ def _words(text: str, start: int, end: int) -> Iterator[Item]:
     for found in WORD.finditer(text, start, end):
         written = found[0]
         word = written.lower().replace("’", "'")
+        if word == "s" and text[found.start() - 1 : found.start()] in ("'", "’"):
+            continue
         if word.endswith("n't") or word == "cannot":
             head = word.removesuffix("n't").removesuffix("not")
             if head:

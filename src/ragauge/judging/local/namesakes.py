@@ -48,19 +48,22 @@ def same_name(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     if _initials(mine) == "".join(its) or _initials(its) == "".join(mine):
         return True
     shorter, longer = sorted((mine, its), key=len)
-    return all(any(_alike(word, there) for there in longer) for word in shorter)
+    shared = len(mine) < len(one)
+    return all(any(_alike(word, there, shared=shared) for there in longer) for word in shorter)
 
 
 def _initials(words: Sequence[str]) -> str:
     return "".join(word[0] for word in words)
 
 
-def _alike(one: str, other: str) -> bool:
+def _alike(one: str, other: str, *, shared: bool) -> bool:
+    """Whether two words may be one; an initial counts where the names share another word."""
     if other in NICKNAMES.get(one, ()):
         return True
     shorter, longer = sorted((one, other), key=len)
-    if len(shorter) == 1 or (len(shorter) >= SHORTEST and longer.startswith(shorter)):
-        return longer.startswith(shorter)
+    if (shared and len(shorter) == 1) or len(shorter) >= SHORTEST:
+        if longer.startswith(shorter):
+            return True
     if shorter.isdigit() or len(shorter) < SHORTEST or one[0] != other[0]:
         return False
     return SequenceMatcher(None, one, other, autojunk=False).ratio() >= MISSPELLED

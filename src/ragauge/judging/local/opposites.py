@@ -11,7 +11,7 @@ from typing import Literal
 
 from ragauge.judging.local.forms import base
 
-Opposition = Literal["antonym", "quantifier", "comparative", "date", "number"]
+Opposition = Literal["antonym", "quantifier", "comparative", "date", "number", "unit"]
 
 NEGATIONS = frozenset("not no never none nobody nothing nowhere neither nor without cannot hardly scarcely".split())
 # read as one word, and what it is then; a number sign stands for a number that has to follow
@@ -25,10 +25,10 @@ whatever: no matter
 not: it is not true that, it is not the case that, it is false that, it is untrue that, it is wrong that
 quite: nothing short of
 perhaps: if not
->: at least, no less than, no fewer than, not less than, a minimum of, larger than, more than, greater than, higher
-    than, upwards of, in excess of, over #, above #, exceeding #, well over #, not fewer than
-<: smaller than, at most, no more than, not more than, up to #, a maximum of, less than, fewer than, lower than,
-    under #, below #, not exceeding, just under #
+>: at least, no less than, no fewer than, not less than, not fewer than, a minimum of, more than, upwards of,
+    in excess of, over #, above #, exceeding #, well over #, greater than #, higher than #, larger than #, bigger than #
+<: at most, no more than, not more than, a maximum of, less than, fewer than, not exceeding, up to #, under #, below #,
+    just under #, lower than #, smaller than #
 costlier: more expensive
 cheaper: less expensive
 before: no later than
@@ -110,11 +110,14 @@ manual/automatic manually/automatically online/offline wired/wireless digital/an
 explicit/implicit relative/absolute lower/raise min/max together/apart able/unable used/unused paid/unpaid fit/unfit
 partly/fully partial/complete partial/full partially/fully incomplete/complete both/neither either/neither
 """
+MONTHS = "january february march april may june july august september october november december".split()
 EXCLUSIVE: tuple[tuple[Opposition, str], ...] = (
     ("date", "monday tuesday wednesday thursday friday saturday sunday"),
-    ("date", "january february march april may june july august september october november december"),
+    ("date", " ".join(MONTHS)),
     ("date", "spring summer autumn winter"),
     ("number", "first second third fourth fifth sixth seventh eighth ninth tenth"),
+    ("unit", "minute hour day week month year decade century"),
+    ("unit", "thousand million billion trillion"),
     ("number", "once twice thrice"),
     ("number", "half third quarter"),
     ("antonym", "north south east west"),

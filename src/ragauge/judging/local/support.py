@@ -16,6 +16,7 @@ KINDS: tuple[Kind, ...] = ("number", "date", "name", "percent")
 LONGEST = 3_000         # characters of a claim that are looked at
 MOST_SPECIFICS = 48     # specifics of a claim that are looked up
 CONTRADICTED = 0.05     # most that p may be where a near-copy says another number
+CLOSE = 0.3             # share of a claim's units, names and numbers included, that a sentence of a near-copy holds
 ABSENT = 0.3            # most that p may be where digits of the claim are nowhere; of such claims about 1 in 10 was
 
 
@@ -131,7 +132,8 @@ class Evidence:
         against, stating = {}, set()
         for one in compared.overlaps:
             text, passage = self.texts[one.passage - 1], self.passages[one.passage - 1]
-            found = check(claim, compared.want, text, passage, self.mode) if one.found else None
+            close = one.one.bit_count() >= CLOSE * len(compared.want.distinct)
+            found = check(claim, compared.want, text, passage, self.mode) if close else None
             if isinstance(found, Opposed):
                 against[one.passage] = found
             elif found is not None:
