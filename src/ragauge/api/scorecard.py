@@ -137,7 +137,9 @@ class Scorecard:
         """A notebook's view: the page in a frame of its own, so that its style touches nothing else."""
         from html import escape
 
-        page = escape(self.to_html(), quote=True)
+        from ragauge.reporting.html import html
+
+        page = escape(html(self.card, framed=True), quote=True)
         return f'<iframe srcdoc="{page}" style="width:100%;height:720px;border:0" title="ragauge scorecard"></iframe>'
 
     def __repr__(self) -> str:

@@ -66,11 +66,17 @@ def _style() -> tuple[str, str]:
     return f"\n{text}\n", f"sha256-{digest}"
 
 
-def html(card: Scorecard) -> str:
-    """The whole page. Everything that comes from data is escaped; only our own charts and style are markup."""
+def html(card: Scorecard, *, framed: bool = False) -> str:
+    """The whole page. Everything that comes from data is escaped; only our own charts and style are markup.
+
+    Args:
+        card: what to show.
+        framed: for the srcdoc of a frame, as notebooks show it: there a link to #part would otherwise load the page
+            around the frame.
+    """
     from markupsafe import Markup
 
     style, digest = _style()
     return _environment().get_template("report.html").render(
-        **page.context(card), style=Markup(style), digest=digest,  # noqa: S704 - our own file
+        **page.context(card), framed=framed, style=Markup(style), digest=digest,  # noqa: S704 - our own file
     )     # fmt: skip

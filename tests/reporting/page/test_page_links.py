@@ -12,6 +12,7 @@ from typing import Any
 
 from ragauge.analysis.scorecard import Scorecard
 from ragauge.reporting import lists
+from ragauge.reporting.html import html
 
 Whole = Callable[..., Scorecard]
 Tree = Callable[[Scorecard], Any]
@@ -31,6 +32,14 @@ def test_policy_lets_only_the_own_style_sheet_through(page: Any) -> None:
     digest = base64.b64encode(hashlib.sha256(style.text.encode()).digest()).decode()
     (policy,) = [m.attributes["content"] for m in page.all("meta") if "http-equiv" in m.attributes]
     assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
+def test_links_of_a_framed_page_stay_in_its_frame(whole: Whole) -> None:
+    """A page made for the srcdoc of a frame names itself as the base of its links; one made for a file has no base."""
+    card = whole(5, worst=0)
+    assert '<base href="about:srcdoc">' in html(card, framed=True)
+    assert "base-uri" not in html(card, framed=True)
+    assert "<base" not in html(card)
 
 
 def test_hostile_strings_in_every_field_stay_text(whole: Whole, tree: Tree) -> None:
