@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragauge.api.scorecard import Scorecard
     from ragauge.data.index_listing import IndexListing
     from ragauge.data.run import Run
-    from ragauge.engine.execute import Progress
+    from ragauge.engine.execute import Outcome, Progress
     from ragauge.engine.plan import Plan
     from ragauge.store.open import Store
 
@@ -36,6 +36,10 @@ class Wanted:
             or as it was known last.
         warn: receives a warning about the listing.
         baseline: the run to hold this one against: an id, a name, or what stands for a run; None = none.
+        concurrency: calls in flight to one model, at most.
+        max_cost: US dollars that may be spent now; None = no bound.
+        timeout: seconds for one call to a model.
+        retry_failed: evaluate again what failed before.
     """
 
     metrics: tuple[str, ...] = ()
@@ -46,6 +50,10 @@ class Wanted:
     index: Any = None
     warn: Callable[[str], None] | None = None
     baseline: Any = None
+    concurrency: int = 16
+    max_cost: float | None = None
+    timeout: float = 120.0
+    retry_failed: bool = False
 
 
 def planner(wanted: Wanted) -> Callable[[Store, str], Plan]:
@@ -64,8 +72,9 @@ def planner(wanted: Wanted) -> Callable[[Store, str], Plan]:
     needed = bool(questions(metrics)) or wanted.judge not in ("local", *NO_JUDGE)     # a wrong name is told in any case
     judge = build_judge(wanted.judge) if needed else None
     return lambda store, run_id: plan(
-        store, run_id, metrics, judge, limit=wanted.limit, keep=wanted.keep, listing=listed(wanted, store, run_id)
-    )
+        store, run_id, metrics, judge, limit=wanted.limit, keep=wanted.keep, retry_failed=wanted.retry_failed,
+        listing=listed(wanted, store, run_id),
+    )  # fmt: skip
 
 
 def listed(wanted: Wanted, store: Store, run_id: str) -> IndexListing | None:
@@ -112,27 +121,43 @@ async def evaluate_source(
     """Stores what is not stored, judges what is not judged, and returns the scorecard."""
     from ragauge.api.cards import card_of
     from ragauge.engine.execute import execute
+    from ragauge.engine.models import calling_of
     from ragauge.store.open import open_store
 
     with open_store(store_url(store)) as opened:
         plan, run, _, base = planned(source, wanted, opened)
+        calling = calling_of(
+            plan.judge, concurrency=wanted.concurrency, max_cost=wanted.max_cost, timeout=wanted.timeout
+        )
         started = time.perf_counter()
-        outcome = await execute(plan, opened, workers=wanted.workers, progress=progress)
+        outcome = await execute(plan, opened, workers=wanted.workers, progress=progress, calling=calling)
         seconds = time.perf_counter() - started
         took: dict[str, Any] = {"seconds": round(seconds, 2), "evaluated": outcome.done, "asked": outcome.asked}
         rate = round(outcome.done / seconds, 1) if outcome.done else 0.0
-        took |= {"reused": outcome.reused, "answers_per_second": rate}
+        took |= {"reused": outcome.reused, "answers_per_second": rate, **_calls(outcome)}
         metrics, keep = plan.metrics, wanted.keep
         shown: dict[str, Any] = {"keep": keep, "total": plan.total, "whole": True, "took": took}
         return card_of(opened, run, metrics, plan.judge_id, **shown, baseline=base)
 
 
+def _calls(outcome: Outcome) -> dict[str, Any]:
+    """What an evaluation asked of models, and why it stopped, where it did."""
+    found: dict[str, Any] = {}
+    if outcome.calling is not None:
+        calls = outcome.calling
+        found = {"calls": calls.calls, "replies_reused": calls.reused, "cost": None if calls.unpriced else calls.cost}
+        found |= {"input_tokens": calls.tokens.input_tokens, "output_tokens": calls.tokens.output_tokens}
+    return found | ({"stopped": outcome.stopped} if outcome.stopped else {})
+
+
 async def dry_run(source: Source, wanted: Wanted, store: str | None = None) -> dict[str, Any]:
     """What `evaluate_source` would do, as JSON types; a run that is not stored stays so, and has no id."""
+    from ragauge.engine.estimate import expect
     from ragauge.store.open import open_store
 
     with open_store(store_url(store)) as opened:
         found, run, new, _ = planned(source, wanted, opened)
+        expected = expect(found, opened)
         if new:
             opened.runs.delete(run.run_id)
         return {
@@ -144,6 +169,5 @@ async def dry_run(source: Source, wanted: Wanted, store: str | None = None) -> d
             "examples": found.total,
             "stored": found.done,
             "to_do": found.pending,
-            "calls": 0,
-            "cost": 0.0,
+            **expected,
         }

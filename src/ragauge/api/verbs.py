@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.evaluate import Wanted, evaluate_source
-from ragauge.api.sources import Source
+from ragauge.api.sources import Source, named
 from ragauge.api.threads import plain
 
 if TYPE_CHECKING:
@@ -41,12 +42,6 @@ def read_set(
     return readers.read_set(source, name=name, columns=columns, segments=segments, split=split)
 
 
-def _names(metrics: str | Sequence[object]) -> tuple[str, ...]:
-    """Printed names of metrics given as text or objects."""
-    given = metrics.split(",") if isinstance(metrics, str) else metrics
-    return tuple(name for name in (str(metric).strip() for metric in given) if name)
-
-
 async def evaluate_async(
     source: Any,
     *,
@@ -59,6 +54,7 @@ async def evaluate_async(
     segments: Sequence[str] = (),
     config: Mapping[str, Any] | None = None,
     limit: int | None = None, filter: Mapping[str, str] | None = None, workers: int | None = None,
+    concurrency: int = 16, max_cost: float | None = None, timeout: float = 120.0, retry_failed: bool = False,
     index: Any = None, baseline: Any = None, variant: str = "own", traffic: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Scorecard:     # fmt: skip
@@ -71,7 +67,8 @@ async def evaluate_async(
             or a table.
         set: the eval set, where the questions are apart: an EvalSet, a path or a table; joined on query_id.
         metrics: names and presets, such as ["recall@5", "prompt"] or "recall@5,prompt"; the default preset when empty.
-        judge: who answers what labels do not: "local", or None to measure from labels alone.
+        judge: who answers what labels do not: "local", a model such as "openai:gpt-5-mini" or
+            "openai-chat:NAME@http://HOST:PORT/v1", "hybrid:openai:…", or None to measure from labels alone.
         store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
         name: of the run; the file's name by default.
         columns: our field -> the source's column.
@@ -80,6 +77,10 @@ async def evaluate_async(
         limit: evaluate this many examples, drawn at random.
         filter: segment column (or "tag") -> value; only the examples that match.
         workers: processes of the local judge; None = all cores.
+        concurrency: calls in flight to one model, at most.
+        max_cost: US dollars that may be spent now, never exceeded; what is left is pending. None = no bound.
+        timeout: seconds for one call to a model.
+        retry_failed: evaluate again what failed before.
         index: ids, table or path: what the system's index holds. Tells what was never ingested from what search misses.
         baseline: a stored run to hold this one against, its id or name; it must have been judged alike.
         variant: which passages the answers rest on: "own", "oracle" (labelled), "closed_book" (none) or "replayed".
@@ -95,7 +96,10 @@ async def evaluate_async(
     """
     how = (source,) if set is None else (set, source), columns or {}, tuple(segments), name
     found = Source(*how, config=config or {}, variant=variant, traffic=traffic)
-    wanted = Wanted(_names(metrics), judge or "none", limit, filter or {}, workers, index, baseline=baseline)
+    wanted = Wanted(named(metrics), judge or "none", limit, filter or {}, workers, index, baseline=baseline)
+    wanted = replace(
+        wanted, concurrency=concurrency, max_cost=max_cost, timeout=timeout, retry_failed=retry_failed
+    )
     return await evaluate_source(found, wanted, store, progress)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,6 +36,10 @@ def evaluate(
     baseline: options.Baseline = "",
     variant: options.Variant = "own",
     traffic: options.Traffic = False,
+    concurrency: options.Concurrency = 16,
+    max_cost: options.MaxCost = None,
+    timeout: options.Timeout = 120.0,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Do again what failed before.")] = False,
     only_plan: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
     outputs: options.Outputs = None,
     as_json: options.Json = False,
@@ -52,6 +57,9 @@ def evaluate(
     source = Source(tuple(sources), *how, warn=warn, variant=variant, traffic=traffic)
     conditions = options.conditions(keep)
     wanted = Wanted(options.names(metrics), judge, limit, conditions, workers, index or None, warn, baseline)
+    wanted = replace(
+        wanted, concurrency=concurrency, max_cost=max_cost, timeout=timeout, retry_failed=retry_failed
+    )
     if only_plan:
         show_plan(finish(lambda: dry_run(source, wanted, store or None)), as_json)
         return
@@ -63,6 +71,8 @@ def evaluate(
     show_json(card.to_dict()) if as_json else show(card.to_terminal())
     for path in outputs or ():
         warn_written(card.save(path))
+    if stopped := card.card.took.get("stopped"):
+        raise Interrupted(stopped, resume=same_command())
 
 
 def show_plan(planned: Mapping[str, Any], as_json: bool) -> None:
@@ -73,7 +83,13 @@ def show_plan(planned: Mapping[str, Any], as_json: bool) -> None:
     run_id = f" ({planned['run_id']})" if planned["run_id"] else ""
     show(f"run {planned['name']}{run_id}: {planned['examples']:,} examples, {planned['stored']:,} stored")
     show(f"would ask {', '.join(planned['questions']) or 'nothing'} of {planned['judge'] or 'nobody'}")
-    show(f"for {planned['to_do']:,} examples: {planned['calls']} calls to a model, cost {planned['cost']:.2f}")
+    cost = "cost unknown (no price)" if planned["cost"] is None else f"about ${planned['cost']:.2f}"
+    if planned["calls"]:
+        tokens = f"{planned['input_tokens']:,} tokens in, {planned['output_tokens']:,} out"
+        show(f"for {planned['to_do']:,} examples: {planned['calls']:,} calls to a model, about {tokens}, {cost}")
+        show("by question: " + ", ".join(f"{name} {count:,}" for name, count in planned["calls_by_question"].items()))
+    else:
+        show(f"for {planned['to_do']:,} examples: no call to a model, cost 0")
 
 
 def warn_written(path: Path) -> None:

@@ -13,10 +13,15 @@ from ragauge.errors import UsageError
 Metrics = Annotated[
     str, typer.Option("-m", "--metrics", help="Metrics or presets, comma-separated; ragauge metrics lists them.")
 ]
-Judge = Annotated[str, typer.Option("--judge", help="Who answers the questions that labels do not: local or none.")]
+Judge = Annotated[
+    str, typer.Option("--judge", help="Who answers what labels do not: local, none, openai:MODEL, hybrid:openai:MODEL.")
+]
 Store = Annotated[
     str, typer.Option("--store", envvar="RAGAUGE_STORE", help="Where results are kept; sqlite:///.ragauge/ragauge.db.")
 ]
+Concurrency = Annotated[int, typer.Option("--concurrency", min=1, help="Calls to a model in flight, at most.")]
+MaxCost = Annotated[float | None, typer.Option("--max-cost", help="US dollars that may be spent now; a hard stop.")]
+Timeout = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one call to a model.")]
 Columns = Annotated[
     list[str] | None, typer.Option("--map", help="A column under another name: --map query=question; repeatable.")
 ]

@@ -10,16 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from ragauge.engine.answering import Answering
-from ragauge.engine.budget import Budget, BudgetReached
+from ragauge.engine.budget import BudgetReached
 from ragauge.engine.judge_batch import Judged, Work
 from ragauge.engine.judges import spec_of
-from ragauge.engine.models import CallCounts, Calling, Models, asks_models
+from ragauge.engine.models import CallCounts, Calling, Models, asks_models, calling_of
 from ragauge.engine.plan import Plan
 from ragauge.engine.pool import InProcess, Pool, Processes, Timed
 from ragauge.engine.worker import Task
 from ragauge.errors import UsageError
-from ragauge.llm.build import build_model
-from ragauge.llm.prices import price
 from ragauge.metrics.catalogue import parse
 from ragauge.store.open import Store
 
@@ -240,10 +238,11 @@ class _Execution:
 
 def _models(plan: Plan, store: Store, calling: Calling | None) -> Models | None:
     """The pool for a judge that asks models; None for any other."""
-    if plan.judge is None or not asks_models(plan.judge):
+    calling = calling or calling_of(plan.judge)
+    if calling is None or plan.judge is None or not asks_models(plan.judge):
         return None
     work = Work(plan.metrics, plan.questions, plan.judge, Answering(), plan.judge_repeat, plan.listing)
-    return Models(work, plan.judge, calling or Calling(build_model, Budget(None, price)), store, plan.run_id)
+    return Models(work, plan.judge, calling, store, plan.run_id)
 
 
 def _pool(plan: Plan, store: Store, workers: int | None, todo: int) -> Pool:

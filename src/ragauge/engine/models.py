@@ -17,9 +17,12 @@ from ragauge.engine.caller import Caller, Patience, Purpose
 from ragauge.engine.judge_batch import BatchResult, Job, Outcome, Work, judging, told
 from ragauge.engine.ledger import Ledger
 from ragauge.engine.pool import Timed
+from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge
+from ragauge.llm.build import build_model
 from ragauge.llm.limiter import Limiter
 from ragauge.llm.model import ChatModel
+from ragauge.llm.prices import price
 from ragauge.store.open import Store
 
 T = TypeVar("T")
@@ -32,6 +35,9 @@ class AsksModels(Judge, Protocol):
 
     def model_of(self, ask: Ask) -> ModelName:
         """Who answers an ask."""
+
+    def models(self) -> Sequence[ModelName]:
+        """Every model that may be asked."""
 
 
 def asks_models(judge: object) -> TypeGuard[AsksModels]:
@@ -105,6 +111,33 @@ class Calling:
         for model in self._models.values():
             await model.close()
         self._models.clear()
+
+
+def calling_of(
+    judge: Judge | None, *, concurrency: int = 16, max_cost: float | None = None, timeout: float = 120.0
+) -> Calling | None:
+    """How the models of a judge are called; None for a judge that asks none.
+
+    Args:
+        judge: who judges.
+        concurrency: calls in flight to one model at one place, at most.
+        max_cost: US dollars that may be spent now; None = no bound.
+        timeout: seconds for one call.
+
+    Raises:
+        UsageError: an argument out of its range.
+        RagaugeError: a bound, and a model whose price is unknown.
+    """
+    if concurrency < 1 or timeout <= 0 or (max_cost is not None and max_cost <= 0):
+        raise UsageError(
+            f"concurrency, timeout and max_cost must be above 0, got {concurrency}, {timeout:g}, {max_cost}."
+        )
+    if judge is None or not asks_models(judge):
+        return None
+    budget = Budget(max_cost, price)
+    for name in judge.models():
+        budget.check(name)
+    return Calling(build_model, budget, concurrency, Patience(call=timeout))
 
 
 class Models:

@@ -62,6 +62,10 @@ class HybridJudge:
         """Who answers a chat ask."""
         return self.model.model_of(ask)
 
+    def models(self) -> tuple[ModelName, ...]:
+        """Every model that may be asked."""
+        return self.model.models()
+
     def unsure(self, p: float | None) -> bool:
         """Whether the local judge cannot tell."""
         return p is not None and self.band[0] <= p <= self.band[1]

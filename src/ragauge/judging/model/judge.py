@@ -62,6 +62,10 @@ class ModelJudge:
         """Who answers an ask; embed asks go to the embedder instead."""
         return self.spec.model(ask.question)
 
+    def models(self) -> tuple[ModelName, ...]:
+        """Every model that may be asked."""
+        return tuple(dict.fromkeys((self.spec.default, *self.spec.own.values())))
+
     def prepare(self, query: str, reference: str) -> Any:
         """The generator of `prepare`: claims of a reference and aspects of a question."""
         return prepare.prepare(query, reference, self.spec.settings)

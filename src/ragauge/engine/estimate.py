@@ -1,0 +1,125 @@
+"""What an evaluation by a model would ask and cost, before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragauge.data.ask import Ask, ModelName, Usage, reply_key
+from ragauge.data.facts import AnswerFacts, Claim, FactsOf
+from ragauge.engine.answering import Answering
+from ragauge.engine.budget import Price
+from ragauge.engine.models import AsksModels, asks_models
+from ragauge.engine.plan import Plan
+from ragauge.judging.inputs import evidence_key, inputs_for
+from ragauge.llm.prices import price
+from ragauge.store.contracts import Loaded
+from ragauge.store.open import Store
+from ragauge.text.sentences import split
+
+BATCH = 200
+CHARS_A_TOKEN = 4.0     # of English prose, on the common tokenizers
+# output tokens a numbered item, by question: a claim with its verdict, a reference claim, a rating …
+OUTPUT: Mapping[str, int] = {
+    "verify_answer": 75, "verify_reference": 45, "rate_passages": 14, "rate_sentences": 14, "agree": 16,
+    "cover_aspects": 14, "cover_criteria": 14, "guess_questions": 60,
+}  # fmt: skip
+
+
+@dataclass
+class Estimate:
+    """Calls, characters, tokens and price of what is left to do.
+
+    Attributes:
+        calls: first calls, re-asks left out; a hybrid judge's are counted as if its local half were wrong nowhere.
+        characters: of the prompts.
+        tokens: input and output, estimated.
+        cost: US dollars; None when a price is unknown.
+        by_question: question -> calls.
+    """
+
+    calls: int = 0
+    characters: int = 0
+    tokens: Usage = field(default_factory=Usage)
+    cost: float | None = 0.0
+    by_question: dict[str, int] = field(default_factory=dict)
+
+    def add(self, name: ModelName, ask: Ask, price: Price) -> None:
+        """Counts one call."""
+        size = sum(len(text) for _, text in ask.messages)
+        items = max(1, ask.messages[-1][1].count("\n["))
+        usage = Usage(int(size / CHARS_A_TOKEN), OUTPUT.get(ask.question, 50) * items // 2 + 20)
+        self.calls += 1
+        self.characters += size
+        self.tokens = Usage(
+            self.tokens.input_tokens + usage.input_tokens, self.tokens.output_tokens + usage.output_tokens
+        )
+        cost = price(name, usage)
+        self.cost = None if cost is None or self.cost is None else self.cost + cost
+        self.by_question[ask.question] = self.by_question.get(ask.question, 0) + 1
+
+
+def estimate(plan: Plan, store: Store, judge: AsksModels, price: Price = price) -> Estimate:
+    """What the plan would ask of models: every first call that no stored evidence and no stored reply answers.
+
+    What `agree` sees is not known before verify_answer was asked; the answer's sentences stand for its claims.
+    """
+    found = Estimate()
+    seen: set[str] = set()
+    local = Answering()
+    for start in range(0, plan.pending, BATCH):
+        wanted: list[tuple[ModelName, Ask]] = []
+        for item in store.runs.load(plan.numbers[start : start + BATCH]):
+            wanted += _asks(plan, item, judge, store, local)
+        keys = {reply_key(name, ask): (name, ask) for name, ask in wanted}
+        stored = store.replies.get(keys)
+        for key, (name, ask) in keys.items():
+            if key not in stored and key not in seen:
+                seen.add(key)
+                found.add(name, ask, price)
+    return found
+
+
+def expect(plan: Plan, store: Store) -> dict[str, Any]:
+    """Calls, tokens and price of what a plan has left, as JSON types."""
+    if plan.judge is None or not asks_models(plan.judge):
+        return {"calls": 0, "cost": 0.0}
+    found = estimate(plan, store, plan.judge, price)
+    tokens = {"input_tokens": found.tokens.input_tokens, "output_tokens": found.tokens.output_tokens}
+    return {"calls": found.calls, "calls_by_question": found.by_question, "cost": found.cost, **tokens}
+
+
+def _asks(
+    plan: Plan, item: Loaded, judge: AsksModels, store: Store, local: Answering
+) -> list[tuple[ModelName, Ask]]:
+    asks: list[tuple[ModelName, Ask]] = []
+    for question in plan.questions:
+        inputs = inputs_for(question, item.example, item.response, _guessed(item))
+        if inputs is None:
+            continue
+        key = evidence_key(judge.judge_id, judge.version(question), inputs, plan.judge_repeat)
+        if question == "agree" or key not in store.evidence.known([key]):
+            first = _first(judge, inputs, plan.judge_repeat, local)
+            asks += [(judge.model_of(ask), ask) for ask in first if ask.kind == "chat"]
+    return asks
+
+
+def _first(judge: AsksModels, inputs: object, judge_repeat: int, local: Answering) -> Sequence[Ask]:
+    """The first asks of a question that go to a model; vectors before them are made here."""
+    asking = judge.ask(inputs, judge_repeat)  # type: ignore[arg-type]
+    try:
+        asks = next(asking)
+        while all(ask.kind == "embed" for ask in asks):
+            asks = asking.send(local(asks))
+    except StopIteration:
+        return ()
+    finally:
+        asking.close()
+    return asks
+
+
+def _guessed(item: Loaded) -> Mapping[str, FactsOf]:
+    sentences = split(item.response.answer or "")
+    claims = tuple(Claim(one.n, one.text, one.start, one.end) for one in sentences)
+    return {"verify_answer": AnswerFacts(claims, "fully", False)}
