@@ -1,0 +1,117 @@
+"""Terminal and Markdown: the same content as the page, shorter, at any width."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from ragauge.analysis.overview import Estimate
+from ragauge.analysis.scorecard import Scorecard
+from ragauge.reporting.markdown import cell, markdown
+from ragauge.reporting.terminal import terminal
+from ragauge.reporting.words import against, first_of_layers, ignored, pareto_line, worst_segments
+from ragauge.stats.result import Interval
+
+Whole = Callable[..., Scorecard]
+
+
+def printed(card: Scorecard, width: int) -> str:
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None).print(terminal(card))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 160])
+@pytest.mark.parametrize("with_baseline", [True, False])
+def test_terminal_fits_its_width(whole: Whole, width: int, with_baseline: bool) -> None:
+    """No line is longer than the terminal, none is cut off, and each metric has its mean and interval on one line."""
+    card = whole(60)
+    card = card if with_baseline else replace(card, baseline=None)
+    lines = printed(card, width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert not [line for line in lines if "…" in line]
+    for summary in card.summaries:
+        assert any(line.split()[:1] == [summary.metric] and "[" in line for line in lines), summary.metric
+    assert any(line.strip().startswith("recall@5") and "0.62  [0.50, 0.74]" in line for line in lines)
+
+
+@pytest.mark.parametrize("form", [lambda card: printed(card, 120), markdown], ids=["terminal", "markdown"])
+def test_short_reports_say_what_is_decided_from(whole: Whole, form: Callable[[Scorecard], str]) -> None:
+    """Verdict, changes, fix, Pareto line, worst segment, alignment and where the full report is: each is there."""
+    card = whole(60)
+    text = " ".join(form(card).replace("\\", "").split())
+    assert "Mixed against main: worse on recall@5 −0.10" in text
+    assert "−0.10 [" in text
+    assert "Hybrid search, metadata filters, query rewriting." in text
+    assert "high confidence, read against the baseline" in text
+    assert pareto_line(card) in text
+    assert "type = temporal" in text
+    assert "The first passage was not used in 24 of 60 answers, 40% [34%, 46%]" in text
+    assert "ragauge report 'k=8, new chunks' -o report.html" in text
+
+
+def test_markdown_tables_are_whole(whole: Whole) -> None:
+    """Every row of every table has as many cells as its header, whatever the names hold."""
+    hostile = "a|b \\| `c` <td> | \n## x @everyone"
+    for block in re.split(r"\n(?!\|)", markdown(whole(40, text=lambda words: words + hostile))):
+        rows = [line for line in block.splitlines() if line.startswith("|")]
+        widths = {len(re.findall(r"(?<!\\)\|", row.replace("\\\\", ""))) for row in rows}
+        assert len(widths) <= 1, rows
+
+
+def test_markdown_makes_no_heading_and_no_mention_of_data(whole: Whole) -> None:
+    """A heading or a mention in the data is text in the report."""
+    text = markdown(whole(40, text=lambda words: f"{words}\n# Heading @everyone"))
+    assert not [line for line in text.splitlines() if line.startswith("# ")]
+    assert "@everyone" not in re.sub(r"`[^`]*`", "", text)     # within a command it notifies nobody
+    assert cell("recall@5") == "recall@5"
+
+
+def test_baseline_sentence(whole: Whole) -> None:
+    """Better, worse, mixed and no change are told apart by the changes that are sure."""
+    baseline = whole(20).baseline
+    assert baseline is not None
+    by_verdict = {change.verdict: change for change in baseline.changes}
+    for verdicts, start in (
+        (("better",), "Better against main"), (("worse", "no change seen"), "Worse against main"),
+        (("worse", "better"), "Mixed against main"), (("no change seen",), "No change seen against main"),
+    ):  # fmt: skip
+        mine = replace(baseline, changes=tuple(by_verdict[verdict] for verdict in verdicts))
+        assert against(mine).startswith(start), verdicts
+    assert "no metric and example in both" in against(replace(baseline, changes=()))
+
+
+def test_flag_says_when_it_cannot_be_told(whole: Whole) -> None:
+    """Above 30 %, below it, and an interval that holds 30 % make three different sentences."""
+    alignment = whole(20).overview.alignment
+    assert alignment is not None
+    assert "so ranking and generator disagree" in ignored(alignment)
+    calm = replace(alignment, flagged=False, ignored_share=Estimate(0.1, Interval(0.05, 0.18, "wilson"), 20))
+    assert "below 30 %" in ignored(calm)
+    unsure = replace(calm, ignored_share=Estimate(0.3, Interval(0.15, 0.5, "wilson"), 20))
+    assert "cannot be told" in ignored(unsure)
+
+
+def test_headline_of_each_layer(whole: Whole) -> None:
+    """One number stands for each layer: the most telling one that was scored, never an amount."""
+    card = whole(20)
+    assert [(layer, summary.metric) for layer, summary in first_of_layers(card.summaries)] == [
+        ("retrieval", "context_recall"), ("generation", "faithfulness"), ("end_to_end", "answer_correctness"),
+    ]  # fmt: skip
+    without = [summary for summary in card.summaries if summary.metric not in ("context_recall", "faithfulness")]
+    assert [summary.metric for _, summary in first_of_layers(without)][:2] == ["recall@5", "answer_relevance"]
+    assert first_of_layers([summary for summary in card.summaries if summary.kind == "amount"]) == []
+
+
+def test_clearly_worse_needs_the_whole_interval(whole: Whole) -> None:
+    """A segment is marked only where its whole interval lies on the worse side of the mean over all."""
+    card = whole(120)
+    temporal, northwind = worst_segments(card, ["recall@5"])
+    assert (temporal.value, temporal.cells[0][2]) == ("temporal", True)        # 0.32 + 0.18 < 0.62
+    assert (northwind.value, northwind.cells[0][2]) == ("northwind", False)    # 0.52 + 0.18 > 0.62
