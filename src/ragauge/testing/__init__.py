@@ -1,0 +1,1 @@
+"""Tools for tests of one's own: a model server on this machine that fails on purpose."""

@@ -1,0 +1,347 @@
+"""A model server on this machine that speaks the OpenAI protocol and fails on purpose.
+
+    with FaultyServer(faults={"rate_limited": 0.1, "hang": 0.05}, seed=7) as server:
+        rg.evaluate("answers.jsonl", judge=f"openai-chat:any@{server.url}", timeout=2)
+
+Or from a shell: python -m ragauge.testing.server --port 8080 --fault rate_limited=0.1 --latency 0.2
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import random
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+from ragauge.errors import UnknownName, UsageError
+from ragauge.testing.answers import answer
+
+FAULTS: Mapping[str, str] = {
+    "rate_limited": "429 with Retry-After",
+    "server": "500",
+    "overloaded": "503 without a body that says anything",
+    "hang": "no answer at all",
+    "drip": "the answer, a byte at a time, for ever",
+    "broken_connection": "the connection is closed in the middle of the answer",
+    "cut_json": "the model's text ends in the middle of its JSON",
+    "prose": "the model talks instead of giving JSON",
+    "fenced": "the JSON stands in a code fence after a preamble",
+    "missing": "half of the numbers have no verdict",
+    "extra": "verdicts on numbers that were never sent",
+    "twice": "one number comes twice, and the verdicts disagree",
+    "wrong_types": "words and numbers where others are expected",
+    "unknown_word": "a verdict that is none of those asked for",
+    "content_filter": "the provider's filter stops the answer",
+    "length": "the answer is cut off at the most tokens",
+}
+RETRY_AFTER = 0.05
+Answerer = Callable[[str, str, Mapping[str, Any]], Mapping[str, Any]]
+
+
+@dataclass
+class Request:
+    """One request that came in: its path, body, headers, and the fault it met ("" = none)."""
+
+    path: str
+    body: Mapping[str, Any]
+    headers: Mapping[str, str]
+    fault: str
+
+
+@dataclass
+class FaultyServer:
+    """A server in a thread of its own; use it as a context manager.
+
+    Attributes:
+        faults: fault -> share of the requests that meet it, in [0, 1]; they must not exceed 1 together.
+        latency: seconds before every answer.
+        seed: of the draw; a request's fault depends on it, on its text, and on how often that text came before.
+        once: a text meets at most one fault, so that trying again helps.
+        reply: makes the structured answer from (system text, user text, schema); the default reads words.
+        refuses: parameters that are refused with a 400, as some models refuse temperature.
+        schema_modes: ways of giving a schema that are taken: native, tool, prompted.
+        limit: requests at a time, beyond which 429 is answered; None = no limit.
+        port: 0 = any free one.
+        requests: what came in, in order.
+    """
+
+    faults: Mapping[str, float] = field(default_factory=dict)
+    latency: float = 0.0
+    seed: int = 0
+    once: bool = False
+    reply: Answerer = answer
+    refuses: Sequence[str] = ()
+    schema_modes: Sequence[str] = ("native", "tool", "prompted")
+    limit: int | None = None
+    port: int = 0
+    requests: list[Request] = field(default_factory=list)
+    _seen: Counter[str] = field(default_factory=Counter)
+    _faulted: set[str] = field(default_factory=set)
+    _running: int = 0
+    _loop: asyncio.AbstractEventLoop | None = None
+    _thread: threading.Thread | None = None
+
+    def __post_init__(self) -> None:
+        for fault, share in self.faults.items():
+            if fault not in FAULTS:
+                raise UnknownName("fault", fault, FAULTS)
+            if not 0 <= share <= 1:
+                raise UsageError(f"faults: the share of {fault} must be in [0, 1], got {share}.")
+        if sum(self.faults.values()) > 1:
+            raise UsageError(f"faults: together at most 1, got {sum(self.faults.values()):g}.")
+
+    @property
+    def url(self) -> str:
+        """The base URL to give to a client."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def met(self) -> Counter[str]:
+        """Fault -> how many requests met it; "" counts those that met none."""
+        return Counter(request.fault for request in self.requests)
+
+    def __enter__(self) -> Self:
+        ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(ready,), daemon=True, name="faulty-server")
+        self._thread.start()
+        ready.wait()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._loop is not None and self._thread is not None:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+
+    def _run(self, ready: threading.Event) -> None:
+        loop = self._loop = asyncio.new_event_loop()
+        server = loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", self.port, limit=1 << 24))
+        self.port = server.sockets[0].getsockname()[1]
+        ready.set()
+        try:
+            loop.run_forever()
+        finally:
+            server.close()
+            loop.run_until_complete(_cancelled(asyncio.all_tasks(loop)))
+            loop.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+                headers = {k.strip().lower(): v.strip() for k, _, v in (line.partition(":") for line in head[1:])}
+                raw = await reader.readexactly(int(headers.get("content-length", "0")))
+                path = head[0].split(" ")[1] if " " in head[0] else "/"
+                self._running += 1
+                try:
+                    await self._answer(path, headers, raw, writer)
+                finally:
+                    self._running -= 1
+        writer.close()
+
+    async def _answer(self, path: str, headers: Mapping[str, str], raw: bytes, writer: asyncio.StreamWriter) -> None:
+        try:
+            body = json.loads(raw)
+        except ValueError:
+            await _send(writer, 400, {"error": {"message": "the body is no JSON", "type": "invalid_request_error"}})
+            return
+        crowded = self.limit is not None and self._running > self.limit
+        fault = "rate_limited" if crowded else self._fault(raw)
+        self.requests.append(Request(path, body, headers, fault))
+        if self.latency:
+            await asyncio.sleep(self.latency)
+        refused = self._refused(body)
+        if refused:
+            await _send(writer, 400, {"error": {"message": refused, "type": "invalid_request_error"}})
+        elif path.endswith("/embeddings"):
+            await _send(writer, 200, _embeddings(body))
+        elif not await _failed(writer, fault):
+            await _send(writer, 200, self._completion(body, fault))
+
+    def _fault(self, raw: bytes) -> str:
+        text = raw.decode("utf-8", "replace")
+        self._seen[text] += 1
+        if self.once and text in self._faulted:
+            return ""
+        place = random.Random(f"{self.seed}\x00{self._seen[text]}\x00{text}").random()  # noqa: S311 - a draw of faults
+        for fault, share in self.faults.items():
+            if place < share:
+                self._faulted.add(text)
+                return fault
+            place -= share
+        return ""
+
+    def _refused(self, body: Mapping[str, Any]) -> str:
+        for name in self.refuses:
+            if name in body:
+                return f"Unsupported parameter: '{name}' is not supported with this model."
+        mode = "native" if "response_format" in body else "tool" if "tools" in body else "prompted"
+        if mode not in self.schema_modes:
+            return f"{'response_format json_schema' if mode == 'native' else 'tools'} is not supported by this model."
+        return ""
+
+    def _completion(self, body: Mapping[str, Any], fault: str) -> dict[str, Any]:
+        system, user, schema = _asked(body)
+        value = spoiled(self.reply(system, user, schema), fault)
+        text, finish = _as_text(value, fault)
+        message: dict[str, Any] = {"role": "assistant", "content": text}
+        if "tools" in body and fault != "prose":
+            called = {"name": body["tools"][0]["function"]["name"], "arguments": text}
+            call = {"id": "call_1", "type": "function", "function": called}
+            message = {"role": "assistant", "content": None, "tool_calls": [call]}
+        used = {"prompt_tokens": (len(system) + len(user)) // 4, "completion_tokens": len(text) // 4 + 1}
+        return {
+            "id": "reply", "object": "chat.completion", "created": 1, "model": f"{body.get('model', 'any')}-served",
+            "choices": [{"index": 0, "finish_reason": finish, "message": message}],
+            "usage": {**used, "total_tokens": sum(used.values())},
+        }  # fmt: skip
+
+
+async def _cancelled(tasks: Collection[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def spoiled(value: Mapping[str, Any], fault: str) -> Mapping[str, Any]:
+    """A structured answer with a fault in it; every list of numbered things is spoiled alike."""
+    lists = {key: part for key, part in value.items() if isinstance(part, list)}
+    if fault == "missing":
+        return {**value, **{key: part[: len(part) // 2] for key, part in lists.items()}}
+    if fault == "extra":
+        return {**value, **{key: [*part, *({**one, "n": 900 + place} for place, one in enumerate(part[:2]))]
+                            for key, part in lists.items()}}  # fmt: skip
+    if fault == "twice":
+        return {**value, **{key: [*part, *map(_opposite, part[:1])] for key, part in lists.items()}}
+    if fault == "wrong_types":
+        return {key: "many" if isinstance(part, list) else 7 for key, part in value.items()}
+    if fault == "unknown_word":
+        told: Mapping[str, Any] = json.loads(
+            re.sub(r'"(supported|contradicted|absent|agrees|fully)"', '"probably"', json.dumps(value))
+        )
+        return told
+    return value
+
+
+def _opposite(one: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same number with the opposite verdict."""
+    turned = {key: not part if isinstance(part, bool) else part for key, part in one.items()}
+    if "verdict" in one:
+        turned |= {"verdict": "absent" if one["verdict"] != "absent" else "contradicted", "by": []}
+    if "claims" in one:
+        turned["claims"] = [] if one["claims"] else [{"text": "Something else.", "verdict": "absent"}]
+    return turned
+
+
+def _as_text(value: Mapping[str, Any], fault: str) -> tuple[str, str]:
+    text = json.dumps(value, ensure_ascii=False)
+    if fault in ("cut_json", "length"):
+        return text[: len(text) // 2], "length" if fault == "length" else "stop"
+    if fault == "prose":
+        return "I can only say that most of it seems to be supported, about 3 out of 4.", "stop"
+    if fault == "fenced":
+        return f"Let me think.\n```json\n{text[:-1]},}}\n```\nThat is all.", "stop"
+    if fault == "content_filter":
+        return "", "content_filter"
+    return text, "stop"
+
+
+def _asked(body: Mapping[str, Any]) -> tuple[str, str, Mapping[str, Any]]:
+    texts: dict[str, str] = {}
+    for message in body.get("messages", []):
+        content = message.get("content") or ""
+        text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+        texts[message.get("role", "user")] = texts.get(message.get("role", "user"), "") + text
+    if "response_format" in body:
+        schema = body["response_format"].get("json_schema", {}).get("schema", {})
+    elif "tools" in body:
+        schema = body["tools"][0]["function"].get("parameters", {})
+    else:
+        schema = _in_prompt(" ".join(texts.values()))
+    return texts.get("system", ""), texts.get("user", ""), schema
+
+
+def _in_prompt(text: str) -> Mapping[str, Any]:
+    """The schema that a prompt describes, where there is one."""
+    at = text.find('{"')
+    while at >= 0:
+        with contextlib.suppress(ValueError):
+            found, _ = json.JSONDecoder().raw_decode(text, at)
+            if isinstance(found, dict) and "properties" in found:
+                return found
+        at = text.find('{"', at + 1)
+    return {}
+
+
+def _embeddings(body: Mapping[str, Any]) -> dict[str, Any]:
+    texts = body.get("input", [])
+    texts = [texts] if isinstance(texts, str) else texts
+    rows = [[random.Random(f"{text}\x00{n}").uniform(-1, 1) for n in range(16)] for text in texts]  # noqa: S311
+    data = [{"object": "embedding", "index": n, "embedding": row} for n, row in enumerate(rows)]
+    return {"object": "list", "data": data, "model": "any", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+
+
+async def _failed(writer: asyncio.StreamWriter, fault: str) -> bool:
+    """Fails the connection or the request where the fault is of that kind."""
+    if fault == "rate_limited":
+        error = {"error": {"message": "Rate limit reached.", "type": "rate_limit_error"}}
+        await _send(writer, 429, error, {"retry-after": str(RETRY_AFTER)})
+    elif fault == "server":
+        await _send(writer, 500, {"error": {"message": "The server had an error.", "type": "server_error"}})
+    elif fault == "overloaded":
+        writer.write(b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 4\r\n\r\nbusy")
+        await writer.drain()
+    elif fault == "hang":
+        await asyncio.sleep(3_600)
+    elif fault == "drip":
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n{")
+        while True:
+            writer.write(b" ")
+            await writer.drain()
+            await asyncio.sleep(0.05)
+    elif fault == "broken_connection":
+        writer.write(b'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n{"id": "re')
+        await writer.drain()
+        writer.close()
+        raise ConnectionError
+    else:
+        return False
+    return True
+
+
+async def _send(
+    writer: asyncio.StreamWriter, status: int, value: Mapping[str, Any], headers: Mapping[str, str] | None = None
+) -> None:
+    raw = json.dumps(value).encode()
+    lines = [f"HTTP/1.1 {status} {'OK' if status == 200 else 'Failed'}", "content-type: application/json"]
+    lines += [f"content-length: {len(raw)}", *(f"{name}: {text}" for name, text in (headers or {}).items())]
+    writer.write("\r\n".join([*lines, "", ""]).encode() + raw)
+    await writer.drain()
+
+
+def main() -> None:
+    """Serves until it is stopped."""
+    parser = argparse.ArgumentParser(prog="python -m ragauge.testing.server", description=__doc__.splitlines()[0])
+    parser.add_argument("--port", type=int, default=8080)
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds before every answer")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--fault", action="append", default=[], metavar="NAME=SHARE", help=", ".join(FAULTS))
+    given = parser.parse_args()
+    faults = {name: float(share or 1) for name, _, share in (one.partition("=") for one in given.fault)}
+    with FaultyServer(faults, given.latency, given.seed, port=given.port) as server:
+        print(server.url, flush=True)  # noqa: T201 - what the user waits for
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
