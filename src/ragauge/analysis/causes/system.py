@@ -23,9 +23,9 @@ def _failed(seen: Seen) -> Verdict:
 def _stale(seen: Seen) -> Verdict:
     """The answer, or what was found for it, is out of date.
 
-    Applies when a claim contradicts the reference and only outdated passages support it; or when a gold document came
-    only in an outdated version and a reference claim is in no passage. A passage is outdated when it is superseded, or
-    older than the newest version of its document among passages and candidates.
+    Applies when a claim contradicts the reference and only outdated passages support it; or when every gold document
+    that is missing came in an outdated version instead, and a reference claim is in no passage. A passage is outdated
+    when it is superseded, or older than the newest version of its document among passages and candidates.
     """
     wrong = [claim for claim in seen.wrong if claim.supporting]
     if not seen.dated:
@@ -37,12 +37,13 @@ def _stale(seen: Seen) -> Verdict:
         text = f"claim {resting[0].n} contradicts the reference and rests on {where}, outdated"
         return Why(text, "judge", Mended(claims=frozenset(claim.n for claim in resting)))
     aged = {item: old for item in seen.relevant for current, old in [seen.versions(item)] if old and not current}
-    if aged and seen.unmet:
+    explained = bool(aged) and set(seen.missed or ()) <= aged.keys()     # nothing is missed but for its old version
+    if explained and seen.unmet:
         old = {n for numbers in aged.values() for n in numbers}
         text = f"{documents(list(aged))} came only as an outdated version ({counted('passage', old)})"
         claims = counted("reference claim", [claim.n for claim in seen.unmet])
-        return Why(f"{text}; {claims} in no passage", "labels", Mended(documents=members(aged), evidence=True))
-    if aged and not seen.evidence_whole:
+        return Why(f"{text}; {claims} in no passage", "labels", Mended(evidence=True))     # how the new one was missed
+    if explained and not seen.evidence_whole:
         return Lack(seen.lack("verify_reference.claims"))
     on_old = any(claim.supporting and seen.stale.issuperset(claim.supporting) for claim in seen.claims or ())
     return Lack(seen.lack("agree.answer")) if on_old and seen.agreement is None else None
