@@ -70,7 +70,7 @@ def test_interval_by_t(how: str) -> None:
     assert {"plain": "39 degrees", "weights": "worth", "clusters": "10 clusters of 40 examples"}[how] in worked.interval
     if how == "plain":
         x = np.array(list(values.values()))
-        assert f"standard error {x.std(ddof=1) / 40 ** 0.5:.3g} = {x.std(ddof=1):.3g} / sqrt(40)" in worked.interval
+        assert f"standard error {x.std(ddof=1):.3g} / sqrt(40)" in worked.interval
 
 
 def test_other_intervals() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.sources import run_of, store_url
+from ragauge.api.sources import named, run_of, store_url
 from ragauge.data.canonical import plain
 from ragauge.data.run import Run
 from ragauge.errors import UsageError
@@ -15,6 +15,7 @@ from ragauge.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from ragauge.analysis.explanation import ExampleExplained, RunExplained
     from ragauge.analysis.scorecard import ExampleView
     from ragauge.api.scorecard import Scorecard
     from ragauge.store.open import Store
@@ -71,6 +72,38 @@ class OpenRun:
         judges = self.judges()
         with self._store() as store:
             return view_of(store, self.run.run_id, query_id, repeat, judges[0] if judges else None)
+
+    def explain(
+        self, metrics: str | Sequence[object] = (), *, judge: str | None = None, baseline: Any = None
+    ) -> RunExplained:
+        """How the run's numbers came about: every mean with its sum and interval, every finding with its arithmetic.
+
+        Args:
+            metrics: names and presets; () = all that were scored.
+            judge: whose verdicts; None = the last judge's.
+            baseline: a stored run to hold this one against.
+
+        Raises:
+            UsageError: the run has not been evaluated, or the baseline otherwise.
+        """
+        from ragauge.api.baseline import baseline_run
+        from ragauge.api.explain import explain_run
+
+        with self._store() as store:
+            return explain_run(store, self.run, named(metrics), judge, baseline_run(baseline, store))
+
+    def explain_example(
+        self, query_id: str, metrics: str | Sequence[object] = (), *, repeat: int = 0, judge: str | None = None
+    ) -> ExampleExplained:
+        """How the numbers of one example came about: its facts, every formula with its values, its cause.
+
+        Raises:
+            UnknownName: no such example, metric or judge.
+        """
+        from ragauge.api.explain import explain_example
+
+        with self._store() as store:
+            return explain_example(store, self.run, query_id, named(metrics), repeat, judge)
 
     def export(self, path: Path) -> int:
         """Writes what the name says: scores.jsonl, .csv or .parquet the scores; another .jsonl the responses.

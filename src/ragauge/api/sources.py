@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -191,6 +191,12 @@ def _stem(item: Any) -> str:
             name = Path(name).stem
         return name
     return item.name if isinstance(item, EvalSet | Answered) else "table"
+
+
+def named(metrics: str | Sequence[object]) -> tuple[str, ...]:
+    """Printed names of metrics given as text or objects."""
+    given = metrics.split(",") if isinstance(metrics, str) else metrics
+    return tuple(name for name in (str(metric).strip() for metric in given) if name)
 
 
 def store_url(store: str | None) -> str:

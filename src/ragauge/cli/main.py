@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ragauge.cli import demo, evaluate, metrics, report, retrieval, runs
+from ragauge.cli import demo, evaluate, explain, metrics, report, retrieval, runs
 from ragauge.errors import Interrupted, RagaugeError
 from ragauge.version import __version__
 
@@ -24,6 +24,7 @@ app.command()(demo.demo)
 app.command()(evaluate.evaluate)
 app.command()(retrieval.retrieval)
 app.command()(report.report)
+app.command()(explain.explain)
 app.command("runs")(runs.list_runs)
 app.command()(runs.show)
 app.command()(runs.export)

@@ -98,7 +98,7 @@ def _use(seen: Seen) -> str:
 
 def _miss(seen: Seen) -> str:
     if seen.missed is not None:
-        return _missed(seen)
+        return _missed(seen) if seen.ranks is None else _ranks(seen)
     if seen.reference is not None:
         return f"{len(seen.unmet)} of {len(seen.reference)} reference claims in no passage"
     return f"relevant to the question: {_numbers(seen.evidence)}"

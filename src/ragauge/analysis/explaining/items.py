@@ -14,7 +14,7 @@ from ragauge.analysis.explaining.case import Case, cut
 from ragauge.analysis.explaining.ranks import cutoff, relevant
 from ragauge.analysis.explanation import Item
 from ragauge.data.facts import Claim, ReferenceClaim
-from ragauge.metrics.base import Metric, Ratio
+from ragauge.metrics.base import Metric, Ratio, Undefined
 from ragauge.metrics.bounds import ABOUT, has_gap
 from ragauge.metrics.specifics import unfounded
 from ragauge.metrics.usage import targets
@@ -62,6 +62,8 @@ def _parts(metric: Metric, case: Case, unit: str) -> list[Any] | None:
             found.append(None)
             continue
         one = metric.value(**{**values, **{argument: values[argument][n : n + 1] for argument in about}})
+        if isinstance(one, Undefined):     # it stands in no denominator
+            one = Ratio(0, 0)
         if not isinstance(one, Ratio):
             return None
         numerator, denominator = numerator + one.numerator, denominator + one.denominator

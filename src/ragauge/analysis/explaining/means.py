@@ -88,7 +88,7 @@ def _interval(found: Summary, scored: Columns, metric: Metric) -> str:
     within = f", cut to [{number(metric.range[0])}, {number(metric.range[1])}]" if clipped else ""
     name = "Student's t" if method == "t" else "Student's t over clusters"
     terms = f"{number(mean)} ± {quantile:.3f} · {error:.3g} = {ends}{within}"
-    return f"{terms}  ({name}, {number(df)} degrees of freedom; standard error {error:.3g} {what})"
+    return f"{terms}  ({name}, {number(df)} degrees of freedom; {what})"
 
 
 def _spread(found: Summary, scored: Columns) -> tuple[float, float, str]:
@@ -104,13 +104,13 @@ def _spread(found: Summary, scored: Columns) -> tuple[float, float, str]:
         sums = np.bincount(of, weights=w * (x - mean))
         size = float(sums.size)
         error = sqrt(size / (size - 1) * float((sums * sums).sum())) / float(w.sum())
-        return max(min(size, n_eff) - 1, 1.0), error, f"over {int(size)} clusters of {x.size} examples"
+        return max(min(size, n_eff) - 1, 1.0), error, f"{int(size)} clusters of {x.size} examples"
     deviations = w * (x - mean)
     error = sqrt(x.size / (x.size - 1) * float((deviations * deviations).sum())) / float(w.sum())
     if scored.weight is not None:
-        return max(n_eff - 1, 1.0), error, f"of {x.size} weighted examples, worth {number(n_eff)} equal ones"
+        return max(n_eff - 1, 1.0), error, f"{x.size} weighted examples, worth {number(n_eff)} equal ones"
     spread = float(x.std(ddof=1))
-    return max(n_eff - 1, 1.0), error, f"= {spread:.3g} / sqrt({x.size}), the standard deviation over the root of n"
+    return max(n_eff - 1, 1.0), error, f"standard error {spread:.3g} / sqrt({x.size})"
 
 
 def _size(scored: Columns) -> float:

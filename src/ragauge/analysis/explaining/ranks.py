@@ -153,7 +153,7 @@ def worked_map(case: Case, metric: Metric) -> str:
 def worked_mrr(case: Case, metric: Metric) -> str:
     """1 / the first rank."""
     ranks = _ranks(case, metric)
-    return f"1 / {min(ranks)}" if ranks else "0"
+    return f"1 / {min(ranks)}" if ranks else ""
 
 
 def worked_f1(case: Case, metric: Metric) -> str:

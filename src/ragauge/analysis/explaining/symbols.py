@@ -6,6 +6,7 @@ knows a symbol gives the value, so that a new metric over known facts is explain
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 
@@ -14,6 +15,7 @@ from ragauge.analysis.explaining.ranks import OF_RANKING
 from ragauge.analysis.explanation import Symbol
 from ragauge.data.facts import Claim
 from ragauge.metrics.base import Failed, Metric, NotApplicable, shown
+from ragauge.metrics.catalogue import describe
 from ragauge.metrics.docstring import parts
 from ragauge.metrics.specifics import unfounded
 from ragauge.metrics.usage import cited_for, targets
@@ -24,18 +26,40 @@ from ragauge.text.specifics import find
 
 Value = Callable[[Case, Metric], str]
 FUNCTION = ""     # a symbol that is a function has no value of its own
+PARAMETER = "parameter"     # what stands for the meaning of a parameter
+# facts that a value may turn on although the formula has no symbol for them
+UNNAMED: Mapping[str, tuple[str, str]] = {
+    "verify_answer.address": ("address", "how far the answer addresses the question"),
+    "verify_answer.refuse": ("refuse", "the answer declines to answer"),
+    "set.answerable": ("answerable", "the corpus holds the answer, by the label of the example"),
+}
 
 
 def symbols(metric: Metric, case: Case) -> tuple[Symbol, ...]:
-    """The symbols of a metric's docstring with their values on this example, and its parameters."""
-    found = [Symbol(name, meaning, _value(name, metric, case)) for name, meaning in parts(type(metric)).symbols]
+    """The symbols of a metric's formula with their values on this example, and its parameters."""
+    _, formula, _ = describe(metric)
+    found = [
+        Symbol(name, meaning, _value(name, metric, case))
+        for name, meaning in parts(type(metric)).symbols
+        if any(_stands_in(one, formula) for one in (name, *name.split(", "))) or _parameter(name, metric)
+    ]
     named = {symbol.name for symbol in found}
     given = [
-        Symbol(part.name, "parameter", shown(getattr(metric, part.name)))
+        Symbol(part.name, PARAMETER, shown(getattr(metric, part.name)))
         for part in fields(metric)
         if getattr(metric, part.name) is not None and part.name not in named
     ]
-    return (*given, *found)
+    more = [
+        Symbol(name, meaning, _scalar(fact)(case, metric))
+        for fact, (name, meaning) in UNNAMED.items()
+        if fact in metric.needs.values() and name not in named and case.known(fact)
+    ]
+    return (*given, *found, *more)
+
+
+def _stands_in(name: str, formula: str) -> bool:
+    """Whether a symbol is one of this form of the metric: parameters choose among several formulas."""
+    return re.search(rf"(?<![A-Za-z_]){re.escape(name)}(?![A-Za-z_])", formula) is not None
 
 
 def covered(metric: Metric) -> Iterator[tuple[str, bool]]:
@@ -45,8 +69,6 @@ def covered(metric: Metric) -> Iterator[tuple[str, bool]]:
 
 
 def _value(name: str, metric: Metric, case: Case) -> str:
-    if _parameter(name, metric):
-        return shown(getattr(metric, name))
     for fact in metric.needs.values():
         value = BY_FACT.get(fact, {}).get(name)
         if value is not None:
@@ -55,7 +77,7 @@ def _value(name: str, metric: Metric, case: Case) -> str:
                 reason = case.fact(fact) if not case.known(fact) else missing
                 return f"not known: {reason.reason}" if isinstance(reason, NotApplicable | Failed) else "not known"
             return value(case, metric)
-    return FUNCTION
+    return shown(getattr(metric, name)) if _parameter(name, metric) else FUNCTION
 
 
 def _parameter(name: str, metric: Metric) -> bool:

@@ -1,0 +1,111 @@
+"""Explanations of a stored run, or of one example of it: the formula with the numbers put in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ragauge.data.run import Run
+from ragauge.errors import UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.analysis.explanation import ExampleExplained, RunExplained
+    from ragauge.metrics.base import Metric
+    from ragauge.store.open import Store
+
+
+def explain_example(
+    store: Store, run: Run, query_id: str, metrics: Sequence[str] = (), repeat: int = 0, judge: str | None = None
+) -> ExampleExplained:
+    """One example from its facts to its cause; nothing is judged.
+
+    Args:
+        store: where the run is.
+        run: whose response.
+        query_id: of the example.
+        metrics: names and presets; () = all that were scored.
+        repeat: which of the system's answers.
+        judge: whose verdicts, by id or its beginning; None = the last judge's.
+
+    Raises:
+        UnknownName: no such example, judge or metric; the nearest are in the text.
+        UsageError: the run has not been evaluated.
+    """
+    from ragauge.analysis.explain import explain_example as explain
+    from ragauge.api.views import view_of
+    from ragauge.metrics.facts import Facts
+    from ragauge.metrics.retrieval.ranks import of_responses
+
+    judge_id = judged(store, run, judge)
+    view = view_of(store, run.run_id, query_id, repeat, judge_id)
+    chosen = None if not metrics else [str(metric) for metric in _chosen(metrics, list(view.scores))]
+    (ranking,) = of_responses([(view.example, view.response)])
+    facts = Facts(view.example, view.response, view.evidence, ranking)
+    listing = store.listings.read(run.run_id)
+    return explain(facts, view.scores, chosen, indexed=listing, stored=view.cause)
+
+
+def explain_run(
+    store: Store, run: Run, metrics: Sequence[str] = (), judge: str | None = None, baseline: Run | None = None
+) -> RunExplained:
+    """A run from its scores to its findings; nothing is judged.
+
+    The findings rest on everything that was scored, whichever metrics are explained.
+
+    Args:
+        store: where the run is.
+        run: which.
+        metrics: names and presets to explain; () = all that were scored.
+        judge: whose verdicts; None = the last judge's.
+        baseline: the run to hold it against.
+
+    Raises:
+        UnknownName: no such judge or metric.
+        UsageError: the run has not been evaluated, or the baseline otherwise.
+    """
+    from ragauge.analysis.card import read_metrics
+    from ragauge.analysis.explain_run import MeansExplained
+    from ragauge.analysis.explain_run import explain_run as explain
+    from ragauge.api.cards import stored_card
+    from ragauge.api.shown import StoredColumns
+
+    judge_id = judged(store, run, judge)
+    names = store.scores.metrics(run.run_id, judge_id)
+    chosen = _chosen(metrics or names, names)
+    card = stored_card(store, run, judge_id, baseline)
+    index = store.runs.index(run.run_id, store.scores.evaluated(run.run_id, judge_id, names))
+    means = MeansExplained(card.card.level)
+    read_metrics(StoredColumns(store, run.run_id, judge_id, index), chosen, (means,))
+    return explain(card.card, means.found)
+
+
+def judged(store: Store, run: Run, judge: str | None) -> str | None:
+    """The judge whose id begins so, or the last one; None = nobody judged.
+
+    Raises:
+        UnknownName: no judge of this run has such an id.
+        UsageError: the run has not been evaluated.
+    """
+    judges = store.scores.judges(run.run_id)
+    matching = [found for found in judges if judge is None or found.startswith(judge)]
+    if judge is not None and not matching:
+        raise UnknownName("judge of this run", judge, judges)
+    judge_id = matching[0] if matching else None
+    if not store.scores.metrics(run.run_id, judge_id):
+        raise UsageError(f"run {run.name} has not been evaluated. Do it with: ragauge evaluate {run.name}")
+    return judge_id
+
+
+def _chosen(metrics: Sequence[Any], scored: Sequence[str]) -> list[Metric]:
+    """The metrics of names and presets that were scored; a name of its own must have been."""
+    from ragauge.metrics.catalogue import select
+    from ragauge.metrics.presets import PRESETS
+
+    names = [str(name) for name in metrics]
+    for metric in select([name for name in names if name not in PRESETS]):
+        if str(metric) not in scored:
+            raise UnknownName("score in this run of", str(metric), scored, "Evaluate the run with it first.")
+    found = [metric for metric in select(names) if str(metric) in scored]
+    if not found:
+        raise UsageError(f"nothing of {', '.join(names)} was scored in this run. Evaluate the run with it first.")
+    return found
