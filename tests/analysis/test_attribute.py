@@ -491,14 +491,15 @@ def test_reference_that_says_more_than_the_documents() -> None:
 
     Without labelled spans the cause is a guess and says so.
     """
-    some = case(met=((1,), ())).cause()
-    assert some is not None
-    assert (some.name, some.basis) == ("span_cut", "guess")
-    assert "or the reference says more than the documents" in some.decided_by
-    none = case(met=((), ())).cause()
-    assert none is not None
-    assert (none.name, none.basis) == ("span_cut", "judge")
-    assert "says more" not in none.decided_by
+    for met in ((1,), ()), ((), ()):
+        cut = case(met=met).cause()
+        assert cut is not None
+        assert (cut.name, cut.basis) == ("span_cut", "guess")
+        assert "cut away, or the reference says more than the documents" in cut.decided_by
+        assert "gold spans: where in the documents the evidence stands" in cut.lacking
+    filled = case(met=((1,), ()), claims=(claim(1, 1), claim(2))).cause()
+    assert filled is not None
+    assert (filled.name, filled.basis) == ("compound", "guess")
     whole = case(met=((1,), ()), passages=PIECES, spans=(Span("a", 10, 20), Span("b", 0, 50)), citations=None).cause()
     assert whole is not None
     assert whole.name == ""

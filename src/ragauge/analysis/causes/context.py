@@ -13,8 +13,7 @@ def _cut(seen: Seen) -> Verdict:
     """The right documents came, but not the right part of them.
 
     Applies when no gold document is missed, yet a labelled span is not covered by the passages; or, where spans are not
-    labelled, a reference claim is in no passage. The latter is a guess where other claims are: the reference may say
-    more than the documents.
+    labelled, a reference claim is in no passage. The latter is a guess: the reference may say more than the documents.
     """
     if seen.missed is None or seen.missed:
         return None
@@ -26,10 +25,8 @@ def _cut(seen: Seen) -> Verdict:
     if seen.lost:
         claims = f"{len(seen.lost)} of {len(seen.reference or ())} reference claims"
         text = f"{there} handed on, yet {claims} in none of the passages"
-        unknown = POSITIONS if seen.spans else SPANS
-        if not seen.met:
-            return Why(text, "judge", mends, unknown)
-        return Why(f"{text}: cut away, or the reference says more than the documents", "guess", mends, unknown)
+        other = "cut away, or the reference says more than the documents"
+        return Why(f"{text}: {other}", "guess", mends, POSITIONS if seen.spans else SPANS)
     if seen.unmet:
         claims = counted("reference claim", [claim.n for claim in seen.unmet])
         return Lack(f"where {claims} should stand: every labelled span was handed on")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ragauge.analysis.causes.context import SPAN_CUT
-from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
+from ragauge.analysis.causes.row import Basis, Lack, Row, Verdict, Why
 from ragauge.analysis.causes.seen import Mended, Seen, counted, documents, members
 from ragauge.analysis.causes.system import NOT_IN_INDEX
 from ragauge.data.example import Relevant
@@ -37,13 +37,14 @@ def _compound(seen: Seen) -> Verdict:
         unknown = seen.reference is None and seen.missed is None
         return Lack("relevance labels or a reference answer") if unknown else None
     # where a part is missing, one of these rows says how
-    half, how = next((row.name, why.text) for row in HALVES for why in [row.decide(seen)] if isinstance(why, Why))
+    half, how = next((row.name, why) for row in HALVES for why in [row.decide(seen)] if isinstance(why, Why))
     claims = counted("claim", [claim.n for claim in seen.bare])
     filled = f"{claims} {'have' if len(seen.bare) > 1 else 'has'} no support in any passage"
     mends = Mended(
         documents=members(seen.missed or ()), evidence=True, claims=frozenset(claim.n for claim in seen.bare)
     )
-    return Why(f"{half} and hallucinated at once: {found} ({how}), and {filled}", "judge", mends)
+    basis: Basis = "guess" if how.basis == "guess" else "judge"
+    return Why(f"{half} and hallucinated at once: {found} ({how.text}), and {filled}", basis, mends)
 
 
 def _part(seen: Seen) -> str:
