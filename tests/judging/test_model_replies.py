@@ -170,7 +170,8 @@ def test_case_35_text_cannot_close_its_block() -> None:
     assert text.count(f"<<<answer {mark}") == 1
     starts = [line.split("]")[0] for line in text.split("\n") if line.startswith("[")]
     assert "[S9" not in starts
-    assert "[ S9" in starts
+    assert "[ S9]" in text
+    assert "[ 1.7]" in text
     assert text.count("[S1]") == 1
     assert "[3]" in text
 
