@@ -1,0 +1,48 @@
+"""docs/diagnosis.md says what the code does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from ragauge.analysis.pattern_table import PATTERNS
+from ragauge.analysis.starting_points import STARTING_POINTS
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/diagnosis.md"
+
+
+def run(*arguments: str, page: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "tools/diagnosis_page.py", *arguments]
+    return subprocess.run(command, cwd=page, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_page_is_up_to_date() -> None:
+    """Starting points, patterns and the explained example are what the code gives; if not, the command is printed."""
+    done = run("--check")
+    assert done.returncode == 0, done.stderr
+
+
+def test_page_holds_every_pattern() -> None:
+    """Every pattern's sentences, fix, what to leave and what to measure again stand in the page, and every point."""
+    text = PAGE.read_text(encoding="utf-8")
+    for pattern in PATTERNS:
+        for part in (pattern.reading, pattern.changed, pattern.fix, pattern.leave):
+            assert part in text
+        assert all(f"`{cause}`" in text for cause in pattern.causes)
+    for name, point in STARTING_POINTS.items():
+        assert f"`{name}` | {point.value:.2f} | {point.source}" in text
+
+
+def test_stale_page_is_told(tmp_path: Path) -> None:
+    """A page whose table was changed by hand fails the check and names the part."""
+    for name in ("tools", "docs"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "tools/diagnosis_page.py").write_text((ROOT / "tools/diagnosis_page.py").read_text())
+    (tmp_path / "docs/diagnosis.md").write_text(PAGE.read_text().replace("| 0.85 | A1", "| 0.99 | A1"))
+    done = run("--check", page=tmp_path)
+    assert done.returncode == 1
+    assert "points has changed" in done.stderr
+    assert run(page=tmp_path).returncode == 0
+    assert (tmp_path / "docs/diagnosis.md").read_text() == PAGE.read_text()
