@@ -10,7 +10,7 @@ MOST = 40     # characters of a name that an id repeats
 class Anchors:
     """Hands out ids, so that no two things share one and no link leads nowhere.
 
-    A thing is named by its kind and its names, which may hold anything; its id is made of letters, digits and hyphens.
+    A thing is named by its kind and its names, which may hold anything; its id is made of letters, digits, hyphens and underscores.
 
     >>> anchors = Anchors()
     >>> anchors.add("bin", "recall@5", 3), anchors.add("bin", "recall 5", 3)
@@ -27,7 +27,7 @@ class Anchors:
         """The id of a thing that the page holds; the same when it is asked for again."""
         key = (kind, *names)
         if key not in self._ids:
-            plain = (re.sub(r"[^A-Za-z0-9]+", "-", str(name))[:MOST].strip("-") or "none" for name in names)
+            plain = (re.sub(r"[^A-Za-z0-9_]+", "-", str(name))[:MOST].strip("-") or "none" for name in names)
             wanted = found = "-".join((kind, *plain))
             count = 1
             while found in self._taken:

@@ -50,7 +50,7 @@ class Node:
         links = [node.attributes["href"] for node in self.all("a") if "href" in node.attributes]
         assert links
         assert {link for link in links if not link.startswith("#") or link[1:] not in ids} == set()
-        assert all(re.fullmatch(r"[A-Za-z0-9-]+", found) for found in ids)
+        assert all(re.fullmatch(r"[A-Za-z0-9_-]+", found) for found in ids)
         named = {node.attributes["aria-labelledby"] for node in self.all() if "aria-labelledby" in node.attributes}
         assert named <= set(ids)
 

@@ -18,7 +18,7 @@ _TAG = re.compile(r"<[a-zA-Z][^<>]*>")
 _NOISE = re.compile(
     r'\s(?:role|aria-[a-z]+|xmlns(?::xlink)?|version|class|pointer-events|font-family|opacity(?=="1"))="[^"]*"'
 )
-_LINK = re.compile(rf'<a xlink:href="{re.escape(BASE)}(#[A-Za-z0-9-]+)">(<[a-z]+) aria-label="([^"]*)"')
+_LINK = re.compile(rf'<a xlink:href="{re.escape(BASE)}(#[A-Za-z0-9_-]+)">(<[a-z]+) aria-label="([^"]*)"')
 _EMPTY = re.compile(r'<path class="(?:background|foreground)"[^<>]*/>')
 
 
