@@ -162,7 +162,7 @@ def _evaluated(
     complete = store.scores.evaluated(run.run_id, judge_id, names, least=len(names))
     shown = complete if whole else store.scores.evaluated(run.run_id, judge_id, names)
     if keep:
-        kept = {number for number, _ in store.runs.order(run.run_id, keep)}
+        kept = set(store.runs.order(run.run_id, keep).numbers)
         complete, shown = (array("q", (n for n in found if n in kept)) for found in (complete, shown))
     return shown, len(complete)
 

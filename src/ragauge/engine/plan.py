@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import questions
 from ragauge.store.contracts import Column
 from ragauge.store.open import Store
+from ragauge.store.order import Order
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,8 @@ class Plan:
     judge_repeat: int
     total: int
     done: int
-    numbers: tuple[int, ...] = field(repr=False)
-    keys: tuple[int, ...] = field(repr=False)
+    numbers: Sequence[int] = field(repr=False)
+    keys: Sequence[int] = field(repr=False)
     judge: Judge | None = field(default=None, repr=False, compare=False)
     listing: IndexListing | None = field(default=None, repr=False)
 
@@ -99,12 +101,12 @@ def plan(
     listing = listing or store.listings.read(run_id)
     if listing is not None:
         done -= store.listings.outdated(run_id, judge_id, listing.fingerprint, repeat)
-    pending = [(number, key) for number, key in order if number not in done] if metrics else []
-    numbers, keys = tuple(number for number, _ in pending), tuple(key for _, key in pending)
-    finished = len(order) - len(pending)
+    todo = Order((number, key) for number, key in order if number not in done) if metrics else Order()
+    finished = len(order) - len(todo)
     return Plan(
-        run_id, metrics, asked, judge_id, repeat, len(order), finished, numbers, keys, judge=judge, listing=listing
-    )
+        run_id, metrics, asked, judge_id, repeat, len(order), finished, todo.numbers, todo.keys, judge=judge,
+        listing=listing,
+    )  # fmt: skip
 
 
 def _whose(metrics: Sequence[Metric], judge: Judge | None) -> tuple[Judge | None, tuple[str, ...]]:
@@ -125,7 +127,7 @@ def columns_of(metrics: Sequence[Metric], judge_id: str | None, judge_repeat: in
     )
 
 
-def _selected(store: Store, run_id: str, limit: int | None, keep: Mapping[str, str]) -> list[tuple[int, int]]:
+def _selected(store: Store, run_id: str, limit: int | None, keep: Mapping[str, str]) -> Order:
     """(number, hash of the question) of the responses asked for, in the order of doing."""
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be at least 1, got {limit}.")
@@ -135,11 +137,14 @@ def _selected(store: Store, run_id: str, limit: int | None, keep: Mapping[str, s
     return order[:limit]
 
 
-def _drawn(order: list[tuple[int, int]], run_id: str) -> list[tuple[int, int]]:
+def _drawn(order: Order, run_id: str) -> Order:
     """The responses with their questions in random order, responses to one question kept together."""
-    by_key: dict[int, list[int]] = {}
-    for number, key in order:
-        by_key.setdefault(key, []).append(number)
-    keys = list(by_key)
-    random.Random(run_id).shuffle(keys)  # noqa: S311 - a draw of examples, no secret
-    return [(number, key) for key in keys for number in by_key[key]]
+    known: dict[int, int] = {}  # hash of the question -> its number
+    question = array("q", (known.setdefault(key, len(known)) for key in order.keys))
+    drawn = array("q", range(len(known)))
+    random.Random(run_id).shuffle(drawn)  # noqa: S311 - a draw of examples, no secret
+    rank = array("q", bytes(8 * len(drawn)))
+    for place, number in enumerate(drawn):
+        rank[number] = place
+    places = sorted(range(len(order)), key=lambda place: rank[question[place]])
+    return Order(order[place] for place in places)

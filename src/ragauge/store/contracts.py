@@ -19,6 +19,7 @@ from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.data.score import Score
 from ragauge.metrics.base import Measured
+from ragauge.store.order import Order
 from ragauge.store.packing import pack, unpack
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ class Runs(Protocol):
     def absent(self, run_id: str) -> int:
         """How many examples the run held no response for."""
 
-    def order(self, run_id: str, keep: Mapping[str, str] | None = None) -> builtins.list[tuple[int, int]]:
+    def order(self, run_id: str, keep: Mapping[str, str] | None = None) -> Order:
         """(number, hash of the question) of every response, in example order.
 
         Args:

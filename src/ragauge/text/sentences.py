@@ -56,8 +56,10 @@ def split(text: str) -> tuple[Sentence, ...]:
 def _latin() -> Callable[[str], Iterable[tuple[int, int]]]:
     """The splitter for scripts that end a sentence with a full stop; its model is in the package."""
     import nupunkt
+    from nupunkt.core import tokens
 
     splitter = nupunkt.load("default")
+    words: dict[str, object] = getattr(tokens, "_derived_cache", {})  # of its own it forgets none of 65,536
     remembered = 0
 
     def spans(piece: str) -> Iterable[tuple[int, int]]:
@@ -65,6 +67,7 @@ def _latin() -> Callable[[str], Iterable[tuple[int, int]]]:
         remembered += len(piece)
         if remembered > MOST_REMEMBERED:
             splitter.clear_decision_cache()
+            words.clear()
             remembered = 0
         return splitter.span_tokenize(piece)
 

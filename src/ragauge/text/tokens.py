@@ -45,7 +45,7 @@ def content_words(text: str) -> list[str]:
     return [word for word in words(text) if word not in ENGLISH]
 
 
-@lru_cache(maxsize=16_384)     # 4 MB when full
+@lru_cache(maxsize=8_192)     # two megabytes when full
 def stem(word: str) -> str:
     """A light English stem of a folded word: possessive, plural, -ing, -ed and -ly taken off.
 

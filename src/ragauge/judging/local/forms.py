@@ -42,7 +42,7 @@ FUNCTION_WORDS = ENGLISH | frozenset("not never none nobody nothing nowhere hard
 SHORTENED = {"ca": "can", "wo": "will", "sha": "shall", "ai": "be"}     # before n't
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=8_192)
 def base(word: str) -> str:
     """The stem of a folded word, of its base form where the verb is irregular; a function word stays as it is.
 

@@ -26,7 +26,7 @@ MISSPELLED = 0.8      # likeness from which on two words are two spellings of on
 SHORTEST = 4          # letters of a name that another may begin with
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=2_048)
 def same_name(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether two names, each as its folded words, may be of one thing.
 

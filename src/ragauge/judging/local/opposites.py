@@ -152,7 +152,7 @@ def _table() -> dict[str, dict[str, Opposition]]:
 OPPOSED = _table()
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def opposed(claim: str) -> Mapping[str, Opposition]:
     """The words of a passage that the claim's word excludes, and how; all as `forms.base` gives them.
 

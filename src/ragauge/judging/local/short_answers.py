@@ -88,7 +88,7 @@ def is_negated(text: str) -> bool:
     return sum(word in NEGATIONS or word.endswith("n't") for word in words(text)) % 2 == 1
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=512)
 def readings(reference: str) -> tuple[tuple[Part, ...], ...]:
     """What a short reference accepts: any of these, each of which needs all its parts.
 
@@ -142,7 +142,7 @@ def plain_units(text: str) -> list[str]:
     return [_unit(word) for word in plain_words(text) if word not in STOPS]
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def _unit(word: str) -> str:
     """A word's stem; of a very short stem the word itself, so that "one" is not "on"."""
     found = stem(word)

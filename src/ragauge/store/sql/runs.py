@@ -17,6 +17,7 @@ from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName
 from ragauge.store.contracts import Loaded, Record
+from ragauge.store.order import Order
 from ragauge.store.packing import ESCAPE, framed, unescape, unpack
 from ragauge.store.schema import examples, responses, run_names, runs
 from ragauge.store.sql import deleting, importing
@@ -85,14 +86,14 @@ class SqlRuns:
             number = run_no(connection, run_id)
             return int(connection.execute(select(runs.c.absent).where(runs.c.run_no == number)).scalar_one())
 
-    def order(self, run_id: str, keep: Mapping[str, str] | None = None) -> builtins.list[tuple[int, int]]:
+    def order(self, run_id: str, keep: Mapping[str, str] | None = None) -> Order:
         """(number, hash of the question) of every response, in example order; see `Runs`."""
         columns = (responses.c.response_no, examples.c.query_key, *((examples.c.groups,) if keep else ()))
         with self._database.read() as connection:
             rows = connection.execute(_of_run(select(*columns)), {"number": run_no(connection, run_id)})
             if not keep:
-                return [(number, key) for number, key in rows]
-            return kept([(row[0], row[1], _grouped(row[2])) for row in rows], keep)
+                return Order((number, key) for number, key in rows)
+            return kept(((number, key, _grouped(groups)) for number, key, groups in rows), keep)
 
     def load(self, numbers: Sequence[int]) -> builtins.list[Loaded]:
         """Responses by number, in that order, with their examples; numbers that are gone are left out."""
@@ -108,7 +109,7 @@ class SqlRuns:
     def pairs(self, run_id: str, batch: int = 500) -> Iterator[tuple[Example, Response]]:
         """Every example with its response, in example order, read as a stream."""
         # by number, a batch at a time: no transaction stays open while the caller works
-        for part in chunks([number for number, _ in self.order(run_id)], batch):
+        for part in chunks(self.order(run_id).numbers, batch):
             for item in self.load(part):
                 yield item.example, item.response
 
@@ -158,20 +159,25 @@ class SqlRuns:
         return [framed(query_id) for query_id in found], list(found.values())
 
 
-def kept(rows: Sequence[tuple[int, int, dict[str, Any]]], keep: Mapping[str, str]) -> builtins.list[tuple[int, int]]:
-    """(number, key) of the rows whose groups match every column; a column or value that nobody has is an error."""
+def kept(rows: Iterable[tuple[int, int, dict[str, Any]]], keep: Mapping[str, str]) -> Order:
+    """Number and key of the rows whose groups match every column; a column or value that nobody has is an error."""
+    known: dict[str, set[str]] = {column: set() for column in keep}
+    columns = {"tag"}
+    found = Order()
+    for number, key, groups in rows:
+        values = {column: _values(groups, column) for column in keep}
+        for column, some in values.items():
+            known[column].update(some)
+        columns.update(groups.get("segments", {}))
+        if all(value in values[column] for column, value in keep.items()):
+            found.numbers.append(number)
+            found.keys.append(key)
     for column, value in keep.items():
-        values = {found for _, _, groups in rows for found in _values(groups, column)}
-        if not values:
-            columns = {name for _, _, groups in rows for name in groups.get("segments", {})}
-            raise UnknownName("segment", column, {*columns, "tag"})
-        if value not in values:
-            raise UnknownName("tag" if column == "tag" else f"value of segment {column}", value, values)
-    return [
-        (number, key)
-        for number, key, groups in rows
-        if all(value in _values(groups, column) for column, value in keep.items())
-    ]
+        if not known[column]:
+            raise UnknownName("segment", column, columns)
+        if value not in known[column]:
+            raise UnknownName("tag" if column == "tag" else f"value of segment {column}", value, known[column])
+    return found
 
 
 def _values(groups: dict[str, Any], column: str) -> builtins.list[str]:
