@@ -26,6 +26,6 @@ def starts(query: pl.Series) -> Any:
             continue
         if row == 0 or chunk[0] != last:
             found.append(np.array([row]))
-        found.append(np.flatnonzero((chunk.slice(1) != chunk.slice(0, n - 1)).to_numpy()) + row + 1)
+        found.append((chunk.slice(1) != chunk.slice(0, n - 1)).arg_true().to_numpy() + row + 1)
         row, last = row + n, chunk[n - 1]
     return np.concatenate(found)

@@ -34,7 +34,8 @@ class Rankings(Mapping[str, Ranking]):
     n_returned: tuple[int, ...]
     unknown: tuple[str, ...]
     pieces: Any = field(repr=False)
-    _items: list[tuple[float, int | None]] = field(repr=False)     # all items of query 0, then of query 1 ...
+    _grades: list[float] = field(repr=False)       # all items of query 0, then of query 1 ...
+    _ranks: list[int | None] = field(repr=False)   # in the same order; None = not returned
     _items_from: list[int] = field(repr=False)     # (queries + 1,) where each query's items start
     _judged: list[int] = field(repr=False)         # ranks of returned judged documents, ascending within a query
     _judged_from: list[int] = field(repr=False)    # (queries + 1,)
@@ -48,9 +49,10 @@ class Rankings(Mapping[str, Ranking]):
 
     def __getitem__(self, query_id: str) -> Ranking:
         i = self._index[query_id]
-        items = self._items[self._items_from[i] : self._items_from[i + 1]]
-        judged = self._judged[self._judged_from[i] : self._judged_from[i + 1]]
-        return Ranking(self.n_returned[i], tuple(items), tuple(judged))
+        items = slice(self._items_from[i], self._items_from[i + 1])
+        judged = slice(self._judged_from[i], self._judged_from[i + 1])
+        found = zip(self._grades[items], self._ranks[items], strict=True)
+        return Ranking(self.n_returned[i], tuple(found), tuple(self._judged[judged]))
 
     @property
     def n_judged_returned(self) -> int:
@@ -100,7 +102,8 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
         n_returned=tuple(lengths.get(query_id, 0) for query_id in ids),
         unknown=tuple(query_id for query_id in lengths if query_id not in index),
         pieces=pieces,
-        _items=[(grade, rank or None) for grade, rank in zip(grades.tolist(), ranks.tolist(), strict=True)],
+        _grades=grades.tolist(),
+        _ranks=[rank or None for rank in ranks.tolist()],
         _items_from=ends(item_query),
         _judged=judged_rank.tolist(),
         _judged_from=ends(judged_query),
