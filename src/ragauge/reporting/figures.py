@@ -188,7 +188,7 @@ def lengths(card: Scorecard, anchors: Anchors) -> Iterator[Figure]:
             for place, band in enumerate(bands)
             if name in band.means
         ]
-        found = _points(name, points, name, "", ("context", name, "examples"))
+        found = _points(f"{name} by length", points, name, "", ("context", name, "examples"))
         if found is not None:
             yield replace(found, link=anchors.link("def", name))
 
