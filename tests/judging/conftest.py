@@ -1,8 +1,10 @@
-"""Ways to put a question to the local judge."""
+"""Ways to put a question to the local judge; makes `tests.judging.criteria_cases` importable."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,9 @@ from ragauge.judging.local.judge import LocalJudge
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 
 Put = Callable[[Inputs], FactsOf]
+ROOT = str(Path(__file__).resolve().parents[2])
+if ROOT not in sys.path:
+    sys.path.insert(0, ROOT)
 
 
 @pytest.fixture(scope="session")

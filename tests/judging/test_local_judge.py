@@ -58,16 +58,14 @@ def test_it_is_a_judge_that_names_its_weights() -> None:
 
 
 def test_what_it_answers() -> None:
-    """It answers six questions and declines the two that take reading."""
+    """It answers seven questions and declines the one that takes writing."""
     judge = LocalJudge()
-    six = {"verify_answer", "verify_reference", "rate_passages", "rate_sentences", "agree", "cover_aspects"}
-    assert set(ASKED) == six
+    covers = {"cover_aspects", "cover_criteria"}
+    assert set(ASKED) == {"verify_answer", "verify_reference", "rate_passages", "rate_sentences", "agree", *covers}
     assert all(judge.answers(question) and judge.version(question) >= 1 for question in ASKED)
-    declined: list[Inputs] = [CoverCriteria("q", ("c",), "a"), GuessQuestions("q", "a")]
-    for inputs in declined:
-        assert not judge.answers(inputs.question)
-        with pytest.raises(JudgeError, match="use a model judge"):
-            judge.ask(inputs)
+    assert not judge.answers("guess_questions")
+    with pytest.raises(JudgeError, match="use a model judge"):
+        judge.ask(GuessQuestions("q", "a"))
 
 
 @given(query=ANYTHING, passages=st.none() | SOME, answer=ANYTHING)
@@ -98,6 +96,10 @@ def test_any_text_is_judged(one: str, some: tuple[str, ...], others: tuple[str, 
         alone(Agree((*some, None), others)),
         alone(CoverAspects(one, some, one)),
     )
+    criteria = alone(CoverCriteria(one, (*some, f"mentions {one}", f"does not say that {one}"), one))
+    assert len(criteria.met) == len(some) + 2  # type: ignore[union-attr]
+    full = alone(Agree((*some, None), others, one, some, one))
+    assert (len(full.answer), len(full.reference)) == (len(some) + 1, len(others))  # type: ignore[union-attr]
     alone(RateSentences(one, some))
     assert len(reference.claims) == len(rated.ratings) == len(covered.met) == len(some)  # type: ignore[union-attr]
     assert (len(agreed.answer), len(agreed.reference)) == (len(some) + 1, len(others))  # type: ignore[union-attr]
@@ -129,7 +131,9 @@ def test_time_is_linear(part: str) -> None:
         alone(VerifyAnswer("What fell in 1998?", (text, "The oak."), "The oak fell in 1998. 東京は大きい。"))
         alone(VerifyAnswer("What fell in 1998?", ("The oak fell.",), text))
         alone(RatePassages(text, ("The oak fell.",)))
-        alone(Agree(("The oak fell.",), (text,)))
+        alone(Agree(("The oak fell.",), (text,), "What fell?", (text,), text))
+        alone(Agree((text,), ("The oak", "It fell in 1998."), text, ("oak",), text))
+        alone(CoverCriteria(text, ("mentions the oak", "says that the oak fell", f"mentions {text}"), text))
         return time.process_time() - started
 
     seconds(1_000)

@@ -69,12 +69,12 @@ def address(query: str, said: Statements, answer: str, cosine: float | None, mod
     if said.refuses:
         return "no"
     if not said.claims:
-        return "fully" if _wanted(query) in ("yes or no", None) and _YES_NO.match(bare(answer)) else "no"
+        return "fully" if wanted_kind(query) in ("yes or no", None) and _YES_NO.match(bare(answer)) else "no"
     if not any(carries_content(unit, mode) for unit in units_of(query, mode)):
         return "fully"
     query, shown = query[:LONGEST_QUERY], said.shown[:LOOKED_AT]
     short = sum(carries_content(unit, "words") for unit in units_of(shown[:400], "words")) <= SHORT
-    lacks = mode == "words" and not _carries(_wanted(query), shown)
+    lacks = mode == "words" and not carries(wanted_kind(query), shown)
     low, high = stored()["address"]
     features = Asked(query, mode).features(shown, cosine)
     p = chosen("relevance", cosine).p(features)
@@ -89,7 +89,8 @@ def address(query: str, said: Statements, answer: str, cosine: float | None, mod
     return "fully" if mode == "grams" or _every_part(query, shown) else "partly"
 
 
-def _wanted(query: str) -> Wanted | None:
+def wanted_kind(query: str) -> Wanted | None:
+    """The kind of thing that a question asks for; None where it is not plain."""
     if POLAR.match(query):
         return "yes or no"
     if _NUMBER.search(query):
@@ -99,7 +100,7 @@ def _wanted(query: str) -> Wanted | None:
     return "name" if _NAME.search(query) else None
 
 
-def _carries(wanted: Wanted | None, answer: str) -> bool:
+def carries(wanted: Wanted | None, answer: str) -> bool:
     """Whether the answer has the kind of thing asked for; where that is not plain, it has."""
     if wanted == "number":
         return bool(find(answer, AMOUNT)) or not AMOUNTS.isdisjoint(words(answer))
@@ -124,11 +125,11 @@ def _every_part(query: str, answer: str) -> bool:
 
 
 def _answered(part: str, query: str, answer: str) -> bool:
-    wanted = _wanted(part)
+    wanted = wanted_kind(part)
     if wanted == "name":
         asked = {one.normal for one in find(query, NAME)}
         return any(one.normal not in asked for one in find(answer, NAME))
-    return wanted in ("number", "time") and _carries(wanted, answer)
+    return wanted in ("number", "time") and carries(wanted, answer)
 
 
 def _distinct(units: Sequence[set[str]]) -> list[set[str]]:

@@ -20,6 +20,7 @@ ASKED: Mapping[str, tuple[int, Callable[[Any, int], Asking]]] = {
     "rate_sentences": (rate_passages.VERSION, rate_passages.rate_passages),
     "agree": (agree.VERSION, agree.agree),
     "cover_aspects": (cover.VERSION, cover.cover_aspects),
+    "cover_criteria": (cover.VERSION, cover.cover_criteria),
 }
 
 
@@ -27,8 +28,7 @@ class LocalJudge:
     """Judges by the words that claims and passages share, with weights learned from human labels.
 
     It asks for vectors only (kind "embed", one list a question at most) and does without where they fail. The same
-    inputs and vectors give the same facts in every process. It does not answer `cover_criteria` and
-    `guess_questions`: both take reading.
+    inputs and vectors give the same facts in every process. It does not answer `guess_questions`, which takes reading.
     """
 
     @property

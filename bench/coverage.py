@@ -1,0 +1,109 @@
+"""How far sentence-level precision and criteria of the local judge agree with labels that people gave.
+
+Sentence-level precision: CLAPNQ, answerable questions. Annotators marked the sentences of the gold passage that answer
+the question; measured is whether the judge calls those relevant and the others not, beside word overlap with the
+question, and the mean of `context_precision:unit=sentence` by question beside the share that people marked.
+
+Criteria: no labelled set is at hand, so accepted answers of EVOUNA serve, where a question has at most three: the
+criteria "mentions X or Y" and "does not mention X or Y" against whether people called the answer right. Right answers
+in other words count against the judge here.
+
+    python bench/coverage.py
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from judge_data import SYSTEMS, accepted_answers, lines
+from logistic import auroc, balanced_accuracy
+
+from ragauge.data.ask import Ask, Reply
+from ragauge.data.facts import CoverFacts, RelevanceFacts
+from ragauge.judging.inputs import CoverCriteria, RateSentences
+from ragauge.judging.judge import drive
+from ragauge.judging.local.cover import cover_criteria
+from ragauge.judging.local.judge import LocalJudge
+from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.text.sentences import split
+from ragauge.text.tokens import content_words, stem
+
+SEED = 20_240_601
+SAMPLE = 400     # questions of EVOUNA
+MOST_ACCEPTED = 3
+
+
+class Embedding:
+    """Answers embed asks from the embedded embedder."""
+
+    def __init__(self) -> None:
+        self.embedder = WordLlamaEmbedder()
+
+    def __call__(self, asks: Sequence[Ask]) -> list[Reply]:
+        """One reply an ask."""
+        return [Reply("ok", vectors=self.embedder.embed([text for _, text in ask.messages])) for ask in asks]
+
+
+def sentences(embedded: Embedding) -> None:
+    """Prints how well marked sentences are told from the others."""
+    labels, scores, said, overlaps, ours, theirs = [], [], [], [], [], []
+    for row in lines("clapnq", "clapnq_dev_answerable.jsonl"):
+        passage = row["passages"][0]
+        marked = {_plain(text) for text in row["output"][0]["selected_sentences"]}
+        text = " ".join(passage["sentences"])
+        facts = drive(LocalJudge().ask(RateSentences(row["input"], (text,))), embedded)
+        assert isinstance(facts, RelevanceFacts)
+        pieces = [one.text for one in split(text)]
+        query = {stem(word) for word in content_words(row["input"])}
+        right = [float(any(_plain(piece) in one or one in _plain(piece) for one in marked)) for piece in pieces]
+        labels += right
+        scores += [rating.p or 0.0 for rating in facts.ratings]
+        said += [bool(rating.relevant) for rating in facts.ratings]
+        overlaps += [len(query & {stem(w) for w in content_words(p)}) / max(1, len(query)) for p in pieces]
+        ours.append(np.mean([bool(rating.relevant) for rating in facts.ratings]))
+        theirs.append(np.mean(right))
+    truth, p, plain = np.asarray(labels), np.asarray(scores), np.asarray(overlaps)
+    print(f"sentences of gold passages (CLAPNQ): {len(truth):,}, marked by people {truth.mean():.3f}")
+    print(f"  AUROC {auroc(truth, p):.3f}, word overlap {auroc(truth, plain):.3f}; "
+          f"balanced accuracy {balanced_accuracy(truth, np.asarray(said)):.3f}; "
+          f"called relevant {np.mean(said):.3f}")  # fmt: skip
+    print(f"  context_precision:unit=sentence {np.mean(ours):.3f}, by people {np.mean(theirs):.3f}, "
+          f"correlation over {len(ours)} questions {np.corrcoef(ours, theirs)[0, 1]:.3f}")  # fmt: skip
+
+
+def criteria(embedded: Embedding) -> None:
+    """Prints how far "mentions X" is met where people called the answer right."""
+    draw = random.Random(SEED)
+    right, met, opposite = [], [], []
+    rows = [row for row in accepted_answers() if len(row.accepted) <= MOST_ACCEPTED]
+    for row in draw.sample(rows, min(SAMPLE, len(rows))):
+        wanted = " or ".join(row.accepted)
+        asked = (f"mentions {wanted}", f"does not mention {wanted}")
+        for system in SYSTEMS:
+            facts: Any = drive(cover_criteria(CoverCriteria(row.query, asked, row.answers[system])), embedded)
+            assert isinstance(facts, CoverFacts)
+            right.append(float(row.right[system]))
+            met.append(bool(facts.met[0]))
+            opposite.append(bool(facts.met[1]))
+    truth, yes = np.asarray(right), np.asarray(met)
+    print(f"criterion \"mentions X\" (EVOUNA): {len(truth):,} answers; right {truth.mean():.3f}, met {yes.mean():.3f}")
+    print(f"  same verdict {np.mean(yes == (truth == 1)):.3f}, balanced accuracy {balanced_accuracy(truth, yes):.3f}; "
+          f"\"does not mention X\" is the opposite in {np.mean(yes != np.asarray(opposite)):.3f}")  # fmt: skip
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).strip()
+
+
+def main() -> None:
+    """Measures both."""
+    embedded = Embedding()
+    sentences(embedded)
+    criteria(embedded)
+
+
+if __name__ == "__main__":
+    main()

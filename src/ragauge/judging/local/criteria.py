@@ -1,0 +1,241 @@
+"""Whether an answer meets a pass or fail statement about it, such as "mentions the 30-day limit".
+
+A criterion is taken apart: its subject is left out ("The answer should …"), a denial is remembered ("does not …"), and
+the rest is checked exactly where it can be, else by what it wants to be mentioned, stated, explained or recommended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
+
+from ragauge.judging.local import criteria_words as known
+from ragauge.judging.local.address import POLAR, carries, wanted_kind
+from ragauge.judging.local.checkable import checked
+from ragauge.judging.local.criteria_words import DENIALS, KINDS, Act
+from ragauge.judging.local.index import STOPS
+from ragauge.judging.local.refusals import is_refusal
+from ragauge.judging.local.short_answers import EACH, EITHER, EXACT, Said, plain_units, readings
+from ragauge.judging.local.statements import bare
+from ragauge.judging.local.stating import YES_NO
+from ragauge.text.sentences import split
+from ragauge.text.specifics import Kind, find
+from ragauge.text.tokens import stem, words
+
+NAMES: tuple[Kind, ...] = ("name",)
+LONGEST = 500            # characters of a criterion that are read
+MOST_SENTENCES = 200     # of an answer that are looked at
+MOST_ALL = 3             # words of a statement of which none may be missing
+ENOUGH = 0.75            # share of more words that has to be there
+FEWEST_LETTERS = 4       # of what words of one family are made of
+
+
+class Told:
+    """An answer made ready for criteria.
+
+    Args:
+        query: the question.
+        answer: as written.
+        relevant: the numbers, from 0, of the sentences that are about a topic; for what is explained or only named by
+            its kind.
+    """
+
+    def __init__(self, query: str, answer: str, relevant: Callable[[str], Collection[int]]) -> None:
+        self.query = query
+        self.answer = answer
+        self.relevant = relevant
+        self.asked = frozenset(plain_units(query))
+        self.sentences = [known.ONE.sub("1", bare(one.text)) for one in split(answer)[:MOST_SENTENCES]]
+        clauses = [part.strip() for one in self.sentences for part in known.TURNS.split(one) if part.strip()]
+        self.clauses = [Said(one) for one in clauses]
+        self.said = [Said(one) for one in self.sentences]
+
+    def all(self, criteria: Sequence[str]) -> tuple[bool | None, ...]:
+        """Of every criterion, in order."""
+        return tuple(self.meets(one) for one in criteria)
+
+    def meets(self, criterion: str) -> bool | None:
+        """Whether the answer meets a criterion; None where that takes reading."""
+        core = known.ONE.sub("1", known.SUBJECT.sub("", criterion[:LONGEST].strip()).strip(" ."))
+        neither = known.NEITHER.search(core)
+        if neither is not None:
+            head, last = core[: neither.start()], core[neither.end() :]
+            return _every([self.meets(f"does not {head} {part}") for part in (neither[1], last)])
+        parts = _conjuncts(core) if checked(core, "") is None else [core]
+        if len(parts) > 1:
+            return _every([self.meets(part) for part in parts])
+        denied = known.DENIED.match(core)
+        if denied is None:
+            return self._does(core)
+        rest = core[denied.end() :]
+        if not _opens(rest) and denied["noun"]:
+            rest = f"mentions {rest}"
+        elif not _opens(rest) and checked(rest, self.answer) is None and not known.POLAR.match(rest):
+            return None
+        found = self._does(rest)
+        return None if found is None else not found
+
+    def _does(self, core: str) -> bool | None:
+        """Of a criterion without its subject and denial."""
+        exact = checked(core, self.answer)
+        if exact is not None:
+            return exact
+        polar = known.POLAR.match(core)
+        if polar is not None:
+            return self._polar() == ("yes" if polar[1].lower() in ("yes", "affirmative") else "no")
+        act, content = (None, "") if known.TONE.match(core) else _taken(core)
+        if act is None or known.COUNTED.match(content):
+            return None
+        if known.EMPTY.match(content):
+            return any(_cued(act, said.text) for said in self.clauses) if act in known.CUES else None
+        return self._acts(act, content)
+
+    def _acts(self, act: Act, content: str) -> bool | None:
+        if act == "explain":
+            return self._explains(content)
+        if act == "state" or (act == "mention" and known.CLAUSE.search(content) and not known.RELATIVE.search(content)):
+            return self._states(content)
+        if act == "mention":
+            return self._mentions(content) or (None if known.DESCRIBED.search(content) else False)
+        return any(_cued(act, said.text) and self._holds(said, content, ()) for said in [*self.clauses, *self.said])
+
+    def _polar(self) -> str:
+        found = YES_NO.match(self.answer)
+        if found is not None:
+            return found[1].lower()
+        if POLAR.match(self.query) is None or not self.said or is_refusal(self.answer):
+            return ""
+        return "no" if _denies(self.said[0].text) else "yes"
+
+    def _mentions(self, content: str) -> bool:
+        """Any of the alternatives, with all of its parts, each within one sentence."""
+        if any(all(any(said.says(part) for said in self.said) for part in each) for each in readings(content)):
+            return True
+        text = known.BOTH.sub("", content)
+        return any(
+            all(self._named(part) for part in EACH.split(one) if part.strip())
+            for one in EITHER.split(text)
+        )
+
+    def _named(self, part: str) -> bool:
+        about = self.relevant(part) if any(unit in KINDS for unit in _core(part)) else ()
+        return any(self._holds(said, part, about, n) for n, said in enumerate(self.said))
+
+    def _holds(self, said: Said, part: str, about: Collection[int], n: int = 0) -> bool:
+        """Whether a sentence names what a noun phrase speaks of: its words, or a thing of the kind that it names."""
+        numbers = find(part, EXACT)
+        if not all(said.counts(one) for one in numbers):
+            return False
+        units, every = _core(known.RELATIVE.sub("", part)), _core(part)
+        kinds = [unit for unit in units if unit in KINDS]
+        others = [unit for unit in every if unit not in KINDS and unit not in known.META]
+        if all(_where(said, unit) for unit in units) and (len(kinds) < len(units) or not others):
+            return bool(units or numbers)
+        if any(unit not in KINDS and not _where(said, unit) for unit in units) and not kinds:
+            return False
+        if not numbers and not all(KINDS[unit](said.text) for unit in kinds):
+            return False
+        held = sum(bool(_where(said, unit)) for unit in others)
+        return 2 * held >= len(others) or n in about
+
+    def _states(self, content: str) -> bool:
+        """Whether a clause says it, with the same numbers and names, denied where it is denied and only there."""
+        denied = _denies(content)
+        numbers, named = find(content, EXACT), find(content, NAMES)
+        units = [unit for unit in _core(content) if unit not in known.POSSIBLE]
+        if numbers:
+            units = [unit for unit in units if unit not in KINDS]
+        units = [unit for unit in units if unit not in self.asked] or units
+        for said in [*self.clauses, *self.said]:
+            if _denies(said.text) != denied or not all(said.counts(one) for one in numbers):
+                continue
+            if not all(_where(said, unit) for one in named for unit in plain_units(one.text)):
+                continue
+            held = sum(bool(_where(said, unit)) for unit in units)
+            if held >= (len(units) if len(units) <= MOST_ALL else ENOUGH * len(units)) and (units or numbers):
+                return True
+        return False
+
+    def _explains(self, content: str) -> bool:
+        kind = wanted_kind(content)
+        numbers = find(content, EXACT)
+        units, about = _core(content), self.relevant(content)
+        for n, said in enumerate(self.said):
+            if is_refusal(said.text) or not all(said.counts(one) for one in numbers) or not carries(kind, said.text):
+                continue
+            if known.HOW_TO.match(content) and _denies(said.text):
+                continue
+            if n in about or (units and sum(bool(_where(said, unit)) for unit in units) >= ENOUGH * len(units)):
+                return True
+        return False
+
+
+def _every(found: Sequence[bool | None]) -> bool | None:
+    """Whether all hold; one that fails decides, one without a verdict leaves it open."""
+    return False if False in found else None if None in found else True
+
+
+def _cued(act: Act, text: str) -> bool:
+    """Whether a clause recommends, promises or warns, and does not do the opposite."""
+    found = known.CUES[act].search(text)
+    if found is None:
+        return act == "urge" and known.IMPERATIVE.match(text) is not None
+    beside = [*words(text[: found.start()])[-3:], *words(text[found.end() :])[:1]]
+    return act == "warn" or not any(word in DENIALS or word.endswith("n't") for word in beside)
+
+
+def _opens(text: str) -> bool:
+    return any(pattern.match(text) for _, pattern in known.ACTS)
+
+
+def _taken(core: str) -> tuple[Act | None, str]:
+    """What a criterion asks to be done, and with what; None where it begins with a verb that is not known."""
+    for act, pattern in known.ACTS:
+        found = pattern.match(core)
+        if found is not None:
+            return act, known.MANNER.sub("", core[found.end() :].strip(" .,"))
+    if known.CLAUSE.search(core):
+        return "state", core
+    return (None, core) if known.UNKNOWN.match(core) else ("mention", core)
+
+
+def _conjuncts(core: str) -> list[str]:
+    """Criteria joined by "and", where each begins with what the answer does."""
+    cuts = [found for found in known.JOINED.finditer(core) if _begins(core[found.end() :])]
+    parts, start = [], 0
+    for found in cuts:
+        parts.append(core[start : found.start()])
+        start = found.end()
+    return [*parts, core[start:]]
+
+
+def _begins(text: str) -> bool:
+    return _opens(text) or known.DENIED.match(text) is not None or checked(text, "") is not None
+
+
+def _core(text: str) -> list[str]:
+    """The words of a phrase that have to be there: with content, numbers and their units left out."""
+    rest = list(text)
+    for one in find(text, EXACT):
+        rest[one.start : one.end] = " " * (one.end - one.start)
+    plain = [known.PERIODS.get(unit, unit) for unit in plain_units("".join(rest))]
+    units = {stem(word) for one in find(text, EXACT) for word in (one.unit, one.unit.removesuffix("s"))}
+    return [unit for unit in dict.fromkeys(plain) if unit not in units and unit not in STOPS and unit not in DENIALS]
+
+
+def _where(said: Said, unit: str) -> bool:
+    """Whether a clause has a word, or another that is made of the same: cancel, cancellation."""
+    if said.where(unit):
+        return True
+    root = _root(unit)
+    return len(root) >= FEWEST_LETTERS and any(_root(word) == root for word in said.places)
+
+
+@lru_cache(maxsize=8_192)
+def _root(word: str) -> str:
+    left = known.ENDINGS.sub("", word)
+    return left[:-1] if len(left) > FEWEST_LETTERS and left[-1:] == left[-2:-1] else left
+
+
+def _denies(text: str) -> bool:
+    return any(word in DENIALS or word.endswith(("n't", "n’t")) for word in words(text))
