@@ -46,15 +46,26 @@ def stored_card(store: Store, run: Run, judge: str | None, baseline: Run | None 
     """
     from ragauge.metrics.catalogue import parse
 
+    judge_id = judged(store, run, judge)
+    names = store.scores.metrics(run.run_id, judge_id)
+    return card_of(store, run, [parse(name) for name in names], judge_id, baseline=baseline)
+
+
+def judged(store: Store, run: Run, judge: str | None) -> str | None:
+    """The judge whose id begins so, or the last one; None = nobody judged.
+
+    Raises:
+        UnknownName: no judge of this run has such an id.
+        UsageError: the run has not been evaluated.
+    """
     judges = store.scores.judges(run.run_id)
     matching = [found for found in judges if judge is None or found.startswith(judge)]
     if judge is not None and not matching:
         raise UnknownName("judge of this run", judge, judges)
     judge_id = matching[0] if matching else None
-    names = store.scores.metrics(run.run_id, judge_id)
-    if not names:
+    if not store.scores.metrics(run.run_id, judge_id):
         raise UsageError(f"run {run.name} has not been evaluated. Do it with: ragauge evaluate {run.name}")
-    return card_of(store, run, [parse(name) for name in names], judge_id, baseline=baseline)
+    return judge_id
 
 
 def card_of(

@@ -32,6 +32,7 @@ def explain_example(
         UsageError: the run has not been evaluated.
     """
     from ragauge.analysis.explain import explain_example as explain
+    from ragauge.api.cards import judged
     from ragauge.api.views import view_of
     from ragauge.metrics.facts import Facts
     from ragauge.metrics.retrieval.ranks import of_responses
@@ -66,7 +67,7 @@ def explain_run(
     from ragauge.analysis.card import read_metrics
     from ragauge.analysis.explain_run import MeansExplained
     from ragauge.analysis.explain_run import explain_run as explain
-    from ragauge.api.cards import stored_card
+    from ragauge.api.cards import judged, stored_card
     from ragauge.api.shown import StoredColumns
 
     judge_id = judged(store, run, judge)
@@ -77,23 +78,6 @@ def explain_run(
     means = MeansExplained(card.card.level)
     read_metrics(StoredColumns(store, run.run_id, judge_id, index), chosen, (means,))
     return explain(card.card, means.found)
-
-
-def judged(store: Store, run: Run, judge: str | None) -> str | None:
-    """The judge whose id begins so, or the last one; None = nobody judged.
-
-    Raises:
-        UnknownName: no judge of this run has such an id.
-        UsageError: the run has not been evaluated.
-    """
-    judges = store.scores.judges(run.run_id)
-    matching = [found for found in judges if judge is None or found.startswith(judge)]
-    if judge is not None and not matching:
-        raise UnknownName("judge of this run", judge, judges)
-    judge_id = matching[0] if matching else None
-    if not store.scores.metrics(run.run_id, judge_id):
-        raise UsageError(f"run {run.name} has not been evaluated. Do it with: ragauge evaluate {run.name}")
-    return judge_id
 
 
 def _chosen(metrics: Sequence[Any], scored: Sequence[str]) -> list[Metric]:
