@@ -10,7 +10,8 @@ MOST = 40     # characters of a name that an id repeats
 class Anchors:
     """Hands out ids, so that no two things share one and no link leads nowhere.
 
-    A thing is named by its kind and its names, which may hold anything; its id is made of letters, digits, hyphens and underscores.
+    A thing is named by its kind and its names, which may hold anything; its id is made of letters, digits, hyphens
+    and underscores.
 
     >>> anchors = Anchors()
     >>> anchors.add("bin", "recall@5", 3), anchors.add("bin", "recall 5", 3)
