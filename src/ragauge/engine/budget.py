@@ -29,12 +29,14 @@ class Budget:
         price: of a call; None where it is unknown.
         spent: so far in this run.
         held: set aside for calls under way.
+        holders: calls that something is set aside for.
     """
 
     most: float | None
     price: Price
     spent: float = 0.0
     held: float = 0.0
+    holders: int = 0
     unpriced: int = 0
     tokens: Usage = field(default_factory=Usage)
     _largest: dict[str, int] = field(default_factory=dict)
@@ -66,11 +68,14 @@ class Budget:
                 f"{cost:.4f}. What was paid for is kept."
             )
         self.held += cost
+        self.holders += 1
         return cost
 
     def release(self, held: float) -> None:
         """The call is over."""
-        self.held = max(0.0, self.held - held)
+        if self.most is not None:
+            self.holders -= 1
+            self.held = max(0.0, self.held - held) if self.holders else 0.0
 
     def pay(self, name: ModelName, ask: Ask, usage: Usage | None) -> float | None:
         """Counts a call; returns its cost, None when unknown."""

@@ -142,7 +142,7 @@ class Caller:
             try:
                 return self.budget.hold(name, ask)
             except BudgetReached:
-                if not self.budget.held:
+                if not self.budget.holders:
                     raise
             self._freed.clear()
             await self._freed.wait()

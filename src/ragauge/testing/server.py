@@ -184,7 +184,7 @@ class FaultyServer:
         for name in self.refuses:
             if name in body:
                 return f"Unsupported parameter: '{name}' is not supported with this model."
-        mode = "native" if "response_format" in body else "tool" if "tools" in body else "prompted"
+        mode = "native" if _native(body) else "tool" if "tools" in body else "prompted"
         if mode not in self.schema_modes:
             return f"{'response_format json_schema' if mode == 'native' else 'tools'} is not supported by this model."
         return ""
@@ -261,13 +261,18 @@ def _asked(body: Mapping[str, Any]) -> tuple[str, str, Mapping[str, Any]]:
         content = message.get("content") or ""
         text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
         texts[message.get("role", "user")] = texts.get(message.get("role", "user"), "") + text
-    if "response_format" in body:
+    if _native(body):
         schema = body["response_format"].get("json_schema", {}).get("schema", {})
     elif "tools" in body:
         schema = body["tools"][0]["function"].get("parameters", {})
     else:
         schema = _in_prompt(" ".join(texts.values()))
     return texts.get("system", ""), texts.get("user", ""), schema
+
+
+def _native(body: Mapping[str, Any]) -> bool:
+    """Whether the request gives a schema natively; a plain "json_object" gives none."""
+    return body.get("response_format", {}).get("type") == "json_schema"
 
 
 def _in_prompt(text: str) -> Mapping[str, Any]:

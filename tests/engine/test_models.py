@@ -1,0 +1,263 @@
+"""Model judges over a real server on this machine that fails on purpose: sections C and E of the acceptance cases."""
+
+from __future__ import annotations
+
+import math
+import random
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from polars.testing import assert_frame_equal
+from tests.engine.model_rows import METRICS, rows, started
+
+import ragauge as rg
+from ragauge.errors import JudgeError, RagaugeError
+from ragauge.store.open import open_store
+from ragauge.testing.server import FAULTS, FaultyServer
+
+pytestmark = pytest.mark.server
+NAMES = METRICS.split(",")
+
+
+def judge(server: FaultyServer, more: str = "") -> str:
+    """The spec of a judge at the server."""
+    return f"openai-chat:any@{server.url}{more}"
+
+
+def evaluated(server: FaultyServer, store: str, n: int = 12, **more: Any) -> Any:
+    """The scorecard of n rows; metrics are the four main ones unless said."""
+    given: dict[str, Any] = {"metrics": METRICS, "timeout": 2.0, "concurrency": 16} | more
+    return rg.evaluate(rows(n), judge=judge(server, given.pop("spec", "")), store=store, name="m", **given)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """The URL of a store that is not there yet."""
+    return f"sqlite:///{tmp_path / 'store.db'}"
+
+
+def test_three_calls_an_answer(store: str) -> None:
+    """Four metrics over reference and passages take three calls an answer, and other metrics of them none."""
+    with FaultyServer() as server:
+        card = evaluated(server, store)
+        assert len(server.requests) == 3 * 12
+        assert [card[name].scored for name in NAMES] == [12] * 4
+        assert 0 < card["faithfulness"].mean < 1
+        before = len(server.requests)
+        more = evaluated(server, store, metrics="not_in_context,passages_used,ignored_top_ranked,fabricated_specifics")
+        assert len(server.requests) == before
+        assert more["not_in_context"].mean == pytest.approx(1 - card["faithfulness"].mean)
+
+
+def test_cases_50_and_96_what_did_not_change_is_not_asked(store: str) -> None:
+    """The same again asks nothing; a new answer to the same passages asks only what sees the answer."""
+    with FaultyServer() as server:
+        first = evaluated(server, store)
+        evaluated(server, store)
+        changed = [row | {"answer": f"{row['answer']} And it is light."} for row in rows(12)]
+        asked = len(server.requests)
+        second = rg.evaluate(changed, judge=judge(server), metrics=METRICS, store=store, name="n")
+        schemas = Counter(
+            tuple(request.body["response_format"]["json_schema"]["schema"]["properties"])
+            for request in server.requests[asked:]
+        )
+    assert asked == 36
+    assert schemas == {("sentences", "addresses", "refuses"): 12}
+    for name in ("context_recall", "context_precision"):
+        assert second[name].mean == first[name].mean
+
+
+def test_cases_46_47_97_another_judge_asks_anew(store: str) -> None:
+    """Another model, endpoint or parameter reuses no verdict; another time-out, concurrency or key does."""
+    with FaultyServer() as server, FaultyServer() as other:
+        evaluated(server, store, n=4)
+        for spec in (",temperature=none", ",mode=per_claim"):
+            before = len(server.requests)
+            evaluated(server, store, n=4, spec=spec)
+            assert len(server.requests) > before
+        evaluated(other, store, n=4)
+        assert len(other.requests) == 12
+        before = len(server.requests)
+        evaluated(server, store, n=4, timeout=9.0, concurrency=2)
+        assert len(server.requests) == before
+
+
+def test_case_34_refused_parameters_are_learned_once(store: str) -> None:
+    """A model that refuses temperature is asked without it from then on; what was sent stands beside the reply."""
+    with FaultyServer(refuses=("temperature",)) as server:
+        evaluated(server, store, n=8, concurrency=1)
+        assert sum("temperature" in request.body for request in server.requests) == 1
+    with open_store(store) as opened:
+        replies = [line["reply"] for line in opened.replies.lines()]
+    assert len(replies) == 24
+    assert not any("temperature" in reply["sent"] for reply in replies)
+
+
+@pytest.mark.parametrize("mode", ["tool", "prompted"])
+def test_schemas_are_given_as_the_model_takes_them(store: str, mode: str) -> None:
+    """A server without native schemas is asked with a tool, one without tools in the prompt; scores are the same."""
+    with FaultyServer(schema_modes=(mode,)) as server:
+        card = evaluated(server, store, n=6)
+    with FaultyServer() as plain:
+        expected = evaluated(plain, store, n=6)
+    assert [card[name].mean for name in NAMES] == [expected[name].mean for name in NAMES]
+    with open_store(store) as opened:
+        assert mode in {line["reply"]["sent"]["schema"] for line in opened.replies.lines()}
+
+
+def test_case_54_too_many_requests_lower_concurrency(store: str) -> None:
+    """A server that bears four calls at a time is not asked much more; nothing is lost and no 429 is a reply."""
+    with FaultyServer(limit=4, latency=0.02) as server:
+        card = evaluated(server, store, n=30, concurrency=32)
+        assert server.met["rate_limited"] > 0
+        assert server.met["rate_limited"] < 90
+    assert [card[name].scored for name in NAMES] == [30] * 4
+    with open_store(store) as opened:
+        outcomes = {spent.failed > 0 for spent in opened.calls.spent()}
+        assert outcomes == {True}
+        assert all(line["reply"]["status"] == "ok" for line in opened.replies.lines())
+
+
+@pytest.mark.parametrize("fault", ["hang", "drip", "server", "broken_connection"])
+def test_cases_53_and_55_no_reply_is_no_verdict(store: str, fault: str) -> None:
+    """A call that never ends or breaks has a deadline; it fails, is not stored, and the next start asks it again."""
+    from ragauge.engine.caller import Patience
+    from ragauge.engine.models import Calling
+
+    quick = Patience(call=0.3, total=1.0, attempts=2)
+    keep = Calling.__dataclass_fields__["patience"].default_factory
+    assert keep is Patience
+    with FaultyServer({fault: 1.0}) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ragauge.engine.models.Patience", lambda **_: quick)
+        began = time.monotonic()
+        card = evaluated(server, store, n=2)
+        assert time.monotonic() - began < 30
+    assert [card[name].failed for name in NAMES] == [2] * 4
+    assert card["faithfulness"].mean is None
+    with open_store(store) as opened:
+        assert opened.replies.groups() == []
+
+
+def test_failures_are_done_again_when_asked(store: str) -> None:
+    """What failed because calls failed is evaluated again on request, at the price of what is missing."""
+    with FaultyServer({"server": 0.4}, once=True) as server, pytest.MonkeyPatch.context() as patch:
+        from ragauge.engine.caller import Patience
+
+        quick = Patience(call=2.0, total=2.0, attempts=1)
+        patch.setattr("ragauge.engine.models.Patience", lambda **_: quick)
+        first = evaluated(server, store)
+        assert first["faithfulness"].failed > 0
+        answered = server.met[""]
+        again = evaluated(server, store, retry_failed=True)
+        assert [again[name].failed for name in NAMES] == [0] * 4
+        assert server.met[""] - answered == 36 - answered
+
+
+def test_a_wrong_key_ends_the_run_at_once(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a key nothing is called, and the message says which variable to set."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(JudgeError, match="OPENAI_API_KEY"):
+        rg.evaluate(rows(2), judge="openai:gpt-5-mini", metrics=METRICS, store=store)
+
+
+def test_keys_are_in_no_store(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key travels to the server, and stands in no byte of the store."""
+    key = "sk-test-0123456789abcdef0123"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with FaultyServer({"server": 0.2}, once=True) as server:
+        evaluated(server, store, n=4)
+        assert {request.headers["authorization"] for request in server.requests} == {f"Bearer {key}"}
+    for file in tmp_path.iterdir():
+        assert key.encode() not in file.read_bytes()
+
+
+def test_case_56_cost_is_a_hard_stop(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run stops before the bound, never beyond; what was paid is kept, and the next run pays only for the rest."""
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("openai-chat:any: {input: 1000, output: 1000}\n")
+    monkeypatch.setenv("RAGAUGE_PRICES", str(prices))
+    with FaultyServer() as server:
+        card = evaluated(server, store, n=30, max_cost=20.0, concurrency=4)
+        paid = card.card.took["cost"]
+        assert 0 < paid <= 20.0
+        assert "max-cost" in card.card.took["stopped"]
+        assert card.card.pending > 0
+        whole = evaluated(server, store, n=30)
+        assert len(server.requests) == 90
+        assert whole.card.pending == 0
+    with open_store(store) as opened:
+        spent = opened.calls.spent()
+        assert sum(one.cost or 0.0 for one in spent) == pytest.approx(paid + whole.card.took["cost"])
+        assert all(one.input_tokens > 0 for one in spent)
+
+
+def test_a_bound_needs_a_price(store: str) -> None:
+    """A bound on cost for a model whose price is unknown is refused before anything is asked."""
+    with FaultyServer() as server, pytest.raises(RagaugeError, match="RAGAUGE_PRICES"):
+        evaluated(server, store, max_cost=1.0)
+    assert server.requests == []
+
+
+def test_faults_never_raise_a_mean(store: str, tmp_path: Path) -> None:
+    """With 30 % faults of every kind every example is accounted for, and no bound lies beyond what is true."""
+    share = {fault: 0.3 / len(FAULTS) for fault in FAULTS if fault not in ("hang", "drip")}
+    with FaultyServer() as plain:
+        true = evaluated(plain, f"sqlite:///{tmp_path / 'plain.db'}", n=60)
+    with FaultyServer(share, seed=5) as server:
+        card = evaluated(server, store, n=60)
+        assert sum(server.met[fault] for fault in share) > 30
+    for name in NAMES:
+        found, known = card[name], true[name]
+        assert found.scored + found.undefined + found.not_applicable + found.failed == 60
+        assert found.low is None or found.low <= known.mean + 1e-9
+        assert found.high is None or found.high >= known.mean - 1e-9
+    failed = {row["query_id"] for row in card.to_polars().filter(status="failed").iter_rows(named=True)}
+    scores = card.to_polars().filter(status="scored", metric="faithfulness")
+    same = true.to_polars().filter(status="scored", metric="faithfulness")
+    both = scores.join(same, on="query_id", suffix="_true")
+    assert both.height >= 60 - len(failed)
+    assert both["value"].to_list() == both["value_true"].to_list()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1])
+def test_500_examples_with_30_percent_faults(store: str, seed: int) -> None:
+    """A run of 500 examples under 30 % faults, hangs and drips among them, ends with every example accounted for."""
+    share = {fault: 0.3 / len(FAULTS) for fault in FAULTS}
+    with FaultyServer(share, seed=seed) as server:
+        card = evaluated(server, store, n=500, concurrency=64, timeout=1.0)
+    for name in NAMES:
+        found = card[name]
+        assert found.scored + found.undefined + found.not_applicable + found.failed == 500
+        assert found.failed < 75
+        assert not math.isnan(found.mean)
+
+
+@pytest.mark.slow
+def test_case_51_kill_at_20_moments(store: str, tmp_path: Path) -> None:
+    """Killed at 20 random moments a run of 500 pays again only for what was in flight, and ends with equal scores."""
+    n, concurrency, kills = 500, 16, 20
+    draw = random.Random(51)
+    with FaultyServer(latency=0.02) as server:
+        for moment in sorted(draw.randrange(1, 3 * n * 9 // 10) for _ in range(kills)):
+            process = started(n, judge(server), store)
+            while process.poll() is None and len(server.requests) < moment:
+                time.sleep(0.005)
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+        process = started(n, judge(server), store)
+        _, told = process.communicate(timeout=200)
+        assert process.returncode == 0, told.decode()[-2000:]
+        texts = Counter(str(request.body["messages"]) for request in server.requests)
+        assert len(texts) == 3 * n
+        assert sum(texts.values()) - len(texts) <= kills * concurrency
+    with FaultyServer() as plain:
+        whole = evaluated(plain, f"sqlite:///{tmp_path / 'whole.db'}", n=n, concurrency=64)
+    key = ["query_id", "metric", "status", "value", "numerator", "denominator"]
+    both = rg.open_run("m", store=store).scorecard(), whole
+    found, expected = (card.to_polars().select(key).sort("query_id", "metric") for card in both)
+    assert_frame_equal(found, expected)
