@@ -46,21 +46,32 @@ def find(plain: str, *, liberal: bool = False) -> Iterator[Mark]:
         plain: the text.
         liberal: also "one", "zero" and ordinals ("first"), wherever they stand.
     """
-    for found in PHRASE.finditer(plain):
-        if not _inside_word(plain, found.start()):
-            for start, end, value in _numbers(plain, found.start(), found.end()):
-                tail = after(plain, end)
-                vague = plain[start:end].lower() in VAGUE and not liberal
-                if tail is None or (vague and not tail.percent):
-                    continue
-                if tail.percent:
-                    yield Mark("percent", start, tail.end, f"{value}%")
-                else:
-                    yield Mark("number", start, end, str(value), tail.unit)
+    for first, last in _phrases(plain):
+        for start, end, value in _numbers(plain, first, last):
+            tail = after(plain, end)
+            vague = plain[start:end].lower() in VAGUE and not liberal
+            if tail is None or (vague and not tail.percent):
+                continue
+            if tail.percent:
+                yield Mark("percent", start, tail.end, f"{value}%")
+            else:
+                yield Mark("number", start, end, str(value), tail.unit)
     if liberal:
         for found in ORDINAL.finditer(plain):
             if not _inside_word(plain, found.start()):
                 yield Mark("number", found.start(), found.end(), str(ORDINALS[found[0].lower()]))
+
+
+def _phrases(plain: str) -> Iterator[tuple[int, int]]:
+    """Where words stand that may make a number; the end of "written" is none, nor part of one ("written two")."""
+    at = 0
+    while found := PHRASE.search(plain, at):
+        if _inside_word(plain, found.start()):
+            word = WORD.match(plain, found.start())
+            at = word.end() if word else found.end()
+        else:
+            at = found.end()
+            yield found.span()
 
 
 def _inside_word(plain: str, start: int) -> bool:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from ragauge.judging.local.differences import AMOUNTS, NEAR_COPY, Difference, difference, lay, stated
 from ragauge.judging.local.index import Indexed, Mode
-from ragauge.judging.local.items import items, named
+from ragauge.judging.local.items import items, read, seen
 from ragauge.judging.local.overlap import Wanted
 from ragauge.text.language import guess
-from ragauge.text.names import fold, pieces
 from ragauge.text.tokens import stem
 
 HALF = 0.5         # share of the claim's content that a sentence holds for a closer look
 NEXT_BEST = 0.8    # of what the best sentence holds: others that hold so much are looked at too
 NEARER = 0.9       # a near-copy of several sentences together
 MOST_SENTENCES = 3
-INSIDE = re.compile(r"(?<=[A-Za-z0-9,;] )[A-Z][^\W_]+(?:'s)?")
 
 
 class Stated(NamedTuple):
@@ -43,16 +39,17 @@ def check(claim: str, want: Wanted, text: str, passage: Indexed, mode: Mode) -> 
     A sentence that states the claim counts before one that differs from it. Outside English only numbers and dates
     are compared.
     """
-    english = mode == "words" or guess(claim) == "en"
-    known = None
+    english = mode == "words" or guess(claim) in ("en", "und")
+    known: Collection[str] | None = None
     found = None
     near = False
     for start, end, alone in _closest(claim, want, passage):
         if near and not alone:
             break
         if known is None:
-            known = _known(text) | _known(claim)
-        laid = lay(named(items(claim), known), named(items(text[start:end]), known), NEAR_COPY if alone else NEARER)
+            known, small = (mine | its for mine, its in zip(seen(claim), seen(text), strict=True))
+            row = read(claim, known, small)
+        laid = lay(row, read(text[start:end], known, small), NEAR_COPY if alone else NEARER)
         if laid is None:
             continue
         near = True
@@ -99,9 +96,3 @@ def _held(units: Sequence[str], passage: Indexed) -> dict[int, int]:
         for segment in passage.places.get(unit, ()):
             held[segment] = held.get(segment, 0) + 1
     return held
-
-
-@lru_cache(maxsize=256)
-def _known(text: str) -> frozenset[str]:
-    """Words with a capital inside a sentence, folded: names wherever they stand."""
-    return frozenset(fold(piece) for found in INSIDE.findall(text) for piece in pieces(found))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ragauge.judging.local.differences import AMOUNTS, Laid, difference, lay
 from ragauge.judging.local.index import Mode
-from ragauge.judging.local.items import items
-from ragauge.judging.local.overlap import wanted
+from ragauge.judging.local.items import read, seen
 from ragauge.judging.local.opposites import NEGATIONS
+from ragauge.judging.local.overlap import wanted
 
 __all__ = ["NEGATIONS", "contrast"]
 
@@ -28,7 +28,8 @@ def contrast(claim: str, reference: str, mode: Mode) -> str:
     own, other = wanted(claim, mode).distinct, wanted(reference, mode).distinct
     if len(set(own) & set(other)) < SHARED * max(len(own), len(other)):
         return ""
-    mine, theirs = items(claim), items(reference)
+    known, small = (left | right for left, right in zip(seen(claim), seen(reference), strict=True))
+    mine, theirs = read(claim, known, small), read(reference, known, small)
     laid = lay(mine, theirs, ALIKE)
     back = lay(theirs, mine, ALIKE)
     if laid is None or back is None or (_adds(laid) and _adds(back)):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 from ragauge.judging.local.align import Pair, align
 from ragauge.judging.local.items import Item
+from ragauge.judging.local.opposites import HEDGES
 
 Kind = Literal["negation", "name", "roles", "number", "unit", "date", "quantifier", "comparative", "antonym"]
 Side = Literal["claim", "passage"]
@@ -19,13 +21,11 @@ NEARBY = 3           # items within which the next pair stands on the looser sid
 REACH = 4            # items behind a negation among which the negated one is looked for
 UNTIL = frozenset(["until", "unless", "till"])
 MOST_SHOWN = 8       # words of a sentence in a reason
-JOINING = frozenset(["and", "or", "with", "between", "nor"])
-SYMMETRIC = frozenset(
-    """
-    marri marry meet wed divorc merg join partner collaborat cooperat resembl border neighbour neighbor differ equal
-    compar versu vs friend sibl brother sister cousin tie draw play
-    """.split()
-)
+_SYMMETRIC = """
+marri marry meet wed divorc merg join partner collaborat cooperat resembl border neighbour neighbor differ equal
+compar versu vs with between friend sibl brother sister cousin tie draw play
+"""
+SYMMETRIC = frozenset(_SYMMETRIC.split())     # bases of words that join two sides alike
 AMOUNTS: frozenset[str] = frozenset(["number", "unit", "date"])
 FLIPS: frozenset[str] = frozenset(["antonym", "quantifier", "comparative"])
 
@@ -75,6 +75,19 @@ class Laid:
             first -= 1
         return [at for at in range(first, last) if at not in paired]
 
+    @cached_property
+    def replaced(self) -> list[Pair]:
+        """Pairs right before a stretch where both sides say something that the other does not."""
+        found = []
+        for first, last in pairwise(self.pairs):
+            mine, its = self.claim[first.claim + 1 : last.claim], self.passage[first.passage + 1 : last.passage]
+            if any(one.content for one in mine) and any(one.content for one in its):
+                found.append(first)
+        end = self.pairs[-1]
+        if any(one.content for one in self.claim[end.claim + 1 :]) and self.passage[end.passage + 1 :]:
+            found.append(end)
+        return found
+
     def words(self, pair: Pair) -> tuple[str, str]:
         """Both sides of a pair, as written."""
         return self.claim[pair.claim].text, self.passage[pair.passage].text
@@ -95,8 +108,11 @@ def lay(claim: Sequence[Item], passage: Sequence[Item], near: float = NEAR_COPY)
     held = sum(claim[at].content for at in laid.beside)
     if not held or held < near * own:
         return None
-    copied = all(claim[at].negates for at in laid.lonely)
-    return laid if held >= FEWEST or copied else None
+    if held >= FEWEST:
+        return laid
+    paired = {pair.passage for pair in laid.pairs}
+    rest = [one for at, one in enumerate(passage) if at not in paired] + [claim[at] for at in laid.lonely]
+    return None if any(one.content for one in rest) else laid
 
 
 def stated(laid: Laid) -> bool:
@@ -125,6 +141,8 @@ def difference(laid: Laid) -> Difference | None:
         return _names(laid, names)
     if amounts:
         return _amounts(laid, amounts)
+    if turned and _hedged(laid):
+        return None
     if turned:
         return next((one for one in turned if one is not None), None) if len(turned) % 2 else None
     return _voice(laid)
@@ -145,9 +163,13 @@ def _anchored(laid: Laid, pair: Pair, *, firmly: bool = False) -> bool:
 
 
 def _distance(laid: Laid, first: Pair, last: Pair) -> int:
-    """How far apart two neighbouring pairs stand; a title between them is a part of the name."""
+    """How far apart two neighbouring pairs stand; an article or a title between them is a part of the name."""
     mine, its = laid.claim[first.claim + 1 : last.claim], laid.passage[first.passage + 1 : last.passage]
-    return 1 + max(sum(one.kind != "word" or one.text[0].islower() for one in row) for row in (mine, its))
+    return 1 + max(sum(not _leads(one) for one in row) for row in (mine, its))
+
+
+def _leads(one: Item) -> bool:
+    return one.kind == "word" and (one.text[0].isupper() or one.key in ("the", "a", "an"))
 
 
 def _names(laid: Laid, names: Sequence[Pair]) -> Difference | None:
@@ -164,10 +186,14 @@ def _amounts(laid: Laid, amounts: Sequence[Pair]) -> Difference | None:
     if len(amounts) > 1:
         return _exchanged(laid, amounts, "number")
     (pair,) = amounts
+    if any(laid.claim[at].kind == "number" for at in laid.lonely if abs(at - pair.claim) == 1) or any(
+        laid.passage[at].kind == "number" for at in laid.skipped if abs(at - pair.passage) == 1
+    ):
+        return None     # a part of a longer number: "seventy - seven"
     mine, its = laid.words(pair)
     kind: Kind = "unit" if pair.relation == "unit" else "date" if pair.relation == "date" else "number"
     if kind == "number":
-        mine, its = laid.claim[pair.claim].figure, laid.passage[pair.passage].figure
+        mine, its = laid.claim[pair.claim].figure or mine, laid.passage[pair.passage].figure or its
     return Difference(kind, mine, its, mine) if _anchored(laid, pair) else None
 
 
@@ -184,7 +210,7 @@ def _interchangeable(laid: Laid, pairs: Sequence[Pair]) -> bool:
     """Whether the order of these means nothing: a list, a symmetric verb, active here and passive there."""
     inside = laid.claim[pairs[0].claim + 1 : pairs[-1].claim]
     keys = {one.key for one in inside}
-    if not any(one.content for one in inside) or keys & (JOINING | SYMMETRIC):
+    if not any(one.content and one.kind == "word" for one in inside) or keys & SYMMETRIC:
         return True
     alone = {laid.claim[at].key for at in laid.lonely} | {laid.passage[at].key for at in laid.skipped}
     return bool(alone & {"by", "be", "than"})
@@ -200,25 +226,37 @@ def _opposites(laid: Laid, apart: Sequence[Pair]) -> Iterator[Difference | None]
             yield Difference(kind, mine, its, mine) if _anchored(laid, pair) else None
 
 
+def _hedged(laid: Laid) -> bool:
+    """Whether only one side asks or supposes: "to see whether it works" and "it does not work" go together."""
+    paired = {pair.passage for pair in laid.pairs}
+    there = range(laid.pairs[-1].passage)
+    return any(laid.passage[at].key in HEDGES for at in there if at not in paired) or any(
+        laid.claim[at].key in HEDGES for at in laid.lonely
+    )
+
+
 def _negations(laid: Laid) -> Iterator[Difference | None]:
     """Negations that only one side has; None for one whose negated word the other side does not have."""
     ahead = {its: mine for mine, its in laid.beside.items()}
     for at in laid.lonely:
         if laid.claim[at].negates:
-            yield _negation(laid.claim, at, laid.beside, laid.passage, "claim")
+            yield _negation(laid.claim, at, laid.beside, laid.passage, "claim", laid.replaced)
     for at in laid.skipped:
         if laid.passage[at].negates:
-            yield _negation(laid.passage, at, ahead, laid.claim, "passage")
+            yield _negation(laid.passage, at, ahead, laid.claim, "passage", laid.replaced)
 
 
 def _negation(
-    row: Sequence[Item], at: int, beside: dict[int, int], others: Sequence[Item], side: Side
+    row: Sequence[Item], at: int, beside: dict[int, int], others: Sequence[Item], side: Side,
+    replaced: Sequence[Pair],
 ) -> Difference | None:
     if any(one.key in UNTIL and there not in beside for there, one in enumerate(row) if there > at):
         return None     # "not until May" is "in May"
     held = _negated(row, at)
     if held is None or held not in beside:
         return None
+    if any(0 <= getattr(pair, side) - held < REACH for pair in replaced):
+        return None     # "not made of wood" denies no "made of steel"
     first = at - 1 if at and held > at else at
     here = " ".join(dict.fromkeys(one.text for one in row[min(first, held) : max(at, held) + 1]))
     start = beside.get(first, beside[held]) if held > at else beside[held]
@@ -239,24 +277,29 @@ def _restricted(laid: Laid) -> Iterator[Difference]:
     """An "only" that the claim adds between words that stand side by side in the sentence; "only 3" adds nothing."""
     for at in laid.lonely:
         there = laid.beside.get(at + 1)
-        if laid.claim[at].key != "only" or there is None or laid.claim[at + 1].kind == "number":
+        if laid.claim[at].key != "only" or there is None:
             continue
-        if laid.claim[at + 1].key not in ("one", "half", "a") and (there == 0 if at == 0 else laid.beside.get(at - 1) == there - 1):
+        following = laid.claim[at + 1]
+        beside = there == 0 if at == 0 else laid.beside.get(at - 1) == there - 1
+        if beside and following.kind != "number" and following.key not in ("half", "a"):
             text = laid.claim[at].text
-            yield Difference("quantifier", f"{text} {laid.claim[at + 1].text}", laid.passage[there].text, text)
+            yield Difference("quantifier", f"{text} {following.text}", laid.passage[there].text, text)
 
 
 def _voice(laid: Laid) -> Difference | None:
     """Active here and passive there, with the same names before and behind the verb."""
-    for row, alone in ((laid.claim, laid.lonely), (laid.passage, laid.skipped)):
-        by = next((at for at in alone if row[at].key == "by"), None)
-        be = next((at for at in alone if row[at].key == "be"), None)
-        if by is None or be is None or not 0 < be < by < len(row) - 1 or by - be > NEARBY:
-            continue
-        beside = set(laid.beside) if row is laid.claim else set(laid.beside.values())
-        around = be - 1, by + 1
-        if all(at in beside and row[at].kind == "name" for at in around) and by - 1 in beside:
-            mine = " ".join(one.text for one in (row if row is laid.claim else laid.claim)[:MOST_SHOWN])
-            its = " ".join(one.text for one in (row if row is laid.passage else laid.passage)[:MOST_SHOWN])
-            return Difference("roles", mine, its, "by" if row is laid.claim else mine)
+    mine, its = (" ".join(one.text for one in row[:MOST_SHOWN]) for row in (laid.claim, laid.passage))
+    if _turned(laid.claim, laid.lonely, laid.beside.keys()):
+        return Difference("roles", mine, its, "by")
+    if _turned(laid.passage, laid.skipped, set(laid.beside.values())):
+        return Difference("roles", mine, its, mine)
     return None
+
+
+def _turned(row: Sequence[Item], alone: Sequence[int], paired: Collection[int]) -> bool:
+    """Whether "was … by" stands around a verb here only, and names of both sides around that."""
+    be = next((at for at in alone if row[at].key == "be"), 0)
+    by = next((at for at in alone if row[at].key == "by"), 0)
+    if not 0 < be < by < min(len(row) - 1, be + NEARBY + 1) or by - 1 not in paired:
+        return False
+    return all(at in paired and row[at].kind == "name" for at in (be - 1, by + 1))

@@ -38,7 +38,7 @@ IRREGULAR = {
     if entry.strip()
     for form in entry.split()[1:]
 }
-FUNCTION_WORDS = ENGLISH | frozenset("not never none nobody nothing nowhere hardly scarcely".split())
+FUNCTION_WORDS = ENGLISH | {"not", "never", "none", "nobody", "nothing", "nowhere", "hardly", "scarcely"}
 SHORTENED = {"ca": "can", "wo": "will", "sha": "shall", "ai": "be"}     # before n't
 
 

@@ -12,19 +12,23 @@ from ragauge.judging.local.forms import FUNCTION_WORDS, SHORTENED, base
 from ragauge.judging.local.index import STOPS
 from ragauge.judging.local.measures import ROUNDED, Measure, unit_after
 from ragauge.judging.local.opposites import MONTHS, NEGATIONS, PHRASES
-from ragauge.text.names import canonical
+from ragauge.text.names import canonical, fold, pieces
 from ragauge.text.specifics import Kind, Specific, find
 from ragauge.text.stopwords import OPENERS, PARTICLES, TITLES, WEEKDAYS
 from ragauge.text.tokens import stem
 
 KINDS: tuple[Kind, ...] = ("number", "date", "percent", "name")
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+COMMON_ENDINGS = ("s", "ing", "ed", "ly", "er", "est", "ion", "ment", "ity", "ness", "ers", "ful", "ive", "al", "able")
 MOST = 240                # items of a text that are looked at
 OPENING = re.compile(r"[.!?:…\n|•*#]\s*[\"“‘'(\[]*$")     # a sentence begins
+INSIDE = re.compile(r"(?<=[A-Za-z0-9,;] )[A-Z][^\W_]+(?:'s)?")
+SMALL = re.compile(r"\b[a-z]+")
+LINK = re.compile(r" ?[-–/&]? ?")
 CURRENCY = re.compile(r"[$€£¥₹]\s?$")
 LABEL = re.compile(
     r"\b([A-Z][\w-]*|version|firmware|release|section|article|chapter|clause|step|page|figure|table|model|type|level|phase"
-    r"|part|number|no\.?|room|client|line|rule|item|question|v\.?)\s$"
+    r"|part|no\.?|room|client|line|rule|item|question|v\.?)\s$"
 )
 NO_HEADS = STOPS | OPENERS
 NO_CONTENT = STOPS | NEGATIONS
@@ -78,11 +82,34 @@ class Item:
         return self.key in NEGATIONS and self.kind == "word"
 
 
-def named(row: Sequence[Item], known: Collection[str]) -> tuple[Item, ...]:
-    """The same row, with the words that only their place may have given a capital as names where they are known ones."""
-    return tuple(
-        replace(one, kind="name", content=True) if one.capital and one.parts[0] in known else one for one in row
-    )
+def read(text: str, known: Collection[str], small: Collection[str]) -> tuple[Item, ...]:
+    """The items of a sentence, with its first word as a name where it is one.
+
+    Args:
+        text: the sentence.
+        known: words that have a capital inside a sentence elsewhere, folded.
+        small: words that occur without a capital.
+    """
+    row = [
+        replace(one, kind="name")
+        if one.kind == "word" and one.capital and (one.parts[0] in known or _proper(one, small))
+        else one
+        for one in items(text)
+    ]
+    return tuple(_joined(text, row))
+
+
+@lru_cache(maxsize=512)
+def seen(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Words with a capital inside a sentence, which are names wherever they stand, and words without one; folded."""
+    known = frozenset(fold(piece) for found in INSIDE.findall(text) for piece in pieces(found))
+    return known, frozenset(SMALL.findall(text))
+
+
+def _proper(one: Item, small: Collection[str]) -> bool:
+    """Whether a word that opens a sentence looks like a name: nowhere without a capital, no plural and no verb."""
+    word = one.text.lower()
+    return word.endswith(("'s", "’s")) or (one.parts[0] not in small and not word.endswith(COMMON_ENDINGS))
 
 
 @lru_cache(maxsize=1_024)
@@ -103,6 +130,22 @@ def items(text: str) -> tuple[Item, ...]:
     return tuple(_phrased(found[:MOST]))
 
 
+def _joined(text: str, found: Sequence[Item]) -> Iterator[Item]:
+    """Names that nothing but a space, a dash or a stroke divides as one: Bcr - Abl."""
+    last: Item | None = None
+    for one in found:
+        if last and last.kind == one.kind == "name" and LINK.fullmatch(text, last.end, one.start):
+            parts = last.parts + one.parts
+            whole = text[last.start : one.end]
+            last = replace(last, text=whole, end=one.end, key=" ".join(parts), stem="", parts=parts)
+            continue
+        if last:
+            yield last
+        last = one
+    if last:
+        yield last
+
+
 def _slot(text: str, one: Specific) -> Item | None:
     if one.kind == "name":
         parts = tuple(SHORT_FORMS.get(part, part) for part in one.normal.split())
@@ -110,12 +153,13 @@ def _slot(text: str, one: Specific) -> Item | None:
         return Item("name", one.text, one.start, one.end, " ".join(own), "", True, own) if own else None
     if one.kind == "date":
         readings = tuple(form for form in (one.normal, one.other) if form)
-        return Item("date", one.text, one.start, one.end, one.normal, "", True, readings)
+        return Item("date", one.text, one.start, one.end, "/".join(readings), "", True, readings)
     return _number(text, one)
 
 
 def _number(text: str, one: Specific) -> Item:
     start, end, unit = one.start, one.end, "%" if one.kind == "percent" else one.unit
+    unit = "" if unit == "in" else unit     # "3 in 4"
     if one.kind != "percent":
         known, after = unit_after(text, end)
         if known and (unit in ("", known) or unit not in "$€£¥₹"):
@@ -138,6 +182,8 @@ def _words(text: str, start: int, end: int) -> Iterator[Item]:
         word = written.lower().replace("’", "'")
         if word == "s" and text[found.start() - 1 : found.start()] in ("'", "’"):
             continue
+        if word == "no" and text[found.end() : found.end() + 1] in (".", ","):
+            continue     # an answer of its own, or short for number
         if word.endswith("n't") or word == "cannot":
             head = word.removesuffix("n't").removesuffix("not")
             if head:
@@ -151,6 +197,8 @@ def _words(text: str, start: int, end: int) -> Iterator[Item]:
 
 def _word(text: str, start: int, end: int, word: str) -> Item:
     written = text[start:end]
+    if word == "one":
+        return Item("number", written, start, end, "1", "", False, ("1",), Measure(("1",), "", False), written)
     key = base(word)
     other = stem(word) if word not in FUNCTION_WORDS else key
     other = key if other in FUNCTION_WORDS else other

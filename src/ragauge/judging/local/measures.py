@@ -32,11 +32,11 @@ FAMILIES = {
 # units that a text seldom has, by their spelling
 _MORE = """
 yd: yard yards yd yds|acre: acre acres|ha: hectare hectares ha|gal: gallon gallons gal|pt: pint pints|qt: quart quarts
-bbl: barrel barrels|st: stone|lb: pound|nmi: nautical_mile nautical_miles|kn: knot knots|%: percent percentage per_cent %
+bbl: barrel barrels|st: stone|lb: pound|nmi: nautical_mile nautical_miles|kn: knot knots|%: percent per_cent %
 m2: square_metre square_metres square_meter square_meters m2 m² sq_m|ft2: square_foot square_feet sq_ft
 km2: square_kilometre square_kilometres square_kilometer square_kilometers km2 km² sq_km
 mi2: square_mile square_miles sq_mi|°C: celsius °c degrees_celsius|°F: fahrenheit °f degrees_fahrenheit
-°: degrees degree °|hours: hourly|in: inch inches inche|ft: foot feet|yards: yards|volts: volt volts|kWh: kilowatt_hours
+°: degrees degree °|hours: hourly|in: inch inches|ft: foot feet|yards: yards|volts: volt volts|kWh: kilowatt_hours
 mph: miles_per_hour mile_per_hour|km/h: kilometres_per_hour kilometers_per_hour km_per_hour
 """
 SPELLINGS = {
@@ -45,6 +45,7 @@ SPELLINGS = {
     for unit, _, names in [entry.partition(": ")]
     for name in names.split()
 }
+LETTERS = ("m", "g", "l", "V", "W", "h", "s")     # units of one letter, written like this
 COUNTED = frozenset(["times", "people", "px"])     # not measured: other words tell what is counted
 WORDS = re.compile(r"[\s-]{0,2}([^\W\d_]+[²2]?|°[CF]?|%)(?:[\s-]([^\W\d_]+)(?:[\s-]([^\W\d_]+))?)?")
 ROUNDED = re.compile(
@@ -77,10 +78,10 @@ def unit_after(text: str, end: int) -> tuple[str, int]:
     words = [word.lower() for word in found.groups() if word]
     for count in range(len(words), 0, -1):
         name = " ".join(words[:count])
-        unit = SPELLINGS.get(name) or (UNITS.get(name) if count == 1 and (len(name) > 1 or not name.isalpha()) else None)
-        if unit is None and count == 1 and found[1] in ("m", "g", "l", "V", "W", "h", "s"):
-            unit = UNITS[name]
-        if unit and unit not in COUNTED:
+        unit = SPELLINGS.get(name)
+        if unit is None and count == 1 and (len(name) > 1 or found[1] in LETTERS or not name.isalpha()):
+            unit = UNITS.get(name)
+        if unit and unit not in COUNTED and name != "in":
             return unit, found.end(count)
     return "", end
 

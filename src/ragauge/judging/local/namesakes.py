@@ -61,9 +61,8 @@ def _alike(one: str, other: str, *, shared: bool) -> bool:
     if other in NICKNAMES.get(one, ()):
         return True
     shorter, longer = sorted((one, other), key=len)
-    if (shared and len(shorter) == 1) or len(shorter) >= SHORTEST:
-        if longer.startswith(shorter):
-            return True
+    if ((shared and len(shorter) == 1) or len(shorter) >= SHORTEST) and longer.startswith(shorter):
+        return True
     if shorter.isdigit() or len(shorter) < SHORTEST or one[0] != other[0]:
         return False
     return SequenceMatcher(None, one, other, autojunk=False).ratio() >= MISSPELLED

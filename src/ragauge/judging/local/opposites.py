@@ -13,7 +13,14 @@ from ragauge.judging.local.forms import base
 
 Opposition = Literal["antonym", "quantifier", "comparative", "date", "number", "unit"]
 
-NEGATIONS = frozenset("not no never none nobody nothing nowhere neither nor without cannot hardly scarcely".split())
+_NEGATIONS = "not no never none nobody nothing nowhere neither nor without cannot hardly scarcely"
+NEGATIONS = frozenset(_NEGATIONS.split())
+# what follows them is asked, wanted or supposed, not said
+_HEDGES = """
+whether if unless unclear unknown uncertain hypothesis hypothesise hypothesize suppose supposedly should would may might
+could perhaps possibly allegedly aim
+"""
+HEDGES = frozenset(map(base, _HEDGES.split()))
 # read as one word, and what it is then; a number sign stands for a number that has to follow
 _PHRASES = """
 also: not only, not just, not merely, not simply, not solely, not to mention
@@ -63,15 +70,16 @@ STRENGTH = {
     for word in line.split()
 }
 COMPARATIVE = """
-more/less more/fewer higher/lower larger/smaller bigger/smaller greater/smaller greater/less greater/lesser older/younger
-newer/older earlier/later better/worse longer/shorter taller/shorter faster/slower quicker/slower stronger/weaker
-heavier/lighter richer/poorer wider/narrower warmer/cooler warmer/colder hotter/colder hotter/cooler easier/harder
-cheaper/costlier closer/farther nearer/farther deeper/shallower brighter/darker thicker/thinner louder/quieter
-softer/harder safer/riskier before/after above/below over/under most/least highest/lowest largest/smallest
-biggest/smallest greatest/smallest greatest/least oldest/youngest oldest/newest earliest/latest first/last best/worst
-longest/shortest tallest/shortest fastest/slowest strongest/weakest richest/poorest heaviest/lightest closest/farthest
-easiest/hardest hottest/coldest warmest/coldest busiest/quietest cheapest/dearest widest/narrowest upper/lower
-beforehand/afterwards maximum/minimum majority/minority superior/inferior outnumber/trail exceed/trail
+more/less more/fewer higher/lower larger/smaller bigger/smaller greater/smaller greater/less greater/lesser
+older/younger newer/older earlier/later better/worse longer/shorter taller/shorter faster/slower quicker/slower
+stronger/weaker heavier/lighter richer/poorer wider/narrower warmer/cooler warmer/colder hotter/colder hotter/cooler
+easier/harder cheaper/costlier closer/farther nearer/farther deeper/shallower brighter/darker thicker/thinner
+louder/quieter softer/harder safer/riskier before/after above/below over/under most/least highest/lowest
+largest/smallest biggest/smallest greatest/smallest greatest/least oldest/youngest oldest/newest earliest/latest
+first/last best/worst longest/shortest tallest/shortest fastest/slowest strongest/weakest richest/poorest
+heaviest/lightest closest/farthest easiest/hardest hottest/coldest warmest/coldest busiest/quietest cheapest/dearest
+widest/narrowest upper/lower beforehand/afterwards maximum/minimum majority/minority superior/inferior outnumber/trail
+exceed/trail
 """
 ANTONYMS = """
 increase/decrease increase/reduce increase/decline increase/fall raise/lower raise/reduce raise/cut grow/shrink
@@ -110,7 +118,8 @@ manual/automatic manually/automatically online/offline wired/wireless digital/an
 explicit/implicit relative/absolute lower/raise min/max together/apart able/unable used/unused paid/unpaid fit/unfit
 partly/fully partial/complete partial/full partially/fully incomplete/complete both/neither either/neither
 """
-MONTHS = "january february march april may june july august september october november december".split()
+_MONTHS = "january february march april may june july august september october november december"
+MONTHS = _MONTHS.split()
 EXCLUSIVE: tuple[tuple[Opposition, str], ...] = (
     ("date", "monday tuesday wednesday thursday friday saturday sunday"),
     ("date", " ".join(MONTHS)),
