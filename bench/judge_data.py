@@ -101,12 +101,6 @@ def accepted_answers() -> list[Answered]:
     ]
 
 
-def short_answers() -> dict[str, list[tuple[str, str, bool]]]:
-    """Per system: its answer, the accepted answers (divided by "/"), and whether people called it right (EVOUNA)."""
-    rows = accepted_answers()[:1_000]
-    return {s: [(row.answers[s], "/".join(row.accepted), row.right[s]) for row in rows] for s in SYSTEMS}
-
-
 def _with_hardest(source: str, asked: dict[str, list[str]]) -> Iterator[Pair]:
     texts = [(query, text) for query, own in asked.items() for text in own]
     index = Bm25([text for _, text in texts])

@@ -21,17 +21,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from judge_data import Bm25, Labelled, Pair, claims, human_answers, lines, questions_and_references, short_answers
+from judge_data import Bm25, Labelled, Pair, claims, human_answers, lines, questions_and_references
 from logistic import Array, Bounds, Fitted, auroc, balanced_accuracy, brier, ece, evened, fit, platt, sigmoid
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import AgreementFacts, AnswerFacts
-from ragauge.judging.inputs import Agree, VerifyAnswer
+from ragauge.data.facts import AnswerFacts
+from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import drive
 from ragauge.judging.local import note, overlap, relevance
-from ragauge.judging.local.agree import agree
 from ragauge.judging.local.index import Mode
-from ragauge.judging.local.statements import bare, statements
+from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import CONTRADICTED, Evidence
 from ragauge.judging.local.verify_answer import verify_answer
 from ragauge.judging.local.weights import FILE
@@ -247,23 +246,6 @@ def addressing() -> dict[str, dict[str, float]]:
     return found
 
 
-def correctness() -> dict[str, dict[str, float]]:
-    """How often "the answer states an accepted answer" is what people said, by system. Nothing was trained on it."""
-    found = {}
-    for name, rows in short_answers().items():
-        yes, right = [], []
-        for answer, accepted, human in rows:
-            own = tuple(bare(one.text) for one in statements(answer).claims)
-            facts = [drive(agree(Agree(own, (text,))), lambda _: []) for text in accepted.split("/")]
-            yes.append(any(isinstance(one, AgreementFacts) and one.reference == (True,) for one in facts))
-            right.append(human)
-        labels, said = np.asarray(right, dtype=np.float64), np.asarray(yes)
-        row = {"n": len(rows), "right": labels.mean(), "said": said.mean(), "same": (labels == said).mean()}
-        row["balanced_accuracy"] = balanced_accuracy(labels, said)
-        found[name] = {key: round(float(value), 4) for key, value in row.items()}
-    return found
-
-
 def train() -> dict[str, Any]:
     """Everything that is stored."""
     items = claims()
@@ -288,7 +270,6 @@ def train() -> dict[str, Any]:
         held_out[name] = {"sources": by_source(table, p, 0.5)}
         held_out[name]["sources"]["CLAPNQ (another set)"] = clapnq(scorers[name], table.names)
     held_out["address"] = addressing()
-    held_out["correctness"] = correctness()
     about = "Written by bench/train_overlap.py; do not edit."
     return {"about": about, "bands": BANDS, "address": ADDRESS, "scorers": scorers, "held_out": held_out}
 

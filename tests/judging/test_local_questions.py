@@ -145,6 +145,22 @@ def test_reference_claims_are_weighed_like_claims(put: Put) -> None:
     assert [c.supporting for c in none.claims] == [(), (), ()]
 
 
+def test_a_date_of_the_question_need_not_stand_in_a_passage(put: Put) -> None:
+    """A claim that repeats a date from the question is supported without it; other dates and numbers are needed."""
+    query = "How long is the warranty of a hub that was bought in March 2024?"
+    claims = (
+        "The warranty of a hub bought in March 2024 lasts 24 months.",
+        "The warranty of a hub bought in March 2024 lasts 36 months.",
+        "The warranty of a hub bought in May 2021 lasts 24 months.",
+    )
+    facts = put(VerifyReference(query, claims, PASSAGES))
+    assert isinstance(facts, ReferenceFacts)
+    assert [c.supporting for c in facts.claims] == [(2,), (), ()]
+    unasked = put(VerifyReference("How long is the warranty?", claims[:1], PASSAGES))
+    assert isinstance(unasked, ReferenceFacts)
+    assert unasked.claims[0].supporting == ()
+
+
 def test_passages_are_rated(put: Put, put_lexically: Put) -> None:
     """Every passage has its rating, in order; the one on the topic is relevant, with vectors and without."""
     for way in (put, put_lexically):

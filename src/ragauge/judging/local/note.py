@@ -102,12 +102,10 @@ def tables(held_out: Mapping[str, Any] | None = None) -> str:
             parts += [f"Claims with a number in digits that is nowhere, or another in its place: {absent['n']}; "
                       f"{absent['supported']:.0%} were supported.", ""]  # fmt: skip
     parts += [f"### {ADDRESSED}", "", *_address(found["address"])]
-    parts += ["", f"### {CORRECT}", "", *_correctness(found["correctness"])]
     return "\n".join(parts).rstrip()
 
 
 ADDRESSED = "Answers that people wrote, and the same answers beside other questions"
-CORRECT = "Whether an answer states an accepted answer, against people (EVOUNA, TriviaQA)"
 TITLES = {
     "overlap_words": "Support of a claim, English",
     "overlap_grams": "Support of a claim, pieces of words (the same data read as if it were not English)",
@@ -147,17 +145,6 @@ def _address(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
     lines = [
         "source | answers | called a refusal | off the topic | partial | another question: off the topic | partial",
         "---|---:|---:|---:|---:|---:|---:",
-    ]
-    for name, row in sorted(rows.items()):
-        lines.append(f"{name} | {row['n']:.0f} | {' | '.join(f'{row[column]:.1%}' for column in columns)}")
-    return lines
-
-
-def _correctness(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
-    columns = ("right", "said", "same", "balanced_accuracy")
-    lines = [
-        "system | answers | right, people say | right, the judge says | same verdict | balanced accuracy",
-        "---|---:|---:|---:|---:|---:",
     ]
     for name, row in sorted(rows.items()):
         lines.append(f"{name} | {row['n']:.0f} | {' | '.join(f'{row[column]:.1%}' for column in columns)}")
