@@ -26,6 +26,7 @@ from logistic import Array, Bounds, Fitted, auroc, balanced_accuracy, brier, ece
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import AnswerFacts
+from ragauge.judging.cosines import cosine_table
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import drive
 from ragauge.judging.local import note, overlap, relevance
@@ -150,7 +151,7 @@ def cosines(queries: Sequence[str], texts: Sequence[str]) -> list[float | None]:
     for text in {**dict.fromkeys(queries), **dict.fromkeys(texts)}:
         kept[text] = embedder.embed([text])[0]
     pairs = zip(queries, texts, strict=True)
-    return [relevance.cosines(Reply("ok", vectors=[kept[q], kept[t]]), 1)[0] for q, t in pairs]
+    return [cosine_table(Reply("ok", vectors=[kept[q], kept[t]]), 1, 1)[0][0] for q, t in pairs]
 
 
 def figures(labels: Array, p: Array, threshold: float, plain: Array | None = None) -> dict[str, float]:
