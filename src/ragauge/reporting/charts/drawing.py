@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ragauge.reporting.words import safe
+
 if TYPE_CHECKING:
     import altair as alt
 
@@ -23,10 +25,11 @@ _EMPTY = re.compile(r'<path class="(?:background|foreground)"[^<>]*/>')
 
 
 def data(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Rows as a chart's data."""
+    """Rows as a chart's data; what a chart cannot hold of a text is replaced."""
     import altair as alt
 
-    return alt.Data(values=[dict(row) for row in rows])  # type: ignore[no-untyped-call]
+    values = [{key: safe(value) if isinstance(value, str) else value for key, value in row.items()} for row in rows]
+    return alt.Data(values=values)  # type: ignore[no-untyped-call]
 
 
 def linked(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
