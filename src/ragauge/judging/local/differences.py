@@ -148,18 +148,26 @@ def difference(laid: Laid) -> Difference | None:
     return _voice(laid)
 
 
-def _anchored(laid: Laid, pair: Pair, *, firmly: bool = False) -> bool:
-    """Whether pairs hold a difference in place: right beside it on one side, and close by on the other.
-
-    Firmly: right beside it on both sides, as far as the claim goes.
-    """
+def _anchored(laid: Laid, pair: Pair) -> bool:
+    """Whether pairs hold a difference in place: right beside it on one side, and close by on the other."""
     at = laid.pairs.index(pair)
     before = _distance(laid, laid.pairs[at - 1], pair) if at else None
     after = _distance(laid, pair, laid.pairs[at + 1]) if at + 1 < len(laid.pairs) else None
-    limit = 1 if firmly else NEARBY
-    left = pair.claim == 0 if before is None else before <= limit
-    right = pair.claim + 1 == len(laid.claim) if after is None else after <= limit
+    left = pair.claim == 0 if before is None else before <= NEARBY
+    right = pair.claim + 1 == len(laid.claim) if after is None else after <= NEARBY
     return left and right and 1 in (before, after)
+
+
+def _embedded(laid: Laid, pair: Pair, way: Literal[1, -1]) -> bool:
+    """Whether pairs without a gap lead from a name to an item with content, or to the end of the claim."""
+    run = [pair, *[other for other in laid.pairs if (other.claim - pair.claim) * way > 0][::way]]
+    for first, last in pairwise(run):
+        if _distance(laid, *sorted((first, last))) > 1:
+            return False
+        if laid.claim[last.claim].content:
+            return True
+    end = run[-1].claim
+    return all(map(_leads, laid.claim[end + 1 :] if way > 0 else laid.claim[:end]))
 
 
 def _distance(laid: Laid, first: Pair, last: Pair) -> int:
@@ -177,7 +185,8 @@ def _names(laid: Laid, names: Sequence[Pair]) -> Difference | None:
     changes = {(laid.claim[pair.claim].key, laid.passage[pair.passage].key) for pair in names}
     if len(changes) == 1:
         mine, its = laid.words(names[0])
-        return Difference("name", mine, its, mine) if _anchored(laid, names[0], firmly=True) else None
+        held = _embedded(laid, names[0], 1) and _embedded(laid, names[0], -1)
+        return Difference("name", mine, its, mine) if held else None
     return _exchanged(laid, names, "roles") if len(names) == len(changes) else None
 
 
