@@ -15,7 +15,7 @@ from ragauge.analysis import listing
 from ragauge.analysis.arrays import ResponseIndex, ScoreArrays
 from ragauge.analysis.cause_segments import causes_by_segment
 from ragauge.analysis.frames import cause_frame, failures, score_frame
-from ragauge.analysis.listing import choose, cut, listed
+from ragauge.analysis.listing import Beside, choose, cut, listed
 from ragauge.analysis.scorecard import Cause
 from ragauge.analysis.values import Values
 from ragauge.data.score import Score
@@ -80,14 +80,18 @@ def test_a_row_says_everything() -> None:
         values.read(parse(name), arrays.column(name))
     segments = pl.DataFrame({"query_id": ["q1"], "type": ["a"], "tenant": [None]})
     chosen = choose(*run_of(("q1", "noise", 0.5)))
-    beside = {"context_tokens": {0: 120.0}, "latency": {0: 1.0}}
-    (row,) = listed(chosen, values, segments, {0: "word " * 99}, {0: (2, 3)}, beside)
+    beside = Beside(
+        {0: (2, 3)}, {0: (1, 3)}, {0: 4}, {0: {"handed on": 0.5}}, {0: {"retrieval": 7.0}},
+        {"context_tokens": {0: 120.0}, "latency": {0: 1.0}},
+    )     # fmt: skip
+    (row,) = listed(chosen, values, segments, {0: "word " * 99}, beside)
     assert row.values == {"faithfulness": 0.5, "latency": 9.0, "context_tokens": 120.0}
     assert (row.segments, row.used, row.cause, row.quality) == ({"type": "a"}, (2, 3), "noise", 0.5)
+    assert (row.relevant, row.handed, row.kept, row.timings) == ((1, 3), 4, {"handed on": 0.5}, {"retrieval": 7.0})
     assert row.query == cut("word " * 99)
     assert len(row.query) < 210
-    (bare,) = listed(chosen, values, segments, {}, {})
-    assert (bare.query, bare.used) == ("", None)
+    (bare,) = listed(chosen, values, segments, {}, Beside())
+    assert (bare.query, bare.used, bare.relevant, bare.handed, bare.kept, bare.timings) == ("", None, None, 0, {}, {})
 
 
 def test_order_does_not_matter() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ragauge.analysis.alignment import third
 from ragauge.analysis.arrays import ResponseIndex, ScoreArrays
 from ragauge.analysis.attribute import attribute
 from ragauge.analysis.card import Tables, read_metrics
@@ -88,6 +89,7 @@ def test_counts_belong_together(visits_of: VisitsOf) -> None:
     for rank in found.alignment.ranks:      # a row is used by those that count, and by some that do not
         assert rank.used <= sum(rank.rank in (row.used or ()) for row in found.listed)
     assert {row.query for row in found.listed} == {facts.example.query for facts in every}
+    check_marks(found)
     assert {row.segments["type"] for row in found.listed} == {"a", "b"}
     assert [stage.name for stage in found.stages] == [
         "candidates", "top n of the candidates", "handed on", "used",
@@ -95,6 +97,28 @@ def test_counts_belong_together(visits_of: VisitsOf) -> None:
     assert found.timings[0].stage == "total"
     assert found.spending is not None
     assert found.spending.cost == 0.5 * found.spending.costed
+
+
+def check_marks(found: Overview) -> None:
+    """What listed responses say of themselves makes up the marks of alignment, stages and timings."""
+    assert found.alignment is not None
+    for name, part in found.alignment.positions.items():
+        there = [
+            rank in (row.used or ())
+            for row in found.listed
+            for rank in row.relevant or ()
+            if third(rank, row.handed) == name
+        ]
+        assert len(there) == part.n
+        assert sum(there) / len(there) == pytest.approx(part.mean)
+    for stage in found.stages:
+        kept = [row.kept[stage.name] for row in found.listed if stage.name in row.kept]
+        assert len(kept) == stage.recall.n
+        assert sum(kept) / len(kept) == pytest.approx(stage.recall.mean)
+    for timing in found.timings:
+        taken = sorted(row.timings[timing.stage] for row in found.listed if timing.stage in row.timings)
+        assert len(taken) == timing.n
+        assert taken[(len(taken) - 1) // 2] <= timing.p50 <= taken[len(taken) // 2]
 
 
 def test_any_order_gives_the_same(visits_of: VisitsOf) -> None:

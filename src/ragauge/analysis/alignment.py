@@ -49,13 +49,23 @@ class AlignmentGatherer:
 
     def used(self, places: Iterable[int]) -> dict[int, tuple[int, ...]]:
         """Place -> ranks of the passages used, of those of these responses of which it is known."""
-        wanted, at, found = set(places), 0, {}
-        for place, length in zip(self._places, self._lengths, strict=True):
+        return {place: _ranked(marks, USED) for place, _, marks in self._of(places)}
+
+    def relevant(self, places: Iterable[int]) -> dict[int, tuple[int, ...]]:
+        """Place -> ranks of the passages known to be relevant, of those of these responses that count."""
+        return {place: _ranked(marks, RELEVANT) for place, counts, marks in self._of(places) if counts}
+
+    def handed(self, places: Iterable[int]) -> dict[int, int]:
+        """Place -> passages handed on, of the same responses as `used`."""
+        return {place: len(marks) for place, _, marks in self._of(places)}
+
+    def _of(self, places: Iterable[int]) -> Iterator[tuple[int, bool, bytearray]]:
+        """Place, whether it counts, and marks of these responses."""
+        wanted, at = set(places), 0
+        for place, length, counts in zip(self._places, self._lengths, self._answers, strict=True):
             if place in wanted:
-                marks = self._marks[at : at + length]
-                found[place] = tuple(rank for rank, mark in enumerate(marks, 1) if mark & USED)
+                yield place, bool(counts), self._marks[at : at + length]
             at += length
-        return found
 
     def alignment(self, index: ResponseIndex, level: float = 0.95) -> Alignment | None:
         """What was found; None where no response counts.
@@ -102,6 +112,19 @@ class AlignmentGatherer:
             known=(mark & KNOWN) > 0,
             relevant=(mark & RELEVANT) > 0,
         )
+
+
+def _ranked(marks: Iterable[int], bit: int) -> tuple[int, ...]:
+    return tuple(rank for rank, mark in enumerate(marks, 1) if mark & bit)
+
+
+def third(rank: int, of: int) -> str:
+    """In which third of a context of several passages one lies, by its middle; "" for a context of one.
+
+    >>> [third(rank, 4) for rank in (1, 2, 3, 4)], third(1, 1)
+    (['first', 'middle', 'middle', 'last'], '')
+    """
+    return THIRDS[3 * (2 * rank - 1) // (2 * of)] if of > 1 else ""
 
 
 def relevance(use: Use) -> list[bool | None]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.arrays import FAILED, SCORED, Columns, ResponseIndex, ScoreColumns, by_example
 from ragauge.analysis.frames import failures
+from ragauge.analysis.moved import Movement
 from ragauge.analysis.overview import Baseline, Change, Estimate
 from ragauge.analysis.summarize import summary
 from ragauge.analysis.summary import Summary
@@ -148,6 +149,15 @@ class Comparison:
         self.there: tuple[Summary, ...] = ()
         self.paired, self._level = paired, level
         self.base, self._metrics = base, frozenset(metrics)
+        self._index, self._movement = index, Movement(index.query_ids)
+
+    def within(self, segments: pl.DataFrame) -> None:
+        """Looks from now on for the segment in which a metric got worse most.
+
+        Args:
+            segments: a tidy segment frame of this run.
+        """
+        self._movement = Movement(self._index.query_ids, segments)
 
     def read(self, metric: Metric, _: Columns | None, examples: Columns | None) -> None:
         """Takes in a metric's scores of this run, and reads the other's."""
@@ -156,7 +166,7 @@ class Comparison:
             return
         base = by_example(responses)
         if self.paired:
-            found = _paired(metric, examples, base, self.join, self._level)
+            found = _paired(metric, examples, base, self.join, self._level, self._movement)
             base = base.take(self.join.rows(examples, base)[1])
         else:
             found = _unpaired(metric, examples, base, self._level)
@@ -238,7 +248,9 @@ def _numbers_of_passages(config: Mapping[str, Any], path: Path = ()) -> Iterator
             yield (*path, key), value
 
 
-def _paired(metric: Metric, new: Columns, base: Columns, join: Join, level: float) -> Change | None:
+def _paired(
+    metric: Metric, new: Columns, base: Columns, join: Join, level: float, movement: Movement
+) -> Change | None:
     import numpy as np
 
     here, there = join.rows(new, base)
@@ -248,15 +260,22 @@ def _paired(metric: Metric, new: Columns, base: Columns, join: Join, level: floa
         return None
     weights = None if new.weight is None else new.weight[here]
     w = None if weights is None else weights[both]
+    clusters = None if new.cluster is None else new.cluster[here[both]]
     interval = paired_interval(
-        x, y, kind=metric.scale, weights=w, clusters=None if new.cluster is None else new.cluster[here[both]],
-        level=level, bounds=metric.range,
-    )     # fmt: skip
+        x, y, kind=metric.scale, weights=w, clusters=clusters, level=level, bounds=metric.range
+    )
     means = float(np.average(x, weights=w)), float(np.average(y, weights=w))
     total = float(((x - y) if w is None else w * (x - y)).sum())
     low, high = _unknown(metric, new.take(here), base.take(there), weights)
     estimate = Estimate(means[0] - means[1], interval, int(x.size))
-    return _change(metric, means, estimate, (total + low, total + high))
+    change = _change(metric, means, estimate, (total + low, total + high))
+    if change.verdict != WORSE:
+        return change
+    query = new.query[here[both]]
+    return replace(
+        change, moved=movement.moved(query, y, x, metric.direction),
+        where=movement.where(query, x - y, metric.direction, metric.range[1] - metric.range[0], w, clusters),
+    )     # fmt: skip
 
 
 def _unknown(metric: Metric, new: Columns, base: Columns, weights: Floats | None) -> tuple[float, float]:

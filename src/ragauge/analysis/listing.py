@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.analysis.arrays import ResponseIndex
 from ragauge.analysis.overview import Listed
@@ -12,9 +12,29 @@ from ragauge.analysis.values import Values
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_LISTED = 2_000
+MOST_LISTED = 1_000   # a page of more does not open at once
 MOST_QUERY = 200      # characters of a question
 KEY = ["query_id", "repeat"]
+
+
+class Beside(NamedTuple):
+    """What a listed response has beside its scores, so that marks lead to it; place -> value, absent = not known.
+
+    Attributes:
+        used: ranks of the passages that its answer uses.
+        relevant: ranks of its relevant passages, of those that count for alignment.
+        handed: passages handed on.
+        kept: stage of retrieval -> share of the labelled documents still there.
+        timings: stage -> milliseconds.
+        numbers: name -> place -> value, where no metric of that name was measured.
+    """
+
+    used: Mapping[int, tuple[int, ...]] = {}
+    relevant: Mapping[int, tuple[int, ...]] = {}
+    handed: Mapping[int, int] = {}
+    kept: Mapping[int, Mapping[str, float]] = {}
+    timings: Mapping[int, Mapping[str, float]] = {}
+    numbers: Mapping[str, Mapping[int, float]] = {}
 
 
 def choose(index: ResponseIndex, causes: pl.DataFrame, quality: pl.DataFrame, most: int = MOST_LISTED) -> pl.DataFrame:
@@ -56,8 +76,7 @@ def listed(
     values: Values,
     segments: pl.DataFrame,
     questions: Mapping[int, str],
-    used: Mapping[int, tuple[int, ...]],
-    more: Mapping[str, Mapping[int, float]] | None = None,
+    beside: Beside,
 ) -> tuple[Listed, ...]:
     """A row a response, in the order chosen.
 
@@ -66,8 +85,7 @@ def listed(
         values: every metric's values.
         segments: a tidy segment frame: query_id and the columns shown.
         questions: place -> question.
-        used: place -> ranks of the passages used; absent = not known.
-        more: name -> place -> value: numbers beside the metrics, where no metric of that name was measured.
+        beside: what there is beside the scores.
     """
     wanted = chosen.select("query_id").unique().join(segments, on="query_id", how="inner")
     mine = {row.pop("query_id"): row for row in wanted.to_dicts()}
@@ -80,9 +98,13 @@ def listed(
             cause=row["cause"],
             decided_by=row["decided_by"],
             quality=row["quality"],
-            values=_beside(values, more or {}, row["place"]),
+            values=_numbers(values, beside.numbers, row["place"]),
             segments={name: value for name, value in mine.get(row["query_id"], {}).items() if value is not None},
-            used=used.get(row["place"]),
+            used=beside.used.get(row["place"]),
+            relevant=beside.relevant.get(row["place"]),
+            handed=beside.handed.get(row["place"], 0),
+            kept=beside.kept.get(row["place"], {}),
+            timings=beside.timings.get(row["place"], {}),
         )
         for row in chosen.iter_rows(named=True)
     )
@@ -97,7 +119,7 @@ def cut(query: str, most: int = MOST_QUERY) -> str:
     return query if len(query) <= most else f"{query[:most].rstrip()} …"
 
 
-def _beside(values: Values, more: Mapping[str, Mapping[int, float]], place: int) -> dict[str, float]:
+def _numbers(values: Values, others: Mapping[str, Mapping[int, float]], place: int) -> dict[str, float]:
     found = values.at(place)
-    extra = {name: of[place] for name, of in more.items() if name not in values and place in of}
+    extra = {name: of[place] for name, of in others.items() if name not in values and place in of}
     return found | extra

@@ -27,6 +27,10 @@ class Listed:
             measured as metrics but are known.
         segments: column -> value.
         used: ranks of the passages that its answer uses, so that the marks of `RankUse` lead to it; None = not known.
+        relevant: ranks of the passages known to be relevant, where it counts for `Alignment`; None = it does not.
+        handed: passages handed on.
+        kept: stage of retrieval -> share of its labelled documents still there, as in `Stage`.
+        timings: stage -> milliseconds, as in `Timing`.
     """
 
     query_id: str
@@ -39,6 +43,10 @@ class Listed:
     values: Mapping[str, float]
     segments: Mapping[str, str]
     used: tuple[int, ...] | None = None
+    relevant: tuple[int, ...] | None = None
+    handed: int = 0
+    kept: Mapping[str, float] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +193,32 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """One example under a change: its score in the baseline and in this run."""
+
+    query_id: str
+    base: float
+    new: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """Where a metric got worse most: one value of a segment column against all other examples.
+
+    Attributes:
+        segment: "column=value".
+        inside: difference over its examples.
+        outside: difference over the others.
+        n: examples in it, scored in both runs.
+    """
+
+    segment: str
+    inside: float
+    outside: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """One metric against a baseline, paired on examples; traffic that shares too few is compared as two samples.
 
@@ -196,6 +230,8 @@ class Change:
         direction: higher, lower or neither is better.
         verdict: better, worse, changed (where neither direction is better), no change seen (the interval holds 0), or
             not enough data (no interval, or failed scores could turn the sign).
+        moved: the examples that got worse, the most first, up to a limit; () where the runs are not paired.
+        where: the segment in which it got worse most; None where it did not, or nowhere clearly more than elsewhere.
     """
 
     metric: str
@@ -204,6 +240,8 @@ class Change:
     difference: Estimate
     direction: str
     verdict: str
+    moved: tuple[Moved, ...] = ()
+    where: Fall | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +251,7 @@ class Baseline:
     Attributes:
         run_id: its id.
         name: its name.
-        matched: examples in both; 0 where two stretches of traffic are compared as samples.
+        matched: examples in both; 0 where two stretches of traffic are compared as samples (see `paired`).
         only_here: examples only in this run.
         only_there: examples only in the baseline.
         changes: one a metric that both have.
@@ -230,13 +268,23 @@ class Baseline:
     causes: Mapping[str, int]
     failed_examples: int
 
+    @property
+    def paired(self) -> bool:
+        """Whether the runs are compared example by example; else as two samples of traffic."""
+        return self.matched > 0
+
+    @property
+    def worse(self) -> tuple[Change, ...]:
+        """The metrics that got worse, in the order asked."""
+        return tuple(change for change in self.changes if change.verdict == "worse")
+
 
 @dataclass(frozen=True, slots=True)
 class Overview:
     """Everything of a scorecard beyond means, causes and findings. None or empty = nothing recorded to show.
 
     Attributes:
-        listed: responses that marks can point at: all failed ones first, then the others by quality, up to a limit.
+        listed: responses that marks can point at: all failed ones first, then the others by quality, up to 1,000.
         listed_of: how many there are in all; more than len(listed) = sampled, and reports say so.
         causes_by_segment: column -> value -> cause ("" = failed without a cause) -> failed examples; failed only.
         distributions: one a metric, in the order asked.

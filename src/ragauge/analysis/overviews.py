@@ -10,7 +10,7 @@ from ragauge.analysis.cause_segments import causes_by_segment
 from ragauge.analysis.context_length import MEASURED, LengthGatherer, length_bands
 from ragauge.analysis.distributions import distributions
 from ragauge.analysis.gather import Visit
-from ragauge.analysis.listing import MOST_LISTED, cut, listed
+from ragauge.analysis.listing import MOST_LISTED, Beside, cut, listed
 from ragauge.analysis.overview import Overview
 from ragauge.analysis.segments import NONE
 from ragauge.analysis.stages import StageGatherer
@@ -35,7 +35,7 @@ class OverviewGatherer:
         metrics: printed names of those that will be read.
 
     Attributes:
-        questions: place -> question, cut when long, of the first 2,000: in most runs all that are listed.
+        questions: place -> question, cut when long, of the first ones: in most runs all that are listed.
     """
 
     def __init__(self, responses: int, metrics: Sequence[str]) -> None:
@@ -80,14 +80,17 @@ class OverviewGatherer:
 
         index, places = values.index, chosen["place"].to_list()
         tokens = self._lengths.tokens(values)
-        beside = {
+        numbers = {
             MEASURED: {place: float(tokens[place]) for place in places if np.isfinite(tokens[place])},
             LATENCY: self._timings.of(TOTAL, places),
         }
+        beside = Beside(
+            self._alignment.used(places), self._alignment.relevant(places), self._alignment.handed(places),
+            self._stages.kept(places), self._timings.stages_of(places), numbers,
+        )     # fmt: skip
         columns = segments.select("query_id", *shown).fill_null(NONE)
-        asked, used = self.questions | dict(questions), self._alignment.used(places)
         return Overview(
-            listed=listed(chosen, values, columns, asked, used, beside),
+            listed=listed(chosen, values, columns, self.questions | dict(questions), beside),
             listed_of=len(index),
             causes_by_segment=causes_by_segment(causes, columns, shown),
             distributions=distributions(values),

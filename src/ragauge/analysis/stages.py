@@ -46,6 +46,15 @@ class StageGatherer:
         ):
             left.append(UNKNOWN if documents is None else still_there(seen.relevant, documents))
 
+    def kept(self, places: Iterable[int]) -> dict[int, dict[str, float]]:
+        """Place -> stage -> share of the labelled documents still there, of those of these responses with labels."""
+        wanted, found = set(places), {}
+        for place, labelled, *left in zip(self._places, self._labelled, *self._left, strict=True):
+            if place in wanted:
+                known = zip(STAGES, left, strict=True)
+                found[place] = {name: count / labelled for name, count in known if count != UNKNOWN}
+        return found
+
     def stages(self, index: ResponseIndex, level: float = 0.95) -> tuple[Stage, ...]:
         """The stages that something was recorded of, in order: mean over examples of the share that is left.
 

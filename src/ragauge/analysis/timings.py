@@ -43,6 +43,15 @@ class TimingGatherer:
         found = zip(self._places.get(stage, ()), self._times.get(stage, ()), strict=True)
         return {place: milliseconds for place, milliseconds in found if place in wanted}
 
+    def stages_of(self, places: Iterable[int]) -> dict[int, dict[str, float]]:
+        """Place -> stage -> milliseconds, of those of these responses that recorded any."""
+        found: dict[int, dict[str, float]] = {}
+        wanted = set(places)
+        for stage in self._times:
+            for place, milliseconds in self.of(stage, wanted).items():
+                found.setdefault(place, {})[stage] = milliseconds
+        return found
+
     def timings(self, index: ResponseIndex) -> tuple[Timing, ...]:
         """One a stage: the total first, then the others by median, the slowest first.
 

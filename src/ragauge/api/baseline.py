@@ -11,6 +11,8 @@ from ragauge.data.run import Run
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from ragauge.analysis.arrays import ResponseIndex
     from ragauge.analysis.compare import Comparison, Measuring
     from ragauge.analysis.overview import Baseline
@@ -106,6 +108,11 @@ class Held:
             comparison for comparison in (self._baseline, self._oracle and self._oracle[1]) if comparison is not None
         )
         self.warnings = tuple(_warn(run, base))
+
+    def within(self, segments: pl.DataFrame) -> None:
+        """Looks from now on for the segment in which a metric got worse most; `segments` is a tidy segment frame."""
+        if self._baseline is not None:
+            self._baseline.within(segments)
 
     def against(self) -> Against:
         """What the diagnosis reads the run against, once every metric was read."""

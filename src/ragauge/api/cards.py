@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ragauge.analysis.arrays import ResponseIndex
-    from ragauge.analysis.card import MetricReader, Tables
+    from ragauge.analysis.card import Tables
     from ragauge.analysis.gather import UncertainShare
     from ragauge.analysis.id_match import IdGatherer
     from ragauge.analysis.overview import Overview
@@ -101,7 +101,7 @@ def card_of(
     shown = Shown(store.url, run.run_id, judge_id, tuple(str(metric) for metric in metrics), numbers)
     index = store.runs.index(run.run_id, numbers)
     held = Held(store, run, baseline, metrics, judge_id, index, keep or {})
-    found = _read(store, run, judge_id, metrics, index, held.readers)
+    found = _read(store, run, judge_id, metrics, index, held)
     causes = causes_of(store, run.run_id, judge_id, index)
     worst = pick_worst(causes, found.tables.quality.frame(), MOST_WORST)
     built = build(
@@ -135,7 +135,7 @@ def _read(
     judge_id: str | None,
     metrics: Sequence[Metric],
     index: ResponseIndex,
-    readers: Sequence[MetricReader],
+    held: Held,
 ) -> _Found:
     """The two passes."""
     from ragauge.analysis.card import Tables, read_metrics
@@ -150,7 +150,8 @@ def _read(
     beyond, values = OverviewGatherer(len(index), [str(metric) for metric in metrics]), Values(index)
     gather(visits(store, judge_id, index), (segments, match, uncertain, beyond))
     tables = Tables(index, segments.frame(index.query_ids))
-    read_metrics(StoredColumns(store, run.run_id, judge_id, index), metrics, (tables, values, *readers))
+    held.within(tables.segments)
+    read_metrics(StoredColumns(store, run.run_id, judge_id, index), metrics, (tables, values, *held.readers))
     return _Found(match, uncertain, beyond, tables, values)
 
 
