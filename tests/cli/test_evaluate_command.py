@@ -161,8 +161,9 @@ def test_wrong_options_are_refused_before_work(cli: Cli, small: Path, options: l
 
 
 @pytest.mark.parametrize("judge", ["openai:gpt-x", "no.such.module:judge", "os:getcwd"])
-def test_judge_that_cannot_be_built(cli: Cli, small: Path, judge: str) -> None:
-    """A judge that cannot be built is one line and exit code 1, not a traceback, and leaves no run."""
+def test_judge_that_cannot_be_built(cli: Cli, small: Path, judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge that cannot be built, or lacks its key, is one line and exit code 1, no traceback, and leaves no run."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     done = cli("evaluate", small, "-q", "--judge", judge)
     assert done.code == 1
     assert done.err.startswith("error: ")

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.api.baseline import baseline_run, check
+from ragauge.api.calls import USUAL, Calls
 from ragauge.api.sources import Source, store_url, stored
-from ragauge.errors import DataError, RagaugeError, UsageError
+from ragauge.errors import DataError, JudgeError, RagaugeError, UsageError
 
 if TYPE_CHECKING:
     from ragauge.api.scorecard import Scorecard
     from ragauge.data.index_listing import IndexListing
     from ragauge.data.run import Run
     from ragauge.engine.execute import Outcome, Progress
+    from ragauge.engine.models import Calling
     from ragauge.engine.plan import Plan
     from ragauge.store.open import Store
 
@@ -36,10 +38,9 @@ class Wanted:
             or as it was known last.
         warn: receives a warning about the listing.
         baseline: the run to hold this one against: an id, a name, or what stands for a run; None = none.
-        concurrency: calls in flight to one model, at most.
-        max_cost: US dollars that may be spent now; None = no bound.
-        timeout: seconds for one call to a model.
         retry_failed: evaluate again what failed before.
+        judge_repeats: how many times the judge is asked; scores are those of the first.
+        calls: how models are called.
     """
 
     metrics: tuple[str, ...] = ()
@@ -50,14 +51,13 @@ class Wanted:
     index: Any = None
     warn: Callable[[str], None] | None = None
     baseline: Any = None
-    concurrency: int = 16
-    max_cost: float | None = None
-    timeout: float = 120.0
     retry_failed: bool = False
+    judge_repeats: int = 1
+    calls: Calls = USUAL
 
 
-def planner(wanted: Wanted) -> Callable[[Store, str], Plan]:
-    """Plans a run of a store. The metrics asked for, and the judge where one asks something, are found first."""
+def planner(wanted: Wanted) -> Callable[[Store, str], tuple[Plan, ...]]:
+    """Plans a run of a store, a plan an asking of the judge. Metrics and judge are found first."""
     from ragauge.engine.judges import build_judge
     from ragauge.engine.plan import plan
     from ragauge.metrics.catalogue import questions, select
@@ -67,13 +67,20 @@ def planner(wanted: Wanted) -> Callable[[Store, str], Plan]:
         metrics = [metric for metric in metrics if not questions([metric])]
         if not metrics:
             raise UsageError("every metric asked for needs a judge. Use --judge local, or metrics from labels.")
+    asked = [metric for metric in metrics if questions([metric])]
+    if wanted.judge_repeats < 1 or (wanted.judge_repeats > 1 and not asked):
+        got = f"{wanted.judge_repeats} with no metric that asks a judge" if asked == [] else wanted.judge_repeats
+        raise UsageError(f"judge_repeats must be 1, or more where metrics ask a judge; got {got}.")
     if wanted.workers is not None and wanted.workers < 1:
         raise UsageError(f"workers must be at least 1, got {wanted.workers}.")
-    needed = bool(questions(metrics)) or wanted.judge not in ("local", *NO_JUDGE)     # a wrong name is told in any case
+    needed = bool(asked) or wanted.judge not in ("local", *NO_JUDGE)     # a wrong name is told in any case
     judge = build_judge(wanted.judge) if needed else None
-    return lambda store, run_id: plan(
-        store, run_id, metrics, judge, limit=wanted.limit, keep=wanted.keep, retry_failed=wanted.retry_failed,
-        listing=listed(wanted, store, run_id),
+    return lambda store, run_id: tuple(
+        plan(
+            store, run_id, asked if repeat else metrics, judge, limit=wanted.limit, keep=wanted.keep,
+            judge_repeat=repeat, retry_failed=wanted.retry_failed, listing=listed(wanted, store, run_id),
+        )
+        for repeat in range(wanted.judge_repeats)
     )  # fmt: skip
 
 
@@ -97,8 +104,26 @@ def listed(wanted: Wanted, store: Store, run_id: str) -> IndexListing | None:
     return listing
 
 
-def planned(source: Source, wanted: Wanted, store: Store) -> tuple[Plan, Run, bool, Run | None]:
-    """What has to be done: the source's examples less those that are stored; its run, whether it is new, its baseline.
+class Planned(NamedTuple):
+    """What has to be done.
+
+    Attributes:
+        plans: one an asking of the judge; the first is the one that is scored.
+        run: whose responses.
+        new: whether the run came in now.
+        base: the baseline.
+        calling: how the judge's models are called.
+    """
+
+    plans: tuple[Plan, ...]
+    run: Run
+    new: bool
+    base: Run | None
+    calling: Calling | None
+
+
+def planned(source: Source, wanted: Wanted, store: Store) -> Planned:
+    """What has to be done: the source's examples less those that are stored.
 
     Names are checked before anything is read, a baseline before anything is asked, and a run that came in for nothing
     is taken out again.
@@ -106,9 +131,9 @@ def planned(source: Source, wanted: Wanted, store: Store) -> tuple[Plan, Run, bo
     plan, base = planner(wanted), baseline_run(wanted.baseline, store)
     run, new = stored(source, store)
     try:
-        found = plan(store, run.run_id)
-        check(store, found, run, base)
-        return found, run, new, base
+        plans = plan(store, run.run_id)
+        check(store, plans[0], run, base)
+        return Planned(plans, run, new, base, wanted.calls.of(plans[0].judge))
     except RagaugeError:
         if new:
             store.runs.delete(run.run_id)
@@ -120,34 +145,53 @@ async def evaluate_source(
 ) -> Scorecard:
     """Stores what is not stored, judges what is not judged, and returns the scorecard."""
     from ragauge.api.cards import card_of
-    from ragauge.engine.execute import execute
-    from ragauge.engine.models import calling_of
     from ragauge.store.open import open_store
 
     with open_store(store_url(store)) as opened:
-        plan, run, _, base = planned(source, wanted, opened)
-        calling = calling_of(
-            plan.judge, concurrency=wanted.concurrency, max_cost=wanted.max_cost, timeout=wanted.timeout
-        )
-        started = time.perf_counter()
-        outcome = await execute(plan, opened, workers=wanted.workers, progress=progress, calling=calling)
-        seconds = time.perf_counter() - started
-        took: dict[str, Any] = {"seconds": round(seconds, 2), "evaluated": outcome.done, "asked": outcome.asked}
-        rate = round(outcome.done / seconds, 1) if outcome.done else 0.0
-        took |= {"reused": outcome.reused, "answers_per_second": rate, **_calls(outcome)}
-        metrics, keep = plan.metrics, wanted.keep
-        shown: dict[str, Any] = {"keep": keep, "total": plan.total, "whole": True, "took": took}
-        return card_of(opened, run, metrics, plan.judge_id, **shown, baseline=base)
+        todo = planned(source, wanted, opened)
+        plan, run = todo.plans[0], todo.run
+        try:
+            took = await carried_out(todo, wanted, opened, progress)
+        except JudgeError:
+            if todo.new and not opened.scores.judges(run.run_id):
+                opened.runs.delete(run.run_id)     # replies that were paid for stay
+            raise
+        shown: dict[str, Any] = {"keep": wanted.keep, "total": plan.total, "whole": True, "took": took}
+        return card_of(opened, run, plan.metrics, plan.judge_id, **shown, baseline=todo.base)
 
 
-def _calls(outcome: Outcome) -> dict[str, Any]:
+async def carried_out(
+    todo: Planned, wanted: Wanted, store: Store, progress: Callable[[Progress], None] | None
+) -> dict[str, Any]:
+    """Executes the plans, one asking of the judge after another; returns what that took."""
+    from ragauge.engine.execute import execute
+
+    started = time.perf_counter()
+    outcomes: list[Outcome] = []
+    for plan in todo.plans:
+        outcome = await execute(plan, store, workers=wanted.workers, progress=progress, calling=todo.calling)
+        outcomes.append(outcome)
+        if outcome.stopped:
+            break
+    seconds, done = time.perf_counter() - started, sum(one.done for one in outcomes)
+    return {
+        "seconds": round(seconds, 2), "evaluated": outcomes[0].done, "asked": sum(one.asked for one in outcomes),
+        "reused": sum(one.reused for one in outcomes),
+        "answers_per_second": round(done / seconds, 1) if done else 0.0, **_calls(outcomes),
+    }     # fmt: skip
+
+
+def _calls(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """What an evaluation asked of models, and why it stopped, where it did."""
     found: dict[str, Any] = {}
-    if outcome.calling is not None:
-        calls = outcome.calling
-        found = {"calls": calls.calls, "replies_reused": calls.reused, "cost": None if calls.unpriced else calls.cost}
-        found |= {"input_tokens": calls.tokens.input_tokens, "output_tokens": calls.tokens.output_tokens}
-    return found | ({"stopped": outcome.stopped} if outcome.stopped else {})
+    made = [outcome.calling for outcome in outcomes if outcome.calling is not None]
+    if made:
+        last = made[-1]     # what was spent is counted over all askings, calls in each
+        found = {"calls": sum(one.calls for one in made), "replies_reused": sum(one.reused for one in made)}
+        found |= {"cost": None if last.unpriced else last.cost}
+        found |= {"input_tokens": last.tokens.input_tokens, "output_tokens": last.tokens.output_tokens}
+    stopped = outcomes[-1].stopped
+    return found | ({"stopped": stopped} if stopped else {})
 
 
 async def dry_run(source: Source, wanted: Wanted, store: str | None = None) -> dict[str, Any]:
@@ -156,13 +200,13 @@ async def dry_run(source: Source, wanted: Wanted, store: str | None = None) -> d
     from ragauge.store.open import open_store
 
     with open_store(store_url(store)) as opened:
-        found, run, new, _ = planned(source, wanted, opened)
-        expected = expect(found, opened)
-        if new:
-            opened.runs.delete(run.run_id)
+        todo = planned(source, wanted, opened)
+        found, expected = todo.plans[0], expect(todo.plans, opened)
+        if todo.new:
+            opened.runs.delete(todo.run.run_id)
         return {
-            "run_id": "" if new else run.run_id,
-            "name": run.name,
+            "run_id": "" if todo.new else todo.run.run_id,
+            "name": todo.run.name,
             "judge": found.judge_id or "",
             "metrics": [str(metric) for metric in found.metrics],
             "questions": list(found.questions),

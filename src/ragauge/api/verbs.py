@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from ragauge.api.calls import CallOptions, Calls
 from ragauge.api.evaluate import Wanted, evaluate_source
 from ragauge.api.sources import Source, named
 from ragauge.api.threads import plain
@@ -43,32 +43,25 @@ def read_set(
 
 
 async def evaluate_async(
-    source: Any,
-    *,
-    set: Any = None,
-    metrics: str | Sequence[str] = (),
-    judge: str | None = "local",
-    store: str | None = None,
-    name: str = "",
-    columns: Mapping[str, str] | None = None,
-    segments: Sequence[str] = (),
-    config: Mapping[str, Any] | None = None,
+    source: Any, *, set: Any = None, metrics: str | Sequence[str] = (), store: str | None = None,
+    judge: str | None = "local", judge_repeats: int = 1,
+    name: str = "", columns: Mapping[str, str] | None = None, segments: Sequence[str] = (),
+    config: Mapping[str, Any] | None = None, variant: str = "own", traffic: bool = False,
     limit: int | None = None, filter: Mapping[str, str] | None = None, workers: int | None = None,
-    concurrency: int = 16, max_cost: float | None = None, timeout: float = 120.0, retry_failed: bool = False,
-    index: Any = None, baseline: Any = None, variant: str = "own", traffic: bool = False,
+    retry_failed: bool = False, index: Any = None, baseline: Any = None,
     progress: Callable[[Progress], None] | None = None,
+    **calls: Unpack[CallOptions],
 ) -> Scorecard:     # fmt: skip
     """How good retrieval and generation each are, with what certainty, and what to do.
 
     Results are durable as they arrive: the same call continues where a stopped one ended, and asks nothing twice.
 
     Args:
-        source: a stored run (what `open_run` gives, its id, its name, "latest"), or questions with responses: a path
-            or a table.
+        source: a stored run (id, name, "latest", what `open_run` gives), or questions with responses: a path, a table.
         set: the eval set, where the questions are apart: an EvalSet, a path or a table; joined on query_id.
         metrics: names and presets, such as ["recall@5", "prompt"] or "recall@5,prompt"; the default preset when empty.
-        judge: who answers what labels do not: "local", a model such as "openai:gpt-5-mini" or
-            "openai-chat:NAME@http://HOST:PORT/v1", "hybrid:openai:…", or None to measure from labels alone.
+        judge: "local", "openai:gpt-5-mini" or another model (docs/model-judges.md), None to measure from labels alone.
+        judge_repeats: ask the judge so many times and say how far the means lie apart; the first asking is scored.
         store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
         name: of the run; the file's name by default.
         columns: our field -> the source's column.
@@ -77,15 +70,13 @@ async def evaluate_async(
         limit: evaluate this many examples, drawn at random.
         filter: segment column (or "tag") -> value; only the examples that match.
         workers: processes of the local judge; None = all cores.
-        concurrency: calls in flight to one model, at most.
-        max_cost: US dollars that may be spent now, never exceeded; what is left is pending. None = no bound.
-        timeout: seconds for one call to a model.
         retry_failed: evaluate again what failed before.
         index: ids, table or path: what the system's index holds. Tells what was never ingested from what search misses.
         baseline: a stored run to hold this one against, its id or name; it must have been judged alike.
         variant: which passages the answers rest on: "own", "oracle" (labelled), "closed_book" (none) or "replayed".
         traffic: the responses are production traffic, not an eval set's.
         progress: called with what is done, the rate and the time left.
+        calls: concurrency, max_cost and timeout of calls to a model, as in `Calls`.
 
     Returns:
         The scorecard: shows itself in a notebook; `card["recall@5"]`, `card.failures`, `card.save("report.html")`.
@@ -96,10 +87,10 @@ async def evaluate_async(
     """
     how = (source,) if set is None else (set, source), columns or {}, tuple(segments), name
     found = Source(*how, config=config or {}, variant=variant, traffic=traffic)
-    wanted = Wanted(named(metrics), judge or "none", limit, filter or {}, workers, index, baseline=baseline)
-    wanted = replace(
-        wanted, concurrency=concurrency, max_cost=max_cost, timeout=timeout, retry_failed=retry_failed
-    )
+    wanted = Wanted(
+        named(metrics), judge or "none", limit, filter or {}, workers, index, None, baseline, retry_failed,
+        judge_repeats, Calls.given("evaluate", calls),
+    )     # fmt: skip
     return await evaluate_source(found, wanted, store, progress)
 
 

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from ragauge.cli import options
-from ragauge.cli.output import progress_line, same_command, show, show_json
-from ragauge.errors import Interrupted
+from ragauge.cli.output import kept_on_interrupt, progress_line, show, show_json
 
 
 def demo(
@@ -21,9 +20,6 @@ def demo(
     """Evaluate a real RAG over a small corpus, in three configurations: one good, two with a planted fault. No key."""
     from ragauge.api.demo import demo as run_demo
 
-    try:
-        with progress_line(quiet) as progress:
-            shown = run_demo(output, store or None, progress)
-    except KeyboardInterrupt:
-        raise Interrupted("Stopped. Everything evaluated so far is kept.", resume=same_command()) from None
+    with kept_on_interrupt(), progress_line(quiet) as progress:
+        shown = run_demo(output, store or None, progress)
     show_json(shown.to_dict()) if as_json else show(shown.to_terminal())

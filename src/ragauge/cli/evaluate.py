@@ -3,44 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
+from ragauge.api.calls import USUAL, Calls
 from ragauge.cli import options
-from ragauge.cli.output import progress_line, same_command, show, show_json, warn
+from ragauge.cli.output import kept_on_interrupt, progress_line, same_command, show, show_json, warn
 from ragauge.errors import Interrupted
 
 
+@options.grouped
 def evaluate(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN|FILE...",
-            help="A stored run (id, name or latest), a file with questions and responses, or two files: "
-            "the eval set, then the responses, joined on query_id.",
-        ),
-    ],
+    sources: options.Sources,
     metrics: options.Metrics = "",
     judge: options.Judge = "local",
+    judge_repeats: options.JudgeRepeats = 1,
     store: options.Store = "",
-    name: Annotated[str, typer.Option("--name", help="What to call the run; the file's name by default.")] = "",
+    name: options.Name = "",
     columns: options.Columns = None,
-    segments: Annotated[str, typer.Option("--segments", help="Columns of the file to report by.")] = "",
-    limit: Annotated[int | None, typer.Option(min=1, help="Evaluate this many examples, drawn at random.")] = None,
-    keep: Annotated[str, typer.Option("--filter", help="Only these: type=multi_hop or tag=golden, comma = and.")] = "",
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; all cores by default.")] = None,
+    segments: options.Segments = "",
+    limit: options.Limit = None,
+    keep: options.Filter = "",
+    workers: options.Workers = None,
     index: options.Index = "",
     baseline: options.Baseline = "",
     variant: options.Variant = "own",
     traffic: options.Traffic = False,
-    concurrency: options.Concurrency = 16,
-    max_cost: options.MaxCost = None,
-    timeout: options.Timeout = 120.0,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Do again what failed before.")] = False,
-    only_plan: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    calls: Calls = USUAL,
+    retry_failed: options.RetryFailed = False,
+    only_plan: options.DryRun = False,
     outputs: options.Outputs = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -55,19 +48,15 @@ def evaluate(
         files.check(path)
     how = options.mapping(columns), options.names(segments), name
     source = Source(tuple(sources), *how, warn=warn, variant=variant, traffic=traffic)
-    conditions = options.conditions(keep)
-    wanted = Wanted(options.names(metrics), judge, limit, conditions, workers, index or None, warn, baseline)
-    wanted = replace(
-        wanted, concurrency=concurrency, max_cost=max_cost, timeout=timeout, retry_failed=retry_failed
-    )
+    wanted = Wanted(
+        options.names(metrics), judge, limit, options.conditions(keep), workers, index or None, warn, baseline,
+        retry_failed, judge_repeats, calls,
+    )     # fmt: skip
     if only_plan:
         show_plan(finish(lambda: dry_run(source, wanted, store or None)), as_json)
         return
-    try:
-        with progress_line(quiet) as progress:
-            card = finish(lambda: evaluate_source(source, wanted, store or None, progress))
-    except KeyboardInterrupt:
-        raise Interrupted("Stopped. Everything evaluated so far is kept.", resume=same_command()) from None
+    with kept_on_interrupt(), progress_line(quiet) as progress:
+        card = finish(lambda: evaluate_source(source, wanted, store or None, progress))
     show_json(card.to_dict()) if as_json else show(card.to_terminal())
     for path in outputs or ():
         warn_written(card.save(path))

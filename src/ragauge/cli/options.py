@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from ragauge.api.calls import Calls
 from ragauge.errors import UsageError
 
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RUN|FILE...",
+        help="A stored run (id, name or latest), a file with questions and responses, or two files: "
+        "the eval set, then the responses, joined on query_id.",
+    ),
+]
 Metrics = Annotated[
     str, typer.Option("-m", "--metrics", help="Metrics or presets, comma-separated; ragauge metrics lists them.")
 ]
@@ -19,9 +31,30 @@ Judge = Annotated[
 Store = Annotated[
     str, typer.Option("--store", envvar="RAGAUGE_STORE", help="Where results are kept; sqlite:///.ragauge/ragauge.db.")
 ]
-Concurrency = Annotated[int, typer.Option("--concurrency", min=1, help="Calls to a model in flight, at most.")]
-MaxCost = Annotated[float | None, typer.Option("--max-cost", help="US dollars that may be spent now; a hard stop.")]
-Timeout = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one call to a model.")]
+JudgeRepeats = Annotated[
+    int, typer.Option("--judge-repeats", min=1, help="Ask the judge so many times and print how far the means vary.")
+]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Do again what failed before.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
+Limit = Annotated[int | None, typer.Option(min=1, help="Evaluate this many examples, drawn at random.")]
+Filter = Annotated[str, typer.Option("--filter", help="Only these: type=multi_hop or tag=golden, comma = and.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Processes; all cores by default.")]
+CALLS = "Calls to a model"
+Concurrency = Annotated[
+    int, typer.Option("--concurrency", min=1, rich_help_panel=CALLS, help="Calls to a model in flight, at most.")
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option("--max-cost", rich_help_panel=CALLS, help="US dollars that may be spent now; a hard stop."),
+]
+Timeout = Annotated[
+    float, typer.Option("--timeout", min=0.1, rich_help_panel=CALLS, help="Seconds for one call to a model.")
+]
+GROUPS: Mapping[type[Any], Mapping[str, Any]] = {
+    Calls: {"concurrency": Concurrency, "max_cost": MaxCost, "timeout": Timeout},
+}
+Name = Annotated[str, typer.Option("--name", help="What to call the run; the file's name by default.")]
+Segments = Annotated[str, typer.Option("--segments", help="Columns of the file to report by.")]
 Columns = Annotated[
     list[str] | None, typer.Option("--map", help="A column under another name: --map query=question; repeatable.")
 ]
@@ -38,6 +71,37 @@ Variant = Annotated[
 Traffic = Annotated[bool, typer.Option("--traffic", help="The responses are production traffic, not an eval set's.")]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with its groups of options spread out: a parameter of a type in GROUPS becomes an option a field."""
+    hints = get_type_hints(command, include_extras=True)
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, type[Any]] = {}
+    for name, one in inspect.signature(command).parameters.items():
+        kind = hints[name]
+        if kind not in GROUPS:
+            parameters.append(one.replace(annotation=kind))
+            continue
+        groups[name] = kind
+        parameters += [
+            one.replace(name=field.name, annotation=GROUPS[kind][field.name], default=_default(field.default))
+            for field in fields(kind)
+        ]
+
+    @wraps(command)
+    def spread(**given: Any) -> None:
+        for name, kind in groups.items():
+            given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+        command(**given)
+
+    spread.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    spread.__annotations__ = {one.name: one.annotation for one in parameters}
+    return spread
+
+
+def _default(value: Any) -> Any:
+    return inspect.Parameter.empty if value is MISSING else value
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ragauge.errors import Interrupted
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -45,6 +47,15 @@ def same_command() -> str:
     """The command line as typed, quoted: the command that resumes."""
     called = ["python", "-m", "ragauge"] if sys.argv[0].endswith("__main__.py") else ["ragauge"]
     return shlex.join([*called, *sys.argv[1:]])
+
+
+@contextmanager
+def kept_on_interrupt() -> Iterator[None]:
+    """Ctrl-C within ends the command with what is kept and the command that goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted("Stopped. Everything evaluated so far is kept.", resume=same_command()) from None
 
 
 def clock(seconds: float) -> str:

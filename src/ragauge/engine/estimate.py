@@ -60,32 +60,35 @@ class Estimate:
         self.by_question[ask.question] = self.by_question.get(ask.question, 0) + 1
 
 
-def estimate(plan: Plan, store: Store, judge: AsksModels, price: Price = price) -> Estimate:
-    """What the plan would ask of models: every first call that no stored evidence and no stored reply answers.
+def estimate(plans: Sequence[Plan], store: Store, price: Price = price) -> Estimate:
+    """What plans would ask of models: every first call that no stored evidence and no stored reply answers.
 
     What `agree` sees is not known before verify_answer was asked; the answer's sentences stand for its claims.
     """
     found = Estimate()
     seen: set[str] = set()
     local = Answering()
-    for start in range(0, plan.pending, BATCH):
-        wanted: list[tuple[ModelName, Ask]] = []
-        for item in store.runs.load(plan.numbers[start : start + BATCH]):
-            wanted += _asks(plan, item, judge, store, local)
-        keys = {reply_key(name, ask): (name, ask) for name, ask in wanted}
-        stored = store.replies.get(keys)
-        for key, (name, ask) in keys.items():
-            if key not in stored and key not in seen:
-                seen.add(key)
-                found.add(name, ask, price)
+    for plan in plans:
+        if plan.judge is None or not asks_models(plan.judge):
+            continue
+        for start in range(0, plan.pending, BATCH):
+            wanted: list[tuple[ModelName, Ask]] = []
+            for item in store.runs.load(plan.numbers[start : start + BATCH]):
+                wanted += _asks(plan, item, plan.judge, store, local)
+            keys = {reply_key(name, ask): (name, ask) for name, ask in wanted}
+            stored = store.replies.get(keys)
+            for key, (name, ask) in keys.items():
+                if key not in stored and key not in seen:
+                    seen.add(key)
+                    found.add(name, ask, price)
     return found
 
 
-def expect(plan: Plan, store: Store) -> dict[str, Any]:
-    """Calls, tokens and price of what a plan has left, as JSON types."""
-    if plan.judge is None or not asks_models(plan.judge):
+def expect(plans: Sequence[Plan], store: Store) -> dict[str, Any]:
+    """Calls, tokens and price of what plans have left, as JSON types."""
+    found = estimate(plans, store)
+    if not found.calls:
         return {"calls": 0, "cost": 0.0}
-    found = estimate(plan, store, plan.judge, price)
     tokens = {"input_tokens": found.tokens.input_tokens, "output_tokens": found.tokens.output_tokens}
     return {"calls": found.calls, "calls_by_question": found.by_question, "cost": found.cost, **tokens}
 

@@ -114,12 +114,12 @@ class Calling:
 
 
 def calling_of(
-    judge: Judge | None, *, concurrency: int = 16, max_cost: float | None = None, timeout: float = 120.0
+    *judges: Judge | None, concurrency: int = 16, max_cost: float | None = None, timeout: float = 120.0
 ) -> Calling | None:
-    """How the models of a judge are called; None for a judge that asks none.
+    """How the models of judges are called, what may be spent among them all; None where no judge asks a model.
 
     Args:
-        judge: who judges.
+        judges: who judges.
         concurrency: calls in flight to one model at one place, at most.
         max_cost: US dollars that may be spent now; None = no bound.
         timeout: seconds for one call.
@@ -132,10 +132,11 @@ def calling_of(
         raise UsageError(
             f"concurrency, timeout and max_cost must be above 0, got {concurrency}, {timeout:g}, {max_cost}."
         )
-    if judge is None or not asks_models(judge):
+    names = [name for judge in judges if asks_models(judge) for name in judge.models()]
+    if not names:
         return None
     budget = Budget(max_cost, price)
-    for name in judge.models():
+    for name in names:
         budget.check(name)
     return Calling(build_model, budget, concurrency, Patience(call=timeout))
 

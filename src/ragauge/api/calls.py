@@ -1,0 +1,56 @@
+"""How models are called: the options that every verb takes which asks models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from ragauge.engine.models import Calling
+    from ragauge.judging.judge import Judge
+
+
+class CallOptions(TypedDict, total=False):
+    """The fields of `Calls` as keyword arguments of a verb; any of them may be left out."""
+
+    concurrency: int
+    max_cost: float | None
+    timeout: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """How models are called.
+
+    Attributes:
+        concurrency: calls in flight to one model, at most.
+        max_cost: US dollars that may be spent now, never exceeded; what is left is pending. None = no bound.
+        timeout: seconds for one call.
+    """
+
+    concurrency: int = 16
+    max_cost: float | None = None
+    timeout: float = 120.0
+
+    @staticmethod
+    def given(verb: str, options: CallOptions) -> Calls:
+        """The options that a verb was given. TypeError for a keyword that the verb does not know."""
+        known = {field.name for field in fields(Calls)}
+        for name in options:
+            if name not in known:
+                raise TypeError(f"{verb}() got an unexpected keyword argument {name!r}")
+        return Calls(**options)
+
+    def of(self, *judges: Judge | None) -> Calling | None:
+        """The means of calling these judges' models, shared by all; None where no judge asks a model.
+
+        Raises:
+            UsageError: an option out of its range.
+            RagaugeError: a bound on cost, and a model whose price is unknown.
+        """
+        from ragauge.engine.models import calling_of
+
+        return calling_of(*judges, concurrency=self.concurrency, max_cost=self.max_cost, timeout=self.timeout)
+
+
+USUAL = Calls()
