@@ -116,3 +116,29 @@ def test_loading_is_lazy_and_leaves_logging_alone() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert logging.getLogger().level == logging.WARNING
+
+
+GROWTH = """
+import random
+from pathlib import Path
+from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+
+def megabytes():
+    return int(Path("/proc/self/smaps_rollup").read_text().split("Anonymous:")[1].split()[0]) / 1024
+
+draw, embedder = random.Random(3), WordLlamaEmbedder()
+words = [f"{one}{two}" for one in ("mar", "lon", "ter", "vis") for two in ("do", "ran", "pel", "tic")]
+sizes = []
+for _ in range(2):
+    for _ in range(2_000):
+        embedder.embed([" ".join(draw.choices(words, k=20))])
+    sizes.append(megabytes())
+print(sizes[1] - sizes[0])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="the kernel does not tell anonymous memory")
+def test_texts_are_not_kept() -> None:
+    """Another 2,000 different texts leave no memory behind: the tokenizer would keep about 5 kB of each."""
+    done = subprocess.run([sys.executable, "-c", GROWTH], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 2
