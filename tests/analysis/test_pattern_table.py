@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pytest
-from tests.analysis.test_diagnose import causes, summary
+from tests.analysis.test_diagnose import causes, said, summary
 
 from ragauge.analysis.causes.table import ROWS as CAUSE_ROWS
 from ragauge.analysis.diagnose import confidence_in, diagnose
@@ -126,7 +126,7 @@ def test_row_fires_against_starting_points(row: Row) -> None:
     assert row.causes <= set(match.pattern.causes)
     assert row.says in " ".join([match.reading, match.pattern.fix, match.pattern.leave, match.pattern.again])
     assert match.against == "starting points"
-    assert match.numbers.count("starting point (") == len(row.when)
+    assert said(match).count("starting point (") == len(row.when)
     for step in beside(row, {"on": "", "absent": ""}):
         assert not fires(matches(planted(step)), row), step
 
@@ -139,7 +139,7 @@ def test_row_fires_against_a_baseline(row: Row) -> None:
     assert row.causes <= set(match.pattern.causes)
     assert match.against == "baseline"
     assert match.reading == match.pattern.changed
-    assert "starting point" not in match.numbers
+    assert "starting point" not in said(match)
     for step in beside(row, {"absent": ""}):
         assert not fires(matches(planted(row.when), against=against(changed(step))), row), step
 
@@ -189,7 +189,7 @@ def test_oracle_passages(metric: str, there: str, own: str, name: str | None) ->
         fix = f"{held[0].reading} {held[0].pattern.fix}"
         assert ("prompt" in fix and "model" in fix) if there == "low" else "retrieval" in fix
         assert held[0].against == ("starting points" if there == "low" else "oracle passages")
-        assert f"{metric} on oracle passages {planted({metric: there})[0].mean:.2f}" in held[0].numbers
+        assert f"{metric} on oracle passages {planted({metric: there})[0].mean:.2f}" in said(held[0])
 
 
 def test_oracle_passages_are_read_by_the_first_clear_metric() -> None:
@@ -236,8 +236,8 @@ def test_more_context_confuses(shifts: dict[str, float], k: str, held: bool) -> 
         assert bool(named) == expected
         if named:
             assert named[0].pattern.causes == ("noise",)
-            assert k in named[0].numbers
-            assert all(name in named[0].numbers for name in shifts)
+            assert named[0].more == k
+            assert all(name in said(named[0]) for name in shifts)
 
 
 PRODUCTION = [
@@ -289,8 +289,11 @@ def test_findings_carry_what_they_rest_on() -> None:
         ("faithfulness", "high", 0.0), ("context_recall", "low", -0.2),
     ]     # fmt: skip
     assert "In main it was 0 of 0 failures." in finding.evidence
-    assert "context_recall fell, from 0.90 to 0.70, a difference of −0.20 [−0.23, −0.17]" in finding.evidence
-    assert "faithfulness did not fall, from 0.50 to 0.50" in finding.evidence
+    assert "retrieval got worse." in finding.evidence
+    assert said(finding) == (
+        "faithfulness did not fall, 0.50 → 0.50, 0.00 [−0.03, +0.03], "
+        "context_recall fell, 0.90 → 0.70, −0.20 [−0.23, −0.17]"
+    )
     assert finding.leave
     assert finding.measure_again
     alone = diagnose([], {}, causes({}), 200, against=held)

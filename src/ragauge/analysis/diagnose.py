@@ -13,10 +13,11 @@ from ragauge.analysis.concentration import Concentration, concentrated
 from ragauge.analysis.frames import failures
 from ragauge.analysis.overview import Baseline
 from ragauge.analysis.patterns import STRENGTH, WORKING, Match, matches
-from ragauge.analysis.readings import Against
+from ragauge.analysis.readings import BASELINE, Against
 from ragauge.analysis.scorecard import Finding, Summary
 from ragauge.analysis.segments import BySegment
 from ragauge.analysis.starting_points import estimate, measured
+from ragauge.analysis.worse import got_worse
 from ragauge.metrics.catalogue import parse, questions
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ def diagnose(
     A finding is a cause of at least 10 % of the failed examples or of three, with the segment where it is
     concentrated; or a pattern of metrics that changed against a baseline or, without one, lie wholly below or above
     their starting points. A pattern that goes with such causes adds its reading to the most frequent one, and they
-    count as one problem: they are placed together, by what they explain jointly.
+    count as one problem: they are placed together, by what they explain jointly. What got worse against a baseline
+    beyond them is named after them, so that no regression stays unsaid.
 
     Args:
         summaries: over all examples.
@@ -76,7 +78,13 @@ def diagnose(
     jointly = {cause: max([finding.explains, *_together(cause, held, found)]) for cause, finding in found.items()}
     ranked = sorted(found.values(), key=lambda finding: (-jointly[finding.cause], -finding.explains))
     working = [_of_pattern(match, counts, failed.height, judge_id) for match in held if match.pattern.name == WORKING]
-    return (*ranked, *_unexplained(failed), *working)
+    worse = [] if before is None else got_worse(before, _named(ranked), failed.height, judge_id)
+    return (*ranked, *worse, *_unexplained(failed), *working)
+
+
+def _named(findings: Sequence[Finding]) -> set[str]:
+    """The metrics whose change against the baseline findings speak of."""
+    return {one.metric for finding in findings for one in finding.readings if one.against == BASELINE}
 
 
 def _together(cause: str, held: Sequence[Match], found: Mapping[str, Finding]) -> list[int]:
@@ -206,7 +214,8 @@ def confidence_in(match: Match, judge_id: str) -> str:
 def _joined(finding: Finding, match: Match) -> Finding:
     """A finding with a pattern's reading added."""
     pattern = match.pattern
-    reading = f"{match.reading[0].upper()}{match.reading[1:]} ({match.numbers})."
+    more = f" ({match.more})" if match.more else ""
+    reading = f"{match.reading[0].upper()}{match.reading[1:]}{more}."
     return replace(
         finding,
         evidence=f"{finding.evidence} {reading}",
@@ -222,7 +231,7 @@ def _of_pattern(match: Match, counts: Counter[Any], n_failed: int, judge_id: str
     return Finding(
         cause=pattern.subject,
         headline=match.reading,
-        evidence=f"{match.numbers[0].upper()}{match.numbers[1:]}.",
+        evidence=f"{match.more}." if match.more else "",     # begins with a setting's name
         fix=pattern.fix,
         leave=pattern.leave,
         measure_again=pattern.again,

@@ -14,7 +14,6 @@ from ragauge.analysis.readings import (
     against_point,
     against_run,
     rose,
-    words,
 )
 from ragauge.analysis.scorecard import Reading, Summary
 
@@ -32,13 +31,13 @@ class Match(NamedTuple):
     Attributes:
         pattern: which.
         readings: the metrics that it rests on.
-        numbers: the same in words.
+        more: how more passages are handed on than in the baseline, where it rests on that; else "".
         reading: what it means here: against a baseline, or of this run alone.
     """
 
     pattern: Pattern
     readings: tuple[Reading, ...]
-    numbers: str
+    more: str
     reading: str
 
     @property
@@ -88,9 +87,8 @@ def _held(pattern: Pattern, summaries: Sequence[Summary], against: Against) -> M
     known = tuple(reading for reading in readings if reading is not None)
     if not known or len(known) < len(readings):
         return None
-    numbers = ", ".join([*map(words, known), *([more] if more else [])])
     changed = pattern.changed if baseline is not None else ""
-    return Match(pattern, known, numbers, changed or pattern.reading)
+    return Match(pattern, known, more, changed or pattern.reading)
 
 
 def _of_oracle(pattern: Pattern, against: Against) -> list[Reading | None]:

@@ -100,6 +100,12 @@ def rose(names: Sequence[str], changes: Sequence[Change], source: str) -> Readin
     return None
 
 
+def changed(change: Change, source: str) -> Reading | None:
+    """A change against the baseline as a reading; None without an interval."""
+    rises = change.difference.mean is not None and change.difference.mean > 0
+    return _reading(change, "high" if rises else "low", source, BASELINE)
+
+
 def _reading(change: Change, level: str, source: str, against: str) -> Reading | None:
     found = change.difference
     if found.interval is None:
@@ -118,10 +124,10 @@ def words(reading: Reading) -> str:
         where = " on oracle passages" if reading.of == "oracle" else ""
         head = f"{reading.metric}{where} {mean} [{_number(low)}, {_number(high)}]"
         return f"{head} is {side} {point}, the {STARTING} ({reading.source})"
-    difference = f"a difference of {_signed(reading.difference)} [{_signed(low)}, {_signed(high)}]"
+    difference = f"{signed(reading.difference)} [{signed(low)}, {signed(high)}]"
     if reading.against == ORACLE:
-        return f"{reading.metric} is {mean} on own retrieval and {point} on oracle passages, {difference}"
-    return f"{reading.metric} {_moved(reading)}, from {point} to {mean}, {difference}"
+        return f"{reading.metric} {mean} on own retrieval, {point} on oracle passages, {difference}"
+    return f"{reading.metric} {_moved(reading)}, {point} → {mean}, {difference}"
 
 
 def _moved(reading: Reading) -> str:
@@ -137,6 +143,7 @@ def _number(value: float) -> str:
     return f"{value:.2f}" if abs(value) < 100 else f"{value:,.0f}"
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
+    """A difference with its sign: −0.40, +120, 0.00."""
     shown = _number(abs(value))
     return shown if not shown.strip("0.,") else f"{'−' if value < 0 else '+'}{shown}"

@@ -87,7 +87,7 @@ class Finding:
     Attributes:
         cause: name of the pattern or cause, such as retrieval_miss.
         headline: one sentence a person understands, with numbers and intervals.
-        evidence: the numbers that it rests on, in words.
+        evidence: the counts that it rests on and what the patterns in it mean, in words; their numbers are `readings`.
         fix: what to try first.
         leave: what not to touch yet.
         measure_again: what to look at after the fix.
@@ -97,7 +97,7 @@ class Finding:
         confidence: high, medium or low.
         against: "baseline", "oracle passages" or "starting points" where a pattern was read against them; "" for
             counts alone.
-        readings: the metrics that the patterns in it rest on.
+        readings: the metrics that the patterns in it rest on; `readings.words` says one in words.
     """
 
     cause: str
