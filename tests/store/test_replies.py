@@ -112,7 +112,9 @@ class RepliesContract:
             [(MODEL, "agree", 1, 0), (MODEL, "cover", 1, 1), (ELSEWHERE, "agree", 1, 0)], key=str
         )
         assert all(one.bytes > 50 for one in store.replies.groups())
-        assert store.replies.prune(before="2000-01-01") == 0
+        assert store.replies.prune(before="2000-01-01") == store.replies.matching(before="2000-01-01") == 0
+        assert store.replies.matching(model=str(MODEL)) == 2
+        assert store.replies.matching(failed_only=True) == 1
         assert store.replies.prune(failed_only=True) == 1
         assert store.replies.prune(model=str(MODEL), question="agree") == 1
         assert [one.model for one in store.replies.groups()] == [ELSEWHERE]

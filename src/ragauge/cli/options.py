@@ -70,6 +70,7 @@ Variant = Annotated[
 ]
 Traffic = Annotated[bool, typer.Option("--traffic", help="The responses are production traffic, not an eval set's.")]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
 
 

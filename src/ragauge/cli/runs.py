@@ -67,7 +67,7 @@ def export(
 def delete(
     run: Annotated[str, typer.Argument(help="A stored run: id or name.")],
     store: options.Store = "",
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: options.Yes = False,
 ) -> None:
     """Delete a run with its scores. Texts and evidence that other runs use stay."""
     from ragauge.api.runs import open_run

@@ -94,6 +94,9 @@ class Replies(Protocol):
             failed_only: only failed ones.
         """
 
+    def matching(self, *, model: str = "", question: str = "", before: str = "", failed_only: bool = False) -> int:
+        """How many replies `prune` would remove."""
+
     def lines(self) -> Iterator[Mapping[str, Any]]:
         """Every reply as JSON types, with its ask, for a file that another store can read in."""
 

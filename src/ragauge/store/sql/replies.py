@@ -61,14 +61,14 @@ class SqlReplies:
     def prune(self, *, model: str = "", question: str = "", before: str = "", failed_only: bool = False) -> int:
         """Removes replies that match all that is given; returns how many."""
         with self._database.write() as connection:
-            numbers = [number for number, name in named(connection).items() if not model or str(name) == model]
-            wanted: list[ColumnElement[bool]] = [
-                table.c.model_no.in_(numbers),
-                table.c.question == question if question else true(),
-                table.c.at < before if before else true(),
-                table.c.failed == 1 if failed_only else true(),
-            ]
-            return connection.execute(delete(table).where(and_(*wanted))).rowcount
+            wanted = _matching(connection, model, question, before, failed_only)
+            return connection.execute(delete(table).where(wanted)).rowcount
+
+    def matching(self, *, model: str = "", question: str = "", before: str = "", failed_only: bool = False) -> int:
+        """How many replies `prune` would remove."""
+        with self._database.read() as connection:
+            wanted = _matching(connection, model, question, before, failed_only)
+            return connection.execute(select(func.count()).select_from(table).where(wanted)).scalar_one()
 
     def lines(self) -> Iterator[Mapping[str, Any]]:
         """Every reply as JSON types, with its ask."""
@@ -114,6 +114,18 @@ class SqlReplies:
             ),
             rows,
         )
+
+
+def _matching(
+    connection: Connection, model: str, question: str, before: str, failed_only: bool
+) -> ColumnElement[bool]:
+    numbers = [number for number, name in named(connection).items() if not model or str(name) == model]
+    return and_(
+        table.c.model_no.in_(numbers),
+        table.c.question == question if question else true(),
+        table.c.at < before if before else true(),
+        table.c.failed == 1 if failed_only else true(),
+    )
 
 
 def _by_key(connection: Connection, keys: Collection[str]) -> dict[str, Reply]:

@@ -1,0 +1,193 @@
+"""What models said, kept once for all runs: listed, removed, carried to another store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.files import make_folder
+from ragauge.api.sources import store_url
+from ragauge.errors import DataError, UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.store.call_contracts import ReplyInfo
+    from ragauge.store.open import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Which replies: those that match all that is given; everything where nothing is.
+
+    Attributes:
+        model: as `ragauge cache` lists it, such as openai:gpt-5-mini.
+        question: such as verify_answer.
+        before: a date or time; older ones. Without a zone it is UTC.
+        failed: only those in which the model gave nothing to read: filtered, cut off.
+    """
+
+    model: str = ""
+    question: str = ""
+    before: str = ""
+    failed: bool = False
+
+
+def listed(store: str | None = None) -> list[dict[str, Any]]:
+    """The stored replies by model and question, as JSON types."""
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        return [_row(group) for group in opened.replies.groups()]
+
+
+def _row(group: ReplyInfo) -> dict[str, Any]:
+    return {
+        "model": str(group.model), "question": group.question, "replies": group.n, "failed": group.failed,
+        "bytes": group.bytes, "first": group.first, "last": group.last,
+    }     # fmt: skip
+
+
+def count(which: Which, store: str | None = None) -> int:
+    """How many replies match.
+
+    Raises:
+        UnknownName: no reply is by this model, or to this question.
+        UsageError: a date that cannot be read.
+    """
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        return opened.replies.matching(**_conditions(which, opened))
+
+
+def prune(which: Which, store: str | None = None) -> int:
+    """Removes the replies that match; returns how many. Evidence and scores that were read from them stay.
+
+    Raises:
+        UnknownName: no reply is by this model, or to this question.
+        UsageError: a date that cannot be read.
+    """
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        return opened.replies.prune(**_conditions(which, opened))
+
+
+def _conditions(which: Which, store: Store) -> dict[str, Any]:
+    groups = store.replies.groups()
+    models, questions = {str(group.model) for group in groups}, {group.question for group in groups}
+    if which.model and which.model not in models:
+        raise UnknownName("stored reply by the model", which.model, models)
+    if which.question and which.question not in questions:
+        raise UnknownName("stored reply to the question", which.question, questions)
+    return {
+        "model": which.model, "question": which.question, "before": _moment(which.before),
+        "failed_only": which.failed,
+    }     # fmt: skip
+
+
+def _moment(text: str) -> str:
+    """A date or time as the store writes it."""
+    if not text:
+        return ""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"--before: expected a date such as 2026-01-31, got {text!r}.") from None
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return aware.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def export(path: Path, store: str | None = None) -> int:
+    """Writes every reply with its ask as a JSON line, whole or not at all; returns how many.
+
+    Raises:
+        UsageError: the file's name does not end in .jsonl or .jsonl.gz.
+    """
+    from ragauge.data.writers.whole import written
+    from ragauge.store.open import open_store
+
+    if not path.name.lower().endswith((".jsonl", ".jsonl.gz")):
+        raise UsageError(f"{path}: expected a file that ends in .jsonl or .jsonl.gz.")
+    make_folder(path)
+    n = 0
+    with open_store(store_url(store)) as opened, written(path) as file:
+        for line in opened.replies.lines():
+            file.write(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n")
+            n += 1
+    return n
+
+
+def take_in(path: Path, store: str | None = None) -> tuple[int, int]:
+    """Reads such a file in, all of it or nothing: (added, already there).
+
+    Raises:
+        DataError: a line that is none, or whose key does not follow from its ask.
+    """
+    from ragauge.store.open import open_store
+
+    if not path.is_file():
+        raise DataError("no such file.", source=str(path), hint="ragauge cache export FILE.jsonl writes one.")
+    with open_store(store_url(store)) as opened:
+        try:
+            return opened.replies.add_lines(_lines(path))
+        except DataError as error:
+            raise error if error.source else DataError(str(error), source=str(path)) from None
+
+
+def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
+    from ragauge.data.readers.lines import lines
+
+    for n, text in lines(path):
+        if not text.strip():
+            continue
+        try:
+            found = json.loads(text)
+        except ValueError as error:
+            raise DataError(f"is no JSON: {error}.", source=str(path), line=n) from None
+        if not isinstance(found, dict):
+            raise DataError(f"expected an object, got {type(found).__name__}.", source=str(path), line=n)
+        yield found
+
+
+def size(count: int) -> str:
+    """Bytes as people read them.
+
+    >>> size(900), size(1_234), size(56_700_000)
+    ('900 B', '1.2 kB', '56.7 MB')
+    """
+    if count < 1_000:
+        return f"{count} B"
+    for unit, power in (("kB", 1), ("MB", 2), ("GB", 3)):
+        if count < 1_000 ** (power + 1) or unit == "GB":
+            return f"{count / 1_000**power:.1f} {unit}"
+    raise AssertionError
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """The list for a terminal."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from ragauge.reporting.words import safe
+
+    if not rows:
+        return Text("No replies are stored yet. A model judge brings them: ragauge evaluate FILE --judge openai:MODEL")
+    found = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=len(rows) > 1)
+    total = {name: sum(row[name] for row in rows) for name in ("replies", "failed", "bytes")}
+    found.add_column("model", "in all", overflow="fold")
+    found.add_column("question", no_wrap=True)
+    for name in ("replies", "failed"):
+        found.add_column(name, f"{total[name]:,}", justify="right", no_wrap=True)
+    found.add_column("size", size(total["bytes"]), justify="right", no_wrap=True)
+    for name in ("first", "last"):
+        found.add_column(name, no_wrap=True)
+    for row in rows:
+        times = (row[name][:16].replace("T", " ") for name in ("first", "last"))
+        numbers = f"{row['replies']:,}", f"{row['failed']:,}", size(row["bytes"])
+        found.add_row(Text(safe(row["model"])), row["question"], *numbers, *times)
+    return found
