@@ -117,7 +117,7 @@ def test_case_54_too_many_requests_lower_concurrency(store: str) -> None:
         assert server.met["rate_limited"] < 90
     assert [card[name].scored for name in NAMES] == [30] * 4
     with open_store(store) as opened:
-        outcomes = {spent.failed > 0 for spent in opened.calls.spent()}
+        outcomes = {spent.paid.failed > 0 for spent in opened.calls.spent()}
         assert outcomes == {True}
         assert all(line["reply"]["status"] == "ok" for line in opened.replies.lines())
 
@@ -191,8 +191,8 @@ def test_case_56_cost_is_a_hard_stop(store: str, tmp_path: Path, monkeypatch: py
         assert whole.card.pending == 0
     with open_store(store) as opened:
         spent = opened.calls.spent()
-        assert sum(one.cost or 0.0 for one in spent) == pytest.approx(paid + whole.card.took["cost"])
-        assert all(one.input_tokens > 0 for one in spent)
+        assert sum(one.paid.cost for one in spent) == pytest.approx(paid + whole.card.took["cost"])
+        assert all(one.paid.input_tokens > 0 for one in spent)
 
 
 def test_a_bound_needs_a_price(store: str) -> None:

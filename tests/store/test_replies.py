@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from ragauge.analysis.paid import Paid
 from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
 from ragauge.data.example import Example
 from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.errors import DataError
-from ragauge.store.call_contracts import Call
-from ragauge.store.contracts import Record
+from ragauge.metrics.base import Measured
+from ragauge.store.call_contracts import Call, Spent
+from ragauge.store.contracts import Column, Record
 from ragauge.store.open import Store, open_store
 
 MODEL = ModelName("openai-chat", "small", "http://127.0.0.1:8080/v1")
@@ -125,28 +126,32 @@ class CallsContract:
     """What every record of attempts does. A back end supplies `store`."""
 
     def test_spending(self, store: Store) -> None:
-        """Attempts add up by model and question within their run; an unknown price is counted, never 0."""
+        """Attempts add up by model, question and judge within their run; an unknown price is counted, never 0."""
         pairs: list[Record] = [(Example(q, "?"), Response(q, answer="a")) for q in ("q0", "q1")]
         run_id = store.runs.import_run(Run("", "r"), pairs).run_id
         (first, _), (second, _) = store.runs.order(run_id)
 
         def call(n: int, outcome: str = "ok", **more: Any) -> Call:
-            return Call(KEY, "agree", MODEL, outcome, n, run_id, **more)
+            return Call(KEY, "agree", MODEL, outcome, n, run_id, judge_id="j", **more)
 
         usage = Usage(100, 10, 5)
         store.calls.add([
             call(first, usage=usage, cost=0.5),
             call(first, "rate_limited"),
+            call(first, "failed", usage=usage, cost=0.25),
             call(second, usage=usage),
             Call(KEY, "agree", MODEL, "ok", usage=usage, cost=9.0),
         ])  # fmt: skip
-        (spent,) = store.calls.spent(run_id)
-        assert (spent.calls, spent.failed, spent.input_tokens, spent.output_tokens) == (3, 1, 200, 20)
-        assert (spent.cached_tokens, spent.cost, spent.unpriced) == (10, 0.5, 1)
-        assert store.calls.spent()[0].cost == 9.5
-        names = {q: n for n, q in zip((first, second), _ids(store, run_id, (first, second)), strict=True)}
-        expected: Mapping[int, float | None] = {first: 0.5, second: None}
-        assert store.calls.by_response(run_id) == {(q, 0): expected[n] for q, n in names.items()}
+        on_first = Paid(3, 2, 2, 200, 20, 10, 0.75, 0)
+        on_second = Paid(1, 0, 1, 100, 10, 5, 0.0, 1)
+        assert store.calls.spent(run_id) == [Spent(MODEL, "agree", "j", on_first + on_second)]
+        assert store.calls.spent(run_id, "j") == store.calls.spent(run_id)
+        assert store.calls.spent(run_id, "another") == []
+        assert {(one.judge_id, one.paid.cost) for one in store.calls.spent()} == {("j", 0.75), ("", 9.0)}
+        names = _ids(store, run_id, (first, second))
+        assert store.calls.by_response(run_id) == {(names[0], 0): on_first, (names[1], 0): on_second}
+        assert store.calls.by_response(run_id, "another") == {}
+        assert (on_first.known_cost, on_second.known_cost) == (0.75, None)
 
     def test_nothing_spent(self, store: Store) -> None:
         """Where nothing was asked nothing is listed, and adding nothing does nothing."""
@@ -159,8 +164,30 @@ class CallsContract:
         store.calls.add([Call(KEY, "agree", MODEL, "ok", store.runs.order(run_id)[0][0], run_id, Usage(1, 1), 1.0)])
         store.replies.put([(MODEL, ASK, REPLY)])
         store.runs.delete(run_id)
-        assert store.calls.spent()[0].cost == 1.0
+        assert store.calls.spent()[0].paid.cost == 1.0
         assert store.replies.get([KEY])
+
+
+class JudgesContract:
+    """What every store knows about judges. A back end supplies `store`."""
+
+    def test_specs(self, store: Store) -> None:
+        """A judge's spec is kept, the last one given; of a judge that is not known there is none."""
+        assert store.judges.spec("j#1") is None
+        for spec in ("openai:a", "openai:b\x1b"):
+            store.judges.keep("j#1", spec)
+        assert store.judges.spec("j#1") == "openai:b\x1b"
+        assert store.judges.spec("j#2") is None
+
+    def test_repeats(self, store: Store) -> None:
+        """The askings of a judge that scored a run are listed, each once; another judge's are not."""
+        run_id = store.runs.import_run(Run("", "r"), [(Example("q", "?"), Response("q", answer="a"))]).run_id
+        number = store.runs.order(run_id)[0][0]
+        scored = Measured.of(1.0)
+        for judge, repeat in (("j", 2), ("j", 0), ("k", 1), ("j", 2)):
+            store.scores.write(run_id, [Column("faithfulness", 1, judge, repeat)], [(number, [scored])])
+        assert store.judges.repeats(run_id, "j") == [0, 2]
+        assert store.judges.repeats(run_id, "nobody") == []
 
 
 def _ids(store: Store, run_id: str, numbers: tuple[int, ...]) -> list[str]:
@@ -179,6 +206,12 @@ class TestSqliteReplies(RepliesContract):
 
 
 class TestSqliteCalls(CallsContract):
+    @pytest.fixture
+    def store(self, sqlite_store: Store) -> Store:
+        return sqlite_store
+
+
+class TestSqliteJudges(JudgesContract):
     @pytest.fixture
     def store(self, sqlite_store: Store) -> Store:
         return sqlite_store

@@ -42,6 +42,7 @@ class Purpose:
 
     run_id: str = ""
     response_no: int | None = None
+    judge_id: str = ""
 
 
 @dataclass
@@ -163,7 +164,7 @@ class Caller:
         started = time.perf_counter()
         seconds = min(self._patience.call, left)
         self.counts.calls += 1
-        call = Call(key, ask.question, name, "", purpose.response_no, purpose.run_id)
+        call = Call(key, ask.question, name, "", purpose.response_no, purpose.run_id, judge_id=purpose.judge_id)
         try:
             async with asyncio.timeout(seconds):
                 reply = await self._models(name).reply(ask, seconds)

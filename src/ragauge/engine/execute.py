@@ -103,6 +103,8 @@ async def execute(
         raise UsageError(f"workers must be at least 1, got {workers}.")
     if plan.listing is not None and plan.listing != store.listings.read(plan.run_id):
         store.listings.write(plan.run_id, plan.listing)     # before workers read it
+    if plan.judge is not None and (spec := spec_of(plan.judge)) is not None:
+        store.judges.keep(plan.judge.judge_id, spec)
     todo = min(plan.pending, plan.pending if limit is None else max(0, limit))
     pool = _models(plan, store, calling) or _pool(plan, store, workers, todo)
     execution = _Execution(plan, store, pool, todo, progress)

@@ -152,6 +152,7 @@ class Models:
         self.notes: list[str] = []
         self.workers = max(2, AHEAD * calling.concurrency // SMALLEST)
         self._work, self._judge, self._calling, self._store, self._run_id = work, judge, calling, store, run_id
+        self._judge_id = judge.judge_id
         self._loop = asyncio.get_running_loop()
         self._ledger = Ledger(store)
         self.caller = Caller(self._ledger, calling.model, calling.limiter, calling.budget, calling.patience)
@@ -210,7 +211,7 @@ class Models:
                 return Outcome(done.value, reply_keys=tuple(keys), partial=lacking)
             except Exception as error:
                 return Outcome(None, told(error))
-            replies = await self._answer(asks, Purpose(self._run_id, job.response_no))
+            replies = await self._answer(asks, Purpose(self._run_id, job.response_no, self._judge_id))
             keys += [reply.key for reply in replies if reply.key]
             lacking = lacking or any(reply.status == "failed" and not reply.key for reply in replies)
 

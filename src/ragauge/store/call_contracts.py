@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ragauge.analysis.paid import Paid
 from ragauge.data.ask import Ask, ModelName, Reply, Usage
 
 
@@ -26,6 +27,7 @@ class Call:
         cost: in US dollars; None when unknown.
         latency_ms: of this attempt.
         at: when it ended, ISO 8601.
+        judge_id: who asked; "" where no judge did.
     """
 
     key: str
@@ -38,6 +40,7 @@ class Call:
     cost: float | None = None
     latency_ms: float | None = None
     at: str = ""
+    judge_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +58,19 @@ class ReplyInfo:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Calls of one model for one question within one run."""
+    """Calls of one model for one question, by one judge.
+
+    Attributes:
+        model: as asked.
+        question: such as verify_answer.
+        judge_id: who asked; "" where no judge did.
+        paid: what they came to.
+    """
 
     model: ModelName
     question: str
-    calls: int
-    failed: int
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
-    cost: float | None
-    unpriced: int     # calls whose price is unknown; cost leaves them out
+    judge_id: str
+    paid: Paid
 
 
 class Replies(Protocol):
@@ -110,8 +115,31 @@ class Calls(Protocol):
     def add(self, calls: Sequence[Call]) -> None:
         """Records attempts, durably."""
 
-    def spent(self, run_id: str | None = None) -> builtins.list[Spent]:
-        """Tokens and cost by model and question, of one run or of all."""
+    def spent(self, run_id: str | None = None, judge_id: str | None = None) -> builtins.list[Spent]:
+        """Tokens and cost by model, question and judge.
 
-    def by_response(self, run_id: str) -> dict[tuple[str, int], float | None]:
-        """Cost by (query_id, repeat) of the responses that calls were made for; None where a price is unknown."""
+        Args:
+            run_id: of this run; None = of all, and of calls made for none.
+            judge_id: by this judge; None = by all.
+        """
+
+    def by_response(self, run_id: str, judge_id: str | None = None) -> dict[tuple[str, int], Paid]:
+        """(query_id, repeat) -> what was paid for it, in example order; responses without a call are left out.
+
+        Args:
+            run_id: of this run.
+            judge_id: by this judge; None = by all.
+        """
+
+
+class Judges(Protocol):
+    """What is known about judges."""
+
+    def keep(self, judge_id: str, spec: str) -> None:
+        """Keeps the spec that a judge is built from: a text that names no key."""
+
+    def spec(self, judge_id: str) -> str | None:
+        """The spec that a judge is built from; None where none is known."""
+
+    def repeats(self, run_id: str, judge_id: str) -> builtins.list[int]:
+        """Which askings of a judge have scored this run, ascending."""

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from ragauge.errors import StoreError, UsageError
-from ragauge.store.call_contracts import Calls, Replies
+from ragauge.store.call_contracts import Calls, Judges, Replies
 from ragauge.store.contracts import Causes, Evidences, Runs, Scores, Sets, Summaries, Texts
 from ragauge.store.listing_contracts import Listings
 
@@ -38,6 +38,7 @@ class Store:
         summaries: the last summary of each run.
         replies: what models said.
         calls: every attempt at a model.
+        judges: what is known about judges.
         listings: what is in the index of each run's system, where that is known.
     """
 
@@ -51,6 +52,7 @@ class Store:
     summaries: Summaries
     replies: Replies
     calls: Calls
+    judges: Judges
     listings: Listings
     _database: Database
 
@@ -92,6 +94,7 @@ def open_store(url: str = DEFAULT_URL) -> Store:
     from ragauge.store.sql.causes import SqlCauses
     from ragauge.store.sql.database import Database, use_write_ahead_log
     from ragauge.store.sql.evidence import SqlEvidence
+    from ragauge.store.sql.judges import SqlJudges
     from ragauge.store.sql.listings import SqlListings
     from ragauge.store.sql.replies import SqlReplies
     from ragauge.store.sql.runs import SqlRuns
@@ -118,6 +121,7 @@ def open_store(url: str = DEFAULT_URL) -> Store:
         summaries=SqlSummaries(database),
         replies=SqlReplies(database),
         calls=SqlCalls(database),
+        judges=SqlJudges(database),
         listings=SqlListings(database),
         _database=database,
     )

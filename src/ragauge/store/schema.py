@@ -150,6 +150,7 @@ judges = Table(
     metadata,
     Column("judge_no", Key, primary_key=True),
     Column("judge_id", Words, nullable=False, unique=True),  # "" for scores that no judge was asked for
+    Column("spec", Words),  # the text that the judge is built from, where it has one
 )
 
 metrics = Table(
@@ -285,6 +286,7 @@ calls = Table(
     Column("cost", Float),
     Column("latency_ms", Float),
     Column("at", Text, nullable=False),
+    Column("judge_no", Key),  # who asked; NULL where no judge did
     Index("calls_by_run", "run_no", "response_no"),
 )
 

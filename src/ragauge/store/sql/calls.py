@@ -5,15 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, case, func, select
+from sqlalchemy import ColumnElement, Connection, case, false, func, select
 
+from ragauge.analysis.paid import Paid
 from ragauge.store.call_contracts import Call, Spent
 from ragauge.store.schema import calls as table
-from ragauge.store.schema import responses
+from ragauge.store.schema import judges, responses
 from ragauge.store.sql.clock import now
 from ragauge.store.sql.database import Database
 from ragauge.store.sql.models import model_nos, named
-from ragauge.store.sql.names import run_no
+from ragauge.store.sql.names import NOBODY, judge_no, put_judges, run_no
+
+
+def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.sum(case((condition, 1), else_=0))
+
+
+# the fields of Paid, in their order
+PAID = (
+    func.count(table.c.call_no),
+    _count(table.c.outcome != "ok"),
+    _count(table.c.outcome.in_(("ok", "failed"))),
+    *(func.coalesce(func.sum(table.c[f"{kind}_tokens"]), 0) for kind in ("input", "output", "cached")),
+    func.coalesce(func.sum(table.c.cost), 0.0),
+    _count(table.c.input_tokens.is_not(None) & table.c.cost.is_(None)),
+)
 
 
 class SqlCalls:
@@ -28,45 +44,51 @@ class SqlCalls:
             return
         with self._database.write() as connection:
             models = model_nos(self._database, connection, {call.model for call in calls})
-            run_nos = _run_nos(connection, {call.run_id for call in calls if call.run_id})
-            rows = [_row(call, models[call.model], run_nos.get(call.run_id)) for call in calls]
+            asked = put_judges(self._database, connection, {call.judge_id for call in calls if call.judge_id})
+            run_nos = {run_id: run_no(connection, run_id) for run_id in {call.run_id for call in calls} if run_id}
+            rows = [
+                _row(call, models[call.model], run_nos.get(call.run_id), asked.get(call.judge_id)) for call in calls
+            ]
             connection.execute(table.insert(), rows)
 
-    def spent(self, run_id: str | None = None) -> list[Spent]:
-        """Tokens and cost by model and question, of one run or of all."""
-        used = case((table.c.input_tokens.is_not(None), 1), else_=0)
-        priced = case((table.c.cost.is_not(None), 1), else_=0)
-        query = select(
-            table.c.model_no, table.c.question, func.count().label("calls"),
-            func.sum(case((table.c.outcome == "ok", 0), else_=1)).label("failed"),
-            *(func.coalesce(func.sum(table.c[f"{kind}_tokens"]), 0) for kind in ("input", "output", "cached")),
-            func.sum(table.c.cost), func.sum(used * (1 - priced)).label("unpriced"),
-        ).group_by(table.c.model_no, table.c.question)  # fmt: skip
-        with self._database.read() as connection:
-            names = named(connection)
-            if run_id is not None:
-                query = query.where(table.c.run_no == run_no(connection, run_id))
-            rows = connection.execute(query.order_by(table.c.model_no, table.c.question)).all()
-        return [Spent(names[model], *rest) for model, *rest in rows]
-
-    def by_response(self, run_id: str) -> dict[tuple[str, int], float | None]:
-        """Cost by (query_id, repeat); None where the price of a call is unknown."""
-        unpriced = case((table.c.input_tokens.is_not(None) & table.c.cost.is_(None), 1), else_=0)
+    def spent(self, run_id: str | None = None, judge_id: str | None = None) -> list[Spent]:
+        """Tokens and cost by model, question and judge."""
+        group = (table.c.model_no, table.c.question, judges.c.judge_id)
         query = (
-            select(responses.c.query_id, responses.c.repeat, func.sum(table.c.cost), func.sum(unpriced))
-            .join_from(table, responses, responses.c.response_no == table.c.response_no)
-            .group_by(responses.c.query_id, responses.c.repeat)
+            select(*group, *PAID)
+            .outerjoin_from(table, judges, judges.c.judge_no == table.c.judge_no)
+            .group_by(*group)
+            .order_by(*group)
         )
         with self._database.read() as connection:
-            rows = connection.execute(query.where(table.c.run_no == run_no(connection, run_id))).all()
-        return {(query_id, repeat): None if missing else cost or 0.0 for query_id, repeat, cost, missing in rows}
+            names = named(connection)
+            rows = connection.execute(query.where(*_mine(connection, run_id, judge_id))).all()
+        return [Spent(names[model], question, judge or NOBODY, Paid(*paid)) for model, question, judge, *paid in rows]
+
+    def by_response(self, run_id: str, judge_id: str | None = None) -> dict[tuple[str, int], Paid]:
+        """(query_id, repeat) -> what was paid for it, in example order."""
+        query = (
+            select(responses.c.query_id, responses.c.repeat, *PAID)
+            .join_from(table, responses, responses.c.response_no == table.c.response_no)
+            .group_by(responses.c.response_no, responses.c.query_id, responses.c.repeat)
+            .order_by(responses.c.response_no)
+        )
+        with self._database.read() as connection:
+            rows = connection.execute(query.where(*_mine(connection, run_id, judge_id))).all()
+        return {(query_id, repeat): Paid(*paid) for query_id, repeat, *paid in rows}
 
 
-def _run_nos(connection: Connection, run_ids: set[str]) -> dict[str, int]:
-    return {run_id: run_no(connection, run_id) for run_id in run_ids}
+def _mine(connection: Connection, run_id: str | None, judge_id: str | None) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    if run_id is not None:
+        found.append(table.c.run_no == run_no(connection, run_id))
+    if judge_id is not None:
+        number = judge_no(connection, judge_id)
+        found.append(false() if number is None else table.c.judge_no == number)
+    return found
 
 
-def _row(call: Call, model: int, run: int | None) -> dict[str, Any]:
+def _row(call: Call, model: int, run: int | None, judge: int | None) -> dict[str, Any]:
     usage = call.usage
     return {
         "run_no": run, "response_no": call.response_no, "key": bytes.fromhex(call.key), "model_no": model,
@@ -74,5 +96,5 @@ def _row(call: Call, model: int, run: int | None) -> dict[str, Any]:
         "input_tokens": usage.input_tokens if usage else None,
         "output_tokens": usage.output_tokens if usage else None,
         "cached_tokens": usage.cached_tokens if usage else None,
-        "cost": call.cost, "latency_ms": call.latency_ms, "at": call.at or now(),
+        "cost": call.cost, "latency_ms": call.latency_ms, "at": call.at or now(), "judge_no": judge,
     }  # fmt: skip
