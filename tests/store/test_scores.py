@@ -150,6 +150,49 @@ class ScoresContract:
         assert empty.schema == store.scores.frame(run_id, "judge@1").schema == score_frame([]).schema
         assert empty.is_empty()
 
+    def test_a_metric_alone_is_what_the_frame_says_of_it(self, store: Store) -> None:
+        """One metric's scores are those of the frame; the responses and their weights and clusters are its others."""
+        run_id, numbers = with_run(store)
+        columns = [LABELS, ASKED, Column("faithfulness", 0, "judge@1"), Column("faithfulness", 1, "judge@2")]
+        rows = [(n, (RESULTS[0], result, RESULTS[3], RESULTS[3])) for n, result in zip(numbers, RESULTS, strict=True)]
+        store.scores.write(run_id, columns, rows[::-1])
+        frame = store.scores.frame(run_id, "judge@1")
+        assert store.scores.metrics(run_id, "judge@1") == frame["metric"].unique(maintain_order=True).to_list()
+        index = store.runs.index(run_id, numbers)
+        assert index.number.tolist() == numbers
+        for name in ("recall@5", "faithfulness"):
+            mine, whole = store.scores.of_metric(run_id, "judge@1", name), frame.filter(metric=name)
+            assert mine["response_no"].to_list() == numbers
+            same = [column for column in mine.columns if column != "response_no"]
+            assert_frame_equal(mine.select(same), whole.select(same))
+            assert [index.query_ids[query] for query in index.query] == whole["query_id"].to_list()
+            assert index.repeat.tolist() == whole["repeat"].to_list()
+            assert index.weight is not None
+            assert index.weight.tolist() == whole["weight"].to_list()
+        assert index.cluster is not None
+        assert len(set(index.cluster[:4].tolist())) == 1  # q0 and q1 are of c0
+        assert len(set(index.cluster.tolist())) == 2  # q2 stands alone
+        assert store.scores.of_metric(run_id, "judge@1", "never").is_empty()
+
+    def test_judged_score_goes_before_one_without_a_judge(self, store: Store) -> None:
+        """Where a response was scored both without and with a judge, a metric alone shows the judge's score."""
+        run_id, numbers = with_run(store)
+        store.scores.write(run_id, [Column("m", 1)], [(numbers[0], RESULTS[3:4]), (numbers[1], RESULTS[3:4])])
+        store.scores.write(run_id, [Column("m", 1, "judge@1")], [(numbers[0], RESULTS[:1])])
+        assert store.scores.of_metric(run_id, "judge@1", "m")["status"].to_list() == ["scored", "not_applicable"]
+
+    def test_evaluated_wants_so_many_metrics(self, store: Store) -> None:
+        """A response counts with scores of at least so many of the metrics, by this judge or by nobody."""
+        run_id, numbers = with_run(store)
+        store.scores.write(run_id, [LABELS, ASKED], [(numbers[2], RESULTS[:2]), (numbers[0], RESULTS[3:5])])
+        store.scores.write(run_id, [LABELS], [(numbers[1], RESULTS[:1])])
+        store.scores.write(run_id, [Column("faithfulness", 1, "judge@2")], [(numbers[1], RESULTS[:1])])
+        names = ["recall@5", "faithfulness"]
+        assert list(store.scores.evaluated(run_id, "judge@1", names, least=2)) == [numbers[0], numbers[2]]
+        assert list(store.scores.evaluated(run_id, "judge@1", names)) == numbers[:3]
+        assert list(store.scores.evaluated(run_id, "judge@1", ["never"])) == []
+        assert store.runs.index(run_id, [numbers[1], numbers[2]]).query_ids == ("q0", "q1")
+
     def test_writing_moves_the_run(self, store: Store) -> None:
         """Scoring a run makes it the latest: what was evaluated last is what people mean."""
         old, numbers = with_run(store, name="old")
