@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragauge.analysis.judge_use import JudgeUse
 from ragauge.analysis.overview import Baseline, Overview
 from ragauge.analysis.summary import Summary
 from ragauge.data.example import Example
@@ -173,6 +174,7 @@ class Scorecard:
         took: evaluation facts such as seconds, answers_per_second, asked, reused.
         overview: what a report shows beyond means.
         baseline: the run it is held against; None = starting points serve instead.
+        use: what judging took, over all evaluations of the run by this judge; None where nobody was asked.
     """
 
     run: Run
@@ -191,3 +193,4 @@ class Scorecard:
     took: Mapping[str, Any] = field(default_factory=dict)
     overview: Overview = field(default_factory=Overview)
     baseline: Baseline | None = None
+    use: JudgeUse | None = None

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.card import Tables
     from ragauge.analysis.gather import UncertainShare
     from ragauge.analysis.id_match import IdGatherer
+    from ragauge.analysis.judge_use import UseGatherer
     from ragauge.analysis.overview import Overview
     from ragauge.analysis.overviews import OverviewGatherer
     from ragauge.analysis.scorecard import Scorecard as Card
@@ -95,7 +96,7 @@ def card_of(
     """
     from ragauge.analysis.card import build
     from ragauge.analysis.quality import pick_worst
-    from ragauge.engine.judges import note_of
+    from ragauge.api.judge_use import note, use_of
 
     numbers, done = _evaluated(store, run, metrics, judge_id, keep or {}, whole=whole)
     shown = Shown(store.url, run.run_id, judge_id, tuple(str(metric) for metric in metrics), numbers)
@@ -104,8 +105,9 @@ def card_of(
     found = _read(store, run, judge_id, metrics, index, held)
     causes = causes_of(store, run.run_id, judge_id, index)
     worst = pick_worst(causes, found.tables.quality.frame(), MOST_WORST)
+    use = use_of(store, run, judge_id, found.use, metrics, index)
     built = build(
-        run, note_of(judge_id, found.uncertain.share), len(index.query_ids),
+        run, note(store, run, judge_id, found.uncertain.share, use), len(index.query_ids),
         max(0, (store.runs.size(run.run_id) if total is None else total) - done),
         metrics, found.tables, causes,
         worst=[view_of(store, run.run_id, query_id, repeat, judge_id) for query_id, repeat in worst],
@@ -114,7 +116,7 @@ def card_of(
         match=found.match.found(),
         against=held.against(),
     )     # fmt: skip
-    built = replace(built, overview=_overview(store, found, causes, built))
+    built = replace(built, overview=_overview(store, found, causes, built), use=use)
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
     return Scorecard(built, shown)
 
@@ -124,6 +126,7 @@ class _Found(NamedTuple):
 
     match: IdGatherer
     uncertain: UncertainShare
+    use: UseGatherer
     beyond: OverviewGatherer
     tables: Tables
     values: Values
@@ -141,18 +144,20 @@ def _read(
     from ragauge.analysis.card import Tables, read_metrics
     from ragauge.analysis.gather import UncertainShare, gather
     from ragauge.analysis.id_match import IdGatherer
+    from ragauge.analysis.judge_use import UseGatherer
     from ragauge.analysis.overviews import OverviewGatherer
     from ragauge.analysis.segments import SegmentRows
     from ragauge.analysis.values import Values
     from ragauge.engine.judges import middle_band
 
     segments, match, uncertain = SegmentRows(), IdGatherer(), UncertainShare(middle_band(judge_id))
+    use = UseGatherer(hybrid=(judge_id or "").startswith("hybrid:"))
     beyond, values = OverviewGatherer(len(index), [str(metric) for metric in metrics]), Values(index)
-    gather(visits(store, judge_id, index), (segments, match, uncertain, beyond))
+    gather(visits(store, judge_id, index), (segments, match, uncertain, use, beyond))
     tables = Tables(index, segments.frame(index.query_ids))
     held.within(tables.segments)
     read_metrics(StoredColumns(store, run.run_id, judge_id, index), metrics, (tables, values, *held.readers))
-    return _Found(match, uncertain, beyond, tables, values)
+    return _Found(match, uncertain, use, beyond, tables, values)
 
 
 def _overview(store: Store, found: _Found, causes: pl.DataFrame, card: Card) -> Overview:

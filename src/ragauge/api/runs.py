@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ragauge.analysis.explanation import ExampleExplained, RunExplained
+    from ragauge.analysis.run_cost import RunCost
     from ragauge.analysis.scorecard import ExampleView
     from ragauge.api.scorecard import Scorecard
     from ragauge.store.open import Store
@@ -60,6 +61,13 @@ class OpenRun:
 
         with self._store() as store:
             return stored_card(store, self.run, judge, baseline_run(baseline, store))
+
+    def cost(self) -> RunCost:
+        """What judging it has cost: calls, tokens and US dollars by judge, model, question, metric and example."""
+        from ragauge.api.run_cost import run_cost
+
+        with self._store() as store:
+            return run_cost(store, self.run)
 
     def example(self, query_id: str, repeat: int = 0) -> ExampleView:
         """One example with its response, evidence, scores and cause, by the last judge.

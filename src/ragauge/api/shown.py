@@ -76,13 +76,16 @@ class Shown:
 class StoredColumns:
     """The scores of a run, one metric at a time from the store."""
 
-    def __init__(self, store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> None:
+    def __init__(
+        self, store: Store, run_id: str, judge_id: str | None, index: ResponseIndex, judge_repeat: int = 0
+    ) -> None:
         self.index = index
-        self._store, self._run_id, self._judge_id = store, run_id, judge_id
+        self._store, self._of = store, (run_id, judge_id)
+        self._judge_repeat = judge_repeat
 
     def column(self, metric: str) -> Columns | None:
         """A metric's scores; None where it has none."""
-        found = columns_of(self._store.scores.of_metric(self._run_id, self._judge_id, metric), self.index)
+        found = columns_of(self._store.scores.of_metric(*self._of, metric, self._judge_repeat), self.index)
         return found if found.place.size else None
 
 

@@ -26,18 +26,27 @@ def show(
     alignment: Annotated[
         bool, typer.Option("--alignment", help="Which ranks its answers use, and where evidence is lost on the way.")
     ] = False,
+    cost: Annotated[
+        bool, typer.Option("--cost", help="What judging it has cost, by model, question, metric and example.")
+    ] = False,
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
     """Show a run, or one example of it with every claim and what it rests on, or how its ranking is used."""
     from ragauge.api.runs import open_run
     from ragauge.errors import UsageError
+    from ragauge.reporting import run_cost
     from ragauge.reporting.alignment import alignment_json, alignment_text
     from ragauge.reporting.one_example import example_json, example_text
 
-    if example and alignment:
-        raise UsageError("--alignment is about a whole run: leave out the query_id, or the option.")
+    if example and (alignment or cost):
+        name = "--alignment" if alignment else "--cost"
+        raise UsageError(f"{name} is about a whole run: leave out the query_id, or the option.")
     opened = open_run(run, store=store or None)
+    if cost:
+        found = opened.cost()
+        show_json(run_cost.cost_json(found)) if as_json else shown(run_cost.cost_text(found))
+        return
     if alignment:
         card = opened.scorecard().card
         show_json(alignment_json(card)) if as_json else shown(alignment_text(card))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
+from ragauge.analysis.judge_use import JudgeUse
 from ragauge.analysis.scorecard import JudgeNote
 from ragauge.errors import JudgeError, UnknownName
 from ragauge.judging.judge import Judge
@@ -55,20 +57,46 @@ def build_judge(spec: str) -> Judge:
     return judge
 
 
-def note_of(judge_id: str | None, uncertain: float | None) -> JudgeNote:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a store knows of a judge and of its work on a run.
+
+    Attributes:
+        spec: the text that it is built from; "" where it is not known.
+        versions: question -> the versions in which it was asked.
+        use: what was counted; None where nothing was.
+    """
+
+    spec: str = ""
+    versions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    use: JudgeUse | None = None
+
+
+def note_of(judge_id: str | None, uncertain: float | None, known: Known | None = None) -> JudgeNote:
     """What a report says about a judge.
 
     Args:
         judge_id: None where nobody was asked.
         uncertain: share of the claims in its middle band, where known.
+        known: what the store knows of it.
     """
     if judge_id is None:
         return JudgeNote("")
+    known = known or Known()
     if _is_local(judge_id):
         from ragauge.judging.local.note import judge_note
 
         return judge_note(judge_id, uncertain)
-    return JudgeNote(judge_id, f"Judged by {judge_id}.", uncertain=uncertain)
+    if judge_id.startswith("hybrid:"):
+        from ragauge.judging.hybrid import note as hybrid
+
+        return hybrid.judge_note(judge_id, known.spec, known.versions, known.use)
+    if judge_id.partition(":")[0] in PROVIDERS:
+        from ragauge.judging.model import note as model
+
+        return model.judge_note(judge_id, known.spec, known.versions)
+    built = f" (built from {known.spec})" if known.spec else ""
+    return JudgeNote(judge_id, f"Judged by {judge_id}{built}.", uncertain=uncertain)
 
 
 def middle_band(judge_id: str | None) -> tuple[float, float] | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ragauge.analysis.overview import Baseline, Change
 from ragauge.analysis.scorecard import Finding, Reading, Scorecard, Summary
+from ragauge.reporting.judged import judging_json
 from ragauge.reporting.overview_json import overview_json
 
 
@@ -93,8 +94,9 @@ def as_json(card: Scorecard) -> dict[str, Any]:
         "failed_examples": card.failed_examples,
         "uncertain_claims": card.judge.uncertain,
         "warnings": list(card.warnings),
-        "calls": card.took.get("calls", 0),
-        "cost": card.took.get("cost", 0.0),
+        "calls": card.use.paid.calls if card.use is not None else 0,
+        "cost": card.use.paid.known_cost if card.use is not None else 0.0,
+        "judging": judging_json(card.use),
         "took": dict(card.took),
         "baseline": None if card.baseline is None else baseline_json(card.baseline),
         **overview_json(card.overview),

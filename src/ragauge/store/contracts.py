@@ -112,6 +112,11 @@ class PackedEvidence:
             partial=evidence.status == "partial",
         )
 
+    @property
+    def n_replies(self) -> int:
+        """How many replies it was read from."""
+        return len(json.loads(unpack(self.replies))) if self.replies is not None else 0
+
     def evidence(self) -> Evidence:
         """The evidence with its facts."""
         text = unpack(self.body)

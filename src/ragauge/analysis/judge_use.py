@@ -1,0 +1,179 @@
+"""What judging a run took, and how firm the verdicts are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import stdev
+
+from ragauge.analysis.gather import Visit
+from ragauge.analysis.paid import Paid, added
+from ragauge.data.facts import (
+    AgreementFacts,
+    AnswerFacts,
+    CoverFacts,
+    Evidence,
+    FactsOf,
+    GuessedFacts,
+    ReferenceFacts,
+    RelevanceFacts,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedOf:
+    """What one question cost at one model.
+
+    Attributes:
+        question: such as verify_answer.
+        model: as printed, provider:model[@endpoint].
+        paid: its calls.
+    """
+
+    question: str
+    model: str
+    paid: Paid
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSpread:
+    """How far a metric's mean lies apart between several askings of one judge.
+
+    Attributes:
+        metric: printed name.
+        means: one an asking, over the same responses; None where nothing was scored.
+        changed: responses whose value is not the same in all askings.
+        n: responses that were scored in all of them.
+    """
+
+    metric: str
+    means: tuple[float | None, ...]
+    changed: int
+    n: int
+
+    @property
+    def width(self) -> float | None:
+        """The greatest mean less the least; None where an asking scored nothing."""
+        known = [mean for mean in self.means if mean is not None]
+        return max(known) - min(known) if len(known) == len(self.means) else None
+
+    @property
+    def deviation(self) -> float | None:
+        """Standard deviation of the means, over n − 1; None where an asking scored nothing."""
+        known = [mean for mean in self.means if mean is not None]
+        return stdev(known) if len(known) == len(self.means) > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeUse:
+    """What judging a run took, over all evaluations of it by this judge.
+
+    Attributes:
+        asked: calls by question and model.
+        questions: questions about responses that this judge has answered, or failed to.
+        lacking: of these, those without a verdict that was asked for.
+        replies: replies that the verdicts of all askings rest on, counted for each question about each response.
+        verdicts: of a hybrid judge: verdicts on claims and passages; None for any other.
+        local: of these, those that its local half decided.
+        spared: questions that its local half answered alone, where a model judge asks at least one call.
+        spread: between several askings, where there were several.
+    """
+
+    asked: tuple[AskedOf, ...] = ()
+    questions: int = 0
+    lacking: int = 0
+    replies: int = 0
+    verdicts: int | None = None
+    local: int = 0
+    spared: int = 0
+    spread: tuple[JudgeSpread, ...] = ()
+
+    @property
+    def paid(self) -> Paid:
+        """All calls."""
+        return added([one.paid for one in self.asked])
+
+    @property
+    def reused(self) -> int:
+        """Replies that were not paid for by this run: kept from another one, or shared by equal questions."""
+        return max(0, self.replies - self.paid.replies)
+
+    @property
+    def failure_rate(self) -> float | None:
+        """Share of the questions that lack a verdict; None where none was asked."""
+        return self.lacking / self.questions if self.questions else None
+
+
+@dataclass(slots=True)
+class UseGatherer:
+    """Counts questions, verdicts and replies of the responses that pass by.
+
+    Attributes:
+        hybrid: whether the verdicts are a hybrid judge's.
+    """
+
+    hybrid: bool = False
+    questions: int = 0
+    lacking: int = 0
+    replies: int = 0
+    verdicts: int = 0
+    local: int = 0
+    spared: int = 0
+
+    def add(self, visit: Visit) -> None:
+        """Counts what was found about a response."""
+        for evidence in visit.evidence.values():
+            self.questions += 1
+            self.lacking += lacks(evidence)
+            self.replies += len(evidence.reply_keys)
+            if self.hybrid and evidence.facts is not None:
+                self._mixed(evidence, evidence.facts)
+
+    def _mixed(self, evidence: Evidence, facts: FactsOf) -> None:
+        sure = _probabilities(facts)
+        self.verdicts += len(sure)
+        self.local += sum(p is not None for p in sure)     # the model gives no probabilities
+        self.spared += bool(sure) and not evidence.reply_keys
+
+    def found(
+        self, asked: tuple[AskedOf, ...], spread: tuple[JudgeSpread, ...] = (), more_replies: int = 0
+    ) -> JudgeUse:
+        """What was counted, with what was paid, and with the replies of further askings."""
+        verdicts = self.verdicts if self.hybrid else None
+        replies = self.replies + more_replies
+        return JudgeUse(
+            asked, self.questions, self.lacking, replies, verdicts, self.local, self.spared, spread
+        )
+
+
+def lacks(evidence: Evidence) -> bool:
+    """Whether a verdict that was asked for is missing."""
+    return evidence.status != "ok" or evidence.facts is None or _missing(evidence.facts)
+
+
+def _missing(facts: FactsOf) -> bool:
+    match facts:
+        case AnswerFacts():
+            failed = any(claim.status == "failed" for claim in facts.claims)
+            return failed or facts.address is None or facts.refuse is None
+        case ReferenceFacts():
+            return any(claim.supporting is None for claim in facts.claims)
+        case RelevanceFacts():
+            return any(rating.relevant is None for rating in facts.ratings)
+        case AgreementFacts():
+            return None in facts.answer or None in facts.reference
+        case CoverFacts():
+            return None in facts.met
+        case GuessedFacts():
+            return None in facts.cosines
+
+
+def _probabilities(facts: FactsOf) -> list[float | None]:
+    """The probability of each verdict on a claim or passage."""
+    match facts:
+        case AnswerFacts():
+            return [claim.p for claim in facts.claims if claim.status == "ok"]
+        case ReferenceFacts():
+            return [claim.p for claim in facts.claims]
+        case RelevanceFacts():
+            return [rating.p for rating in facts.ratings]
+    return []

@@ -1,0 +1,79 @@
+"""What judging a run took, from what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.judge_use import AskedOf, JudgeSpread, JudgeUse, UseGatherer
+
+if TYPE_CHECKING:
+    from ragauge.analysis.arrays import ResponseIndex
+    from ragauge.analysis.scorecard import JudgeNote
+    from ragauge.data.run import Run
+    from ragauge.metrics.base import Metric
+    from ragauge.store.open import Store
+
+
+def asked_of(store: Store, run_id: str, judge_id: str) -> tuple[AskedOf, ...]:
+    """What a judge's questions about a run have cost, in the order of asking."""
+    from ragauge.metrics.catalogue import QUESTIONS
+
+    spent = store.calls.spent(run_id, judge_id)
+    place = {question: n for n, question in enumerate(QUESTIONS)}
+    found = [AskedOf(one.question, str(one.model), one.paid) for one in spent]
+    return tuple(sorted(found, key=lambda one: (place.get(one.question, len(place)), one.model)))
+
+
+def use_of(
+    store: Store, run: Run, judge_id: str | None, gathered: UseGatherer, metrics: Sequence[Metric], index: ResponseIndex
+) -> JudgeUse | None:
+    """What judging took; None where nobody was asked."""
+    if judge_id is None:
+        return None
+    repeats = store.judges.repeats(run.run_id, judge_id)
+    return gathered.found(
+        asked_of(store, run.run_id, judge_id),
+        spreads(store, run.run_id, judge_id, metrics, index, repeats) if len(repeats) > 1 else (),
+        sum(_replies(store, judge_id, repeat, index) for repeat in repeats if repeat),
+    )
+
+
+def _replies(store: Store, judge_id: str, repeat: int, index: ResponseIndex) -> int:
+    """How many replies the verdicts of one asking rest on."""
+    from ragauge.api.shown import AT_A_TIME
+
+    found = 0
+    for start in range(0, len(index), AT_A_TIME):
+        numbers = index.number[start : start + AT_A_TIME].tolist()
+        for several in store.evidence.linked(numbers, judge_id, repeat).values():
+            found += sum(one.n_replies for one in several)
+    return found
+
+
+def spreads(
+    store: Store, run_id: str, judge_id: str, metrics: Sequence[Metric], index: ResponseIndex, repeats: Sequence[int]
+) -> tuple[JudgeSpread, ...]:
+    """How far the metrics' means lie apart between the askings of a judge."""
+    from ragauge.analysis.judge_spread import spread
+    from ragauge.api.shown import StoredColumns
+    from ragauge.metrics.catalogue import questions
+
+    askings = [StoredColumns(store, run_id, judge_id, index, repeat) for repeat in repeats]
+    found = []
+    for metric in metrics:
+        columns = [one.column(str(metric)) for one in askings] if questions([metric]) else []
+        scored = [one for one in columns if one is not None]
+        if len(scored) > 1:
+            found.append(spread(metric, scored))
+    return tuple(found)
+
+
+def note(store: Store, run: Run, judge_id: str | None, uncertain: float | None, use: JudgeUse | None) -> JudgeNote:
+    """What a report says about the judge of a run."""
+    from ragauge.engine.judges import Known, note_of
+
+    if judge_id is None:
+        return note_of(None, None)
+    versions = store.evidence.versions(run.run_id, judge_id)
+    return note_of(judge_id, uncertain, Known(store.judges.spec(judge_id) or "", versions, use))

@@ -1,0 +1,112 @@
+"""What judging took and how firm it is, in words and numbers, the same in every report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ragauge.analysis.judge_use import JudgeSpread, JudgeUse
+from ragauge.analysis.paid import Paid
+from ragauge.reporting.words import number
+
+SPREAD = "Means of several askings of the judge"
+SPREAD_SAYS = (
+    "Each asking is over the same responses; the first is the one that is scored. Intervals do not include this spread."
+)
+
+
+def money(cost: float | None) -> str:
+    """US dollars as people write them; a price that is not known is said, never 0.
+
+    >>> money(12.345), money(0.01234), money(0.0), money(None)
+    ('$12.35', '$0.0123', '$0', 'price unknown')
+    """
+    if cost is None:
+        return "price unknown"
+    return f"${cost:,.2f}" if cost >= 1 else f"${cost:.3g}"
+
+
+def paid_words(paid: Paid) -> str:
+    """Calls, tokens and cost in one line.
+
+    >>> paid_words(Paid(3, 1, 2, 1200, 80, cost=0.5))
+    '3 calls (1 in vain), 1,200 tokens in, 80 out, $0.5'
+    """
+    vain = f" ({paid.failed:,} in vain)" if paid.failed else ""
+    part = f" for the rest ({paid.unpriced:,} calls without a price)" if paid.unpriced and paid.cost else ""
+    cost = f"{money(paid.cost)}{part}" if part else money(paid.known_cost)
+    return f"{paid.calls:,} calls{vain}, {paid.input_tokens:,} tokens in, {paid.output_tokens:,} out, {cost}"
+
+
+def sentences(use: JudgeUse | None) -> Iterator[str]:
+    """What judging took; nothing where no model was asked and nothing is lacking."""
+    if use is None:
+        return
+    paid = use.paid
+    if paid.calls:
+        unknown = " RAGAUGE_PRICES names a file with prices of your own." if paid.unpriced else ""
+        reused = f" {use.reused:,} more replies were stored already." if use.reused else ""
+        yield f"Judging this run took {paid_words(paid)}.{unknown}{reused}"
+    elif use.replies:
+        yield f"Judging this run took no call to a model: all {use.replies:,} replies were stored already."
+    if use.lacking or use.replies:
+        share = f" ({use.lacking / use.questions:.1%})" if use.lacking else ""
+        yield f"{use.lacking:,} of {use.questions:,} questions about responses lack a verdict{share}."
+
+
+class SpreadRow(NamedTuple):
+    """One metric between several askings, as text."""
+
+    metric: str
+    means: tuple[str, ...]
+    width: str
+    deviation: str
+    changed: str
+
+
+def spread_rows(use: JudgeUse | None) -> list[SpreadRow]:
+    """The metrics between several askings; [] where the judge was asked once."""
+    return [_row(one) for one in use.spread] if use is not None else []
+
+
+def _row(one: JudgeSpread) -> SpreadRow:
+    width, deviation = (f"{value:.3f}" if value is not None else "–" for value in (one.width, one.deviation))
+    return SpreadRow(one.metric, tuple(map(number, one.means)), width, deviation, f"{one.changed:,} of {one.n:,}")
+
+
+def spread_heads(rows: list[SpreadRow]) -> tuple[str, ...]:
+    """The heads of their columns."""
+    askings = [f"asking {n}" for n in range(1, len(rows[0].means) + 1)] if rows else []
+    return ("metric", *askings, "range", "std. dev.", "responses that changed")
+
+
+def paid_json(paid: Paid) -> dict[str, Any]:
+    """Calls, tokens and cost as JSON types; cost null where a price is unknown."""
+    return {
+        "calls": paid.calls, "calls_in_vain": paid.failed, "input_tokens": paid.input_tokens,
+        "output_tokens": paid.output_tokens, "cached_tokens": paid.cached_tokens, "cost": paid.known_cost,
+        "calls_without_price": paid.unpriced,
+    }     # fmt: skip
+
+
+def judging_json(use: JudgeUse | None) -> Mapping[str, Any] | None:
+    """What judging took, as JSON types; None where nobody was asked."""
+    if use is None:
+        return None
+    found: dict[str, Any] = {
+        **paid_json(use.paid), "replies": use.replies, "replies_reused": use.reused, "questions": use.questions,
+        "questions_lacking": use.lacking, "failure_rate": use.failure_rate,
+        "by_question": [
+            {"question": one.question, "model": one.model, **paid_json(one.paid)} for one in use.asked
+        ],
+        "askings": {
+            one.metric: {
+                "means": list(one.means), "range": one.width, "deviation": one.deviation, "changed": one.changed,
+                "n": one.n,
+            }
+            for one in use.spread
+        },
+    }     # fmt: skip
+    if use.verdicts is not None:
+        found |= {"verdicts": use.verdicts, "verdicts_local": use.local, "calls_saved": use.spared}
+    return found
