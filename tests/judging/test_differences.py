@@ -40,7 +40,7 @@ def said(claim: str, passage: str) -> tuple[str, ...]:
         ("The council cannot agree on a site.", "The council can agree on a site.", "cannot"),
         ("It is not true that the valve closes by itself.", "The valve closes by itself.", "It is not true that"),
         ("No member of the crew was injured in the fall.", "A member of the crew was injured in the fall.", "No"),
-        ("The hub works without a password on the network.", "The hub works with a password on the network.", "without"),
+        ("The hub works without a password in town.", "The hub works with a password in town.", "without"),
     ],
 )  # fmt: skip
 def test_a_negation_that_one_side_lacks(claim: str, passage: str, words: str) -> None:
@@ -72,7 +72,7 @@ def test_another_name_in_the_same_place(claim: str, passage: str, words: str) ->
 @pytest.mark.parametrize(
     ("claim", "passage"),
     [
-        ("In May the firm Marlow Press acquired Harbour Books.", "In May the firm Harbour Books acquired Marlow Press."),
+        ("In May a firm, Marlow Press, acquired Kale Books.", "In May a firm, Kale Books, acquired Marlow Press."),
         ("The rival Marlow Press was acquired by Harbour Books.", "The rival Marlow Press acquired Harbour Books."),
         ("It is known that Ann Bell taught Bob Hale to sail.", "It is known that Bob Hale taught Ann Bell to sail."),
     ],
@@ -127,7 +127,7 @@ def test_another_day_month_or_year(claim: str, passage: str, words: str) -> None
         ("Few tenants of the block got a letter.", "Many tenants of the block got a letter.", "Few"),
         ("Only members may vote at the yearly meeting.", "Members may vote at the yearly meeting.", "Only"),
         ("The pump rarely fails in cold weather.", "The pump often fails in cold weather.", "rarely"),
-        ("The new pump is less efficient than the old one.", "The new pump is more efficient than the old one.", "less"),
+        ("The new pump is less efficient than it was.", "The new pump is more efficient than it was.", "less"),
         ("The hub needs at most 4 GB of memory.", "The hub needs at least 4 GB of memory.", "at most"),
         ("The hub holds fewer than 500 files.", "The hub holds more than 500 files.", "fewer than"),
         ("The valve was replaced after the flood.", "The valve was replaced before the flood.", "after"),
@@ -163,7 +163,7 @@ def test_a_word_that_excludes_the_other(claim: str, passage: str, words: str) ->
         # two negations, or a negation of something else
         ("The shop is not closed on Mondays.", "The shop is open on Mondays."),
         ("The lid is not impossible to open.", "The lid is possible to open."),
-        ("The bridge, which is made of steel, opened in 1932.", "The bridge, which is not made of wood, opened in 1932."),
+        ("The lift, which is made of steel, opened in 1932.", "The lift, which is not made of wood, opened in 1932."),
         ("The mill in Porto opened in 1932.", "The mill in Porto, which did not burn down, opened in 1932."),
         ("The bridge was opened in 1932 to the public.", "The bridge was not opened until 1932 to the public."),
         ("The pump does not reduce the noise.", "The trial was made to see whether the pump reduces the noise."),
@@ -218,7 +218,7 @@ def test_a_sentence_that_states_the_claim_counts_first() -> None:
 def test_a_passage_that_only_shares_words_does_not_support_an_altered_copy() -> None:
     """Beside a near-copy that contradicts, a passage supports only where it holds more of the claim in one sentence."""
     copy = "The warden opens the northern gate at sunset, after the last ferry has left the harbour."
-    other = "At the northern gate the warden waits for the last ferry. It has left the harbour at sunset. The gate opens."
+    other = "At the northern gate the warden waits for the last ferry. It left the harbour at sunset. The gate opens."
     found = weigh(copy.replace("opens", "closes"), copy, other)
     assert found.supporting == ()
     assert found.contradicting == (1,)

@@ -15,9 +15,10 @@ WHAT = (
     "holds most of it, trained on human labels, offline and without a key."
 )
 BLIND = (
-    "It does not see a negation that was put in or left out, a name or number of the passages in the wrong place, "
-    "what a passage implies without saying it, or support in another language than the answer's. "
-    "It was measured on English only; elsewhere it compares pieces of words."
+    "It sees an altered negation, name, number, date or opposite in a near-copy of a passage's sentence, hardly ever "
+    "in a paraphrase. "
+    "It does not see what a passage implies without saying it, or support in another language than the answer's. "
+    "It was measured on English only; elsewhere it compares pieces of words, numbers and dates."
 )
 LIMITS = tuple(part.strip() + "." for part in BLIND.split(".") if part.strip())
 SHARPER = (
@@ -99,7 +100,7 @@ def tables(held_out: Mapping[str, Any] | None = None) -> str:
         if "bands" in found[name]:
             absent = found[name]["absent"]
             parts += [*_bands(found[name]["bands"]), ""]
-            parts += [f"Claims with a number in digits that is nowhere, or another in its place: {absent['n']}; "
+            parts += [f"Claims with a number in digits that is nowhere, or contradicted by a near-copy: {absent['n']}; "
                       f"{absent['supported']:.0%} were supported.", ""]  # fmt: skip
     parts += [f"### {ADDRESSED}", "", *_address(found["address"])]
     return "\n".join(parts).rstrip()
