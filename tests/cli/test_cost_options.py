@@ -1,0 +1,106 @@
+"""What a model judge costs, as the command line tells it: `--dry-run`, `--max-cost` and `show --cost`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Cli
+from tests.cli.test_run_commands import validator
+
+from ragauge.testing.server import FaultyServer
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture
+def server() -> Iterator[FaultyServer]:
+    """A model server without faults."""
+    with FaultyServer() as running:
+        yield running
+
+
+@pytest.fixture
+def judge(server: FaultyServer) -> str:
+    """A judge at the server."""
+    return f"openai-chat:any@{server.url}"
+
+
+@pytest.fixture
+def priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of prices."""
+    (tmp_path / "prices.yaml").write_text("openai-chat:any: {input: 1000, output: 2000}\n")
+    monkeypatch.setenv("RAGAUGE_PRICES", str(tmp_path / "prices.yaml"))
+
+
+def test_json_of_a_model_judge_has_its_schema(cli: Cli, small: Path, judge: str) -> None:
+    """JSON of a run that a model or a hybrid judge has judged, once or twice, has the scorecard's schema."""
+    check = validator("scorecard.schema.json")
+    for words in (["--judge", judge], ["--judge", judge, "--judge-repeats", "2"], ["--judge", f"hybrid:{judge}"]):
+        check.validate(cli("evaluate", small, "-q", *words, "--json").json())
+        check.validate(cli("report", "--json").json())
+    assert cli("report", "--json").json()["judging"]["verdicts"] > 0
+
+
+@pytest.mark.usefixtures("priced")
+def test_show_cost(cli: Cli, small: Path, judge: str, server: FaultyServer) -> None:
+    """`show --cost` prints calls, tokens and dollars by question, metric and example; JSON has all of it."""
+    cli("evaluate", small, "-q", "-m", "faithfulness,contradicted,context_recall", "--judge", judge)
+    found = cli("show", "latest", "--cost", "--json").json()
+    assert found["calls"] == len(server.requests) == sum(one["calls"] for one in found["by_example"])
+    assert found["cost"] > 0
+    shown = cli("show", "latest", "--cost").out
+    for part in (f"{found['calls']} calls", "verify_answer", "context_recall", "1 metric", "alone", "q10", "$"):
+        assert part in shown
+    assert "price unknown" not in shown
+
+
+def test_show_cost_without_price_or_calls(cli: Cli, small: Path, judge: str) -> None:
+    """An unknown price is said, and so is that nothing was called; a single example has no --cost."""
+    cli("evaluate", small, "-q", "-m", "faithfulness", "--judge", judge)
+    shown = cli("show", "latest", "--cost").out
+    assert "price unknown" in shown
+    assert "RAGAUGE_PRICES" in shown
+    cli("evaluate", small, "-q", "-m", "faithfulness", "--store", "other.db")
+    assert "No call to a model" in cli("show", "latest", "--cost", "--store", "other.db").out
+    assert cli("show", "latest", "--cost", "--store", "other.db", "--json").json()["cost"] == 0
+    refused = cli("show", "latest", "q1", "--cost")
+    assert (refused.code, "--cost is about a whole run" in refused.err) == (2, True)
+
+
+@pytest.mark.usefixtures("priced")
+def test_dry_run_counts_what_is_asked(cli: Cli, small: Path, judge: str, server: FaultyServer) -> None:
+    """A dry run calls nothing, and its calls are those that the run then makes, several askings included."""
+    words = ["evaluate", str(small), "-q", "-m", "faithfulness,context_recall", "--judge", judge]
+    for more in ([], ["--judge-repeats", "3"]):
+        before = len(server.requests)
+        planned = cli(*words, *more, "--dry-run", "--json").json()
+        assert len(server.requests) == before
+        told = cli(*words, *more, "--dry-run").out
+        assert f"{planned['calls']} calls to a model" in told
+        assert "$" in told
+        cli(*words, *more)
+        assert len(server.requests) - before == planned["calls"] > 0
+    assert cli(*words, "--dry-run", "--json").json()["calls"] == 0
+
+
+@pytest.mark.usefixtures("priced")
+def test_case_56_a_bound_on_cost_is_resumable(cli: Cli, small: Path, judge: str, server: FaultyServer) -> None:
+    """Stopped by --max-cost a command ends with 130 and says how to go on; nothing is paid for twice."""
+    words = ["evaluate", str(small), "-q", "-m", "faithfulness", "--judge", judge, "--concurrency", "1"]
+    stopped = cli(*words, "--max-cost", "5", "--json")
+    assert stopped.code == 130
+    assert stopped.json()["took"]["cost"] <= 5
+    assert stopped.json()["pending"] > 0
+    assert "Go on with: ragauge evaluate" in stopped.err
+    whole = cli(*words, "--json").json()
+    assert (whole["pending"], whole["calls"], len(server.requests)) == (0, 10, 10)
+
+
+def test_a_bound_needs_a_price_before_anything_is_read(cli: Cli, small: Path, judge: str) -> None:
+    """A bound without a known price is one line that says what to do, and leaves no run."""
+    done = cli("evaluate", small, "-q", "--judge", judge, "--max-cost", "1")
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert "RAGAUGE_PRICES" in done.err
+    assert cli("runs", "--json").json() == []
