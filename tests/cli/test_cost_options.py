@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -104,3 +105,18 @@ def test_a_bound_needs_a_price_before_anything_is_read(cli: Cli, small: Path, ju
     assert (done.code, done.err.count("\n")) == (1, 1)
     assert "RAGAUGE_PRICES" in done.err
     assert cli("runs", "--json").json() == []
+
+
+def test_case_98_another_judge_is_not_compared(cli: Cli, small: Path, judge: str) -> None:
+    """A run judged by a model is not held against one judged locally; the command that is printed makes them alike."""
+    cli("evaluate", small, "-q", "-m", "faithfulness", "--name", "old one")
+    more = small.with_name("new.jsonl")
+    more.write_text(small.read_text().replace("330 metres", "three metres"))
+    words = ["evaluate", "new.jsonl", "-q", "-m", "faithfulness", "--judge", judge, "--baseline", "old one"]
+    refused = cli(*words)
+    assert refused.code == 2
+    assert refused.out == ""
+    command = f"ragauge evaluate 'old one' -m faithfulness --judge {judge}"
+    assert refused.err.rstrip().endswith(command)
+    assert cli(*shlex.split(command)[1:], "-q").code == 0
+    assert cli(*words).code == 0

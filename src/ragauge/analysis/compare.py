@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,12 +44,14 @@ class Measuring:
         judge_id: who judged; None = nobody.
         metrics: printed name -> version of the metric, of every metric scored by this judge or by nobody.
         questions: question -> its versions, of what this judge was asked.
+        spec: the text that the judge is built from; "" where it is not known.
     """
 
     name: str
     judge_id: str | None
     metrics: Mapping[str, int]
     questions: Mapping[str, tuple[int, ...]]
+    spec: str = ""
 
 
 def comparable(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> list[Metric]:
@@ -65,24 +68,26 @@ def comparable(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> li
     if judged and new.judge_id != base.judge_id:
         raise UsageError(
             f"{new.name} was judged by {new.judge_id or 'nobody'}, {base.name} by {base.judge_id or 'nobody'}: "
-            f"{', '.join(map(str, judged[:3]))} cannot be compared. {_again(base.name, judged)}"
+            f"{', '.join(map(str, judged[:3]))} cannot be compared. {_again(new, base, judged)}"
         )
     for metric in common:
         name = str(metric)
         if new.metrics[name] != base.metrics[name]:
             versions = f"version {new.metrics[name]} in {new.name} and version {base.metrics[name]} in {base.name}"
-            raise UsageError(f"{name} is {versions}: its meaning changed. {_again(base.name, [metric])}")
+            raise UsageError(f"{name} is {versions}: its meaning changed. {_again(new, base, [metric])}")
         for question in questions([metric]):
             if new.questions.get(question, ()) != base.questions.get(question, ()):
                 asked = f"{_versions(new, question)} in {new.name} and {_versions(base, question)} in {base.name}"
-                raise UsageError(f"{name} rests on {question}, asked as {asked}. {_again(base.name, [metric])}")
+                raise UsageError(f"{name} rests on {question}, asked as {asked}. {_again(new, base, [metric])}")
     if metrics and not common:
-        raise UsageError(f"{new.name} and {base.name} have no metric in common. {_again(base.name, metrics)}")
+        raise UsageError(f"{new.name} and {base.name} have no metric in common. {_again(new, base, metrics)}")
     return common
 
 
-def _again(name: str, metrics: Sequence[Metric]) -> str:
-    return f"Judge the stored responses alike: ragauge evaluate {name} -m {','.join(map(str, metrics))}"
+def _again(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> str:
+    judge = f" --judge {shlex.quote(new.spec)}" if new.spec not in ("", "local") else ""
+    names = ",".join(map(str, metrics))
+    return f"Judge the stored responses alike: ragauge evaluate {shlex.quote(base.name)} -m {names}{judge}"
 
 
 def _versions(measuring: Measuring, question: str) -> str:

@@ -51,10 +51,13 @@ def check(store: Store, plan: Plan, run: Run, base: Run | None) -> None:
     if base is None:
         return
     from ragauge.analysis.compare import Measuring, comparable
+    from ragauge.engine.judges import spec_of
 
     asked = {q: (plan.judge.version(q),) for q in plan.questions} if plan.judge is not None else {}
     versions = {str(metric): metric.version for metric in plan.metrics}
-    comparable(Measuring(run.name, plan.judge_id, versions, asked), measuring(store, base, plan.judge_id), plan.metrics)
+    spec = (spec_of(plan.judge) if plan.judge is not None else None) or ""
+    mine = Measuring(run.name, plan.judge_id, versions, asked, spec)
+    comparable(mine, measuring(store, base, plan.judge_id), plan.metrics)
     if "traffic" in (run.kind, base.kind):
         return
     here, there = (store.runs.clusters(one.run_id)["query_id"].to_list() for one in (run, base))
@@ -72,7 +75,8 @@ def measuring(store: Store, run: Run, judge_id: str | None) -> Measuring:
     judges = store.scores.judges(run.run_id)
     by = judge_id if judge_id in judges or judge_id is None else next(iter(judges), None)
     asked = {} if by is None else store.evidence.versions(run.run_id, by)
-    return Measuring(run.name, by, store.scores.versions(run.run_id, by), asked)
+    spec = (store.judges.spec(by) if by is not None else None) or ""
+    return Measuring(run.name, by, store.scores.versions(run.run_id, by), asked, spec)
 
 
 class Held:
