@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -15,15 +16,17 @@ from ragauge.analysis.overview import (
     Change,
     Distribution,
     Estimate,
+    Fall,
     LengthBand,
     Listed,
+    Moved,
     Overview,
     RankUse,
     Spending,
     Stage,
     Timing,
 )
-from ragauge.analysis.scorecard import Cause, ExampleView, Finding, JudgeNote, Scorecard, Summary
+from ragauge.analysis.scorecard import Cause, ExampleView, Finding, JudgeNote, Reading, Scorecard, Summary
 from ragauge.data.building import agreement_facts, evidence, reference_facts, relevance_facts
 from ragauge.data.example import Example, Relevant, Span, Turn
 from ragauge.data.facts import AnswerFacts, Claim, Evidence, ReferenceClaim, ReferenceFacts, Window
@@ -103,6 +106,7 @@ CAUSES = {"retrieval_miss": 24, "ranked_low": 14, "hallucinated": 12, "incomplet
           "span_cut": 4, "noise": 3, "wrong_refusal": 2, "": 1}     # fmt: skip
 TYPES = ("single_hop", "multi_hop", "comparison", "temporal", "unanswerable")
 TENANTS = ("acme", "northwind", "contoso")
+STAGES = ("candidates", "top n of the candidates", "handed on", "used")
 SUBJECTS = ("the nightly backup", "a restore of one mailbox", "the retention of deleted files", "the second appliance")
 
 
@@ -129,6 +133,12 @@ def summaries(n: int, shift: float = 0.0) -> tuple[Summary, ...]:
     return tuple(found)
 
 
+def kept(random_: random.Random) -> dict[str, float]:
+    """Shares of two labelled documents still there, ever fewer of them."""
+    left = sorted((random_.choice((0.0, 0.5, 1.0)) for _ in STAGES), reverse=True)
+    return dict(zip(STAGES, left, strict=True))
+
+
 def listed(n: int, random_: random.Random, text: Callable[[str], str]) -> list[Listed]:
     names = list(CAUSES)
     found = []
@@ -150,6 +160,8 @@ def listed(n: int, random_: random.Random, text: Callable[[str], str]) -> list[L
         found.append(Listed(
             f"q{place:04d}", 0, query, failed, cause, why, round(random_.random() * (0.6 if failed else 1), 3), values,
             {"type": kind, "tenant": random_.choice(TENANTS)}, tuple(sorted(random_.sample(range(1, 6), 2))),
+            tuple(sorted(random_.sample(range(1, 6), 2))), 5, kept(random_),
+            {"total": values["latency"], "retrieval": 0.1 * values["latency"], "generation": 0.9 * values["latency"]},
         ))  # fmt: skip
     return sorted(found, key=lambda row: (not row.failed, row.quality or 0.0))
 
@@ -190,8 +202,8 @@ def overview(rows: Sequence[Listed], n: int) -> Overview:
         tuple(rows), n, by_segment, tuple(distribution(name, rows) for name in METRICS),
         Alignment(
             ranks, n, n * 2 // 5, estimate(0.4, 0.06, n), True, n // 9, -0.21, Interval(-0.3, -0.12, "bootstrap"),
-            {"first third": estimate(0.71, 0.07, 80), "middle third": estimate(0.44, 0.08, 74),
-             "last third": estimate(0.58, 0.08, 69)},
+            {"first": estimate(0.71, 0.07, 80), "middle": estimate(0.44, 0.08, 74),
+             "last": estimate(0.58, 0.08, 69)},
         ),
         lengths,
         tuple(Stage(name, estimate(mean, 0.06, n)) for name, mean in (
@@ -255,14 +267,18 @@ def findings(failed: int, text: Callable[[str], str]) -> tuple[Finding, ...]:
     return (
         Finding(
             "retrieval_miss", text("retrieval misses evidence for multi_hop questions (recall@5 0.41 [0.33, 0.49])"),
-            text("24 of 80 failures. recall@5 fell by 0.10 [0.05, 0.15] against the baseline; faithfulness did not."),
+            text("24 of 80 failures. Less of the evidence is found than before."),
             text("Hybrid search, metadata filters, query rewriting."), text("the prompt, until recall moves"),
             text("recall and faithfulness, both"), failed // 3, failed, "type=multi_hop", "high", "baseline",
+            (Reading("recall@5", "low", 0.62, 0.72, Interval(-0.165, -0.035, "t"), text("main"), "baseline", -0.1, 60),
+             Reading("faithfulness", "high", 0.81, 0.8, Interval(-0.01, 0.03, "t"), text("main"), "baseline", 0.01)),
         ),
         Finding(
             "hallucinated", text("answers state what no passage says (not_in_context 0.12 [0.08, 0.16])"),
             text("12 of 80 failures."), text("Write 'answer only from the context' into the prompt."), "retrieval",
             "not_in_context and faithfulness", failed // 8, failed, "", "medium", "starting points",
+            (Reading("faithfulness", "low", 0.7, 0.85, Interval(0.63, 0.77, "t"), "A1", "starting points", n=60),
+             Reading("ignored_top_ranked", "high", 0.36, 0.3, Interval(0.31, 0.42, "wilson"), "A1", "starting points")),
         ),
         Finding("ignored_top_ranked", text("ranking and generator disagree"), "36 %", "Smaller chunks.",
                 failures=failed, confidence="low"),
@@ -280,7 +296,9 @@ def baseline(n: int, text: Callable[[str], str]) -> Baseline:
         verdict = "worse" if gap < -0.05 else "better" if 0.05 < gap < 1 else "no change seen"
         if found.interval is None:
             verdict = "not enough data"
-        changes.append(Change(name, mean - gap, mean, found, direction, verdict))
+        moved = tuple(Moved(text(f"q{place:04d}"), 1.0, 0.0) for place in range(3)) if verdict == "worse" else ()
+        where = Fall(f"{text('type')}={text('temporal')}", 2 * gap, gap / 2, n // 5) if name == "recall@5" else None
+        changes.append(Change(name, mean - gap, mean, found, direction, verdict, moved, where))
     causes = {"retrieval_miss": 11, "hallucinated": 14, "incomplete": 12}
     return Baseline("b1", text("main"), n, 2, 3, tuple(changes), causes, 37)
 
@@ -289,9 +307,8 @@ def whole_card(n: int = 120, seed: int = 7, text: Callable[[str], str] = str, wo
     """A scorecard of n examples with every part filled; `text` is put around every string that data would bring."""
     random_ = random.Random(seed)
     rows = [
-        Listed(text(row.query_id) if text is not str else row.query_id, row.repeat, row.query, row.failed, row.cause,
-               row.decided_by, row.quality, row.values,
-               {text(column): text(value) for column, value in row.segments.items()}, row.used)
+        replace(row, query_id=text(row.query_id) if text is not str else row.query_id,
+                segments={text(column): text(value) for column, value in row.segments.items()})
         for row in listed(n, random_, text)
     ]  # fmt: skip
     failed = [row for row in rows if row.failed]

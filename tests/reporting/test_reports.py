@@ -79,7 +79,7 @@ def test_one_run_same_numbers_everywhere(card: Scorecard) -> None:
         squeezed = " ".join(text.split())
         assert shown[0] in squeezed
         assert shown[1] in squeezed
-        assert "110 scored · 6 undefined · 3 not_applicable" in squeezed
+        assert "110 scored · 6 undefined · 3 not applicable" in squeezed
 
 
 def test_metric_that_applies_to_nothing_is_named_once_with_its_reason(card: Scorecard) -> None:

@@ -75,7 +75,8 @@ def test_markdown_makes_no_heading_and_no_mention_of_data(whole: Whole) -> None:
 
 def test_baseline_sentence(whole: Whole) -> None:
     """Better, worse, mixed and no change are told apart by the changes that are sure."""
-    baseline = whole(20).baseline
+    card = whole(20)
+    baseline = card.baseline
     assert baseline is not None
     by_verdict = {change.verdict: change for change in baseline.changes}
     for verdicts, start in (
@@ -83,8 +84,32 @@ def test_baseline_sentence(whole: Whole) -> None:
         (("worse", "better"), "Mixed against main"), (("no change seen",), "No change seen against main"),
     ):  # fmt: skip
         mine = replace(baseline, changes=tuple(by_verdict[verdict] for verdict in verdicts))
-        assert against(mine).startswith(start), verdicts
-    assert "no metric and example in both" in against(replace(baseline, changes=()))
+        assert against(replace(card, baseline=mine)).startswith(start), verdicts
+    assert "no metric and example in both" in against(replace(card, baseline=replace(baseline, changes=())))
+    assert against(replace(card, baseline=None)) == ""
+
+
+def test_every_metric_that_got_worse_is_named(whole: Whole) -> None:
+    """However many got worse, each is named with its difference, the largest first, amounts as shares and last."""
+    card = whole(20)
+    assert card.baseline is not None
+    worse = tuple(replace(change, verdict="worse") for change in card.baseline.changes)
+    said = against(replace(card, baseline=replace(card.baseline, changes=worse)))
+    named = said.partition("worse on ")[2].partition(" (")[0].replace(" and ", ", ").split(", ")
+    assert [one.split()[0] for one in named[:2]] == ["recall@5", "context_recall"]
+    assert {one.split()[0] for one in named} == {change.metric for change in worse}
+    assert [one.split()[0] for one in named[-2:]] == ["context_tokens", "latency"]
+    assert named[-1].split()[1] == "+1%"     # 8.4 of 831.6
+
+
+def test_two_samples_are_not_said_to_share_examples(whole: Whole) -> None:
+    """Traffic compared as two samples says how many each has, not that none are in both."""
+    card = whole(20)
+    assert card.baseline is not None
+    samples = replace(card, baseline=replace(card.baseline, matched=0, only_here=40, only_there=55))
+    for said in (against(samples), markdown(samples), printed(samples, 120)):
+        assert "two samples of traffic: 40 examples here, 55 there" in " ".join(said.split())
+        assert "0 examples in both" not in said
 
 
 def test_flag_says_when_it_cannot_be_told(whole: Whole) -> None:
@@ -93,7 +118,7 @@ def test_flag_says_when_it_cannot_be_told(whole: Whole) -> None:
     assert alignment is not None
     assert "so ranking and generator disagree" in ignored(alignment)
     calm = replace(alignment, flagged=False, ignored_share=Estimate(0.1, Interval(0.05, 0.18, "wilson"), 20))
-    assert "below 30 %" in ignored(calm)
+    assert "below 30%" in ignored(calm)
     unsure = replace(calm, ignored_share=Estimate(0.3, Interval(0.15, 0.5, "wilson"), 20))
     assert "cannot be told" in ignored(unsure)
 

@@ -34,7 +34,7 @@ def got_worse(baseline: Baseline, named: Iterable[str], failures: int, judge_id:
 def _finding(layer: str, group: Sequence[Change], failures: int, judge_id: str, baseline: Baseline) -> Finding:
     readings = tuple(found for change in group if (found := changed(change, baseline.name)) is not None)
     names = [change.metric for change in group]
-    head = words(readings[0]) if len(readings) == 1 else f"{_joined(names)} got worse against {baseline.name}"
+    head = f"got worse: {words(readings[0]) if len(readings) == 1 else _joined(names)}"
     where = next((change.where for change in group if change.where is not None), None)
     moved = dict.fromkeys(one.query_id for change in group for one in change.moved[:MOST_SHOWN])
     shown = ", ".join(list(moved)[:MOST_SHOWN])

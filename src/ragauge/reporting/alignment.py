@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 TRACK = 24
 MOST_RANKS = 10
-STAGE_NAMES = {"top n of the candidates": "candidates, as many as handed on"}
 MOST_USED = 1 - MOST_IGNORED     # of relevant first passages: below, the generator passes over what it should use
+STAGE_NAMES = {"top n of the candidates": "candidates, as many as handed on"}
 NOTHING = (
     "Nothing is known about which passages the answers use: that needs answers with claims, passages with text, and a "
     "judge. Evaluate with faithfulness or ignored_top_ranked among the metrics."

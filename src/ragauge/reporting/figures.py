@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ragauge.analysis.overview import Bin, Distribution, LengthBand, Stage
+from ragauge.analysis.overview import Bin, Distribution, LengthBand
 from ragauge.analysis.scorecard import Scorecard
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.charts import estimates, failures, spread
@@ -15,10 +15,7 @@ from ragauge.reporting.lists import distributions, span, total_time
 from ragauge.reporting.words import UNNAMED, estimate, headline, line, number, share
 
 MOST_COLUMNS = 6      # segment columns drawn
-# what is lost between two stages of retrieval is what these causes name
-LOST: dict[str, str] = {
-    "candidates": "retrieval_miss", "handed on": "lost_before_prompt", "used": "ignored", "top": "ranked_low",
-}     # fmt: skip
+SHORT_STAGES = {"top n of the candidates": "top candidates"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,7 @@ class Figure:
     link: str = ""
 
 
-def _cause_link(anchors: Anchors, card: Scorecard) -> Callable[[str], str]:
+def cause_link(anchors: Anchors, card: Scorecard) -> Callable[[str], str]:
     """Where a cause leads: its listed examples, else the first one shown in full, else its finding."""
     first: dict[str, tuple[str, str, int]] = {}
     for view in card.worst:
@@ -68,7 +65,7 @@ def _cause_link(anchors: Anchors, card: Scorecard) -> Callable[[str], str]:
 
 def pareto(card: Scorecard, anchors: Anchors) -> Figure | None:
     """Failed examples by cause with the cumulative share; None when nothing failed."""
-    bars = failures.bars(card, _cause_link(anchors, card))
+    bars = failures.bars(card, cause_link(anchors, card))
     if not bars:
         return None
     head = ("cause", "failed", "share", "cumulative", *(("baseline",) if card.baseline else ()))
@@ -126,9 +123,10 @@ def _histogram(shown: Distribution, link: Callable[[int], str], leads: str = "")
         (Cell(span(part, shown.kind), link(place)), Cell(f"{part.count:,}")) for place, part in enumerate(shown.bins)
     )
     many = sum(part.count for part in shown.bins)
+    low, high = (0.0, 1.0) if spread.on_unit(shown.bins, shown.kind) else (first.low, last.high)
     return Figure(
         shown.metric, spread.histogram(shown.bins, shown.kind, link), ("score", "examples"), rows, f"{many:,} scored",
-        (number(first.low, shown.kind), number(last.high, shown.kind)), leads,
+        (number(low, shown.kind), number(high, shown.kind)), leads,
     )     # fmt: skip
 
 
@@ -138,44 +136,48 @@ def ranks(card: Scorecard, anchors: Anchors) -> Figure | None:
     if alignment is None or not alignment.ranks:
         return None
     links = [anchors.link("rank", found.rank) for found in alignment.ranks]
+    relevant = [anchors.link("relevant", found.rank) for found in alignment.ranks]
     rows = tuple(
         (
             Cell(str(found.rank), link), Cell(f"{found.n:,}"), Cell(share(found.used, found.n)),
             Cell(f"{found.best:,}"),
-            Cell("not known" if found.relevant is None else share(found.relevant_used or 0, found.relevant)),
+            Cell("not known" if found.relevant is None else share(found.relevant_used or 0, found.relevant), leads),
         )
-        for found, link in zip(alignment.ranks, links, strict=True)
+        for found, link, leads in zip(alignment.ranks, links, relevant, strict=True)
     )  # fmt: skip
     head = ("rank", "answers", "used", "first one used", "used where relevant")
     known = any(found.relevant for found in alignment.ranks)
     caption = "Bar: share of the answers that use the passage at this rank."
     caption += " Diamond: the same, where that passage is relevant." if known else ""
-    return Figure("Use by rank", estimates.ranks(alignment, links), head, rows, caption)
+    return Figure("Use by rank", estimates.ranks(alignment, links, relevant), head, rows, caption)
 
 
-def positions(card: Scorecard) -> Figure | None:
-    """Use of relevant passages by where in the context they stand."""
+def positions(card: Scorecard, anchors: Anchors) -> Figure | None:
+    """Use of relevant passages by where in the context they stand; a mark leads to the examples that have one there."""
     alignment = card.overview.alignment
-    points = [Point(name, found) for name, found in (alignment.positions if alignment else {}).items()]
+    points = [
+        Point(name, found, anchors.link("third", name))
+        for name, found in (alignment.positions if alignment else {}).items()
+    ]
     caption = "Of the relevant passages in each third of the context, the share that the answer used."
     return _points("Effect of position", points, "share used", caption, ("third", "share used", "passages"))
 
 
 def stages(card: Scorecard, anchors: Anchors) -> Figure | None:
     """How much of the labelled evidence is left after each stage; a bar leads to the examples that lost it there."""
-    link = _cause_link(anchors, card)
-    points = [Point(stage.name, stage.recall, link(cause) if (cause := _lost(stage)) in card.causes else "")
-              for stage in card.overview.stages]     # fmt: skip
-    caption = "Share of the labelled documents that are still there after each stage."
+    points = [
+        Point(SHORT_STAGES.get(stage.name, stage.name), stage.recall, anchors.link("stage", stage.name))
+        for stage in card.overview.stages
+    ]
+    caption = (
+        "Share of the labelled documents still there: among all candidates, among the top ones (as many as were handed "
+        "on), in what the generator was handed, in what the answer uses."
+    )
     head = ("stage", "recall", "examples")
     found = _points("Evidence through the stages", points, "recall", caption, head, bars=True)
     if found is None or not any(point.link for point in points):
         return found
     return replace(found, caption=f"{caption} A bar leads to the examples that lost evidence there.")
-
-
-def _lost(stage: Stage) -> str:
-    return next((cause for start, cause in LOST.items() if stage.name.startswith(start)), "")
 
 
 def lengths(card: Scorecard, anchors: Anchors) -> Iterator[Figure]:
@@ -197,18 +199,24 @@ def _tokens(band: LengthBand) -> str:
     return f"{band.low:,}–{band.high:,}" if band.low != band.high else f"{band.low:,}"
 
 
-def times(card: Scorecard) -> Figure | None:
-    """Latency by stage."""
+def times(card: Scorecard, anchors: Anchors) -> Figure | None:
+    """Latency by stage; the median leads to all examples, the slowest first, each line to those in its range."""
     timings = card.overview.timings
     if not timings:
         return None
+    links = []
+    for t in timings:
+        every = anchors.link("taken", t.stage)
+        middle, tail = (anchors.link("taken-part", t.stage, part) or every for part in (1, 0))
+        links.append((every, middle, tail))
     rows = tuple(
-        (Cell(line(t.stage)), *(Cell(number(value, "amount")) for value in (t.p50, t.p95, t.p99)), Cell(f"{t.n:,}"))
-        for t in timings
-    )
-    caption = "Dot: median. Thick line: to the 95th percentile. Thin line: to the 99th."
+        (Cell(line(t.stage), every), Cell(number(t.p50, "amount")), Cell(number(t.p95, "amount"), middle),
+         Cell(number(t.p99, "amount"), tail), Cell(f"{t.n:,}"))
+        for t, (every, middle, tail) in zip(timings, links, strict=True)
+    )  # fmt: skip
+    caption = "Dot: median, half of the answers take longer. Thick line: to p95, 5% take longer. Thin: to p99, 1%."
     head = ("stage", "p50 ms", "p95 ms", "p99 ms", "n")
-    return Figure("Latency by stage", estimates.times(timings), head, rows, caption)
+    return Figure("Latency by stage", estimates.times(timings, links), head, rows, caption)
 
 
 def total(card: Scorecard, anchors: Anchors) -> Figure | None:

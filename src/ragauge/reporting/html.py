@@ -48,9 +48,10 @@ def _environment() -> Environment:
         {name: getattr(words, name) for name in (
             "number", "interval", "between", "estimate", "counts", "opened", "signed", "difference", "share", "plural",
             "against", "by_layer", "left_out", "verdict", "first_of_layers", "ignored", "correlation", "confidence",
-            "pareto_line",
+            "pareto_line", "compared", "first_thing",
         )},
-        percent=percent, arrows=dict(words.ARROWS), layer_names=dict(words.LAYERS), short=dict(words.SHORT_LAYERS),
+        opened_findings=page.OPENED, percent=percent,
+        arrows=dict(words.ARROWS), layer_names=dict(words.LAYERS), short=dict(words.SHORT_LAYERS),
         labels=dict(words.LABELS), unnamed=words.UNNAMED, signs=dict(examples.MARKS),
         change_class=page.change_class, pairs=page.pairs, spoken=page.spoken,
     )  # fmt: skip

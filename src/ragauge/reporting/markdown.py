@@ -6,7 +6,9 @@ import re
 import shlex
 from collections.abc import Iterator
 
+from ragauge.analysis.readings import words
 from ragauge.analysis.scorecard import Finding, Scorecard
+from ragauge.reporting import judged
 from ragauge.reporting.words import (
     ARROWS,
     LAYERS,
@@ -16,6 +18,7 @@ from ragauge.reporting.words import (
     confidence,
     counts,
     difference,
+    first_thing,
     headline,
     ignored,
     interval,
@@ -50,8 +53,10 @@ def cell(text: str) -> str:
 def markdown(card: Scorecard) -> str:
     """Verdict, changes, scorecard, causes, what to do, worst segments, alignment, and how far to trust it."""
     lines = [f"## {cell(card.run.name)}", "", f"**{cell(verdict(card))}**", ""]
+    if first := first_thing(card):
+        lines += [f"First thing to do: {cell(first)}", ""]
     if card.baseline is not None:
-        lines += [cell(against(card.baseline)), ""]
+        lines += [cell(against(card)), ""]
     lines += [f"> {cell(warning)}\n" for warning in card.warnings]
     lines += _scorecard(card)
     for reason, names in left_out(card.summaries):
@@ -65,10 +70,25 @@ def markdown(card: Scorecard) -> str:
     if card.judge.what:
         unsure = card.judge.uncertain
         middle = f" {unsure:.0%} of the claims lie in its uncertain middle." if unsure is not None else ""
-        judged = f"Judged by {cell(card.judge.judge_id)}. {cell(card.judge.what)} {cell(card.judge.observed)}"
-        lines += ["", f"<sub>{judged.strip()}{middle}</sub>"]
+        took = "".join(f" {cell(sentence)}" for sentence in judged.sentences(card.use))
+        by = f"Judged by {cell(card.judge.judge_id)}. {cell(card.judge.what)} {cell(card.judge.observed)}"
+        lines += ["", f"<sub>{by.strip()}{middle}{took}</sub>"]
+    lines += _askings(card)
     name = shlex.quote(" ".join(safe(card.run.name).replace("`", "'").split()))
     return "\n".join([*lines, "", f"Full report: `ragauge report {name} -o report.html`"]) + "\n"
+
+
+def _askings(card: Scorecard) -> Iterator[str]:
+    """How far the means lie apart between several askings of the judge."""
+    rows = judged.spread_rows(card.use)
+    if not rows:
+        return
+    yield from ("", f"### {judged.SPREAD}", "")
+    yield f"| {' | '.join(judged.spread_heads(rows))} |"
+    yield f"|---|{'--:|' * (len(rows[0].means) + 3)}"
+    for row in rows:
+        yield f"| {cell(row.metric)} | {' | '.join((*row.means, row.width, row.deviation, row.changed))} |"
+    yield from ("", judged.SPREAD_SAYS)
 
 
 def _scorecard(card: Scorecard) -> Iterator[str]:
@@ -100,9 +120,12 @@ def _findings(card: Scorecard) -> Iterator[str]:
 
 
 def _finding(place: int, finding: Finding) -> Iterator[str]:
-    yield f"{place}. **{opened(cell(finding.headline))}** ({confidence(finding)}). {cell(finding.evidence)}"
-    parts = (("Fix", finding.fix), ("Leave", finding.leave), ("Then measure", finding.measure_again))
-    yield from (f"   - {label}: {cell(words)}" for label, words in parts if words)
+    yield f"{place}. **{opened(cell(finding.headline))}** ({confidence(finding)}). {cell(finding.evidence)}".rstrip()
+    parts = (
+        ("Fix", finding.fix), ("Seen", "; ".join(map(words, finding.readings))), ("Leave", finding.leave),
+        ("Then measure", finding.measure_again),
+    )     # fmt: skip
+    yield from (f"   - {label}: {cell(said)}" for label, said in parts if said)
 
 
 def _causes(card: Scorecard) -> Iterator[str]:

@@ -11,7 +11,7 @@ from ragauge.analysis.overview import Change
 from ragauge.analysis.scorecard import ExampleView, Scorecard, Summary
 from ragauge.data.canonical import plain
 from ragauge.data.facts import Claim
-from ragauge.reporting import examples, figures, lists
+from ragauge.reporting import bars, behind, examples, figures, lists
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.shelves import Shelf, shelves
 from ragauge.reporting.words import clearly_worse, headline, interval, line, number
@@ -19,9 +19,11 @@ from ragauge.reporting.words import clearly_worse, headline, interval, line, num
 LEVELS = 10               # shades of the heat map
 MOST_VALUES = 12          # values of a segment column shown
 MOST_METRICS = 6
+OPENED = 3                # findings that stand open; the others open on a click
 SECTIONS = (
-    ("scores", "Scorecard"), ("todo", "What to do"), ("failures", "Failures by cause"), ("segments", "By segment"),
-    ("spread", "How scores lie"), ("alignment", "Ranking and answers"), ("cost", "Latency and cost"),
+    ("todo", "What to do"), ("changes", "What changed"), ("scores", "Scorecard"), ("failures", "Failures by cause"),
+    ("segments", "By segment"), ("spread", "Spread of scores"), ("alignment", "Ranking and answers"),
+    ("cost", "Latency and cost"),
     ("examples", "Worst examples"), ("all", "All examples"), ("trust", "How it was judged"),
     ("definitions", "Metrics"), ("configuration", "Configuration"),
 )     # fmt: skip
@@ -96,18 +98,23 @@ def context(card: Scorecard) -> dict[str, Any]:
     for finding in card.findings:
         anchors.add("finding", finding.cause)
     rows = lists.rows(card, anchors)
-    chapters = lists.chapters(card, rows, anchors)
+    chapters = behind.chapters(card, rows, anchors)
+    groups = lists.groups(card, rows, anchors)     # before the figures, whose bars lead to them
+    low = behind.scores_link(card, anchors)
     found: dict[str, Any] = {
         "card": card, "anchors": anchors,
-        "groups": lists.groups(card, rows, anchors), "listed": rows,
+        "groups": groups, "listed": rows, "low": low,
         "behind_of": {name: [c for c in chapters if c.section == name] for name, _ in SECTIONS},
         "changes": {change.metric: change for change in card.baseline.changes} if card.baseline else {},
+        "changed": bars.changes(card, anchors, low),
+        "pairs_of_causes": bars.cause_pairs(card, figures.cause_link(anchors, card)),
+        "readings_of": {place: tuple(bars.readings(one, low)) for place, one in enumerate(card.findings, 1)},
         "heat": tuple(heat_maps(card, anchors)),
         "pareto": figures.pareto(card, anchors), "by_segment": tuple(figures.by_segment(card, anchors)),
         "legend": figures.legend(card), "spreads": tuple(figures.spreads(card, anchors)),
-        "ranks": figures.ranks(card, anchors), "positions": figures.positions(card),
+        "ranks": figures.ranks(card, anchors), "positions": figures.positions(card, anchors),
         "stages": figures.stages(card, anchors), "lengths": tuple(figures.lengths(card, anchors)),
-        "times": figures.times(card), "total": figures.total(card, anchors),
+        "times": figures.times(card, anchors), "total": figures.total(card, anchors),
         "shown": tuple(in_full(view, anchors) for view in card.worst), "columns": headline(card.summaries),
         "config": json.dumps(plain(card.run.config), indent=2, ensure_ascii=False, default=str),
     }  # fmt: skip
@@ -118,7 +125,8 @@ def sections(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The sections that have something to show: (id, title)."""
     card = found["card"]
     there = {
-        "todo": card.findings, "failures": found["pareto"], "segments": found["heat"], "spread": found["spreads"],
+        "todo": card.findings, "changes": found["changed"], "failures": found["pareto"], "segments": found["heat"],
+        "spread": found["spreads"],
         "alignment": card.overview.alignment or found["stages"] or found["lengths"],
         "cost": found["times"] or card.overview.spending, "examples": found["shown"], "all": found["groups"],
         "definitions": card.definitions,

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.overview import Change
+from ragauge.analysis.readings import words
 from ragauge.analysis.scorecard import Finding, Scorecard, Summary
+from ragauge.reporting import judged
 from ragauge.reporting.words import (
     ARROWS,
     LAYERS,
@@ -18,6 +20,7 @@ from ragauge.reporting.words import (
     confidence,
     counts,
     difference,
+    first_thing,
     headline,
     ignored,
     interval,
@@ -83,8 +86,10 @@ def _parts(card: Scorecard, width: int) -> Iterator[RenderableType]:
 
     yield Text(safe(card.run.name), style="bold") + Text(f"  run {card.run.run_id} · {card.n:,} examples", style="dim")
     yield Text(safe(verdict(card)), style="bold")
+    if first := first_thing(card):
+        yield Text("First thing to do: ", style="cyan") + Text(safe(first), style="default")
     if card.baseline is not None:
-        yield Text(safe(against(card.baseline)))
+        yield Text(safe(against(card)))
     yield Text()
     yield _scorecard(card, width)
     yield from _under(card, width)
@@ -206,10 +211,12 @@ def _finding(place: int, finding: Finding) -> RenderableType:
     rows = Table.grid(padding=(0, 2, 0, 0))
     rows.add_column(style="cyan", no_wrap=True)
     rows.add_column(overflow="fold")
-    lines = [("why", finding.evidence), ("fix", finding.fix), ("leave", finding.leave), ("then", finding.measure_again)]
-    for label, words in lines:
-        if words:
-            rows.add_row(label, Text(safe(words), style="bold" if label == "fix" else ""))
+    seen = [f"· {words(one)}" for one in finding.readings]
+    why = "\n".join([finding.evidence, *seen] if finding.evidence else seen)
+    lines = [("fix", finding.fix), ("why", why), ("leave", finding.leave), ("then", finding.measure_again)]
+    for label, said in lines:
+        if said:
+            rows.add_row(label, Text(safe(said), style="bold" if label == "fix" else ""))
     rows.add_row("sure", Text(confidence(finding), style="dim"))
     return Group(Text(f"{place}. {opened(safe(finding.headline))}", style="bold"), Padding(rows, (0, 0, 0, 3)))
 
@@ -239,15 +246,37 @@ def _segments(card: Scorecard, width: int) -> Iterator[RenderableType]:
     yield table
 
 
+def _askings(card: Scorecard) -> Iterator[RenderableType]:
+    """How far the means lie apart between several askings of the judge."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = judged.spread_rows(card.use)
+    if not rows:
+        return
+    yield Text(f"\n{judged.SPREAD}", style="bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for place, head in enumerate(judged.spread_heads(rows)):
+        table.add_column(head, justify="right" if place else "left", overflow="fold")
+    for row in rows:
+        table.add_row(Text(safe(row.metric)), *row.means, row.width, row.deviation, row.changed)
+    yield table
+    yield Text(judged.SPREAD_SAYS, style="dim")
+
+
 def _trust(card: Scorecard) -> Iterator[RenderableType]:
     from rich.text import Text
 
     if card.judge.what:
         yield Text("\nHow it was judged", style="bold")
         yield Text(safe(f"{card.judge.what} {card.judge.observed}".strip()))
+        for sentence in judged.sentences(card.use):
+            yield Text(sentence)
         if card.judge.uncertain is not None:
             yield Text(f"{card.judge.uncertain:.0%} of the claims lie in its uncertain middle.", style="yellow")
         for limit in card.judge.limits:
             yield Text(f"  · {safe(limit)}", style="dim")
+    yield from _askings(card)
     for warning in card.warnings:
         yield Text(f"! {safe(warning)}", style="yellow")

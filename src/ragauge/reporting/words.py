@@ -109,10 +109,19 @@ def difference(change: Change, kind: str = "mean") -> str:
     return signed(change.difference.mean, kind) + ends
 
 
+def relative(change: Change) -> str:
+    """A change of an amount as a share of what it was: −55%."""
+    if change.difference.mean is None or not change.base:
+        return signed(change.difference.mean, "amount")
+    share_ = f"{abs(change.difference.mean / change.base):.0%}"
+    return share_ if share_ == "0%" else ("+" if change.difference.mean > 0 else "−") + share_
+
+
 def counts(summary: Summary) -> str:
     """The counts of all four statuses; they sum to n. Zeros other than scored are left out."""
     found = {status: getattr(summary, status) for status in STATUSES}
-    return " · ".join(f"{count} {status}" for status, count in found.items() if count or status == "scored")
+    shown = {status.replace("_", " "): count for status, count in found.items() if count or status == "scored"}
+    return " · ".join(f"{count} {status}" for status, count in shown.items())
 
 
 def by_layer(summaries: Sequence[Summary]) -> list[tuple[str, list[Summary]]]:
@@ -136,16 +145,31 @@ def verdict(card: Scorecard) -> str:
     if not card.n:
         return "Nothing was evaluated."
     if card.failed_examples == 0:
-        return f"No failed example among {card.n:,}."
-    head = f"{card.failed_examples:,} of {card.n:,} examples failed"
+        return f"No failed example among {card.n:,}{_before(card)}."
+    head = f"{card.failed_examples:,} of {card.n:,} examples failed{_before(card)}"
     if card.findings:
         return f"{head}. First: {card.findings[0].headline}"
     top = next(iter(card.causes), "")
     return f"{head}, most often by {top}." if top else f"{head}; the facts name no cause."
 
 
-def against(baseline: Baseline) -> str:
-    """How the run stands against its baseline, in a sentence."""
+def _before(card: Scorecard) -> str:
+    """How many failed in the baseline; "" without one."""
+    if card.baseline is None:
+        return ""
+    return f" ({card.baseline.failed_examples:,} in {line(card.baseline.name)})"
+
+
+def first_thing(card: Scorecard) -> str:
+    """What to do first; "" where nothing is to be done."""
+    return opened(card.findings[0].fix) if card.findings else ""
+
+
+def against(card: Scorecard) -> str:
+    """How the run stands against its baseline, in a sentence that names every metric that got worse."""
+    baseline = card.baseline
+    if baseline is None:
+        return ""
     if not baseline.changes:
         return f"Nothing can be compared with {line(baseline.name)}: no metric and example in both."
     groups: dict[str, list[Change]] = {}
@@ -153,15 +177,29 @@ def against(baseline: Baseline) -> str:
         groups.setdefault(change.verdict, []).append(change)
     worse, better = groups.pop("worse", []), groups.pop("better", [])
     head = ("Mixed" if better else "Worse") if worse else "Better" if better else "No change seen"
-    parts = [f"{word} on {_named(found)}" for word, found in (("worse", worse), ("better", better)) if found]
+    kinds = {summary.metric: summary.kind for summary in card.summaries}
+    parts = [f"worse on {_named(worse, kinds, len(worse))}"] if worse else []
+    parts += [f"better on {_named(better, kinds)}"] if better else []
     parts += [f"{verdict} on {len(found)}" for verdict, found in groups.items()]
-    return f"{head} against {line(baseline.name)}: {'; '.join(parts)} ({plural(baseline.matched, 'example')} in both)."
+    return f"{head} against {line(baseline.name)}: {'; '.join(parts)} ({compared(baseline)})."
 
 
-def _named(changes: Sequence[Change], most: int = 3) -> str:
-    """Metrics with their differences, the first few."""
-    named = ", ".join(f"{change.metric} {difference(change)}" for change in changes[:most])
-    return named + (f" and {len(changes) - most} more" if len(changes) > most else "")
+def compared(baseline: Baseline) -> str:
+    """What two runs were compared over: 113 examples in both; or two samples of traffic."""
+    if baseline.paired:
+        return f"{plural(baseline.matched, 'example')} in both"
+    return f"two samples of traffic: {baseline.only_here:,} examples here, {baseline.only_there:,} there"
+
+
+def _named(changes: Sequence[Change], kinds: Mapping[str, str], most: int = 3) -> str:
+    """Metrics with their differences, the largest first and amounts last; the first few."""
+    amount = {change.metric: kinds.get(change.metric) == "amount" for change in changes}
+    order = sorted(changes, key=lambda one: (amount[one.metric], -abs(one.difference.mean or 0.0)))
+    said = [f"{one.metric} {relative(one) if amount[one.metric] else signed(one.difference.mean)}" for one in order]
+    rest = len(said) - most
+    if rest > 0:
+        return f"{', '.join(said[:most])} and {rest} more"
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
 
 
 def confidence(finding: Finding) -> str:
@@ -245,10 +283,10 @@ def ignored(alignment: Alignment) -> str:
         f"{found.mean:.0%}{ends}"
     )
     if alignment.flagged:
-        return f"{said}: more than 30 %, so ranking and generator disagree."
+        return f"{said}: more than 30%, so ranking and generator disagree."
     if found.interval is None or found.interval.high > MOST_IGNORED:
-        return f"{said}: whether that is more than 30 % cannot be told from so few."
-    return f"{said}: below 30 %, where ranking and generator would be said to disagree."
+        return f"{said}: whether that is more than 30% cannot be told from so few."
+    return f"{said}: below 30%, where ranking and generator would be said to disagree."
 
 
 def correlation(alignment: Alignment) -> str:

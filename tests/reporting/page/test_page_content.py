@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ragauge.analysis.overview import Overview
+from ragauge.analysis.readings import words
 from ragauge.analysis.scorecard import JudgeNote, Scorecard
 from ragauge.data.example import Example
 from ragauge.data.response import Response
-from ragauge.reporting import lists
 from ragauge.reporting.html import html
 
 Whole = Callable[..., Scorecard]
@@ -25,11 +25,68 @@ Tree = Callable[[Scorecard], Any]
 
 
 def test_page_says_how_the_run_stands_against_its_baseline(page: Any) -> None:
-    """With a baseline the header says better or worse with the metrics, and the scorecard has the changes."""
+    """With a baseline the header names what got worse and better, and the scorecard has the changes."""
+    (against,) = page.with_class("against")
+    assert against.text.startswith("Mixed against main: worse on recall@5 −0.10 and context_recall −0.08; better on")
+    assert "answer_relevance +0.06" in against.text
+    assert against in list(next(page.all("header")).all())
+    assert "▼ −0.10 worse" in page.with_class("scores")[0].text
+
+
+def test_first_thing_to_do_stands_at_the_top(whole: Whole, page: Any) -> None:
+    """The header says what to do first, with a link to why."""
     (verdict,) = page.with_class("verdict")
-    assert "Mixed against main: worse on recall@5 −0.10" in verdict.text
-    assert "better on answer_relevance +0.06" in verdict.text
-    assert "▼ worse" in page.with_class("scores")[0].text
+    assert f"First thing to do: {whole(60).findings[0].fix}" in verdict.text
+    assert [link.attributes["href"] for link in verdict.all("a")] == ["#todo"]
+
+
+def test_what_changed_shows_every_metric_once(whole: Whole, page: Any) -> None:
+    """Each metric of both runs stands under its verdict, with before, now, difference and where it fell most."""
+    baseline = whole(60).baseline
+    assert baseline is not None
+    (table,) = page.with_class("changes")
+    rows = {next(next(row.all("th")).all("a")).text: row.text for row in table.all("tr") if list(row.all("td"))}
+    assert set(rows) == {change.metric for change in baseline.changes}
+    assert "0.72 → 0.62" in rows["recall@5"]
+    assert "−0.10 [−0.17, −0.04]" in rows["recall@5"]
+    assert "most where type=temporal (−0.20, elsewhere −0.05)" in rows["recall@5"]
+    assert "+8.4 [+4.19, +12.6]" in rows["latency"]
+    assert "+1%" in rows["latency"]
+    heads = [row.text for row in table.all("tr") if "layer" in row.classes]
+    assert [head.partition(" (")[0] for head in heads] == [
+        "▼ Worse", "▲ Better", "? Not enough data", "= No change seen",
+    ]     # fmt: skip
+    assert len(list(table.all("svg"))) == len(rows) - 1     # one has no interval
+
+
+def test_causes_stand_before_and_after(whole: Whole, page: Any) -> None:
+    """Every cause of either run has its count in both, and the same bars."""
+    card = whole(60)
+    assert card.baseline is not None
+    (table,) = page.with_class("pairs")
+    rows = {next(row.all("th")).text: [cell.text for cell in row.all("td")][:2] for row in table.all("tr")}
+    for cause in {*card.causes, *card.baseline.causes}:
+        counts = [str(card.baseline.causes.get(cause, 0)), str(card.causes.get(cause, 0))]
+        assert rows[cause or "no cause named"] == counts
+    assert rows["all failures"] == [str(card.baseline.failed_examples), str(card.failed_examples)]
+
+
+def test_finding_shows_what_it_rests_on(whole: Whole, page: Any) -> None:
+    """Each reading of a finding is a bar against its point, with its numbers in words beside it."""
+    card = whole(60)
+    for finding, box in zip(card.findings, page.with_class("finding"), strict=True):
+        items = [item for group in box.with_class("readings") for item in group.all("li")]
+        assert [next(item.all("a")).text for item in items] == [one.metric for one in finding.readings]
+        for item, one in zip(items, finding.readings, strict=True):
+            assert words(one).removeprefix(one.metric).lstrip(" ,") in item.text
+            assert len(item.with_class("track")) == 1
+    first, second = page.with_class("finding")[:2]
+    assert [svg.classes for svg in first.with_class("track")] == [["track", "worse"], ["track"]]
+    assert "Difference on a line from −0.2 to +0.2" in first.text
+    # the starting point 0.85 and the interval 0.63 to 0.77, on 0 to 1
+    marks = {line.attributes["class"]: line.attributes for line in second.with_class("track")[0].all("line")}
+    assert marks["point"]["x1"] == "85.0%"
+    assert (marks["reach"]["x1"], marks["reach"]["x2"]) == ("63.0%", "77.0%")
 
 
 def test_flag_is_raised_above_thirty_percent(whole: Whole, tree: Tree) -> None:
@@ -158,10 +215,8 @@ def test_thousand_examples_stay_small_and_quick(whole: Whole) -> None:
     assert "All 1,000 responses" in page
 
 
-def test_more_than_a_page_holds_is_cut_and_said(whole: Whole, tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where more are listed than a page takes, the first ones are shown and counted against all."""
-    monkeypatch.setattr(lists, "MOST_ROWS", 10)
+def test_every_listed_example_is_on_the_page(whole: Whole, tree: Tree) -> None:
+    """What analysis lists is what the page shows: there is no second limit."""
     page = tree(whole(40, worst=0))
-    page.check_links()
-    assert "10 of 40 responses" in page.text
-    assert len([row for row in page.all("tr") if re.fullmatch(r"e\d+", row.attributes.get("id", ""))]) == 10
+    assert "All 40 responses" in page.text
+    assert len([row for row in page.all("tr") if re.fullmatch(r"e\d+", row.attributes.get("id", ""))]) == 40

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from ragauge.analysis.scorecard import Scorecard
-from ragauge.reporting import lists
+from ragauge.reporting import behind
 from ragauge.reporting.html import html
 
 Whole = Callable[..., Scorecard]
@@ -116,10 +116,10 @@ def test_pareto_bar_leads_to_exactly_the_failures_of_its_cause(whole: Whole, pag
     card = whole(60)
     ids = page.by_id()
     chart = next(node for node in page.with_class("chart") if "failed examples" in node.text)
-    bars = [link for link in chart.all("a") if "href" in link.attributes]
+    bars = dict.fromkeys(link.attributes["href"] for link in chart.all("a") if "href" in link.attributes)
     assert len(bars) == len(card.causes)
     for bar, (cause, count) in zip(bars, card.causes.items(), strict=True):
-        heading = ids[bar.attributes["href"][1:]]
+        heading = ids[bar[1:]]
         assert heading.text == (cause or "no cause named")
         group = next(node for node in page.with_class("group") if heading in list(node.all("h3")))
         names = {row.query_id for row in card.overview.listed if row.failed and row.cause == cause}
@@ -151,7 +151,7 @@ def test_long_list_says_how_many_it_leaves_out(whole: Whole, tree: Tree) -> None
     links = [link for link in one.all("a") if link.text != "close"]
     mine = sum(1 in (row.used or ()) for row in card.overview.listed)
     more = sum(int(found) for found in re.findall(r"and (\d+) more", one.text))
-    assert len(links) + more == mine > lists.MOST_LINKS
+    assert len(links) + more == mine > behind.MOST_LINKS
 
 
 def test_segment_cell_leads_to_its_examples(whole: Whole, page: Any) -> None:
@@ -161,6 +161,119 @@ def test_segment_cell_leads_to_its_examples(whole: Whole, page: Any) -> None:
     found = page.by_id()["seg-type-temporal"]
     assert {link.text for link in found.all("a")} - {"close"} == {row.query_id for row in mine}
     assert f"not failed ({sum(not row.failed for row in mine)})" in found.text
+
+
+def names_in(node: Any) -> list[str]:
+    """The examples that a list names."""
+    return [link.text for link in node.all("a") if link.text != "close"]
+
+
+def parts_of(node: Any) -> dict[str, list[str]]:
+    """The parts of a list: title -> examples."""
+    return {part.text.partition(" (")[0]: names_in(part) for part in node.with_class("part")}
+
+
+def test_every_mark_of_every_chart_is_a_link(page: Any) -> None:
+    """No bar, dot, line of an interval or slice stands without a link to a list of examples."""
+    ids = page.by_id()
+    for figure in page.all("figure"):
+        title = next(figure.all("h3", "h4", "div")).text
+        (chart,) = figure.with_class("chart")
+        linked = [shape for link in chart.all("a") for shape in link.all("path", "line", "rect")]
+        assert linked, title
+        marks = [
+            shape for group in chart.all("g") for shape in group.parts
+            if getattr(shape, "tag", "") in ("path", "line", "rect") and drawn(shape)
+        ]  # fmt: skip
+        assert not [shape.attributes for shape in marks], title
+        for link in chart.all("a"):
+            target = ids[link.attributes["href"][1:]]
+            assert {"behind", "part"} & set(target.classes) or target.tag == "h3", title
+    for name in ("scores", "changes", "strip"):
+        (table,) = page.with_class(name)
+        for track in table.with_class("track"):
+            (link,) = track.all("a")
+            assert "behind" in ids[link.attributes["href"][1:]].classes, name
+
+
+def drawn(shape: Any) -> bool:
+    """Whether a shape is a mark: not a grid line, an axis, a frame, or the line through a Pareto chart's points."""
+    fill, stroke = (shape.attributes.get(name, "none") for name in ("fill", "stroke"))
+    return fill not in ("none", "transparent") or stroke not in ("none", "transparent", "var(--line)", "var(--soft)")
+
+
+def test_position_leads_to_relevant_passages_there(whole: Whole, page: Any) -> None:
+    """A third of the context lists the examples with a relevant passage in it, those that passed one over first."""
+    card = whole(60)
+    for name, ranks in (("first", {1, 2}), ("middle", {3}), ("last", {4, 5})):     # of five passages
+        relevant = {row.query_id: ranks & set(row.relevant or ()) for row in card.overview.listed}
+        there = {query_id: wanted for query_id, wanted in relevant.items() if wanted}
+        used = {row.query_id: set(row.used or ()) for row in card.overview.listed}
+        found = parts_of(page.by_id()[f"third-{name}"])
+        assert list(found) == ["not used", "used"]
+        assert set(found["not used"]) == {query_id for query_id, wanted in there.items() if wanted - used[query_id]}
+        assert set(found["used"]) == {query_id for query_id, wanted in there.items() if not wanted - used[query_id]}
+
+
+def test_stage_leads_to_the_examples_that_lost_evidence_there(whole: Whole, page: Any) -> None:
+    """A stage lists the examples of which fewer labelled documents are left than after the stage before."""
+    card = whole(60)
+    stages = [stage.name for stage in card.overview.stages]
+    for before, name in pairwise(["", *stages]):
+        found = parts_of(page.by_id()[f"stage-{name.replace(' ', '-')}"])
+        lost = {row.query_id for row in card.overview.listed if row.kept[name] < row.kept.get(before, 1.0)}
+        assert set(found.get("lost here", ())) == lost
+        assert len(found["nothing lost here"]) == 60 - len(lost)
+
+
+def test_latency_leads_to_the_slowest(whole: Whole, page: Any) -> None:
+    """A stage's dot lists all examples, the slowest first; its lines those between the percentiles that they join."""
+    card = whole(60)
+    timing = card.overview.timings[1]
+    taken = {row.query_id: row.timings["retrieval"] for row in card.overview.listed}
+    ids = page.by_id()
+    every = names_in(ids["taken-retrieval"])
+    assert every == sorted(taken, key=lambda name: -taken[name])
+    assert set(names_in(ids["taken-part-retrieval-0"])) == {name for name in taken if taken[name] > timing.p95}
+    middle = {name for name in taken if timing.p50 < taken[name] <= timing.p95}
+    assert set(names_in(ids["taken-part-retrieval-1"])) == middle
+    assert f"{taken[every[0]]:.0f} ms" in ids["taken-retrieval"].text
+
+
+def test_change_leads_to_what_lost_most(whole: Whole, page: Any) -> None:
+    """The bar of a metric that got worse lists the examples that lost most, with before and now."""
+    baseline = whole(60).baseline
+    assert baseline is not None
+    (change, *_) = baseline.worse
+    (table,) = page.with_class("changes")
+    row = next(row for row in table.all("tr") if next(row.all("th")).text.startswith(change.metric))
+    (bar,) = [link for svg in row.all("svg") for link in svg.all("a")]
+    found = page.by_id()[bar.attributes["href"][1:]]
+    assert names_in(found) == [one.query_id for one in change.moved]
+    assert "1.00 → 0.00" in found.text
+
+
+def test_mean_leads_to_its_worst_examples(whole: Whole, page: Any) -> None:
+    """The line of a mean leads to the lowest scores; of a metric that should be low, to the highest."""
+    rows = whole(60).overview.listed
+    ids, (table,) = page.by_id(), page.with_class("scores")
+    for metric, worst in (("faithfulness", min), ("contradicted", max)):
+        row = next(row for row in table.all("tr") if next(row.all("th")).text.startswith(metric))
+        (link,) = next(row.all("svg")).all("a")
+        named = names_in(ids[link.attributes["href"][1:]])
+        values = {row.query_id: row.values[metric] for row in rows}
+        assert worst(values.values()) in {values[name] for name in named}
+
+
+def test_mark_whose_examples_are_not_listed_says_so(whole: Whole, tree: Tree) -> None:
+    """Of a run larger than its list, a mark none of whose examples is listed leads to a note with their number."""
+    card = whole(60)
+    few = tuple(row for row in card.overview.listed if row.values["ignored_top_ranked"] == 0.0)
+    page = tree(replace(card, overview=replace(card.overview, listed=few), worst=()))
+    page.check_links()
+    count = 60 - len(few)
+    found = page.by_id()["bin-ignored_top_ranked-1"]
+    assert f"{count} examples, none of them among the {len(few)} listed on this page" in found.text
 
 
 # ---- what is read out ----

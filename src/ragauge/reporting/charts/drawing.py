@@ -32,9 +32,9 @@ def data(rows: Sequence[Mapping[str, Any]]) -> Any:
     return alt.Data(values=values)  # type: ignore[no-untyped-call]
 
 
-def linked(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The encoding that makes marks links, where any leads anywhere."""
-    return {"href": "link:N"} if any(row["link"] for row in rows) else {}
+def linked(rows: Sequence[Mapping[str, Any]], field: str = "link") -> dict[str, Any]:
+    """The encoding that makes marks links to what a field of each row says, where any leads anywhere."""
+    return {"href": f"{field}:N"} if any(row[field] for row in rows) else {}
 
 
 def colour(name: str) -> str:

@@ -39,7 +39,7 @@ def points(shown: Sequence[Point], title: str, *, bars: bool = False, hue: str =
     base = alt.Chart(data(rows)).encode(y=alt.Y("name:N", sort=None, axis=names_axis()), description="says:N")
     x = alt.X("mean:Q", scale=scale, axis=share_axis(title))
     rule = base.mark_rule(stroke=colour("ink" if bars else hue), strokeWidth=1.5 if bars else 3, opacity=0.75).encode(
-        x=alt.X("low:Q", scale=scale, axis=share_axis(title)), x2="high:Q"
+        x=alt.X("low:Q", scale=scale, axis=share_axis(title)), x2="high:Q", **linked(rows)
     )
     if bars:
         body = base.mark_bar(cornerRadiusEnd=2, size=ROW - 10).encode(x=x, fill=alt.value(colour(hue)), **linked(rows))
@@ -48,17 +48,24 @@ def points(shown: Sequence[Point], title: str, *, bars: bool = False, hue: str =
     return draw(alt.layer(rule, body), ROW * len(rows))
 
 
-def ranks(alignment: Alignment, links: Sequence[str]) -> str:
-    """Per rank, in how many answers its passage was used; a mark where only relevant passages count."""
+def ranks(alignment: Alignment, links: Sequence[str], relevant: Sequence[str]) -> str:
+    """Per rank, in how many answers its passage was used; a mark where only relevant passages count.
+
+    Args:
+        alignment: what to draw.
+        links: where each bar leads.
+        relevant: where each mark leads.
+    """
     import altair as alt
 
     rows: list[dict[str, object]] = [
         {
-            "rank": str(found.rank), "used": found.used / found.n, "link": link,
+            "rank": str(found.rank), "used": found.used / found.n, "link": link, "leads": leads,
             "relevant": None if not found.relevant else (found.relevant_used or 0) / found.relevant,
             "says": f"rank {found.rank}: used in {found.used} of {found.n} answers",
+            "tells": f"rank {found.rank}: used in {found.relevant_used} of {found.relevant} answers where relevant",
         }
-        for found, link in zip(alignment.ranks, links, strict=True)
+        for found, link, leads in zip(alignment.ranks, links, relevant, strict=True)
         if found.n
     ]  # fmt: skip
     if not rows:
@@ -73,19 +80,23 @@ def ranks(alignment: Alignment, links: Sequence[str]) -> str:
     if all(row["relevant"] is None for row in rows):
         return draw(body, 150)
     mark = base.mark_point(shape="diamond", filled=True, size=130, fill=colour("ink"), stroke=colour("page")).encode(
-        y=alt.Y("relevant:Q", scale=scale, axis=share_axis("share of answers"))
-    )
+        y=alt.Y("relevant:Q", scale=scale, axis=share_axis("share of answers")), description="tells:N",
+        **linked(rows, "leads"),
+    )     # fmt: skip
     return draw(alt.layer(body, mark), 150)
 
 
-def times(timings: Sequence[Timing]) -> str:
-    """Per stage, the median as a dot, a line to p95 and a thin one to p99."""
-    rows = [
+def times(timings: Sequence[Timing], links: Sequence[tuple[str, str, str]]) -> str:
+    """Per stage, the median as a dot, a line to p95 and a thin one to p99; links are those of the three."""
+    rows: list[dict[str, object]] = [
         {
             "stage": line(timing.stage, 40), "p50": timing.p50, "p95": timing.p95, "p99": timing.p99,
-            "says": f"{line(timing.stage)}: p50 {number(timing.p50, 'amount')} ms",
+            "link": every, "middle": middle, "tail": tail,
+            "says": f"{line(timing.stage)}: median {number(timing.p50, 'amount')} ms",
+            "says95": f"{line(timing.stage)}: 95th percentile {number(timing.p95, 'amount')} ms",
+            "says99": f"{line(timing.stage)}: 99th percentile {number(timing.p99, 'amount')} ms",
         }
-        for timing in timings
+        for timing, (every, middle, tail) in zip(timings, links, strict=True)
     ]  # fmt: skip
     if not rows:
         return ""
@@ -93,7 +104,13 @@ def times(timings: Sequence[Timing]) -> str:
 
     axis = alt.Axis(title="milliseconds", tickCount=5)
     base = alt.Chart(data(rows)).encode(y=alt.Y("stage:N", sort=None, axis=names_axis()))
-    thin = base.mark_rule(stroke=colour("bar"), strokeWidth=1.5).encode(x=alt.X("p50:Q", axis=axis), x2="p99:Q")
-    thick = base.mark_rule(stroke=colour("bar"), strokeWidth=5, opacity=0.55).encode(x="p50:Q", x2="p95:Q")
-    dot = base.mark_point(filled=True, size=80, fill=colour("accent"), stroke=colour("page")).encode(x="p50:Q")
+    thin = base.mark_rule(stroke=colour("bar"), strokeWidth=2.5).encode(
+        x=alt.X("p95:Q", axis=axis), x2="p99:Q", description="says99:N", **linked(rows, "tail")
+    )
+    thick = base.mark_rule(stroke=colour("bar"), strokeWidth=7, opacity=0.55).encode(
+        x="p50:Q", x2="p95:Q", description="says95:N", **linked(rows, "middle")
+    )
+    dot = base.mark_point(filled=True, size=90, fill=colour("accent"), stroke=colour("page")).encode(
+        x="p50:Q", description="says:N", **linked(rows)
+    )
     return draw(alt.layer(thin, thick, dot), ROW * len(rows))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ragauge.analysis.scorecard import Scorecard
 from ragauge.reporting.charts.drawing import ROW, colour, data, draw, linked, names_axis, number_axis
 from ragauge.reporting.words import UNNAMED, line, share
+
+if TYPE_CHECKING:
+    import altair as alt
 
 MOST_CAUSES = 20      # all that there are
 MOST_COLOURS = 7      # causes with a colour of their own; the others share one
@@ -39,27 +43,33 @@ def bars(card: Scorecard, link: Callable[[str], str]) -> tuple[Bar, ...]:
 
 
 def pareto(shown: tuple[Bar, ...], failed: int) -> str:
-    """Bars of counts with the line of the cumulative share, lying on its side so that names can be read."""
+    """Bars of counts with the line of the cumulative share, lying on its side so that names can be read.
+
+    The bars have the colours that their causes have in the bars by segment.
+    """
     import altair as alt
 
     rows = [
         {
             "cause": f"{bar.cause}  {bar.count}", "count": bar.count, "reached": bar.cumulative * failed,
-            "label": f"{bar.cumulative:.0%}", "link": bar.link,
+            "label": f"{bar.cumulative:.0%}", "link": bar.link, "place": min(place, MOST_COLOURS + 1),
             "says": f"{bar.cause}: {share(bar.count, failed)} failed examples",
+            "adds": f"{bar.cause} and all more frequent causes: {bar.cumulative:.0%}",
         }
-        for bar in shown[:MOST_CAUSES]
+        for place, bar in enumerate(shown[:MOST_CAUSES], 1)
     ]  # fmt: skip
     scale = alt.Scale(domain=[0, max(1, failed) * 1.12], nice=False)
     axis = number_axis("failed examples", failed)
     base = alt.Chart(data(rows)).encode(y=alt.Y("cause:N", sort=None, axis=names_axis()))
     drawn = base.mark_bar(cornerRadiusEnd=2).encode(
-        x=alt.X("count:Q", scale=scale, axis=axis), fill=alt.value(colour("bar-bad")), description="says:N",
-        **linked(rows),
+        x=alt.X("count:Q", scale=scale, axis=axis), fill=alt.Fill("place:O", scale=_palette(), legend=None),
+        description="says:N", **linked(rows),
     )     # fmt: skip
     reached = base.encode(x=alt.X("reached:Q", scale=scale, axis=axis))
     line_of = reached.mark_line(stroke=colour("soft"), strokeWidth=1.5)
-    points = reached.mark_point(filled=True, size=28, fill=colour("soft"), stroke=None)
+    points = reached.mark_point(filled=True, size=28, fill=colour("soft"), stroke=None).encode(
+        description="adds:N", **linked(rows)
+    )
     labels = reached.mark_text(align="left", dx=7, fontSize=11).encode(text="label:N")
     return draw(alt.layer(drawn, line_of, points, labels), ROW * len(rows))
 
@@ -67,6 +77,14 @@ def pareto(shown: tuple[Bar, ...], failed: int) -> str:
 def coloured(card: Scorecard) -> dict[str, int]:
     """Cause -> number of its colour; the last number is for all others together."""
     return {cause: min(place, MOST_COLOURS) + 1 for place, cause in enumerate(card.causes)}
+
+
+def _palette() -> alt.Scale:
+    """The colours of the causes."""
+    import altair as alt
+
+    numbers = list(range(1, MOST_COLOURS + 2))
+    return alt.Scale(domain=numbers, range=[colour(f"c{number}") for number in numbers])
 
 
 def by_segment(
@@ -87,12 +105,10 @@ def by_segment(
     ]  # fmt: skip
     if not rows:
         return ""
-    numbers = list(range(1, MOST_COLOURS + 2))
-    palette = alt.Scale(domain=numbers, range=[colour(f"c{number}") for number in numbers])
     longest = max(sum(causes.values()) for _, causes in most)
     chart = alt.Chart(data(rows)).mark_bar(stroke=colour("page"), strokeWidth=1).encode(
         y=alt.Y("value:N", sort=None, axis=names_axis()),
         x=alt.X("count:Q", stack="zero", axis=number_axis("failed examples", longest)),
-        fill=alt.Fill("place:O", scale=palette, legend=None), order="place:Q", description="says:N", **linked(rows),
+        fill=alt.Fill("place:O", scale=_palette(), legend=None), order="place:Q", description="says:N", **linked(rows),
     )     # fmt: skip
     return draw(chart, ROW * len(most))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from ragauge.analysis.overview import Bin
@@ -12,23 +13,42 @@ from ragauge.reporting.charts.drawing import colour, data, inside, style
 from ragauge.reporting.lists import span
 
 WIDTH, HEIGHT = 240, 56
+WIDEST = 0.12     # of a bar that stands for one value, as a share of the width
+LEAST = 0.04      # height of a bar that is not empty, as a share of the highest: what is rare can be seen and clicked
 
 
 def histogram(bins: Sequence[Bin], kind: str, link: Callable[[int], str]) -> str:
     """Counts by bin, without axes: the page writes the ends under it, and the numbers stand in its table."""
     import vl_convert
 
+    least = LEAST * max((part.count for part in bins), default=0)
     rows = [
         {
-            "from": place + 0.04, "to": place + 0.96, "count": part.count, "link": link(place),
+            "from": start, "to": end, "count": max(part.count, least), "link": link(place),
             "says": f"{span(part, kind)}: {part.count}",
         }
-        for place, part in enumerate(bins)
+        for place, (part, (start, end)) in enumerate(zip(bins, _places(bins, kind), strict=True))
+        if part.count
     ]  # fmt: skip
     spec = copy.deepcopy(_spec())
     spec["data"]["values"] = rows
-    spec["encoding"]["x"]["scale"]["domain"] = [0, len(bins)]
+    spec["encoding"]["x"]["scale"]["domain"] = [0, 1]
     return inside(vl_convert.vegalite_to_svg(spec))
+
+
+def on_unit(bins: Sequence[Bin], kind: str) -> bool:
+    """Whether bins of one value each are drawn where they lie between 0 and 1."""
+    return kind != "amount" and all(part.low == part.high and 0 <= part.low <= 1 for part in bins)
+
+
+def _places(bins: Sequence[Bin], kind: str) -> list[tuple[float, float]]:
+    """Where each bar begins and ends, as shares of the width."""
+    if not on_unit(bins, kind):
+        return [((place + 0.04) / len(bins), (place + 0.96) / len(bins)) for place in range(len(bins))]
+    values = [part.low for part in bins]
+    gap = min((later - earlier for earlier, later in pairwise(values)), default=1.0)
+    width = min(WIDEST, gap / (1 + gap) * 0.9)
+    return [(value * (1 - width), value * (1 - width) + width) for value in values]
 
 
 @cache

@@ -1,0 +1,224 @@
+"""Intervals as small bars on a line: the readings of a finding, and what changed against a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ragauge.analysis.overview import Baseline, Change
+from ragauge.analysis.readings import words
+from ragauge.analysis.scorecard import Finding, Reading, Scorecard
+from ragauge.metrics.catalogue import parse
+from ragauge.reporting.anchors import Anchors
+from ragauge.reporting.words import UNNAMED, difference, line, number, relative, signed
+from ragauge.stats.result import Interval
+
+# ends of a line of differences: the first that holds all of them
+SCALES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 2.0, 5.0)
+# verdict -> its sign and how it is introduced, in the order shown
+VERDICTS = {
+    "worse": ("▼", "Worse"), "better": ("▲", "Better"), "changed": ("◆", "Changed, neither way is better"),
+    "not enough data": ("?", "Not enough data"), "no change seen": ("=", "No change seen"),
+}     # fmt: skip
+MOST_CAUSES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A middle with its interval and the point it is held against, as shares of the line's width; hue names a style."""
+
+    low: float
+    middle: float
+    high: float
+    point: float | None
+    hue: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One reading of a finding: its bar, and the numbers in words."""
+
+    metric: str
+    words: str
+    bar: Bar
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """The readings of a finding that share a line, and what the line shows."""
+
+    rows: tuple[Read, ...]
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """One metric against the baseline; `bar` is None without an interval; `where` is the segment that lost most."""
+
+    change: Change
+    before: str
+    after: str
+    difference: str
+    bar: Bar | None
+    definition: str
+    link: str
+    arrow: str
+    where: str
+    where_link: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeGroup:
+    """The metrics of one verdict."""
+
+    verdict: str
+    sign: str
+    title: str
+    rows: tuple[ChangeRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """All changes, and where the lines end that differences of shares, and relative ones of amounts, lie on."""
+
+    groups: tuple[ChangeGroup, ...]
+    end: float
+    amount_end: float
+    amounts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CausePair:
+    """Failed examples of one cause before and now, with the length of each bar as a share of the line."""
+
+    cause: str
+    before: int
+    now: int
+    before_length: float
+    now_length: float
+    link: str
+
+
+def readings(finding: Finding, link: Callable[[str], str]) -> Iterator[Readings]:
+    """The readings of a finding by what they were held against: a point on 0 to 1, or no difference."""
+    points = [one for one in finding.readings if one.difference is None]
+    if points:
+        rows = tuple(_read(one, _on_unit(one), link) for one in points)
+        yield Readings(rows, "Line from 0 to 1; the upright mark is the starting point.")
+    shares = [one for one in finding.readings if one.difference is not None and not _is_amount(one.metric)]
+    if shares:
+        most = scale(one.interval for one in shares)
+        rows = tuple(_read(one, _around(one.difference or 0.0, one.interval, most, _hue(one)), link) for one in shares)
+        yield Readings(rows, f"Difference on a line from −{most:g} to +{most:g}; the upright mark is no difference.")
+    for one in finding.readings:
+        if one.difference is not None and _is_amount(one.metric):
+            most = 1.1 * max(abs(one.interval.low), abs(one.interval.high))
+            bar = _around(one.difference, one.interval, most, _hue(one))
+            ends = number(most, "amount")
+            yield Readings((_read(one, bar, link),), f"Difference on a line from −{ends} to +{ends}.")
+
+
+def _read(one: Reading, bar: Bar, link: Callable[[str], str]) -> Read:
+    return Read(one.metric, words(one).removeprefix(one.metric).lstrip(" ,"), bar, link(one.metric))
+
+
+def _on_unit(one: Reading) -> Bar:
+    bad = one.level == ("low" if parse(one.metric).direction == "higher" else "high")
+    return Bar(one.interval.low, one.mean, one.interval.high, one.point, "worse" if bad else "")
+
+
+def _around(middle: float, found: Interval, most: float, hue: str) -> Bar:
+    """Around 0 in the middle of a line from −most to most."""
+    low, centre, high = (0.5 + value / (2 * most) if most else 0.5 for value in (found.low, middle, found.high))
+    return Bar(low, centre, high, 0.5, hue)
+
+
+def _hue(one: Reading) -> str:
+    if one.interval.low <= 0 <= one.interval.high:
+        return ""
+    return {("higher", True): "better", ("higher", False): "worse", ("lower", True): "worse",
+            ("lower", False): "better"}.get((parse(one.metric).direction, one.interval.low > 0), "")     # fmt: skip
+
+
+def _is_amount(metric: str) -> bool:
+    return parse(metric).scale == "amount"
+
+
+def scale(intervals: Iterable[Interval]) -> float:
+    """The end of a line from −end to end that holds all of these intervals of differences of shares.
+
+    >>> scale([Interval(-0.12, 0.03, "t"), Interval(0.0, 0.01, "t")])
+    0.2
+    """
+    most = max((max(abs(found.low), abs(found.high)) for found in intervals), default=0.0)
+    return next((end for end in SCALES if most <= end), most)
+
+
+def changes(card: Scorecard, anchors: Anchors, link: Callable[[str], str]) -> Changes | None:
+    """The changes by verdict, what got worse first; None without a baseline.
+
+    A difference of shares is drawn as it is, one of an amount as its share of the baseline's mean.
+    """
+    if card.baseline is None:
+        return None
+    kinds = {summary.metric: summary.kind for summary in card.summaries}
+    drawn = {one.metric: _drawn(one, kinds.get(one.metric, "mean")) for one in card.baseline.changes}
+    ends = {
+        amount: scale(found for name, found in drawn.items() if found and (kinds.get(name) == "amount") == amount)
+        for amount in (False, True)
+    }
+    groups = []
+    for verdict, (sign, title) in VERDICTS.items():
+        mine = []
+        for one in card.baseline.changes:
+            if one.verdict == verdict:
+                kind, found = kinds.get(one.metric, "mean"), drawn[one.metric]
+                hue = verdict if verdict in ("worse", "better") else ""
+                middle = (one.difference.mean or 0.0) / _size(one, kind)
+                bar = None if found is None else _around(middle, found, ends[kind == "amount"], hue)
+                mine.append(_row(one, kind, bar, anchors, link))
+        if mine:
+            groups.append(ChangeGroup(verdict, sign, title, tuple(mine)))
+    amounts = any(found and kinds.get(name) == "amount" for name, found in drawn.items())
+    return Changes(tuple(groups), ends[False], ends[True], amounts)
+
+
+def _size(change: Change, kind: str) -> float:
+    """What a difference is drawn in: the baseline's mean for an amount."""
+    return (abs(change.base) or 1.0) if kind == "amount" else 1.0
+
+
+def _drawn(change: Change, kind: str) -> Interval | None:
+    found, size = change.difference.interval, _size(change, kind)
+    return None if found is None else Interval(found.low / size, found.high / size, found.method, found.level)
+
+
+def _row(change: Change, kind: str, bar: Bar | None, anchors: Anchors, link: Callable[[str], str]) -> ChangeRow:
+    said, where_link = "", ""
+    if change.where is not None:
+        inside, outside = (signed(value, kind) for value in (change.where.inside, change.where.outside))
+        said = f"{line(change.where.segment)} ({inside}, elsewhere {outside})"
+        column, _, value = change.where.segment.partition("=")
+        where_link = anchors.link("seg", column, value)
+    part = f", {relative(change)}" if kind == "amount" and change.base else ""
+    return ChangeRow(
+        change, number(change.base, kind), number(change.new, kind), difference(change, kind) + part, bar,
+        anchors.link("def", change.metric), anchors.link("moved", change.metric) or link(change.metric),
+        " ↓" if change.direction == "lower" else "", said, where_link,
+    )     # fmt: skip
+
+
+def cause_pairs(card: Scorecard, link: Callable[[str], str]) -> tuple[CausePair, ...]:
+    """Causes with their counts before and now, the most frequent now first; () without a baseline or failures."""
+    baseline: Baseline | None = card.baseline
+    if baseline is None:
+        return ()
+    names: Sequence[str] = tuple(dict.fromkeys((*card.causes, *baseline.causes)))[:MOST_CAUSES]
+    counts = [(name, baseline.causes.get(name, 0), card.causes.get(name, 0)) for name in names]
+    most = max((max(before, now) for _, before, now in counts), default=0)
+    return tuple(
+        CausePair(line(name) or UNNAMED, before, now, before / most, now / most, link(name))
+        for name, before, now in counts
+        if most
+    )

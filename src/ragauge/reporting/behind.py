@@ -1,0 +1,243 @@
+"""The lists of examples behind the marks of charts: every mark leads to one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ragauge.analysis.alignment import third
+from ragauge.analysis.overview import Bin, Timing
+from ragauge.analysis.scorecard import Scorecard
+from ragauge.reporting.anchors import Anchors
+from ragauge.reporting.lists import NOT_FAILED, Row, distributions, span, total_time
+from ragauge.reporting.words import UNNAMED, line, number
+
+MOST_LINKS = 60       # examples named behind one mark; the list says how many more there are
+OTHER, NONE = "(other)", "(none)"
+
+Key = tuple[object, ...]
+Notes = Mapping[str, str]     # id of a row -> what stands after its name
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some of the examples behind a mark, such as those of one cause; `id` is what a part of a bar leads to, or ""."""
+
+    id: str
+    title: str
+    rows: tuple[Row, ...]
+    of: int
+    notes: Notes
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """The examples behind one mark of a chart; `of` counts those that are not listed too."""
+
+    id: str
+    title: str
+    parts: tuple[Part, ...]
+    of: int
+    listed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """The lists behind the marks of one chart; `section` is where it stands."""
+
+    section: str
+    title: str
+    behind: tuple[Behind, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """Examples that belong together in a list: their title, and the key of a mark that means just them."""
+
+    title: str
+    rows: Sequence[Row]
+    key: Key = ()
+
+
+def chapters(card: Scorecard, listed: Sequence[Row], anchors: Anchors) -> tuple[Chapter, ...]:
+    """The lists behind every mark of every chart, in the order of the charts."""
+    if not listed:
+        return ()
+    return tuple(chapter for chapter in Lists(card, listed, anchors).chapters() if chapter.behind)
+
+
+class Lists:
+    """Makes the lists of one page.
+
+    Args:
+        card: what the page shows.
+        listed: its listed examples.
+        anchors: where the ids of lists are handed out.
+    """
+
+    def __init__(self, card: Scorecard, listed: Sequence[Row], anchors: Anchors) -> None:
+        self._card, self._listed, self._anchors = card, listed, anchors
+        self._whole = len(listed) == card.overview.listed_of
+
+    def chapters(self) -> Iterator[Chapter]:
+        """A chapter a chart; some may be empty."""
+        card = self._card
+        for column, values in card.segments.items():
+            sizes = {value: max((one.n for one in found), default=0) for value, found in values.items()}
+            yield Chapter("segments", line(column), tuple(self._segment(column, sizes)))
+        for shown in distributions(card):
+            name = shown.metric
+            yield Chapter("spread", name, tuple(self._bins("bin", name, shown.bins, shown.kind, _value(name))))
+        yield from self._alignment()
+        timing = total_time(card)
+        if timing is not None:
+            taken = self._bins("time", "", timing.bins, "amount", _value("latency"))
+            yield Chapter("cost", "Milliseconds", tuple(taken))
+        yield Chapter("cost", "Latency", tuple(b for timing in card.overview.timings for b in self._slowest(timing)))
+        yield Chapter("changes", "Lost most", tuple(self._moved()))
+
+    def _alignment(self) -> Iterator[Chapter]:
+        overview = self._card.overview
+        if overview.alignment is not None:
+            ranks = overview.alignment.ranks
+            yield Chapter("alignment", "Passage used", tuple(b for r in ranks for b in self._rank(r.rank, r.used)))
+            yield Chapter("alignment", "Relevant passages", tuple(b for r in ranks for b in self._relevant(r.rank)))
+            positions = overview.alignment.positions
+            yield Chapter("alignment", "Relevant passages", tuple(b for name in positions for b in self._third(name)))
+        yield Chapter("alignment", "Evidence", tuple(self._stages()))
+        bands = tuple(Bin(band.low, band.high, band.n) for band in overview.lengths)
+        found = self._bins("length", "", bands, "amount", _value("context_tokens"), closed=True)
+        yield Chapter("alignment", "Context tokens", tuple(found))
+
+    def _segment(self, column: str, sizes: Mapping[str, int]) -> Iterator[Behind]:
+        found: dict[str, list[Row]] = {value: [] for value in sizes}
+        for row in self._listed:
+            value = row.listed.segments.get(column, NONE)
+            found.setdefault(value if value in found else OTHER if OTHER in found else value, []).append(row)
+        for value, n in sizes.items():
+            parts = by_cause(found[value], ("seg-c", column, value))
+            yield from self._behind(("seg", column, value), line(value), parts, n)
+
+    def _bins(
+        self, kind: str, name: str, bins: Sequence[Bin], scale: str, value: Callable[[Row], float | None], *,
+        closed: bool = False,
+    ) -> Iterator[Behind]:     # fmt: skip
+        known = [(found, row) for row in self._listed if (found := value(row)) is not None]
+        for place, part in enumerate(bins):
+            last = closed or place == len(bins) - 1
+            mine = [row for found, row in known if part.low <= found < part.high or (last and found == part.high)
+                    or part.low == part.high == found]     # fmt: skip
+            yield from self._behind((kind, name, place), span(part, scale), by_cause(mine), part.count)
+
+    def _rank(self, rank: int, used: int) -> Iterator[Behind]:
+        mine = [row for row in self._listed if row.listed.used and rank in row.listed.used]
+        yield from self._behind(("rank", rank), f"rank {rank}", by_cause(mine), used)
+
+    def _relevant(self, rank: int) -> Iterator[Behind]:
+        yield from self._passed_over(("relevant", rank), f"rank {rank}", lambda at, _: at == rank)
+
+    def _third(self, name: str) -> Iterator[Behind]:
+        yield from self._passed_over(("third", name), f"{name} third", lambda at, of: third(at, of) == name)
+
+    def _passed_over(self, key: Key, title: str, chosen: Callable[[int, int], bool]) -> Iterator[Behind]:
+        """Examples with relevant passages at some ranks: those that passed one over first."""
+        over: list[Row] = []
+        used: list[Row] = []
+        for row in self._listed:
+            found = row.listed
+            ranks = [rank for rank in found.relevant or () if chosen(rank, found.handed)]
+            if ranks:
+                (used if set(ranks) <= set(found.used or ()) else over).append(row)
+        yield from self._behind(key, title, [Some("not used", over), Some("used", used)])
+
+    def _stages(self) -> Iterator[Behind]:
+        """Per stage the examples that lost labelled evidence there, then the others."""
+        names = [stage.name for stage in self._card.overview.stages]
+        for before, name in pairwise(["", *names]):
+            lost: list[Row] = []
+            kept: list[Row] = []
+            for row in self._listed:
+                left = row.listed.kept.get(name)
+                if left is not None:
+                    (lost if left < row.listed.kept.get(before, 1.0) else kept).append(row)
+            yield from self._behind(("stage", name), name, [Some("lost here", lost), Some("nothing lost here", kept)])
+
+    def _slowest(self, timing: Timing) -> Iterator[Behind]:
+        """The examples by how long a stage took, the slowest first."""
+        known = [(taken, row) for row in self._listed if (taken := row.listed.timings.get(timing.stage)) is not None]
+        known.sort(key=lambda pair: -pair[0])
+        parts = [
+            Some(title, [row for taken, row in known if low < taken <= high], ("taken-part", timing.stage, place))
+            for place, (title, low, high) in enumerate((
+                ("beyond p95", timing.p95, float("inf")), ("p50 to p95", timing.p50, timing.p95),
+                ("up to p50", float("-inf"), timing.p50),
+            ))
+        ]  # fmt: skip
+        notes = {row.id: f"{number(taken, 'amount')} ms" for taken, row in known}
+        yield from self._behind(("taken", timing.stage), line(timing.stage), parts, timing.n, notes)
+
+    def _moved(self) -> Iterator[Behind]:
+        """Per metric that got worse, the examples that lost most against the baseline."""
+        rows: dict[str, Row] = {}
+        for row in self._listed:
+            rows.setdefault(row.listed.query_id, row)
+        for change in self._card.baseline.worse if self._card.baseline else ():
+            mine = {rows[one.query_id].id: one for one in change.moved if one.query_id in rows}
+            notes = {id_: f"{number(one.base)} → {number(one.new)}" for id_, one in mine.items()}
+            found = [rows[one.query_id] for one in mine.values()]
+            yield from self._behind(("moved", change.metric), change.metric, [Some("", found)], 0, notes)
+
+    def _behind(
+        self, key: Key, title: str, parts: Sequence[Some], of: int = 0, notes: Notes | None = None
+    ) -> Iterator[Behind]:
+        """A list, cut where it is long; none for a mark without examples, but one where they are just not listed."""
+        listed = sum(len(part.rows) for part in parts)
+        if listed or (of and not self._whole):
+            cut = tuple(self._cut([part for part in parts if part.rows], notes or {}))
+            yield Behind(self._add(key), title, cut, max(of, listed) if not self._whole else listed, listed)
+
+    def _cut(self, parts: Iterable[Some], notes: Notes) -> Iterator[Part]:
+        left = MOST_LINKS
+        for part in parts:
+            shown = tuple(part.rows[: max(left, 1)])
+            left -= len(shown)
+            mine = {row.id: notes[row.id] for row in shown if row.id in notes}
+            yield Part(self._add(part.key) if part.key else "", part.title, shown, len(part.rows), mine)
+
+    def _add(self, key: Key) -> str:
+        kind, *names = key
+        return self._anchors.add(str(kind), *names)
+
+
+def by_cause(mine: Iterable[Row], key: Key = ()) -> list[Some]:
+    """Examples by cause, the most frequent first, those that did not fail last; with a key, each cause has its own."""
+    causes: dict[str | None, list[Row]] = {}
+    for row in mine:
+        causes.setdefault(row.listed.cause if row.listed.failed else None, []).append(row)
+    fine = causes.pop(None, [])
+    failed = sorted(((cause or "", part) for cause, part in causes.items()), key=lambda pair: -len(pair[1]))
+    return [
+        *(Some(cause or UNNAMED, part, (*key, cause) if key else ()) for cause, part in failed),
+        Some(NOT_FAILED, fine),
+    ]
+
+
+def _value(metric: str) -> Callable[[Row], float | None]:
+    return lambda row: row.listed.values.get(metric)
+
+
+def scores_link(card: Scorecard, anchors: Anchors) -> Callable[[str], str]:
+    """Where the bar of a metric's mean leads: its listed examples with the worst scores; "" where there are none."""
+    shown = {found.metric: ("bin", found.metric, len(found.bins)) for found in distributions(card)}
+    timing = total_time(card)
+    if timing is not None:
+        shown["latency"] = ("time", "", len(timing.bins))
+    directions = {summary.metric: summary.direction for summary in card.summaries}
+
+    def link(metric: str) -> str:
+        kind, name, bins = shown.get(metric, ("", "", 0))
+        places = range(bins) if directions.get(metric) == "higher" else range(bins - 1, -1, -1)
+        return next((found for place in places if (found := anchors.link(kind, name, place))), "")
+
+    return link
