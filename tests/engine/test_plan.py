@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -27,7 +28,7 @@ def with_run(store: Store, n: int = 10) -> str:
     return store.runs.import_run(Run("", "r"), records(n)).run_id
 
 
-def score(store: Store, found: Plan, numbers: tuple[int, ...], result: Measured = SCORED) -> None:
+def score(store: Store, found: Plan, numbers: Sequence[int], result: Measured = SCORED) -> None:
     store.scores.write(found.run_id, found.columns, [(n, [result] * len(found.columns)) for n in numbers])
 
 

@@ -272,7 +272,7 @@ def _asked(body: Mapping[str, Any]) -> tuple[str, str, Mapping[str, Any]]:
 
 def _native(body: Mapping[str, Any]) -> bool:
     """Whether the request gives a schema natively; a plain "json_object" gives none."""
-    return body.get("response_format", {}).get("type") == "json_schema"
+    return bool(body.get("response_format", {}).get("type") == "json_schema")
 
 
 def _in_prompt(text: str) -> Mapping[str, Any]:
