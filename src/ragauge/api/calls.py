@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
+    from ragauge.engine.judges import Judge
     from ragauge.engine.models import Calling
-    from ragauge.judging.judge import Judge
 
 
 class CallOptions(TypedDict, total=False):

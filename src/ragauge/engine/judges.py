@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ragauge.analysis.judge_use import JudgeUse
 from ragauge.analysis.scorecard import JudgeNote
 from ragauge.errors import JudgeError, UnknownName
-from ragauge.judging.judge import Judge
+from ragauge.judging.judge import Judge as Judge  # noqa: PLC0414 - for the layers that may not see judging
 from ragauge.llm.build import PROVIDERS
 
 
