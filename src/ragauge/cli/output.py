@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ragauge.errors import Interrupted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-
-class Moves(Protocol):
-    """What a progress line shows; `engine.execute.Progress` is one."""
-
-    done: int
-    total: int
-    rate: float
-    seconds_left: float | None
+    from ragauge.engine.execute import Progress
 
 
 def show(renderable: RenderableType | str) -> None:
@@ -72,19 +66,34 @@ def clock(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
+def progress_text(now: Progress) -> str:
+    """How far an evaluation is, in one line."""
+    rate = f"{now.rate:,.0f}" if now.rate >= 10 or now.rate == 0 else f"{now.rate:.1f}"
+    parts = [f"evaluated {now.done:,} of {now.total:,}", f"{rate} a second"]
+    calling = now.calling
+    if calling is not None:
+        pace = f" ({calling.calls / now.seconds:,.0f} a second)" if now.seconds >= 1 else ""
+        reused = f", {calling.reused:,} reused" if calling.reused else ""
+        parts += [f"{calling.calls:,} calls{pace}{reused}", f"{calling.in_flight:,} in flight"]
+        parts.append("price unknown" if calling.unpriced else f"${calling.cost:,.4f}")
+    if now.seconds_left is not None and now.done < now.total:
+        parts.append(f"{clock(now.seconds_left)} left")
+    return " · ".join(parts)
+
+
 @contextmanager
 def progress_line(quiet: bool) -> Iterator[Any]:
-    """A callback that shows done, rate and time left: a live line in a terminal, a line now and then elsewhere."""
+    """A callback that shows how far it is: a live line in a terminal, a line now and then elsewhere."""
     if quiet:
         yield None
         return
     width, last = 0, [-1]
 
-    def moved(now: Moves) -> None:
+    def moved(now: Progress) -> None:
         nonlocal width
-        left = f" · {clock(now.seconds_left)} left" if now.seconds_left is not None and now.done < now.total else ""
-        line = f"evaluated {now.done:,} of {now.total:,} · {now.rate:,.0f} a second{left}"
+        line = progress_text(now)
         if sys.stderr.isatty():
+            line = line[: shutil.get_terminal_size().columns - 1]     # a line that wraps could not be written over
             sys.stderr.write("\r" + line.ljust(width))
             width = len(line)
         elif now.total and now.done * 10 // now.total != last[0]:     # less than before: the next run has begun

@@ -23,6 +23,7 @@ from ragauge.store.open import Store
 
 AHEAD = 2  # batches in hand beyond those being judged: one waits for a worker, one is being stored
 FIRST, LEAST, MOST = 16, 8, 256  # responses a batch
+TICK = 1.0  # seconds between two reports while models are asked
 SECONDS = 1.0  # a batch takes about so long: what a kill costs, at most, per worker
 WORTH_ASKING, WORTH_COUNTING = 64, 4_000  # pending responses that pay for starting processes (about 1.5 s each)
 
@@ -39,6 +40,7 @@ class Progress:
         asked: questions asked so far.
         reused: questions answered by what was stored.
         calling: calls to models, where there are any.
+        seconds: since the start.
     """
 
     done: int
@@ -48,6 +50,7 @@ class Progress:
     asked: int
     reused: int
     calling: CallCounts | None = None
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ async def execute(
         store: where the run is and where results go.
         workers: processes; None = one per core. Little work, or a judge that no other process can build, is done
             in this process.
-        progress: called after every batch.
+        progress: called after every batch, and every second while models are asked.
         limit: stop after so many responses; the next call goes on from there.
         calling: how models are called, where the judge is one; what may be spent is in it.
     """
@@ -108,11 +111,15 @@ async def execute(
     todo = min(plan.pending, plan.pending if limit is None else max(0, limit))
     pool = _models(plan, store, calling) or _pool(plan, store, workers, todo)
     execution = _Execution(plan, store, pool, todo, progress)
+    ticking = asyncio.create_task(execution.tick()) if isinstance(pool, Models) else None
     try:
         await execution.run()
     except BudgetReached as end:
         execution.stopped = str(end)
     finally:
+        if ticking is not None:
+            ticking.cancel()
+            await asyncio.gather(ticking, return_exceptions=True)
         if isinstance(pool, Models):
             await pool.close()
         execution.close()
@@ -156,6 +163,12 @@ class _Execution:
             for task in flying:
                 task.cancel()
             await asyncio.gather(*flying, return_exceptions=True)
+
+    async def tick(self) -> None:
+        """Tells every second how far it is: a batch of a slow model takes minutes."""
+        while self.progress is not None:
+            await asyncio.sleep(TICK)
+            self.progress(self._progress())
 
     def close(self) -> None:
         """Ends the workers, then finishes the writes that were handed over."""
@@ -229,10 +242,11 @@ class _Execution:
             self.progress(self._progress())
 
     def _progress(self) -> Progress:
-        rate = self.done / max(time.perf_counter() - self.started, 1e-9)
+        seconds = time.perf_counter() - self.started
+        rate = self.done / max(seconds, 1e-9)
         left = (self.todo - self.done) / rate if rate > 0 else None
         done, total = self.plan.done + self.done, self.plan.total
-        return Progress(done, total, rate, left, self.asked, self.reused, self._calling())
+        return Progress(done, total, rate, left, self.asked, self.reused, self._calling(), seconds)
 
     def _calling(self) -> CallCounts | None:
         return self.pool.calling() if isinstance(self.pool, Models) else None

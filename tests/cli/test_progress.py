@@ -1,0 +1,79 @@
+"""The progress line: what it says of a model judge, and that it moves while a slow model thinks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Cli
+from tests.engine.model_rows import rows
+
+import ragauge as rg
+from ragauge.cli.output import progress_text
+from ragauge.data.ask import Usage
+from ragauge.engine.execute import Progress
+from ragauge.engine.models import CallCounts
+from ragauge.testing.server import FaultyServer
+
+
+@dataclass(frozen=True)
+class Case:
+    now: Progress
+    line: str
+
+
+def counts(calls: int, reused: int, cost: float, unpriced: int = 0) -> CallCounts:
+    return CallCounts(calls, reused, 9, 16, Usage(), cost, unpriced, {})
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case(Progress(40, 500, 120.4, 3.8, 0, 0), "evaluated 40 of 500 · 120 a second · 4 s left"),
+        Case(Progress(500, 500, 120.4, 0.0, 0, 0), "evaluated 500 of 500 · 120 a second"),
+        Case(
+            Progress(40, 500, 2.04, 225.0, 0, 0, counts(120, 3, 0.01234), 20.0),
+            "evaluated 40 of 500 · 2.0 a second · 120 calls (6 a second), 3 reused · 9 in flight · $0.0123 · "
+            "3 min 45 s left",
+        ),
+        Case(
+            Progress(0, 500, 0.0, None, 0, 0, counts(8, 0, 0.0, 8), 0.4),
+            "evaluated 0 of 500 · 0 a second · 8 calls · 9 in flight · price unknown",
+        ),
+    ],
+    ids=["local", "done", "model", "start"],
+)  # fmt: skip
+def test_line(case: Case) -> None:
+    """The line says how many of how many, how fast, and of a model judge its calls, those in flight and the cost."""
+    assert progress_text(case.now) == case.line
+
+
+@pytest.mark.server
+def test_a_slow_model_is_told_of_every_second(tmp_path: Path) -> None:
+    """While not one example is through, calls in flight are reported; what is reported never falls."""
+    seen: list[Progress] = []
+    with FaultyServer(latency=1.3) as server:
+        rg.evaluate(
+            rows(4), judge=f"openai-chat:any@{server.url}", metrics="faithfulness", store=f"sqlite:///{tmp_path}/s.db",
+            progress=seen.append,
+        )  # fmt: skip
+    waiting = [now.calling for now in seen if now.done == 0]
+    assert any(one is not None and one.in_flight == 4 for one in waiting)
+    last = seen[-1]
+    assert (last.done, last.total) == (4, 4)
+    assert last.calling is not None
+    assert (last.calling.calls, last.calling.in_flight) == (4, 0)
+    assert [now.done for now in seen] == sorted(now.done for now in seen)
+
+
+@pytest.mark.server
+def test_progress_of_the_command(cli: Cli, small: Path) -> None:
+    """The command tells calls and cost on stderr; -q tells nothing."""
+    with FaultyServer() as server:
+        judge = f"openai-chat:any@{server.url}"
+        told = cli("evaluate", small, "-m", "faithfulness", "--judge", judge).err.splitlines()
+        assert told[-1].startswith("evaluated 10 of 10 ")
+        assert "10 calls" in told[-1]
+        assert "price unknown" in told[-1]
+        assert cli("evaluate", small, "-q", "-m", "context_recall", "--judge", judge).err == ""
