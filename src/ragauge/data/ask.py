@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ragauge.data.canonical import digest, plain
+
+
+class Place(NamedTuple):
+    """Where a provider's models are: its own base URL, and the variable that names another."""
+
+    official: str
+    variable: str
+
+
+PROVIDERS: Mapping[str, Place] = {
+    "openai": Place("https://api.openai.com/v1", "OPENAI_BASE_URL"),
+    "openai-chat": Place("https://api.openai.com/v1", "OPENAI_BASE_URL"),
+    "anthropic": Place("https://api.anthropic.com", "ANTHROPIC_BASE_URL"),
+    "google": Place("https://generativelanguage.googleapis.com", "GOOGLE_GEMINI_BASE_URL"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +54,7 @@ class ModelName:
     """Which model at which place: part of every reply key.
 
     Attributes:
-        provider: openai, openai-chat, anthropic, google.
+        provider: one of PROVIDERS.
         model: as the provider names it.
         endpoint: base URL without credentials, query and fragment; "" = the provider's own.
     """
@@ -47,6 +62,11 @@ class ModelName:
     provider: str
     model: str
     endpoint: str = ""
+
+    @property
+    def url(self) -> str:
+        """The base URL that is called."""
+        return self.endpoint or PROVIDERS[self.provider].official
 
     def __str__(self) -> str:
         return f"{self.provider}:{self.model}" + (f"@{self.endpoint}" if self.endpoint else "")

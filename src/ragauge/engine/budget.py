@@ -3,26 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from ragauge.data.ask import Ask, ModelName, Usage
+from ragauge.data.canonical import canonical, plain
 from ragauge.errors import RagaugeError
 
 Price = Callable[[ModelName, Usage], float | None]
-CHARS_A_TOKEN = 2.5      # at the fewest, for a bound from above on English; other scripts have fewer, see below
-FIRST_OUTPUT = 1_500     # output tokens that a call is thought to take before one was seen
+LEAST_OUTPUT, USUAL_OUTPUT = 1_500, 8_000      # output tokens that a call needs at least, and that are asked for
+WRAPPING = 300     # tokens that a provider's own template and a schema in the prompt add
 
 
 class BudgetReached(RagaugeError):  # noqa: N818 - an end, not a mistake
     """The next call might exceed what may be spent."""
 
 
+class Held(NamedTuple):
+    """What is set aside for one call.
+
+    Attributes:
+        cost: US dollars.
+        output: output tokens that it may give for that; None = no bound.
+    """
+
+    cost: float = 0.0
+    output: int | None = None
+
+    def bound(self, ask: Ask) -> Ask:
+        """The ask as it is sent: the model is told to stop at these tokens. Its key stays that of what was asked."""
+        return ask if self.output is None else replace(ask, params={**ask.params, "max_tokens": self.output})
+
+
 @dataclass
 class Budget:
     """Keeps the cost of a run within a bound, which is never exceeded.
 
-    Before a call, what it may cost at most is set aside: its input counted generously, its output as the largest seen
-    for its question. When that does not fit any more the run stops; it is resumable.
+    Before a call, what it may cost at most is set aside: a token for every byte of its input, and as many output tokens
+    as it is then told to keep to. When that does not fit any more the run stops; it is resumable.
 
     Attributes:
         most: US dollars; None = no bound.
@@ -30,6 +48,9 @@ class Budget:
         spent: so far in this run.
         held: set aside for calls under way.
         holders: calls that something is set aside for.
+        unsure: set aside for good: calls that broke off and may be billed all the same.
+        unpriced: calls whose price is unknown.
+        tokens: paid for.
     """
 
     most: float | None
@@ -37,6 +58,7 @@ class Budget:
     spent: float = 0.0
     held: float = 0.0
     holders: int = 0
+    unsure: float = 0.0
     unpriced: int = 0
     tokens: Usage = field(default_factory=Usage)
     _largest: dict[str, int] = field(default_factory=dict)
@@ -53,29 +75,44 @@ class Budget:
                 "(RAGAUGE_PRICES names the file), or leave --max-cost out."
             )
 
-    def hold(self, name: ModelName, ask: Ask) -> float:
+    def hold(self, name: ModelName, ask: Ask) -> Held:
         """Sets aside what a call may cost.
 
         Raises:
             BudgetReached: it does not fit.
         """
         if self.most is None:
-            return 0.0
-        cost = self.price(name, self._bound(ask)) or 0.0
-        if self.spent + self.held + cost > self.most:
+            return Held()
+        left = self.most - self.spent - self.held - self.unsure
+        largest = self._largest.get(ask.question, 0)
+        least, size = max(LEAST_OUTPUT, 2 * largest), _size(ask)
+        found: Held | None = None
+        for output in sorted({least, max(USUAL_OUTPUT, 4 * largest)}):
+            cost = self.price(name, Usage(size, output)) or 0.0
+            if cost > left:
+                break
+            found = Held(cost, output)
+        if found is None:
+            unsure = f", {self.unsure:.4f} may be billed for calls that broke off" if self.unsure else ""
             raise BudgetReached(
-                f"Stopped before --max-cost {self.most:.2f}: {self.spent:.4f} spent, the next call may cost "
+                f"Stopped before --max-cost {self.most:.2f}: {self.spent:.4f} spent{unsure}, the next call may cost "
                 f"{cost:.4f}. What was paid for is kept."
             )
-        self.held += cost
+        self.held += found.cost
         self.holders += 1
-        return cost
+        return found
 
-    def release(self, held: float) -> None:
-        """The call is over."""
+    def release(self, held: Held, *, unsure: bool = False) -> None:
+        """The call is over.
+
+        Args:
+            held: what was set aside for it.
+            unsure: it broke off without a word of its tokens, and may be billed.
+        """
         if self.most is not None:
             self.holders -= 1
-            self.held = max(0.0, self.held - held) if self.holders else 0.0
+            self.held = max(0.0, self.held - held.cost) if self.holders else 0.0
+            self.unsure += held.cost if unsure else 0.0
 
     def pay(self, name: ModelName, ask: Ask, usage: Usage | None) -> float | None:
         """Counts a call; returns its cost, None when unknown."""
@@ -95,9 +132,8 @@ class Budget:
             self.spent += cost
         return cost
 
-    def _bound(self, ask: Ask) -> Usage:
-        texts = [text for _, text in ask.messages]
-        narrow = sum(text.isascii() for text in texts) == len(texts)
-        size = sum(len(text) if narrow else len(text.encode("utf-8", "surrogatepass")) for text in texts)
-        size += len(str(ask.schema or ""))
-        return Usage(int(size / CHARS_A_TOKEN) + 50, max(FIRST_OUTPUT, 2 * self._largest.get(ask.question, 0)))
+
+def _size(ask: Ask) -> int:
+    """Input tokens at most: no tokenizer makes more than one of a byte."""
+    texts = [text for _, text in ask.messages] + [canonical(plain(ask.schema or {}))]
+    return sum(len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")) for text in texts) + WRAPPING

@@ -7,13 +7,15 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ragauge.data.ask import Ask, ModelName, Reply, reply_key
-from ragauge.engine.budget import Budget, BudgetReached
+from ragauge.engine.budget import Budget, BudgetReached, Held
 from ragauge.engine.ledger import Ledger
-from ragauge.errors import JudgeError
+from ragauge.errors import JudgeError, RagaugeError
 from ragauge.llm.limiter import Limiter
 from ragauge.llm.model import FATAL, PASSING, CallError, ChatModel
+from ragauge.llm.troubles import hidden
 from ragauge.store.call_contracts import Call
 
 WAITS = (0.5, 1, 2, 4, 8, 16, 30)     # seconds before the next try, times a random half to one
@@ -53,6 +55,10 @@ class Counts:
     reused: int = 0
     troubles: dict[str, int] = field(default_factory=dict)
 
+    def met(self, trouble: str) -> None:
+        """A call brought no reply."""
+        self.troubles[trouble] = self.troubles.get(trouble, 0) + 1
+
 
 class Caller:
     """Answers chat asks of any number of tasks at once.
@@ -72,7 +78,10 @@ class Caller:
         self._ledger, self._models, self._limiters = ledger, models, limiters
         self.budget, self._patience = budget, patience
         self._flying: dict[str, asyncio.Task[Reply]] = {}
+        self._paid: set[asyncio.Task[Any]] = set()     # those whose call is under way
         self._freed = asyncio.Event()     # set when a call under way ends, and what was set aside for it is free again
+        self._closed = False
+        self._answered: set[ModelName] = set()     # models that gave a reply
         self.counts = Counts()
 
     @property
@@ -91,6 +100,8 @@ class Caller:
         return list(await asyncio.gather(*tasks))
 
     def _one(self, name: ModelName, ask: Ask, purpose: Purpose) -> Awaitable[Reply]:
+        if self._closed:
+            raise asyncio.CancelledError
         key = reply_key(name, ask)
         task = self._flying.get(key)
         if task is None:
@@ -108,36 +119,55 @@ class Caller:
 
     async def _call(self, key: str, name: ModelName, ask: Ask, purpose: Purpose) -> Reply:
         limiter, spent, tries, refusals, last = self._limiters(name), 0.0, 0, 0, ""
-        while tries < self._patience.attempts and refusals < self._patience.refusals:
-            async with limiter.slot() as began:
+        patience = self._patience
+        while tries < patience.attempts and refusals < patience.refusals and spent < patience.total:
+            if self._closed:
+                break
+            async with limiter.slot():
                 held = await self._hold(name, ask)
-                try:
-                    outcome = await self._attempt(key, name, ask, purpose, self._patience.total - spent)
-                finally:
-                    self.budget.release(held)
-                    self._freed.set()
-            spent += time.monotonic() - began
-            if isinstance(outcome, Reply):
-                limiter.succeeded()
-                return outcome
+                began = time.monotonic()
+                outcome = await self._paying(key, name, ask, purpose, patience.total - spent, held)
+                spent += time.monotonic() - began
+                if isinstance(outcome, Reply):
+                    limiter.succeeded(began)
+                    return outcome
+                if outcome.trouble == "rate_limited":
+                    limiter.refused(began, outcome.retry_after)
             last = f"{outcome.trouble}: {outcome}"
-            self._count(outcome.trouble)
             if outcome.trouble == "rate_limited":
-                limiter.refused(began, outcome.retry_after)
                 refusals += 1
+                continue
+            if outcome.learned:
                 continue
             if outcome.trouble not in PASSING:
                 return Reply("failed", reason=last)
             tries += 1
             wait = WAITS[min(tries, len(WAITS)) - 1] * random.uniform(0.5, 1.0)  # noqa: S311 - spreads calls in time
             wait = max(wait, outcome.retry_after or 0.0)
-            if spent + wait >= self._patience.total or tries >= self._patience.attempts:
+            if spent + wait >= patience.total or tries >= patience.attempts:
                 break
             await asyncio.sleep(wait)
             spent += wait
         return Reply("failed", reason=f"no reply after {tries + refusals} attempts in {spent:.0f} s; last: {last}")
 
-    async def _hold(self, name: ModelName, ask: Ask) -> float:
+    async def _paying(
+        self, key: str, name: ModelName, ask: Ask, purpose: Purpose, left: float, held: Held
+    ) -> Reply | CallError:
+        """One attempt for which the means are set aside."""
+        unsure, task = False, asyncio.current_task()
+        if task is not None:
+            self._paid.add(task)
+        try:
+            outcome = await self._attempt(key, name, held.bound(ask), ask, purpose, left)
+            unsure = isinstance(outcome, CallError) and outcome.may_be_billed
+        finally:
+            if task is not None:
+                self._paid.discard(task)
+            self.budget.release(held, unsure=unsure)
+            self._freed.set()
+        return outcome
+
+    async def _hold(self, name: ModelName, ask: Ask) -> Held:
         """Sets aside what the call may cost; where that does not fit, waits for calls under way to cost less."""
         while True:
             try:
@@ -148,17 +178,31 @@ class Caller:
             self._freed.clear()
             await self._freed.wait()
 
-    async def drain(self) -> None:
-        """Waits for the calls under way: they are paid for."""
-        await asyncio.gather(*self._flying.values(), return_exceptions=True)
+    async def close(self, *, drain: bool = False) -> None:
+        """Takes no more asks and gives up those under way.
+
+        Args:
+            drain: wait for the calls that were made, since they are paid for; what waits for its turn is given up.
+        """
+        self._closed = True
+        flying = set(self._flying.values())
+        paid = self._paid & flying if drain else set()
+        for task in flying - paid:
+            task.cancel()
+        try:
+            await asyncio.gather(*flying, return_exceptions=True)
+        finally:
+            for task in paid:
+                task.cancel()
 
     def cancel(self) -> None:
-        """Gives up the calls under way."""
+        """Gives up the calls under way at once; takes no more."""
+        self._closed = True
         for task in self._flying.values():
             task.cancel()
 
     async def _attempt(
-        self, key: str, name: ModelName, ask: Ask, purpose: Purpose, left: float
+        self, key: str, name: ModelName, sent: Ask, ask: Ask, purpose: Purpose, left: float
     ) -> Reply | CallError:
         """One attempt, recorded whatever came of it; the reply is durable when this returns."""
         started = time.perf_counter()
@@ -167,12 +211,17 @@ class Caller:
         call = Call(key, ask.question, name, "", purpose.response_no, purpose.run_id, judge_id=purpose.judge_id)
         try:
             async with asyncio.timeout(seconds):
-                reply = await self._models(name).reply(ask, seconds)
+                reply = await self._models(name).reply(sent, seconds)
         except TimeoutError:
             error = CallError("timeout", f"no complete reply within {seconds:.0f} s")
         except CallError as trouble:
             error = trouble
+        except (RagaugeError, MemoryError, RecursionError):
+            raise
+        except Exception as unknown:     # of the library below: one ask fails with its words, not the run
+            error = CallError("client", hidden(f"{type(unknown).__name__}: {unknown}"))
         else:
+            self._answered.add(name)
             latency = (time.perf_counter() - started) * 1_000
             cost = self.budget.pay(name, ask, reply.usage)
             reply = replace(reply, cost=cost, latency_ms=latency)
@@ -181,9 +230,12 @@ class Caller:
         cost = self.budget.pay(name, ask, error.usage)
         latency = (time.perf_counter() - started) * 1_000
         self._ledger.record(replace(call, outcome=error.trouble, usage=error.usage, cost=cost, latency_ms=latency))
-        if error.trouble in FATAL:
+        self.counts.met(error.trouble)
+        if error.trouble in FATAL and not (error.status == 403 and name in self._answered):     # one text is forbidden
             raise JudgeError(f"{name} cannot be asked: {error}.") from error
+        if error.trouble == "rate_limited" and (error.retry_after or 0.0) > self._patience.total:
+            raise JudgeError(
+                f"{name} asks to come back in {error.retry_after:,.0f} s: {error}. What was paid for is kept; the same "
+                "command goes on from there."
+            ) from error
         return error
-
-    def _count(self, trouble: str) -> None:
-        self.counts.troubles[trouble] = self.counts.troubles.get(trouble, 0) + 1

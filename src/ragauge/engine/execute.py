@@ -120,9 +120,11 @@ async def execute(
         if ticking is not None:
             ticking.cancel()
             await asyncio.gather(ticking, return_exceptions=True)
-        if isinstance(pool, Models):
-            await pool.close()
-        execution.close()
+        try:
+            if isinstance(pool, Models):
+                await pool.close()
+        finally:
+            execution.close()
     return execution.outcome()
 
 

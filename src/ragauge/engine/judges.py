@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from ragauge.analysis.judge_use import JudgeUse
 from ragauge.analysis.scorecard import JudgeNote
+from ragauge.data.ask import PROVIDERS
 from ragauge.errors import JudgeError, UnknownName
 from ragauge.judging.judge import Judge as Judge  # noqa: PLC0414 - for the layers that may not see judging
-from ragauge.llm.build import PROVIDERS
 
 
 def _local() -> Judge:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,88 +14,112 @@ from ragauge.store.call_contracts import Call
 from ragauge.store.open import Store
 
 Item = tuple[ModelName, Ask, Reply]
+Waiting = asyncio.Future[Any]
 
 
 @dataclass
 class _Batch:
-    """What is written or read next."""
+    """What is written or read next, and who waits for it."""
 
-    keys: list[tuple[str, asyncio.Future[Reply | None]]] = field(default_factory=list)
-    replies: list[tuple[Item, asyncio.Future[Reply]]] = field(default_factory=list)
+    keys: list[tuple[str, Waiting]] = field(default_factory=list)
+    replies: list[tuple[Item, Waiting]] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.keys or self.replies or self.calls)
-
-    def fail(self, error: BaseException) -> None:
-        """Tells everyone who waits."""
-        waiting: list[asyncio.Future[Any]] = [future for _, future in self.keys]
-        waiting += [future for _, future in self.replies]
-        for future in waiting:
-            if not future.done():
-                future.set_exception(error)
 
 
 class Ledger:
     """One writer of replies and calls, with group commit.
 
     A reply is durable before `put` returns. While one transaction is under way the next gathers; so a hundred replies a
-    second cost a few commits, and one alone waits for nobody.
+    second cost a few commits, and one alone waits for nobody. The writer is a thread of its own: what was handed over
+    is written whatever becomes of the tasks that wait for it.
+
+    Attributes:
+        commits: transactions so far.
     """
 
     def __init__(self, store: Store) -> None:
+        self.commits = 0
         self._store = store
         self._next = _Batch()
-        self._task: asyncio.Task[None] | None = None
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="ragauge-replies")
+        self._changed = threading.Condition()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._lost: Exception | None = None     # why calls that nobody waits for were not recorded
 
     async def get(self, key: str) -> Reply | None:
         """A stored reply."""
-        future: asyncio.Future[Reply | None] = asyncio.get_running_loop().create_future()
-        self._next.keys.append((key, future))
-        self._go()
-        return await future
+        future = self._hand_over(lambda batch, future: batch.keys.append((key, future)))
+        found: Reply | None = await future
+        return found
 
     async def put(self, name: ModelName, ask: Ask, reply: Reply, call: Call) -> Reply:
         """Stores a reply with the call that brought it; returns what is stored under its key."""
-        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._next.replies.append(((name, ask, reply), future))
-        self._next.calls.append(call)
-        self._go()
-        return await asyncio.shield(future)
+
+        def add(batch: _Batch, future: Waiting) -> None:
+            batch.replies.append(((name, ask, reply), future))
+            batch.calls.append(call)
+
+        stored: Reply = await self._hand_over(add)
+        return stored
 
     def record(self, call: Call) -> None:
         """Records an attempt that brought nothing; nobody waits for it."""
-        self._next.calls.append(call)
-        self._go()
+        self._hand_over(lambda batch, _: batch.calls.append(call))
 
     async def close(self) -> None:
-        """Writes what is left."""
-        while self._task is not None:
-            await asyncio.shield(self._task)
-        self._thread.shutdown(wait=True)
+        """Writes what is left.
 
-    def _go(self) -> None:
-        if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._run())
+        Raises:
+            StoreError: calls that nobody waited for could not be recorded.
+        """
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join()     # a commit or two
+            self._thread = None
+        if self._lost is not None:
+            raise self._lost
 
-    async def _run(self) -> None:
+    def _hand_over(self, add: Callable[[_Batch, Waiting], None]) -> Waiting:
         loop = asyncio.get_running_loop()
-        try:
-            await asyncio.sleep(0)     # what the other tasks of this turn bring goes along
-            while self._next:
+        future: Waiting = loop.create_future()
+        with self._changed:
+            if self._closed:
+                raise RuntimeError("the ledger is closed")
+            add(self._next, future)
+            self._loop = loop
+            self._changed.notify()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="ragauge-replies", daemon=True)
+            self._thread.start()
+        return future
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._next and not self._closed:
+                    self._changed.wait()
                 batch, self._next = self._next, _Batch()
-                try:
-                    found, stored = await loop.run_in_executor(self._thread, self._write, batch)
-                except Exception as error:
-                    batch.fail(error)
-                    continue
-                for key, future in batch.keys:
-                    _tell(future, found.get(key))
-                for (_, waiting), reply in zip(batch.replies, stored, strict=True):
-                    _tell(waiting, reply)
-        finally:
-            self._task = None
+            if not batch:
+                return
+            told: list[tuple[Waiting, Reply | None]] = []
+            error: Exception | None = None
+            try:
+                found, stored = self._write(batch)
+                told = [(future, found.get(key)) for key, future in batch.keys]
+                told += [(future, reply) for (_, future), reply in zip(batch.replies, stored, strict=True)]
+            except Exception as trouble:
+                error = trouble
+                told = [(future, None) for _, future in [*batch.keys, *batch.replies]]
+                self._lost = self._lost or (trouble if batch.calls and not batch.replies else None)
+            if self._loop is not None:
+                with suppress(RuntimeError):     # the loop is closed: nobody waits any more
+                    self._loop.call_soon_threadsafe(_tell, told, error)
 
     def _write(self, batch: _Batch) -> tuple[dict[str, Reply], Sequence[Reply]]:
         stored: Sequence[Reply] = ()
@@ -102,10 +127,17 @@ class Ledger:
             with self._store.transaction():
                 stored = self._store.replies.put([item for item, _ in batch.replies]) if batch.replies else ()
                 self._store.calls.add(batch.calls)
+            self.commits += 1
         found = self._store.replies.get([key for key, _ in batch.keys]) if batch.keys else {}
         return found, stored
 
 
-def _tell(future: asyncio.Future[Any], reply: Reply | None) -> None:
-    if not future.done():
-        future.set_result(reply)
+def _tell(told: Sequence[tuple[Waiting, Reply | None]], error: Exception | None) -> None:
+    for future, reply in told:
+        if future.done():
+            continue
+        if error is None:
+            future.set_result(reply)
+        else:
+            future.set_exception(error)
+            future.exception()     # seen: whoever waited may be gone

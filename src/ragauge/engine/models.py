@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol, TypeGuard, TypeVar
+from typing import Any, Protocol, TypeGuard, TypeVar
 
 from ragauge.data.ask import Ask, ModelName, Reply, Usage
 from ragauge.engine.answering import Answering
@@ -108,9 +108,8 @@ class Calling:
 
     async def close(self) -> None:
         """Closes the models' connections."""
-        for model in self._models.values():
-            await model.close()
-        self._models.clear()
+        models, self._models = list(self._models.values()), {}
+        await asyncio.gather(*[model.close() for model in models])
 
 
 def calling_of(
@@ -177,13 +176,15 @@ class Models:
         self.caller.cancel()
 
     async def close(self) -> None:
-        """Writes what is left and closes the connections."""
-        if self._spent is not None:
-            await self.caller.drain()
-        self.caller.cancel()
-        await self._ledger.close()
-        await self._calling.close()
-        self._thread.shutdown(wait=True)
+        """Writes what is left and closes the connections; where the money is spent, waits for what it was spent on."""
+        try:
+            await self.caller.close(drain=self._spent is not None)
+        finally:
+            try:
+                await self._ledger.close()
+            finally:
+                self._thread.shutdown(wait=True)
+                await self._calling.close()
 
     async def _batch(self, numbers: Sequence[int]) -> Timed:
         started = time.perf_counter()
@@ -194,7 +195,7 @@ class Models:
             step = await self._apart(partial(_step, steps, outcomes))
             if isinstance(step, BatchResult):
                 return Timed(step, time.perf_counter() - started)
-            outcomes = list(await asyncio.gather(*[self._driven(job) for job in step]))
+            outcomes = await _all([self._driven(job) for job in step])
 
     async def _apart(self, work: Callable[[], T]) -> T:
         return await self._loop.run_in_executor(self._thread, work)
@@ -230,6 +231,16 @@ class Models:
                 raise
             replies |= {place: reply for (place, _), reply in zip(chats, said, strict=True)}
         return [replies[place] for place in range(len(asks))]
+
+
+async def _all(parts: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """What all of them give, in order. When one raises, the others are given up: they would go on asking."""
+    tasks = [asyncio.ensure_future(part) for part in parts]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 def _step(

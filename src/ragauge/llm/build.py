@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from ragauge.data.ask import ModelName
+from ragauge.data.ask import PROVIDERS, ModelName
 from ragauge.errors import UnknownName
 from ragauge.llm.model import ChatModel
-
-PROVIDERS = ("openai", "openai-chat", "anthropic", "google")
 
 
 def build_model(name: ModelName) -> ChatModel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,9 +20,16 @@ Mode = Literal["native", "tool", "prompted"]
 NEXT: dict[Mode, Mode] = {"native": "tool", "tool": "prompted"}
 TOOL = "reply"
 ABOUT_SCHEMA = re.compile(
-    r"response_format|json_schema|output_config|text\.format|structured|grammar|tool|function|schema", re.I
+    r"response_format|response_schema|json_schema|json_validate|output_config|output_format|text\.format|structured"
+    r"|grammar|tool|function|schema",
+    re.I,
 )
-BULKY = ("messages", "input", "instructions", "system", "contents", "tools", "response_format", "text")
+# how providers call a parameter of ours
+CALLED = {"max_tokens": r"max(?:_completion|_output)?_tokens|maxOutputTokens", "openai_store": "store"}
+BULKY = frozenset({
+    "messages", "input", "instructions", "system", "systemInstruction", "contents", "tools", "response_format", "text",
+    "output_config", "output_format", "responseJsonSchema", "responseSchema",
+})  # fmt: skip
 _sent: ContextVar[dict[str, Any] | None] = ContextVar("_sent", default=None)
 
 
@@ -34,6 +42,7 @@ async def watched(request: Any) -> None:
         except (ValueError, AttributeError, RuntimeError):
             return
         if isinstance(body, dict):
+            body |= body.pop("generationConfig", {})     # where Google keeps parameters
             note.update({key: value for key, value in body.items() if key not in BULKY})
 
 
@@ -44,11 +53,32 @@ class LibraryModel:
     from then on. Both are learned from its own answers, once, and stand beside each reply as what was sent.
     """
 
-    def __init__(self, name: ModelName, model: Model, client: Any = None) -> None:
-        self._name, self._model, self._client = name, model, client
+    def __init__(
+        self,
+        name: ModelName,
+        models: Sequence[Model],
+        close: Callable[[], Awaitable[None]],
+        native: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
+        always: Mapping[str, Any] | None = None,
+        refused: Collection[str] = (),
+    ) -> None:
+        """A model that the library knows.
+
+        Args:
+            name: which.
+            models: equal adapters, each with connections of its own.
+            close: closes them all.
+            native: how a schema stands in a request's body. The library's own way, taken without it, walks through the
+                schema several times a call.
+            always: settings of every call, beside what is asked.
+            refused: parameters that are known to be refused.
+        """
+        self._name, self._models, self._close, self._native = name, models, close, native
+        self._always = dict(always or {})
+        self._busy = [0] * len(models)
         self._mode: Mode = "native"
         self._proven = False     # a structured reply came in this mode
-        self._refused: set[str] = set()
+        self._refused: set[str] = set(refused)
 
     @property
     def name(self) -> ModelName:
@@ -57,68 +87,77 @@ class LibraryModel:
 
     async def reply(self, ask: Ask, timeout: float) -> Reply:  # noqa: ARG002 - the caller's clock ends the call
         """The reply, ok or failed. CallError where nothing came that says anything about the text."""
-        spent = Usage()
-        while True:
-            mode = self._mode if ask.schema is not None else None
-            note: dict[str, Any] = {}
-            token = _sent.set(note)
-            try:
-                response = await self._request(ask, mode)
-            except Exception as error:
-                found = call_error(error)
-                if isinstance(found, Reply):
-                    return found
-                if not self._learned(found, ask, mode):
-                    raise found from None
-                continue
-            finally:
-                _sent.reset(token)
-            spent = _sum(spent, response)
-            if self._says_nothing_structured(response, mode):
-                self._fall(mode)
-                continue
-            return _reply(response, spent, note | ({"schema": mode} if mode else {}))
+        mode = self._mode if ask.schema is not None else None
+        params = {key: value for key, value in {**self._always, **ask.params}.items() if key not in self._refused}
+        note: dict[str, Any] = {}
+        token = _sent.set(note)
+        try:
+            response = await self._request(ask, mode, params)
+        except Exception as error:
+            found = call_error(error)
+            if isinstance(found, CallError):
+                found.learned = found.trouble == "refused" and self._learned(str(found), params, mode)
+                raise found from None
+            return found
+        finally:
+            _sent.reset(token)
+        usage = _usage(response)
+        if self._talks(response, mode):
+            self._fall(mode)
+            text = f"no structure in the reply ({mode}): {_text(response)[:80]!r}"
+            raise CallError("unstructured", hidden(text), usage=usage, learned=True)
+        return _reply(response, usage, note | ({"schema": mode} if mode else {}))
 
     async def close(self) -> None:
         """Closes its connections."""
-        if self._client is not None:
-            await self._client.close()
+        await self._close()
 
-    async def _request(self, ask: Ask, mode: Mode | None) -> ModelResponse:
+    async def _request(self, ask: Ask, mode: Mode | None, params: dict[str, Any]) -> ModelResponse:
         from pydantic_ai.direct import model_request
         from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
 
         parts = [SystemPromptPart(text) if role == "system" else UserPromptPart(text) for role, text in ask.messages]
-        settings: Any = {key: value for key, value in ask.params.items() if key not in self._refused}
-        return await model_request(
-            self._model, [ModelRequest(parts=parts)], model_settings=settings,
-            model_request_parameters=_parameters(ask, mode), instrument=False,
-        )  # fmt: skip
+        settings: Any = params
+        if mode == "native" and self._native is not None:
+            settings, mode = {**params, "extra_body": self._native(ask.schema or {})}, None
+        place = self._busy.index(min(self._busy))
+        self._busy[place] += 1
+        try:
+            return await model_request(
+                self._models[place], [ModelRequest(parts=parts)], model_settings=settings,
+                model_request_parameters=_parameters(ask, mode), instrument=False,
+            )  # fmt: skip
+        finally:
+            self._busy[place] -= 1
 
-    def _learned(self, error: CallError, ask: Ask, mode: Mode | None) -> bool:
-        """Whether the refusal taught something, so that the call is worth making again."""
-        if error.trouble != "refused":
-            return False
-        text = str(error)
-        for key in ask.params:
-            if key not in self._refused and re.search(rf"\b{key}\b", text, re.I):
+    def _learned(self, text: str, params: dict[str, Any], mode: Mode | None) -> bool:
+        """Whether a refusal taught something, so that the call is worth making again.
+
+        A parameter that another call learned of meanwhile counts too: this call was sent before.
+        """
+        for key in params:
+            if re.search(rf"\b(?:{CALLED.get(key, re.escape(key))})\b", text, re.I):
                 self._refused.add(key)
                 return True
-        if mode in NEXT and ABOUT_SCHEMA.search(text):
+        if mode in NEXT and ABOUT_SCHEMA.search(text) and not (mode == self._mode and self._proven):
             self._fall(mode)
             return True
         return False
 
-    def _says_nothing_structured(self, response: ModelResponse, mode: Mode | None) -> bool:
+    def _talks(self, response: ModelResponse, mode: Mode | None) -> bool:
         """Whether a model that never gave a structured reply in this mode talks instead."""
-        if mode is None or self._proven or response.finish_reason not in ("stop", "tool_call", None):
+        if mode is None or response.finish_reason not in ("stop", "tool_call", None):
             return False
-        self._proven = "{" in _text(response)
-        return not self._proven and mode in NEXT
+        structured = "{" in _text(response)
+        if mode != self._mode:     # another call learned meanwhile that this way does not work
+            return not structured
+        if structured:
+            self._proven = True
+        return not structured and not self._proven and mode in NEXT
 
     def _fall(self, mode: Mode | None) -> None:
         if mode == self._mode and mode in NEXT:     # another call may have learned it meanwhile
-            self._mode = NEXT[mode]
+            self._mode, self._proven = NEXT[mode], False
 
 
 def _parameters(ask: Ask, mode: Mode | None) -> ModelRequestParameters:
@@ -144,16 +183,14 @@ def _text(response: ModelResponse) -> str:
     return "".join(part.content for part in response.parts if part.part_kind == "text")
 
 
-def _sum(before: Usage, response: ModelResponse) -> Usage:
+def _usage(response: ModelResponse) -> Usage | None:
+    """Tokens; None where the provider says none."""
     usage = response.usage
-    return Usage(
-        before.input_tokens + usage.input_tokens,
-        before.output_tokens + usage.output_tokens,
-        before.cached_tokens + usage.cache_read_tokens,
-    )
+    found = Usage(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens)
+    return found if found != Usage() else None
 
 
-def _reply(response: ModelResponse, usage: Usage, sent: dict[str, Any]) -> Reply:
+def _reply(response: ModelResponse, usage: Usage | None, sent: dict[str, Any]) -> Reply:
     finish = response.finish_reason or ""
     reasons = {
         "length": f"the reply was cut off after {response.usage.output_tokens} tokens",
@@ -161,8 +198,7 @@ def _reply(response: ModelResponse, usage: Usage, sent: dict[str, Any]) -> Reply
         "error": "the provider says that it could not finish the reply",
     }
     reason = reasons.get(finish, "")
-    known = usage if usage != Usage() else None
     return Reply(
         "failed" if reason else "ok", _text(response), reason=hidden(reason), finish=finish,
-        served=response.model_name or "", sent=sent, usage=known,
+        served=response.model_name or "", sent=sent, usage=usage,
     )  # fmt: skip

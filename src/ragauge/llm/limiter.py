@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 
 LEAST = 1
 PAUSE, LONGEST_PAUSE = 1.0, 60.0     # seconds without new calls after a 429 that names no time
+LEAST_PAUSE = 0.05     # after one that names a time, even "at once"; doubled likewise
 
 
 class Limiter:
@@ -18,7 +19,8 @@ class Limiter:
 
     It never exceeds what the user allowed, and is shared by everything that calls the same place. A 429 pauses all new
     calls: as long as it asks (Retry-After), else one second, doubled with each further one. Calls that were already
-    under way when it fell do not make it fall again.
+    under way when it fell neither make it fall again nor let it rise. What became of a call is told before its slot is
+    given back: else the next one would slip into the pause.
 
     Attributes:
         most: what the user allowed.
@@ -39,17 +41,19 @@ class Limiter:
         self._timer: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[float]:
-        """A place among the calls under way; gives the moment at which the call began."""
+    async def slot(self) -> AsyncIterator[None]:
+        """A place among the calls under way."""
         await self._enter()
         try:
-            yield time.monotonic()
+            yield
         finally:
             self.running -= 1
             self._wake()
 
-    def succeeded(self) -> None:
-        """A call was answered: after as many as are allowed at once, one more is allowed."""
+    def succeeded(self, began: float) -> None:
+        """A call that began at this moment was answered; after as many as are allowed at once, one more is allowed."""
+        if began < self._fell_at:
+            return
         self._strikes = 0
         self._good += 1
         if self._good >= self.allowed and self.allowed < self.most:
@@ -65,7 +69,10 @@ class Limiter:
             self._fell_at, self._good = now, 0
             self.falls += 1
             self._strikes += 1
-        pause = min(LONGEST_PAUSE, PAUSE * 2 ** min(self._strikes - 1, 6)) if retry_after is None else retry_after
+        doubled = 2 ** min(max(self._strikes - 1, 0), 6)
+        pause = min(LONGEST_PAUSE, PAUSE * doubled)
+        if retry_after is not None:
+            pause = max(retry_after, LEAST_PAUSE * doubled)
         self._until = max(self._until, now + pause * random.uniform(1.0, 1.1))  # noqa: S311 - spreads calls in time
 
     async def _enter(self) -> None:

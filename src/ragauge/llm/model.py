@@ -7,10 +7,13 @@ from typing import Literal, Protocol
 from ragauge.data.ask import Ask, ModelName, Reply, Usage
 
 Trouble = Literal[
-    "rate_limited", "server", "timeout", "connection", "too_long", "refused", "auth", "quota", "unknown_model"
-]
+    "rate_limited", "server", "timeout", "connection", "too_long", "refused", "unstructured", "auth", "quota",
+    "unknown_model", "client",
+]  # fmt: skip
 
 PASSING: frozenset[Trouble] = frozenset({"rate_limited", "server", "timeout", "connection"})     # worth another try
+BROKEN: frozenset[Trouble] = frozenset({"server", "timeout", "connection"})     # the provider may have finished it
+NOT_BILLED = frozenset({500, 503, 529})
 FATAL: frozenset[Trouble] = frozenset({"auth", "quota", "unknown_model"})     # no other call to this model can succeed
 
 
@@ -22,6 +25,7 @@ class CallError(Exception):
         status: HTTP status; None where there was no answer.
         retry_after: seconds that the server asked to wait; None where it said nothing.
         usage: tokens that were paid for nevertheless; None when none are known of.
+        learned: the model object learned from it how to ask, so the same ask is worth making again at once.
     """
 
     def __init__(
@@ -32,19 +36,26 @@ class CallError(Exception):
         status: int | None = None,
         retry_after: float | None = None,
         usage: Usage | None = None,
+        learned: bool = False,
     ) -> None:
         super().__init__(text)
         self.trouble: Trouble = trouble
         self.status = status
         self.retry_after = retry_after
         self.usage = usage
+        self.learned = learned
+
+    @property
+    def may_be_billed(self) -> bool:
+        """Whether it broke off where the provider may have done its work, and nothing is known of its tokens."""
+        return self.usage is None and self.trouble in BROKEN and self.status not in NOT_BILLED
 
 
 class ChatModel(Protocol):
     """Answers chat asks, one call an ask.
 
-    It repeats a call only to learn what a model takes: a parameter that is refused is left out from then on, and the
-    schema is given natively, else as a tool, else in the prompt.
+    What a model takes is learned from its answers: a parameter that is refused is left out from then on, and the schema
+    is given natively, else as a tool, else in the prompt. The call that taught it raises a CallError that says so.
     """
 
     @property

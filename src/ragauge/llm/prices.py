@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from ragauge.errors import UsageError
 FILE = "RAGAUGE_PRICES"
 KINDS = ("input", "output", "cached")
 MILLION = 1_000_000
+Rates = tuple[float, float, float]     # US dollars for a million tokens: fresh input, cached input, output
 
 
 def price(name: ModelName, usage: Usage) -> float | None:
@@ -23,33 +24,38 @@ def price(name: ModelName, usage: Usage) -> float | None:
     {"provider:model": {"input": 0.25, "output": 2.0, "cached": 0.025}}, US dollars for a million tokens. A model at a
     place of one's own has a price only there.
     """
-    own = _table(os.environ.get(FILE, ""))
+    path = os.environ.get(FILE, "")
+    own = _table(path, _changed(path)) if path else {}
     found = own.get(str(name)) or own.get(f"{name.provider}:{name.model}")
     if found is not None:
-        cached = found.get("cached", found["input"])
-        fresh = usage.input_tokens - usage.cached_tokens
-        return (fresh * found["input"] + usage.cached_tokens * cached + usage.output_tokens * found["output"]) / MILLION
-    return None if name.endpoint else _maintained(name, usage)
-
-
-def _maintained(name: ModelName, usage: Usage) -> float | None:
-    rates = _rates(name)
+        rates: Rates | None = (found["input"], found.get("cached", found["input"]), found["output"])
+    else:
+        rates = None if name.endpoint else _rates(name)
     if rates is None:
         return None
-    fresh = usage.input_tokens - usage.cached_tokens
-    return fresh * rates[0] + usage.cached_tokens * rates[1] + usage.output_tokens * rates[2]
+    cached = min(usage.cached_tokens, usage.input_tokens)     # some servers count them beside the input, not in it
+    fresh = usage.input_tokens - cached
+    return (fresh * rates[0] + cached * rates[1] + usage.output_tokens * rates[2]) / MILLION
+
+
+def _changed(path: str) -> int:
+    """When the file was changed last: a table that is edited in the middle of a session counts from then on."""
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 @cache
-def _rates(name: ModelName) -> tuple[float, float, float] | None:
-    """Dollars a token in the maintained table: fresh input, cached input, output; None where it has none."""
+def _rates(name: ModelName) -> Rates | None:
+    """Dollars for a million tokens in the maintained table; None where it has none."""
     from genai_prices import Usage as Counted
     from genai_prices import calc_price
 
     provider = "openai" if name.provider == "openai-chat" else name.provider
     try:
         parts = [
-            float(calc_price(counted, model_ref=name.model, provider_id=provider).total_price) / 1_000
+            float(calc_price(counted, model_ref=name.model, provider_id=provider).total_price) * MILLION / 1_000
             for counted in (
                 Counted(input_tokens=1_000),
                 Counted(input_tokens=1_000, cache_read_tokens=1_000),
@@ -61,11 +67,9 @@ def _rates(name: ModelName) -> tuple[float, float, float] | None:
     return parts[0], parts[1], parts[2]
 
 
-@cache
-def _table(path: str) -> Mapping[str, Mapping[str, float]]:
+@lru_cache(maxsize=4)
+def _table(path: str, changed: int) -> Mapping[str, Mapping[str, float]]:  # noqa: ARG001 - in the key of the cache
     """The user's table. UsageError where it cannot be read."""
-    if not path:
-        return {}
     import yaml
 
     try:

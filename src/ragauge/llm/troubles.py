@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 
 from ragauge.data.ask import Reply
 from ragauge.llm.model import CallError, Trouble
 
-KEYLIKE = re.compile(r"\b(?:sk|pk|key|AIza|gsk|xai|hf)[-_A-Za-z0-9]{12,}|(?i:bearer)\s+\S+|(?i:api[-_ ]?key)=\S+")
+KEYLIKE = re.compile(
+    r"\b(?:sk|pk|rk|key|gsk|xai|hf|pplx|r8)[-_][-_A-Za-z0-9]{12,}|\bAIza[-_A-Za-z0-9]{20,}"
+    r"|(?i:bearer)\s+[^\s'\",]+|(?i:api[-_ ]?key)=[^\s&'\"]+"
+)
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD")
 TOO_LONG = re.compile(
-    r"context[ _-]?(?:size|length|window)|too many tokens|maximum.{0,20}tokens|prompt is too long", re.IGNORECASE
+    r"context[ _-]?(?:size|length|window)|too many tokens|maximum.{0,20}tokens|prompt is too long"
+    r"|token count.{0,40}exceeds",
+    re.I,
 )
 NO_MONEY = re.compile(r"insufficient_quota|billing|exceeded your current quota|credit balance", re.I)
+FILTERED = re.compile(r"content_filter|content management policy|content_policy_violation|flagged_input", re.I)
 LONGEST = 500     # characters of a provider's message that are kept
 
 
@@ -36,17 +43,19 @@ def call_error(error: Exception) -> CallError | Reply:
     """
     from pydantic_ai import exceptions as known
 
-    text = hidden(str(error))[:LONGEST]
+    whole = hidden(str(error))
+    text = whole[:LONGEST]
     if isinstance(error, known.ContentFilterError):
         return Reply("failed", reason=f"the provider's content filter: {text}", finish="content_filter")
     if isinstance(error, known.ModelHTTPError):
-        return _of_status(error, text)
-    if isinstance(error, known.ModelTimeoutError):
+        asked = error.retry_after if error.retry_after is not None else _seconds(error.headers)
+        return _of_status(error.status_code, whole, asked, no_money=isinstance(error, known.ModelQuotaExceededError))
+    if isinstance(error, known.ModelTimeoutError | known.ModelRequestTimeout | TimeoutError):
         return CallError("timeout", text)
     if isinstance(error, known.ModelConnectionError):
         return CallError("connection", text)
     if isinstance(error, known.ModelAPIError):
-        return CallError("server", text, retry_after=error.retry_after)
+        return _without_status(error, text)
     if isinstance(error, known.UnexpectedModelBehavior):
         return CallError("server", f"a reply that cannot be read: {text}")
     if isinstance(error, known.UserError):
@@ -54,22 +63,46 @@ def call_error(error: Exception) -> CallError | Reply:
     raise error
 
 
-def _of_status(error: object, text: str) -> CallError | Reply:
-    status: int = error.status_code  # type: ignore[attr-defined]
-    retry_after: float | None = error.retry_after  # type: ignore[attr-defined]
+def _without_status(error: object, text: str) -> CallError:
+    """What is told inside a reply that came with status 200."""
+    from pydantic_ai import exceptions as known
+
+    trouble: Trouble = "server"
+    if isinstance(error, known.ModelQuotaExceededError):
+        trouble = "quota"
+    elif isinstance(error, known.ModelRateLimitError):
+        trouble = "rate_limited"
+    elif isinstance(error, known.ModelContextWindowExceededError):
+        trouble = "too_long"
+    return CallError(trouble, text, retry_after=getattr(error, "retry_after", None))
+
+
+def _of_status(status: int, whole: str, retry_after: float | None, *, no_money: bool) -> CallError | Reply:
     trouble: Trouble
-    if status == 429:
-        trouble = "quota" if NO_MONEY.search(text) else "rate_limited"
-    elif status in (401, 403):
+    text = whole[:LONGEST]
+    if status == 402 or no_money or (status == 429 and NO_MONEY.search(whole)):
+        trouble = "quota"
+    elif status == 429:
+        trouble = "rate_limited"
+    elif status in (400, 403, 422) and FILTERED.search(whole):
+        return Reply("failed", reason=f"the provider's content filter: {text}", finish="content_filter")
+    elif status in (401, 403, 407):
         trouble = "auth"
     elif status == 404:
         trouble = "unknown_model"
     elif status in (408, 409, 425) or status >= 500:
         trouble = "server"
-    elif "content_filter" in text or "content management policy" in text:
-        return Reply("failed", reason=f"the provider's content filter: {text}", finish="content_filter")
-    elif status == 413 or TOO_LONG.search(text):
+    elif status == 413 or TOO_LONG.search(whole):
         trouble = "too_long"
     else:
         trouble = "refused"
     return CallError(trouble, text, status=status, retry_after=retry_after)
+
+
+def _seconds(headers: Mapping[str, str] | None) -> float | None:
+    """Retry-After as a fraction of seconds, which the standard does not know and gateways send."""
+    try:
+        seconds = float((headers or {}).get("retry-after", ""))
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < float("inf") else None

@@ -1,5 +1,7 @@
 """A model server on this machine that speaks the OpenAI protocol and fails on purpose.
 
+It speaks chat completions, responses and embeddings, and as much of Anthropic's and Google's protocols as judges use.
+
     with FaultyServer(faults={"rate_limited": 0.1, "hang": 0.05}, seed=7) as server:
         rg.evaluate("answers.jsonl", judge=f"openai-chat:any@{server.url}", timeout=2)
 
@@ -23,11 +25,15 @@ from typing import Any, Self
 
 from ragauge.errors import UnknownName, UsageError
 from ragauge.testing.answers import answer
+from ragauge.testing.protocols import Asked, Said, embeddings, protocol_of
 
 FAULTS: Mapping[str, str] = {
     "rate_limited": "429 with Retry-After",
     "server": "500",
     "overloaded": "503 without a body that says anything",
+    "too_long": "400: the prompt does not fit the model's context",
+    "filtered_prompt": "400: the provider's filter refuses the prompt, as Azure says it",
+    "garbage": "200 with a page instead of JSON",
     "hang": "no answer at all",
     "drip": "the answer, a byte at a time, for ever",
     "broken_connection": "the connection is closed in the middle of the answer",
@@ -42,6 +48,16 @@ FAULTS: Mapping[str, str] = {
     "content_filter": "the provider's filter stops the answer",
     "length": "the answer is cut off at the most tokens",
 }
+REFUSALS: Mapping[str, Mapping[str, str]] = {
+    "too_long": {
+        "message": "This model's maximum context length is 8192 tokens. Please reduce the length of the messages.",
+        "type": "invalid_request_error", "code": "context_length_exceeded",
+    },
+    "filtered_prompt": {
+        "message": "The response was filtered due to the prompt triggering the content management policy.",
+        "type": "invalid_request_error", "code": "content_filter",
+    },
+}  # fmt: skip
 RETRY_AFTER = 0.05
 Answerer = Callable[[str, str, Mapping[str, Any]], Mapping[str, Any]]
 
@@ -67,7 +83,8 @@ class FaultyServer:
         once: a text meets at most one fault, so that trying again helps.
         reply: makes the structured answer from (system text, user text, schema); the default reads words.
         refuses: parameters that are refused with a 400, as some models refuse temperature.
-        schema_modes: ways of giving a schema that are taken: native, tool, prompted.
+        schema_modes: ways of giving a schema that are taken: native, tool, prompted; others are refused.
+        talks_when: ways of giving a schema that are passed over: the model talks instead.
         limit: requests at a time, beyond which 429 is answered; None = no limit.
         port: 0 = any free one.
         requests: what came in, in order.
@@ -80,6 +97,7 @@ class FaultyServer:
     reply: Answerer = answer
     refuses: Sequence[str] = ()
     schema_modes: Sequence[str] = ("native", "tool", "prompted")
+    talks_when: Sequence[str] = ()
     limit: int | None = None
     port: int = 0
     requests: list[Request] = field(default_factory=list)
@@ -159,13 +177,16 @@ class FaultyServer:
         self.requests.append(Request(path, body, headers, fault))
         if self.latency:
             await asyncio.sleep(self.latency)
-        refused = self._refused(body)
+        if path.endswith("/embeddings"):
+            await _send(writer, 200, embeddings(body))
+            return
+        protocol = protocol_of(path)
+        asked = protocol.asked(body)
+        refused = self._refused(body, asked)
         if refused:
             await _send(writer, 400, {"error": {"message": refused, "type": "invalid_request_error"}})
-        elif path.endswith("/embeddings"):
-            await _send(writer, 200, _embeddings(body))
         elif not await _failed(writer, fault):
-            await _send(writer, 200, self._completion(body, fault))
+            await _send(writer, 200, protocol.reply(self._said(body, asked, fault)))
 
     def _fault(self, raw: bytes) -> str:
         text = raw.decode("utf-8", "replace")
@@ -180,30 +201,21 @@ class FaultyServer:
             place -= share
         return ""
 
-    def _refused(self, body: Mapping[str, Any]) -> str:
+    def _refused(self, body: Mapping[str, Any], asked: Asked) -> str:
         for name in self.refuses:
-            if name in body:
+            if name in body or name in body.get("generationConfig", {}):
                 return f"Unsupported parameter: '{name}' is not supported with this model."
-        mode = "native" if _native(body) else "tool" if "tools" in body else "prompted"
-        if mode not in self.schema_modes:
-            return f"{'response_format json_schema' if mode == 'native' else 'tools'} is not supported by this model."
+        if asked.mode not in self.schema_modes:
+            return f"{'response_format json_schema' if asked.mode == 'native' else 'tools'} is not supported here."
         return ""
 
-    def _completion(self, body: Mapping[str, Any], fault: str) -> dict[str, Any]:
-        system, user, schema = _asked(body)
-        value = spoiled(self.reply(system, user, schema), fault)
-        text, finish = _as_text(value, fault)
-        message: dict[str, Any] = {"role": "assistant", "content": text}
-        if "tools" in body and fault != "prose":
-            called = {"name": body["tools"][0]["function"]["name"], "arguments": text}
-            call = {"id": "call_1", "type": "function", "function": called}
-            message = {"role": "assistant", "content": None, "tool_calls": [call]}
-        used = {"prompt_tokens": (len(system) + len(user)) // 4, "completion_tokens": len(text) // 4 + 1}
-        return {
-            "id": "reply", "object": "chat.completion", "created": 1, "model": f"{body.get('model', 'any')}-served",
-            "choices": [{"index": 0, "finish_reason": finish, "message": message}],
-            "usage": {**used, "total_tokens": sum(used.values())},
-        }  # fmt: skip
+    def _said(self, body: Mapping[str, Any], asked: Asked, fault: str) -> Said:
+        talks = fault == "prose" or asked.mode in self.talks_when
+        value = spoiled(self.reply(asked.system, asked.user, asked.schema), fault)
+        text, finish = _as_text(value, "prose" if talks else fault)
+        as_tool = asked.mode == "tool" and not talks
+        tokens = (len(asked.system) + len(asked.user)) // 4, len(text) // 4 + 1
+        return Said(text, as_tool, finish, f"{body.get('model', 'any')}-served", *tokens)
 
 
 async def _cancelled(tasks: Collection[asyncio.Task[Any]]) -> None:
@@ -255,46 +267,6 @@ def _as_text(value: Mapping[str, Any], fault: str) -> tuple[str, str]:
     return text, "stop"
 
 
-def _asked(body: Mapping[str, Any]) -> tuple[str, str, Mapping[str, Any]]:
-    texts: dict[str, str] = {}
-    for message in body.get("messages", []):
-        content = message.get("content") or ""
-        text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
-        texts[message.get("role", "user")] = texts.get(message.get("role", "user"), "") + text
-    if _native(body):
-        schema = body["response_format"].get("json_schema", {}).get("schema", {})
-    elif "tools" in body:
-        schema = body["tools"][0]["function"].get("parameters", {})
-    else:
-        schema = _in_prompt(" ".join(texts.values()))
-    return texts.get("system", ""), texts.get("user", ""), schema
-
-
-def _native(body: Mapping[str, Any]) -> bool:
-    """Whether the request gives a schema natively; a plain "json_object" gives none."""
-    return bool(body.get("response_format", {}).get("type") == "json_schema")
-
-
-def _in_prompt(text: str) -> Mapping[str, Any]:
-    """The schema that a prompt describes, where there is one."""
-    at = text.find('{"')
-    while at >= 0:
-        with contextlib.suppress(ValueError):
-            found, _ = json.JSONDecoder().raw_decode(text, at)
-            if isinstance(found, dict) and "properties" in found:
-                return found
-        at = text.find('{"', at + 1)
-    return {}
-
-
-def _embeddings(body: Mapping[str, Any]) -> dict[str, Any]:
-    texts = body.get("input", [])
-    texts = [texts] if isinstance(texts, str) else texts
-    rows = [[random.Random(f"{text}\x00{n}").uniform(-1, 1) for n in range(16)] for text in texts]  # noqa: S311
-    data = [{"object": "embedding", "index": n, "embedding": row} for n, row in enumerate(rows)]
-    return {"object": "list", "data": data, "model": "any", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
-
-
 async def _failed(writer: asyncio.StreamWriter, fault: str) -> bool:
     """Fails the connection or the request where the fault is of that kind."""
     if fault == "rate_limited":
@@ -302,6 +274,12 @@ async def _failed(writer: asyncio.StreamWriter, fault: str) -> bool:
         await _send(writer, 429, error, {"retry-after": str(RETRY_AFTER)})
     elif fault == "server":
         await _send(writer, 500, {"error": {"message": "The server had an error.", "type": "server_error"}})
+    elif fault in REFUSALS:
+        await _send(writer, 400, {"error": REFUSALS[fault]})
+    elif fault == "garbage":
+        page = b"<html><body>Welcome to the network.</body></html>"
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: %d\r\n\r\n" % len(page) + page)
+        await writer.drain()
     elif fault == "overloaded":
         writer.write(b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 4\r\n\r\nbusy")
         await writer.drain()

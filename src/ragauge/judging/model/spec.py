@@ -5,16 +5,16 @@ provider:model[@base URL][,key=value…], where a key is a question (its own mod
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ragauge.data.ask import ModelName
+from ragauge.data.ask import PROVIDERS, ModelName
 from ragauge.errors import UnknownName, UsageError
 from ragauge.judging.model.asking import Settings
 from ragauge.judging.model.packs import PACK
 
-PROVIDERS = ("openai", "openai-chat", "anthropic", "google")
 EMBED = "embed"      # the key that names an embedder
 SETTINGS = ("mode", "temperature", "pack")
 LEAST_PACK = 1_000
@@ -73,7 +73,9 @@ def read_spec(text: str, questions: tuple[str, ...]) -> ModelSpec:
 
 
 def read_model(text: str) -> ModelName:
-    """A model from `provider:model[@base URL]`.
+    """A model from `provider:model[@base URL]`; without one, the variable that the provider's client reads names it.
+
+    The place is part of the name however it was said: an answer from one place is none from another.
 
     Raises:
         UnknownName: no such provider.
@@ -86,16 +88,19 @@ def read_model(text: str) -> ModelName:
     model, endpoint = (rest, "") if at < 0 else (rest[:at], rest[at + 1 :])
     if not model:
         raise UsageError(f"{text!r} names no model. Write {provider}:NAME, as the provider spells it.")
-    return ModelName(provider, model, _endpoint(endpoint))
+    return ModelName(provider, model, _endpoint(provider, endpoint))
 
 
-def _endpoint(url: str) -> str:
+def _endpoint(provider: str, url: str) -> str:
+    place = PROVIDERS[provider]
+    url = url or os.environ.get(place.variable, "").strip()
     if SECRET.search(url):
         raise UsageError(
             "a judge's base URL must hold no key: it is stored and shown. Put the key into the environment, "
             "such as OPENAI_API_KEY."
         )
-    return url.partition("#")[0].rstrip("/")
+    url = url.partition("#")[0].rstrip("/")
+    return "" if url == place.official else url
 
 
 def _settings(values: Mapping[str, str]) -> Settings:

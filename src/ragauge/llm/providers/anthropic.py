@@ -24,6 +24,7 @@ def build(name: ModelName) -> LibraryModel:
         raise JudgeError(f"{name} needs a key. Set {KEY}.")
     http = DefaultAsyncHttpxClient(event_hooks={"request": [watched]})
     client = AsyncAnthropic(
-        api_key=key, base_url=name.endpoint or None, max_retries=0, timeout=None, http_client=http
+        api_key=key, base_url=name.url, max_retries=0, timeout=None, http_client=http
     )
-    return LibraryModel(name, AnthropicModel(name.model, provider=AnthropicProvider(anthropic_client=client)), client)
+    model = AnthropicModel(name.model, provider=AnthropicProvider(anthropic_client=client))
+    return LibraryModel(name, [model], client.close)

@@ -6,9 +6,10 @@ import os
 
 from ragauge.data.ask import ModelName
 from ragauge.errors import JudgeError, MissingExtra
-from ragauge.llm.chat import LibraryModel
+from ragauge.llm.chat import LibraryModel, watched
 
 KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+LONG = 86_400.0     # seconds: the caller's clock ends a call
 
 
 def build(name: ModelName) -> LibraryModel:
@@ -18,8 +19,11 @@ def build(name: ModelName) -> LibraryModel:
         from pydantic_ai.providers.google import GoogleProvider
     except ImportError:
         raise MissingExtra(f"The judge {name}", "google-genai", "google") from None
+    from httpx2 import AsyncClient
+
     key = next((os.environ[one] for one in KEYS if os.environ.get(one)), "")
     if not key:
         raise JudgeError(f"{name} needs a key. Set {KEYS[0]}.")
-    provider = GoogleProvider(api_key=key, base_url=name.endpoint or None)
-    return LibraryModel(name, GoogleModel(name.model, provider=provider))
+    http = AsyncClient(event_hooks={"request": [watched]}, timeout=LONG)
+    provider = GoogleProvider(api_key=key, http_client=http, base_url=name.url)
+    return LibraryModel(name, [GoogleModel(name.model, provider=provider)], http.aclose)

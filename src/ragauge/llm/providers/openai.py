@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ragauge.data.ask import ModelName
 from ragauge.errors import JudgeError
-from ragauge.llm.chat import LibraryModel, watched
+from ragauge.llm.chat import TOOL, LibraryModel, watched
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+    from pydantic_ai.models import Model
 
 KEY = "OPENAI_API_KEY"
-BASE_URL = "OPENAI_BASE_URL"
 NO_KEY = "none"     # what servers of one's own are told: the client sends something in any case
+CLIENTS = 8     # connection pools: one looks at all of its connections at every call
 
 
 def responses(name: ModelName) -> LibraryModel:
@@ -22,8 +24,10 @@ def responses(name: ModelName) -> LibraryModel:
     from pydantic_ai.models.openai import OpenAIResponsesModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    client = _client(name, needs_key=True)
-    return LibraryModel(name, OpenAIResponsesModel(name.model, provider=OpenAIProvider(openai_client=client)), client)
+    clients = _clients(name, needs_key=not name.endpoint)
+    models = [OpenAIResponsesModel(name.model, provider=OpenAIProvider(openai_client=client)) for client in clients]
+    always = {"openai_store": False}     # else texts and replies are kept for 30 days
+    return LibraryModel(name, models, _closing(clients), _as_text_format, always, _refused(models[0]))
 
 
 def chat(name: ModelName) -> LibraryModel:
@@ -31,12 +35,14 @@ def chat(name: ModelName) -> LibraryModel:
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    client = _client(name, needs_key=not (name.endpoint or os.environ.get(BASE_URL)))
-    return LibraryModel(name, OpenAIChatModel(name.model, provider=OpenAIProvider(openai_client=client)), client)
+    clients = _clients(name, needs_key=not name.endpoint)
+    models = [OpenAIChatModel(name.model, provider=OpenAIProvider(openai_client=client)) for client in clients]
+    return LibraryModel(name, models, _closing(clients), _as_response_format, refused=_refused(models[0]))
 
 
-def _client(name: ModelName, *, needs_key: bool) -> AsyncOpenAI:
-    """A client without retries of its own: one 429 would hide three calls."""
+def _clients(name: ModelName, *, needs_key: bool) -> list[AsyncOpenAI]:
+    """Clients without retries of their own: one 429 would hide three calls."""
+    from httpx2 import create_ssl_context
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
     key = os.environ.get(KEY, "")
@@ -44,8 +50,34 @@ def _client(name: ModelName, *, needs_key: bool) -> AsyncOpenAI:
         raise JudgeError(
             f"{name} needs a key. Set {KEY}; or name a server of your own: openai-chat:{name.model}@http://HOST:PORT/v1"
         )
-    http = DefaultAsyncHttpxClient(event_hooks={"request": [watched]})
-    return AsyncOpenAI(
-        api_key=key or NO_KEY, base_url=name.endpoint or os.environ.get(BASE_URL) or None, max_retries=0, timeout=None,
-        http_client=http,
-    )  # fmt: skip
+    verify = create_ssl_context()
+    return [
+        AsyncOpenAI(
+            api_key=key or NO_KEY, base_url=name.url, max_retries=0, timeout=None,
+            http_client=DefaultAsyncHttpxClient(event_hooks={"request": [watched]}, verify=verify),
+        )
+        for _ in range(CLIENTS)
+    ]  # fmt: skip
+
+
+def _closing(clients: Sequence[AsyncOpenAI]) -> Callable[[], Awaitable[None]]:
+    async def close() -> None:
+        for client in clients:
+            await client.close()
+
+    return close
+
+
+def _refused(model: Model) -> tuple[str, ...]:
+    """What a model that reasons does not take; the library leaves it out too, with a warning at every call."""
+    profile: Mapping[str, Any] = model.profile
+    reasons = profile.get("openai_supports_reasoning", False) and profile.get("thinking_enabled_by_default", True)
+    return ("temperature",) if reasons else ()
+
+
+def _as_response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"response_format": {"type": "json_schema", "json_schema": {"name": TOOL, "schema": schema, "strict": True}}}
+
+
+def _as_text_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"text": {"format": {"type": "json_schema", "name": TOOL, "schema": schema, "strict": True}}}

@@ -1,0 +1,199 @@
+"""What the requests and replies of four protocols look like: OpenAI's two, Anthropic's and Google's."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Body = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request asks, whatever its protocol.
+
+    Attributes:
+        system: the system text.
+        user: the text to judge.
+        schema: of the reply; {} = none was given.
+        mode: how it was given: native, tool, prompted.
+    """
+
+    system: str
+    user: str
+    schema: Mapping[str, Any]
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a model says: its text, as a tool's arguments or not, why it stopped, and its tokens."""
+
+    text: str
+    as_tool: bool
+    finish: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """How requests are read and replies are written."""
+
+    asked: Callable[[Body], Asked]
+    reply: Callable[[Said], dict[str, Any]]
+
+
+def protocol_of(path: str) -> Protocol:
+    """The protocol that is spoken at a path; chat completions at any that no other has."""
+    kinds = {"/responses": RESPONSES, "/messages": MESSAGES, ":generateContent": GENERATE}
+    return next((found for end, found in kinds.items() if path.partition("?")[0].endswith(end)), CHAT)
+
+
+def _chat_asked(body: Body) -> Asked:
+    texts: dict[str, str] = {}
+    for message in body.get("messages", []):
+        role = message.get("role", "user")
+        texts[role] = texts.get(role, "") + _content(message.get("content"))
+    form = body.get("response_format", {})
+    native = form.get("json_schema", {}).get("schema", {}) if form.get("type") == "json_schema" else None
+    tool = body["tools"][0]["function"].get("parameters", {}) if body.get("tools") else None
+    return _asked(texts.get("system", ""), texts.get("user", ""), native, tool)
+
+
+def _chat_reply(said: Said) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": said.text}
+    if said.as_tool:
+        call = {"id": "call_1", "type": "function", "function": {"name": "reply", "arguments": said.text}}
+        message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    used = {"prompt_tokens": said.input_tokens, "completion_tokens": said.output_tokens}
+    return {
+        "id": "reply", "object": "chat.completion", "created": 1, "model": said.model,
+        "choices": [{"index": 0, "finish_reason": said.finish, "message": message}],
+        "usage": {**used, "total_tokens": sum(used.values())},
+    }  # fmt: skip
+
+
+def _responses_asked(body: Body) -> Asked:
+    given = body.get("input", [])
+    messages = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    texts = {"system": body.get("instructions") or ""}
+    for message in messages:
+        role = "system" if message.get("role") in ("system", "developer") else "user"
+        texts[role] = texts.get(role, "") + _content(message.get("content"))
+    form = body.get("text", {}).get("format", {})
+    native = form.get("schema", {}) if form.get("type") == "json_schema" else None
+    tool = body["tools"][0].get("parameters", {}) if body.get("tools") else None
+    return _asked(texts["system"], texts.get("user", ""), native, tool)
+
+
+def _responses_reply(said: Said) -> dict[str, Any]:
+    stopped = {"length": "max_output_tokens", "content_filter": "content_filter"}.get(said.finish)
+    status = "incomplete" if stopped else "completed"
+    part = {"type": "output_text", "text": said.text, "annotations": []}
+    output: dict[str, Any] = {"type": "message", "id": "msg_1", "role": "assistant", "content": [part]}
+    if said.as_tool:
+        output = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "reply", "arguments": said.text}
+    used = {"input_tokens": said.input_tokens, "output_tokens": said.output_tokens}
+    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+    return {
+        "id": "resp_1", "object": "response", "created_at": 1, "model": said.model, "status": status,
+        "incomplete_details": {"reason": stopped} if stopped else None, "error": None,
+        "output": [output | {"status": status}],
+        "usage": {**used, **details, "total_tokens": sum(used.values())},
+        "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
+    }  # fmt: skip
+
+
+def _messages_asked(body: Body) -> Asked:
+    user = "".join(_content(one.get("content")) for one in body.get("messages", []))
+    form = body.get("output_config", {}).get("format") or body.get("output_format") or {}
+    tool = body["tools"][0].get("input_schema", {}) if body.get("tools") else None
+    return _asked(_content(body.get("system")), user, form.get("schema"), tool)
+
+
+def _messages_reply(said: Said) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "text", "text": said.text}
+    if said.as_tool:
+        with contextlib.suppress(ValueError):
+            part = {"type": "tool_use", "id": "toolu_1", "name": "reply", "input": json.loads(said.text)}
+    stops = {"stop": "tool_use" if said.as_tool else "end_turn", "length": "max_tokens", "content_filter": "refusal"}
+    return {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": said.model, "content": [part],
+        "stop_reason": stops[said.finish], "stop_sequence": None,
+        "usage": {"input_tokens": said.input_tokens, "output_tokens": said.output_tokens},
+    }  # fmt: skip
+
+
+def _generate_asked(body: Body) -> Asked:
+    system = _parts(body.get("systemInstruction", {}))
+    user = "".join(_parts(one) for one in body.get("contents", []))
+    settings = body.get("generationConfig", {})
+    native = settings.get("responseJsonSchema") or settings.get("responseSchema")
+    tools = [one for tool in body.get("tools") or [] for one in tool.get("functionDeclarations", [])]
+    tool = tools[0].get("parametersJsonSchema") or tools[0].get("parameters", {}) if tools else None
+    return _asked(system, user, native, tool)
+
+
+def _generate_reply(said: Said) -> dict[str, Any]:
+    part: dict[str, Any] = {"text": said.text}
+    if said.as_tool:
+        with contextlib.suppress(ValueError):
+            part = {"functionCall": {"name": "reply", "args": json.loads(said.text)}}
+    stops = {"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
+    used = {"promptTokenCount": said.input_tokens, "candidatesTokenCount": said.output_tokens}
+    content = {"role": "model", "parts": [part]}
+    return {
+        "candidates": [{"index": 0, "finishReason": stops[said.finish], "content": content}],
+        "usageMetadata": {**used, "totalTokenCount": sum(used.values())}, "modelVersion": said.model,
+    }  # fmt: skip
+
+
+CHAT = Protocol(_chat_asked, _chat_reply)
+RESPONSES = Protocol(_responses_asked, _responses_reply)
+MESSAGES = Protocol(_messages_asked, _messages_reply)
+GENERATE = Protocol(_generate_asked, _generate_reply)
+
+
+def _asked(system: str, user: str, native: Any, tool: Any) -> Asked:
+    if native is not None:
+        return Asked(system, user, native, "native")
+    if tool is not None:
+        return Asked(system, user, tool, "tool")
+    return Asked(system, user, _in_prompt(f"{system} {user}"), "prompted")
+
+
+def _content(content: Any) -> str:
+    if isinstance(content, list):
+        return "".join(part.get("text", "") for part in content)
+    return content or ""
+
+
+def _parts(content: Body) -> str:
+    return "".join(part.get("text", "") for part in content.get("parts", []))
+
+
+def _in_prompt(text: str) -> Mapping[str, Any]:
+    """The schema that a prompt describes, where there is one."""
+    at = text.find('{"')
+    while at >= 0:
+        with contextlib.suppress(ValueError):
+            found, _ = json.JSONDecoder().raw_decode(text, at)
+            if isinstance(found, dict) and "properties" in found:
+                return found
+        at = text.find('{"', at + 1)
+    return {}
+
+
+def embeddings(body: Body) -> dict[str, Any]:
+    """A vector a text, drawn from it: the same text has the same."""
+    texts: Sequence[str] = body.get("input", [])
+    texts = [texts] if isinstance(texts, str) else texts
+    rows = [[random.Random(f"{text}\x00{n}").uniform(-1, 1) for n in range(16)] for text in texts]  # noqa: S311
+    data = [{"object": "embedding", "index": n, "embedding": row} for n, row in enumerate(rows)]
+    return {"object": "list", "data": data, "model": "any", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
