@@ -128,8 +128,8 @@ def run(n: int, folder: Path) -> Measured:
     took = time.perf_counter() - started
     ended.set()
     watcher.join()
+    assert process.returncode == 0, f"it ended with {process.returncode}"
     found = json.loads(out)
-    assert process.returncode == 0
     assert found["metrics"]["faithfulness"]["scored"] == n, found["metrics"]["faithfulness"]
     return Measured(found["took"]["answers_per_second"], n / took, *peaks)
 
