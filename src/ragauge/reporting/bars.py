@@ -21,6 +21,10 @@ VERDICTS = {
     "not enough data": ("?", "Not enough data"), "no change seen": ("=", "No change seen"),
 }     # fmt: skip
 MOST_CAUSES = 12
+POINTS_CAPTION = (
+    "Line from 0 to 1; the upright mark is the starting point, a value to begin with until there is a baseline (A1: "
+    "from the article BEE-30050; ours: a guess)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ def readings(finding: Finding, link: Callable[[str], str]) -> Iterator[Readings]
     points = [one for one in finding.readings if one.difference is None]
     if points:
         rows = tuple(_read(one, _on_unit(one), link) for one in points)
-        yield Readings(rows, "Line from 0 to 1; the upright mark is the starting point.")
+        yield Readings(rows, POINTS_CAPTION)
     shares = [one for one in finding.readings if one.difference is not None and not _is_amount(one.metric)]
     if shares:
         most = scale(one.interval for one in shares)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from ragauge.analysis.cause_words import WORDS
 from ragauge.analysis.overview import Bin, Distribution, LengthBand
 from ragauge.analysis.scorecard import Scorecard
 from ragauge.reporting.anchors import Anchors
@@ -47,6 +48,15 @@ class Figure:
     caption: str = ""
     ends: tuple[str, str] = ("", "")
     link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A cause in plain words, with the number of its colour."""
+
+    place: int
+    cause: str
+    means: str
 
 
 def cause_link(anchors: Anchors, card: Scorecard) -> Callable[[str], str]:
@@ -103,12 +113,12 @@ def by_segment(card: Scorecard, anchors: Anchors) -> Iterator[Figure]:
         yield Figure(f"By {line(column)}", svg, (line(column), "cause", "failed"), rows, caption)
 
 
-def legend(card: Scorecard) -> list[tuple[int, str]]:
-    """Number of a colour and what it stands for, in the bars by segment."""
-    found = [(number, cause or UNNAMED) for cause, number in failures.coloured(card).items()]
-    named = [pair for pair in found if pair[0] <= failures.MOST_COLOURS]
-    rest = len(found) - len(named)
-    return named + ([(failures.MOST_COLOURS + 1, f"{rest} other causes" if rest > 1 else found[-1][1])] if rest else [])
+def legend(card: Scorecard) -> list[Meaning]:
+    """Every cause with its colour and what it means; causes beyond the colours that there are share the last one."""
+    return [
+        Meaning(place, cause or UNNAMED, WORDS[cause].headline if cause in WORDS else "")
+        for cause, place in failures.coloured(card).items()
+    ]
 
 
 def spreads(card: Scorecard, anchors: Anchors) -> Iterator[Figure]:
