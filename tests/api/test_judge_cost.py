@@ -78,7 +78,7 @@ def test_an_unknown_price_is_null(store: str) -> None:
     assert found["took"]["cost"] is None
     assert found["judging"]["calls_without_price"] == 18
     assert found["judging"]["input_tokens"] > 0
-    for report in (str(card), card.to_markdown()):
+    for report in (str(card), card.to_markdown(), card.to_html()):
         assert "18 calls" in report
         assert "price unknown" in report
 
@@ -184,7 +184,7 @@ def test_cases_48_and_49_askings_of_a_judge(store: str) -> None:
     assert second > first
     assert told["range"] == pytest.approx(second - first)
     assert (told["changed"], told["n"]) == (2, 6)     # things 2 and 4: the answer about thing 0 was supported before
-    for report in (str(card), card.to_markdown(), str(rg.open_run("m", store=store).scorecard())):
+    for report in (str(card), card.to_markdown(), card.to_html(), str(rg.open_run("m", store=store).scorecard())):
         assert "asking 3" in report
         assert "2 of 6" in report
 

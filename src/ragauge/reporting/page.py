@@ -11,7 +11,7 @@ from ragauge.analysis.overview import Change
 from ragauge.analysis.scorecard import ExampleView, Scorecard, Summary
 from ragauge.data.canonical import plain
 from ragauge.data.facts import Claim
-from ragauge.reporting import bars, behind, examples, figures, lists
+from ragauge.reporting import bars, behind, examples, figures, judged, lists
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.shelves import Shelf, shelves
 from ragauge.reporting.words import clearly_worse, headline, interval, line, number
@@ -118,7 +118,7 @@ def context(card: Scorecard) -> dict[str, Any]:
         "shown": tuple(in_full(view, anchors) for view in card.worst), "columns": headline(card.summaries),
         "config": json.dumps(plain(card.run.config), indent=2, ensure_ascii=False, default=str),
     }  # fmt: skip
-    return found | {"sections": tuple(sections(found))}
+    return {**found, **judged.page_values(card.use), "sections": tuple(sections(found))}
 
 
 def sections(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

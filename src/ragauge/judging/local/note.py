@@ -22,8 +22,9 @@ BLIND = (
 )
 LIMITS = tuple(part.strip() + "." for part in BLIND.split(".") if part.strip())
 SHARPER = (
-    "It sorts claims, it does not settle them: read its scores as a range. What would sharpen it: about 50 labels of "
-    "your own, to fit its probabilities to your data, or a model judge for the middle band; neither is in this version."
+    "It sorts claims, it does not settle them: read its scores as a range. What sharpens it: a model judge for the "
+    "middle band (--judge hybrid:openai:MODEL); and about 50 labels of your own would fit its probabilities to your "
+    "data, which this version cannot do yet."
 )
 
 
