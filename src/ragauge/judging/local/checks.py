@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ragauge.judging.local.differences import AMOUNTS, NEAR_COPY, Difference, difference, lay, stated
@@ -39,16 +39,17 @@ def check(claim: str, want: Wanted, text: str, passage: Indexed, mode: Mode) -> 
     A sentence that states the claim counts before one that differs from it. Outside English only numbers and dates
     are compared.
     """
+    spans = list(_closest(claim, want, passage))
+    if not spans:
+        return None
     english = mode == "words" or guess(claim) in ("en", "und")
-    known: Collection[str] | None = None
+    known, small = (mine | its for mine, its in zip(seen(claim), seen(text), strict=True))
+    row = read(claim, known, small)
     found = None
     near = False
-    for start, end, alone in _closest(claim, want, passage):
+    for start, end, alone in spans:
         if near and not alone:
             break
-        if known is None:
-            known, small = (mine | its for mine, its in zip(seen(claim), seen(text), strict=True))
-            row = read(claim, known, small)
         laid = lay(row, read(text[start:end], known, small), NEAR_COPY if alone else NEARER)
         if laid is None:
             continue
@@ -62,7 +63,7 @@ def check(claim: str, want: Wanted, text: str, passage: Indexed, mode: Mode) -> 
 
 
 def _closest(claim: str, want: Wanted, passage: Indexed) -> Iterator[tuple[int, int, bool]]:
-    """The sentences that hold most of the claim, best first, and then the best with its neighbours.
+    """The sentences that hold most of the claim, best first, and then the best with its neighbours; which of the two.
 
     Those that hold most of it without its names are among them: another name draws other sentences in.
     """
