@@ -4,14 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test check lint smoke bench docs clean
+.PHONY: demo test browser check lint smoke bench docs clean
 
 demo: $(VENV)/.core                ## run the main job on the built-in RAG and write a report
 	$(BIN)/ragauge demo -o demo-report.html
 
 test: $(VENV)/.test                ## every test that fits; real-data tests run where the data is
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow" $(PYTEST_ARGS)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow and not browser" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "slow and not browser" $(PYTEST_ARGS)
+
+browser: $(VENV)/.test             ## the HTML report in Debian's Chromium
+	$(BIN)/python -m pytest -m browser $(PYTEST_ARGS)
 
 check: lint test smoke             ## what CI runs
 

@@ -31,8 +31,8 @@ def test_table_has_means_intervals_and_counts() -> None:
     out, err = run(QRELS, RUN, "-m", "mrr,precision")
     # by hand: ranks of the first relevant: q1 2, q2 1 (é1), q3 4 (c and a tie), q4 -, q6 1, q7 absent; q5 has none
     assert f"{(1 / 2 + 1 + 1 / 4 + 0 + 1 + 0) / 6:.4f}" in out
-    assert "6 scored · 1 not_applicable" in out
-    assert "5 scored · 1 undefined · 1 not_applicable" in out
+    assert "6 scored · 1 not applicable" in out
+    assert "5 scored · 1 undefined · 1 not applicable" in out
     assert "warning: 1 of 7 labelled queries not in the run; each counts as an empty retrieval: q7." in err
     assert "warning" not in out
 

@@ -92,7 +92,8 @@ def test_one_run_has_the_same_numbers_everywhere(cli: Cli, evaluated: str) -> No
         if one["mean"] is None or name in ("latency", "tokens", "cost"):
             continue
         wanted = [f"{one['mean']:.2f}", f"{one['scored']} scored"]
-        wanted += [f"{one[status]} {status}" for status in ("undefined", "not_applicable", "failed") if one[status]]
+        others = [status for status in ("undefined", "not_applicable", "failed") if one[status]]
+        wanted += [f"{one[status]} {status.replace('_', ' ')}" for status in others]
         if one["ci"] is not None:
             wanted.append(f"[{one['ci'][0]:.2f}, {one['ci'][1]:.2f}]")
         for form, lines in (("terminal", terminal.splitlines()), ("md", markdown.splitlines()), ("html", rows)):

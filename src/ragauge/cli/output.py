@@ -66,10 +66,10 @@ def clock(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def progress_text(now: Progress) -> str:
-    """How far an evaluation is, in one line."""
+def progress_text(now: Progress, done: str = "evaluated") -> str:
+    """How far it is, in one line; `done` says what was done to an example."""
     rate = f"{now.rate:,.0f}" if now.rate >= 10 or now.rate == 0 else f"{now.rate:.1f}"
-    parts = [f"evaluated {now.done:,} of {now.total:,}", f"{rate} a second"]
+    parts = [f"{done} {now.done:,} of {now.total:,}", f"{rate} a second"]
     calling = now.calling
     if calling is not None:
         pace = f" ({calling.calls / now.seconds:,.0f} a second)" if now.seconds >= 1 else ""
@@ -82,7 +82,7 @@ def progress_text(now: Progress) -> str:
 
 
 @contextmanager
-def progress_line(quiet: bool) -> Iterator[Any]:
+def progress_line(quiet: bool, done: str = "evaluated") -> Iterator[Any]:
     """A callback that shows how far it is: a live line in a terminal, a line now and then elsewhere."""
     if quiet:
         yield None
@@ -91,7 +91,7 @@ def progress_line(quiet: bool) -> Iterator[Any]:
 
     def moved(now: Progress) -> None:
         nonlocal width
-        line = progress_text(now)
+        line = progress_text(now, done)
         if sys.stderr.isatty():
             line = line[: shutil.get_terminal_size().columns - 1]     # a line that wraps could not be written over
             sys.stderr.write("\r" + line.ljust(width))

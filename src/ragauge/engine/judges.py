@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from ragauge.analysis.judge_use import JudgeUse
 from ragauge.analysis.scorecard import JudgeNote
@@ -121,7 +122,9 @@ def _own(spec: str) -> Judge:
     try:
         made = pkgutil.resolve_name(spec)()
     except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise JudgeError(f"the judge {spec} cannot be built: {type(error).__name__}: {error}.") from error
+        near = get_close_matches(spec.partition(":")[0], PROVIDERS, n=1)
+        hint = f" Or is the provider {near[0]} meant?" if near else ""
+        raise JudgeError(f"the judge {spec} cannot be built: {type(error).__name__}: {error}.{hint}") from error
     if not all(hasattr(made, name) for name in ("judge_id", "version", "answers", "ask")):
         raise JudgeError(f"{spec} must return a judge (judge_id, version, answers, ask), got {type(made).__name__}.")
     judge: Judge = made

@@ -140,6 +140,15 @@ def calling_of(
     return Calling(build_model, budget, concurrency, Patience(call=timeout))
 
 
+def counts_of(caller: Caller, calling: Calling) -> CallCounts:
+    """What happened so far."""
+    counts, budget = caller.counts, calling.budget
+    return CallCounts(
+        counts.calls, counts.reused, caller.in_flight, calling.allowed, budget.tokens, budget.spent, budget.unpriced,
+        dict(counts.troubles),
+    )  # fmt: skip
+
+
 class Models:
     """Judges batches with a model, all of them on the event loop that it is made in.
 
@@ -165,11 +174,7 @@ class Models:
 
     def calling(self) -> CallCounts:
         """What happened so far."""
-        counts, budget = self.caller.counts, self._calling.budget
-        return CallCounts(
-            counts.calls, counts.reused, self.caller.in_flight, self._calling.allowed, budget.tokens, budget.spent,
-            budget.unpriced, dict(counts.troubles),
-        )  # fmt: skip
+        return counts_of(self.caller, self._calling)
 
     def stop(self) -> None:
         """Gives up the calls under way; `close` waits for what is being written."""

@@ -35,6 +35,24 @@ def breakable(name: str) -> Markup:
     return Markup("<wbr>").join(escape(words.safe(part)) for part in re.split(r"(?<=_)|(?=[:@])", name))
 
 
+def tight(formula: str) -> str:
+    """A formula without the blanks that line it up with others.
+
+    >>> tight("a      = b")
+    'a = b'
+    """
+    return re.sub(" {2,}=", " =", formula)
+
+
+def closed_up(text: str) -> str:
+    r"""Text of a passage without empty lines, so that more of it is seen.
+
+    >>> closed_up("# Title\n\n \nText.\n")
+    '# Title\nText.\n'
+    """
+    return re.sub(r"\n\s*\n", "\n", text)
+
+
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -43,7 +61,7 @@ def _environment() -> Environment:
         loader=PackageLoader("ragauge.reporting"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, finalize=plainly,
     )     # fmt: skip
-    environment.filters.update(line=words.line, breakable=breakable)
+    environment.filters.update(line=words.line, breakable=breakable, tight=tight, closed_up=closed_up)
     environment.globals.update(
         {name: getattr(words, name) for name in (
             "number", "interval", "between", "estimate", "counts", "opened", "signed", "difference", "share", "plural",

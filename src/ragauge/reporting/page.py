@@ -172,7 +172,8 @@ def in_full(view: ExampleView, anchors: Anchors) -> Shown:
     reasons: dict[str, list[str]] = {}
     for name, score in view.scores.items():
         if score.status != "scored":
-            reasons.setdefault(f"{score.status}: {score.reason}" if score.reason else score.status, []).append(name)
+            status = score.status.replace("_", " ")
+            reasons.setdefault(f"{status}: {score.reason}" if score.reason else status, []).append(name)
     return Shown(
         found, view, examples.pieces(view),
         {claim.n: _verdict(claim, found, marked, len(stood)) for claim in (facts.claims if facts else ())},

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ragauge.analysis.cause_words import WORDS
 from ragauge.analysis.overview import Change
 from ragauge.analysis.readings import words
 from ragauge.analysis.scorecard import Finding, Scorecard, Summary
@@ -93,7 +94,7 @@ def _parts(card: Scorecard, width: int) -> Iterator[RenderableType]:
     yield Text()
     yield _scorecard(card, width)
     yield from _under(card, width)
-    yield from _failures(card)
+    yield from _failures(card, width)
     for place, finding in enumerate(card.findings[:MOST_FINDINGS], 1):
         if place == 1:
             yield Text("\nWhat to do", style="bold")
@@ -183,7 +184,7 @@ def _under(card: Scorecard, width: int) -> Iterator[RenderableType]:
         yield Text(pending, style="yellow")
 
 
-def _failures(card: Scorecard) -> Iterator[RenderableType]:
+def _failures(card: Scorecard, width: int) -> Iterator[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
@@ -195,7 +196,8 @@ def _failures(card: Scorecard) -> Iterator[RenderableType]:
     most = max(card.causes.values())
     for cause, count in list(card.causes.items())[:MOST_CAUSES]:
         bar = "█" * max(1, round(BAR * count / most))
-        table.add_row(f"  {safe(cause) or UNNAMED}", Text(bar, style="red"), share(count, card.failed_examples))
+        means = Text(WORDS[cause].headline, style="dim") if cause in WORDS and width >= WIDE else Text()
+        table.add_row(f"  {safe(cause) or UNNAMED}", Text(bar, style="red"), share(count, card.failed_examples), means)
     rest = sum(list(card.causes.values())[MOST_CAUSES:])
     if rest:
         table.add_row(f"  {len(card.causes) - MOST_CAUSES} more", "", share(rest, card.failed_examples), style="dim")

@@ -66,6 +66,10 @@ class HybridJudge:
         """Every model that may be asked."""
         return self.model.models()
 
+    def prepare(self, query: str, reference: str) -> Any:
+        """The model's generator of `prepare`: the local judge cannot write claims."""
+        return self.model.prepare(query, reference)
+
     def unsure(self, p: float | None) -> bool:
         """Whether the local judge cannot tell."""
         return p is not None and self.band[0] <= p <= self.band[1]

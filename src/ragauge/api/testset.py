@@ -1,0 +1,100 @@
+"""Preparing an eval set: reference claims and aspects, once for all runs on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.calls import USUAL, Calls
+from ragauge.api.files import make_folder
+from ragauge.api.sources import store_url
+from ragauge.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragauge.data.example import EvalSet
+    from ragauge.engine.execute import Progress
+    from ragauge.engine.prepare import PreparedSet
+
+ENDINGS = (".jsonl", ".jsonl.gz")
+
+
+@dataclass(frozen=True)
+class Preparing:
+    """What to prepare, and how.
+
+    Attributes:
+        source: the eval set: a path or a table.
+        output: the file to write.
+        judge: "local" takes sentences as claims; a model's or hybrid judge's spec asks the model.
+        calls: how models are called.
+    """
+
+    source: Any
+    output: Path
+    judge: str = "local"
+    calls: Calls = USUAL
+
+
+def checked(wanted: Preparing) -> EvalSet:
+    """The eval set, when everything that can be known beforehand is right.
+
+    Raises:
+        UsageError: a file's name that is not JSON lines, or that of the source itself.
+        DataError: a set that cannot be read.
+    """
+    from ragauge.data.readers.source import read_set
+
+    if not wanted.output.name.lower().endswith(ENDINGS):
+        raise UsageError(f"-o {wanted.output}: expected a file that ends in .jsonl or .jsonl.gz.")
+    if isinstance(wanted.source, str | Path) and wanted.output.resolve() == Path(wanted.source).resolve():
+        raise UsageError(f"-o {wanted.output}: is the set itself. Give another name: answers in it would be lost.")
+    return read_set(wanted.source)
+
+
+def expect(wanted: Preparing, store: str | None = None) -> dict[str, Any]:
+    """What preparing would ask and cost, as JSON types; nothing is asked or written."""
+    from ragauge.engine.judges import build_judge
+    from ragauge.engine.prepare import expected, lacking, prepares
+    from ragauge.store.open import open_store
+
+    examples = checked(wanted).examples
+    judge = build_judge(wanted.judge)
+    known: dict[str, Any] = {"examples": len(examples), "judge": judge.judge_id}
+    if not prepares(judge):
+        return {**known, "to_do": len(examples), "calls": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
+    with open_store(store_url(store)) as opened:
+        found = expected(examples, judge, opened)
+    tokens = {"input_tokens": found.tokens.input_tokens, "output_tokens": found.tokens.output_tokens}
+    return {**known, "to_do": len(list(lacking(examples))), "calls": found.calls, "cost": found.cost, **tokens}
+
+
+async def prepare(
+    wanted: Preparing, store: str | None = None, progress: Callable[[Progress], None] | None = None
+) -> PreparedSet:
+    """Prepares an eval set and writes it, whole or not at all; what models said is kept in the store in any case.
+
+    Raises:
+        UsageError: an output that cannot be, or a judge that cannot prepare.
+        JudgeError: the model cannot be asked at all.
+    """
+    from ragauge.data.writers.jsonl import write_records
+    from ragauge.engine.judges import build_judge
+    from ragauge.engine.prepare import by_sentences, prepare_examples, prepares
+    from ragauge.store.open import open_store
+
+    examples = checked(wanted).examples
+    judge = build_judge(wanted.judge)
+    calling = wanted.calls.of(judge)
+    if calling is not None and prepares(judge):
+        with open_store(store_url(store)) as opened:
+            found = await prepare_examples(examples, judge, opened, calling, progress)
+    elif wanted.judge == "local":
+        found = by_sentences(examples)
+    else:
+        raise UsageError(f"{wanted.judge} cannot prepare a set. Use --judge local, or a model: --judge openai:MODEL.")
+    if not found.stopped:
+        make_folder(wanted.output)
+        write_records(wanted.output, found.examples)
+    return found

@@ -1,0 +1,109 @@
+"""`ragauge testset`: eval sets made ready."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragauge.api.calls import USUAL, Calls
+from ragauge.cli import options
+from ragauge.cli.output import kept_on_interrupt, progress_line, same_command, show, show_json
+from ragauge.errors import Interrupted
+
+if TYPE_CHECKING:
+    from ragauge.engine.prepare import PreparedSet
+
+app = typer.Typer(help="Make eval sets ready.", no_args_is_help=True)
+MOST_LISTED = 20
+SENTENCES = (
+    "The sentences of each reference are its claims now, as evaluate takes them anyway; no model was asked.\n"
+    "Aspects take reading: with --judge openai:MODEL a model writes both."
+)
+
+
+@app.callback()
+def front() -> None:
+    """Make eval sets ready."""
+
+
+@app.command()
+@options.grouped
+def prepare(
+    source: Annotated[str, typer.Argument(metavar="SET", help="The eval set: a file or folder of questions.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The prepared set to write, .jsonl or .jsonl.gz.")],
+    judge: Annotated[
+        str, typer.Option("--judge", help="Who reads: openai:MODEL and others, or local: sentences as claims, no call.")
+    ] = "local",
+    store: options.Store = "",
+    calls: Calls = USUAL,
+    only_plan: options.DryRun = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Extract the claims of each reference answer and the aspects of each question, once for all runs on the set."""
+    from ragauge.api import testset
+    from ragauge.api.threads import finish
+
+    wanted = testset.Preparing(source, output, judge, calls)
+    if only_plan:
+        planned = testset.expect(wanted, store or None)
+        show_json(planned) if as_json else show(_planned(planned))
+        return
+    with kept_on_interrupt(), progress_line(quiet, "prepared") as progress:
+        found = finish(lambda: testset.prepare(wanted, store or None, progress))
+    if found.stopped:
+        raise Interrupted(f"{found.stopped} {output} was not written.", resume=same_command())
+    show_json(_as_json(found, output)) if as_json else show(_said(found, wanted))
+    typer.echo(f"wrote {output} ({len(found.examples):,} examples)", err=True)
+
+
+def _planned(planned: dict[str, Any]) -> str:
+    if not planned["calls"]:
+        return f"{planned['examples']:,} examples: no call to a model, cost 0"
+    cost = "cost unknown (no price)" if planned["cost"] is None else f"about ${planned['cost']:.2f}"
+    tokens = f"about {planned['input_tokens']:,} tokens in, {planned['output_tokens']:,} out"
+    return (
+        f"{planned['examples']:,} examples, {planned['to_do']:,} to prepare: {planned['calls']:,} calls to a model, "
+        f"{tokens}, {cost}"
+    )
+
+
+def _said(found: PreparedSet, wanted: Any) -> str:
+    from ragauge.reporting.judged import money
+    from ragauge.reporting.words import line
+
+    there = f", {found.there:,} were ready" if found.there else ""
+    lines = [f"prepared {found.done:,} of {len(found.examples):,} examples{there}"]
+    if found.calling is None:
+        lines.append(SENTENCES)
+    else:
+        one = found.calling
+        cost = money(None if one.unpriced else one.cost)
+        lines.append(
+            f"{one.calls:,} calls, {one.reused:,} stored replies, {one.tokens.input_tokens:,} tokens in, "
+            f"{one.tokens.output_tokens:,} out, {cost}"
+        )
+    if found.failed:
+        lines.append(f"{len(found.failed):,} could not be prepared; the sentences of their references serve as claims:")
+        lines += [f"  {line(name)}: {line(why, 100)}" for name, why in list(found.failed.items())[:MOST_LISTED]]
+        if len(found.failed) > MOST_LISTED:
+            lines.append(f"  and {len(found.failed) - MOST_LISTED:,} more; --json lists all")
+    lines.append(f"Go on with: ragauge evaluate {shlex.quote(str(wanted.output))} RESPONSES")
+    return "\n".join(lines)
+
+
+def _as_json(found: PreparedSet, output: Path) -> dict[str, Any]:
+    calls: dict[str, Any] = {"calls": 0, "replies_reused": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
+    if found.calling is not None:
+        one = found.calling
+        calls = {
+            "calls": one.calls, "replies_reused": one.reused, "cost": None if one.unpriced else one.cost,
+            "input_tokens": one.tokens.input_tokens, "output_tokens": one.tokens.output_tokens,
+        }  # fmt: skip
+    return {
+        "path": str(output), "examples": len(found.examples), "prepared": found.done, "ready_before": found.there,
+        "failed": found.failed, **calls,
+    }  # fmt: skip
