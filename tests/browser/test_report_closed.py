@@ -15,10 +15,10 @@ INTRUDER = (
     "<style>body {{ background: url({0}/sheet) }}</style></body>"
 )
 OUR_OWN = {
-    "a", "article", "bdi", "body", "br", "circle", "clipPath", "code", "dd", "defs", "details", "div", "dl", "dt", "em", "figcaption",
-    "figure", "g", "h1", "h2", "h3", "h4", "head", "header", "html", "li", "line", "main", "mark", "meta", "nav",
-    "ol", "p", "path", "pre", "rect", "section", "small", "span", "strong", "style", "summary", "sup", "svg", "table",
-    "tbody", "td", "text", "th", "thead", "title", "tr", "ul", "wbr",
+    "a", "article", "bdi", "body", "br", "circle", "clipPath", "code", "dd", "defs", "details", "div", "dl", "dt", "em",
+    "figcaption", "figure", "g", "h1", "h2", "h3", "h4", "head", "header", "html", "li", "line", "main", "mark", "meta",
+    "nav", "ol", "p", "path", "pre", "rect", "section", "small", "span", "strong", "style", "summary", "sup", "svg",
+    "table", "tbody", "td", "text", "th", "thead", "title", "tr", "ul", "wbr",
 }  # fmt: skip
 
 
