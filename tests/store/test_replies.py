@@ -48,6 +48,7 @@ class RepliesContract:
 
     def test_failure_gives_way(self, store: Store) -> None:
         """A failed reply gives way to one that is not, never the other way round."""
+        assert {one.status for one in store.replies.put([(ELSEWHERE, ASK, FAILED), (ELSEWHERE, ASK, REPLY)])} == {"ok"}
         assert store.replies.put([(MODEL, ASK, FAILED)])[0].status == "failed"
         assert store.replies.put([(MODEL, ASK, REPLY)])[0].status == "ok"
         assert store.replies.put([(MODEL, ASK, FAILED)])[0].text == REPLY.text

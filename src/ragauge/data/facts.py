@@ -171,7 +171,7 @@ class Evidence:
         facts: None when failed.
         judge_repeat: 0 for the first time of asking.
         reply_keys: the stored replies that it was read from.
-        reason: why it failed.
+        reason: why it failed; else why a call for it brought nothing to read, where one did.
     """
 
     key: str

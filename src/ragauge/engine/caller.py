@@ -119,15 +119,15 @@ class Caller:
 
     async def _call(self, key: str, name: ModelName, ask: Ask, purpose: Purpose) -> Reply:
         limiter, spent, tries, refusals, last = self._limiters(name), 0.0, 0, 0, ""
-        patience = self._patience
+        patience, now = self._patience, asyncio.get_running_loop().time
         while tries < patience.attempts and refusals < patience.refusals and spent < patience.total:
             if self._closed:
                 break
             async with limiter.slot():
                 held = await self._hold(name, ask)
-                began = time.monotonic()
+                began = now()
                 outcome = await self._paying(key, name, ask, purpose, patience.total - spent, held)
-                spent += time.monotonic() - began
+                spent += now() - began
                 if isinstance(outcome, Reply):
                     limiter.succeeded(began)
                     return outcome

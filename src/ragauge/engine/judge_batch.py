@@ -25,6 +25,7 @@ from ragauge.judging.inputs import Inputs, evidence_key, inputs_for
 from ragauge.judging.judge import Asking as Asks
 from ragauge.judging.judge import Judge, drive
 from ragauge.metrics.base import Measured, Metric
+from ragauge.metrics.catalogue import questions
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure, measure_all
 from ragauge.metrics.retrieval.ranks import of_responses
@@ -125,7 +126,7 @@ class Outcome:
 
     Attributes:
         facts: what was found; None where it raised.
-        reason: in the exception's own words.
+        reason: in the exception's own words; else why a call brought nothing to read, where one did.
         reply_keys: the stored replies that it rests on.
         partial: a call brought no reply, so that verdicts are missing which the next start may get.
     """
@@ -169,8 +170,8 @@ def judging(
     """
     found = [Found(item) for item in items]
     asking = Asking(work, stored)
-    for questions in _turns(work.questions):
-        jobs = asking.begin(questions, found)
+    for turn in _turns(work.questions):
+        jobs = asking.begin(turn, found)
         asking.end((yield jobs) if jobs else [])
     rankings = _rankings(items)
     more = asking.more(found)
@@ -283,7 +284,7 @@ class Asking:
             return self._failed(question, key, wrong)
         evidence = Evidence(
             key, question, judge.version(question), judge.judge_id, "partial" if outcome.partial else "ok", facts,
-            self._work.judge_repeat, outcome.reply_keys,
+            self._work.judge_repeat, outcome.reply_keys, outcome.reason,
         )  # fmt: skip
         try:
             return evidence, PackedEvidence.of(evidence)
@@ -326,7 +327,10 @@ def _rankings(items: Sequence[Loaded]) -> list[Ranking | None]:
 
 def _scored(one: Found, ranking: Ranking | None, more: Mapping[str, Evidence], work: Work) -> Judged:
     facts = Facts(one.item.example, one.item.response, {**more, **one.evidence}, ranking)
-    measured = _measured(work.metrics, facts)
+    measured = [
+        _explained(metric, result, facts.evidence)
+        for metric, result in zip(work.metrics, _measured(work.metrics, facts), strict=True)
+    ]
     results = {str(metric): result for metric, result in zip(work.metrics, measured, strict=True)}
     try:
         cause = attribute(facts, results, indexed=work.listing)
@@ -350,6 +354,14 @@ def _alone(metric: Metric, facts: Facts) -> Measured:
         return measure(metric, facts)
     except Exception as error:
         return Measured.failed(told(error), metric.range)
+
+
+def _explained(metric: Metric, result: Measured, evidence: Mapping[str, Evidence]) -> Measured:
+    """A failure with what the call said that brought nothing: "2 verdicts missing (too_long: …)"."""
+    if result.status != "failed":
+        return result
+    why = next((evidence[one].reason for one in questions([metric]) if one in evidence and evidence[one].reason), "")
+    return result if not why or why in result.reason else replace(result, reason=f"{result.reason} ({why})")
 
 
 def _finite(metric: Metric, result: Measured) -> Measured:

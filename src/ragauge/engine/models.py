@@ -208,18 +208,19 @@ class Models:
     async def _driven(self, job: Job) -> Outcome:
         """Drives one question about one response to its end."""
         keys: list[str] = []
-        lacking = False
+        lacking, reason = False, ""
         replies: list[Reply] | None = None
         while True:
             try:
                 asks = next(job.asking) if replies is None else job.asking.send(replies)
             except StopIteration as done:
-                return Outcome(done.value, reply_keys=tuple(keys), partial=lacking)
+                return Outcome(done.value, reason, tuple(keys), lacking)
             except Exception as error:
                 return Outcome(None, told(error))
             replies = await self._answer(asks, Purpose(self._run_id, job.response_no, self._judge_id))
             keys += [reply.key for reply in replies if reply.key]
             lacking = lacking or any(reply.status == "failed" and not reply.key for reply in replies)
+            reason = reason or next((reply.reason for reply in replies if reply.status == "failed"), "")
 
     async def _answer(self, asks: Sequence[Ask], purpose: Purpose) -> list[Reply]:
         chats = [(place, ask) for place, ask in enumerate(asks) if ask.kind == "chat"]

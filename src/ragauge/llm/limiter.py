@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -63,7 +62,7 @@ class Limiter:
 
     def refused(self, began: float, retry_after: float | None) -> None:
         """A call that began at this moment met "too many": fall, and wait."""
-        now = time.monotonic()
+        now = _now()
         if began >= self._fell_at:
             self.allowed = max(LEAST, self.allowed // 2)
             self._fell_at, self._good = now, 0
@@ -91,7 +90,7 @@ class Limiter:
         self.running += 1
 
     def _open(self) -> bool:
-        return self.running < self.allowed and time.monotonic() >= self._until
+        return self.running < self.allowed and _now() >= self._until
 
     def _wake(self) -> None:
         while self._waiting and self._open():
@@ -102,10 +101,15 @@ class Limiter:
         self._set_timer()
 
     def _set_timer(self) -> None:
-        left = self._until - time.monotonic()
+        left = self._until - _now()
         if self._waiting and left > 0 and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(left, self._on_time)
 
     def _on_time(self) -> None:
         self._timer = None
         self._wake()
+
+
+def _now() -> float:
+    """The time of the loop, which is also the one that `began` is told in."""
+    return asyncio.get_running_loop().time()

@@ -84,10 +84,10 @@ def _answer(judge: HybridJudge, inputs: VerifyAnswer, judge_repeat: int) -> Aski
     asked = Asked("verify_answer", verify_answer.VERSION, settings, judge_repeat)
     parts = packs(inputs.passages, settings.pack)
     texts = [claim.text or "" for claim in unsure]
-    verdicts = yield from check(inputs.query, texts, parts, asked)
+    checked = yield from check(inputs.query, texts, parts, asked)
     decided: dict[int, Claim] = {}
-    for claim, supports in zip(unsure, verdicts, strict=True):
-        decided[claim.n] = judged(Claim(claim.n, claim.text, claim.start, claim.end), supports, parts)
+    for claim, supports in zip(unsure, checked.supports, strict=True):
+        decided[claim.n] = judged(Claim(claim.n, claim.text, claim.start, claim.end), supports, parts, checked.reason)
     return replace(facts, claims=tuple(decided.get(claim.n, claim) for claim in facts.claims))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import Claim, Window
@@ -41,6 +41,13 @@ Give every claim's number n. Reply with JSON only."""
 SPREAD = "judged in {} parts: support spread over several of them would not be seen"
 
 
+class Checked(NamedTuple):
+    """What each pack says about each claim, in the order of the packs, and why verdicts are missing, where any are."""
+
+    supports: list[list[Support | None]]
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Support:
     """One pack's verdict on a claim; sentences by number, such as 2.1."""
@@ -70,8 +77,8 @@ def support_of(item: Mapping[str, Any], sent: Mapping[str, Numbered]) -> Support
 
 def check(
     query: str, claims: Sequence[str], parts: Sequence[Pack], asked: Asked
-) -> Generator[list[Ask], list[Reply], list[list[Support | None]]]:
-    """What each pack says about each claim: a list of Support or None a claim, in the order of the packs.
+) -> Generator[list[Ask], list[Reply], Checked]:
+    """What each pack says about each claim: a list of Support or None a claim.
 
     All claims in one call a pack; in the mode per_claim each claim in a call of its own.
     """
@@ -82,7 +89,7 @@ def check(
     for (group, _), one in zip(turns, found, strict=True):
         for n in group:
             supports[n - 1].append(one.by_number.get(n))
-    return supports
+    return Checked(supports, next((one.reason for one in found if one.reason), ""))
 
 
 def _pack(query: str, claims: Sequence[str], group: Sequence[int], pack: Pack, asked: Asked) -> Numbering:

@@ -69,10 +69,11 @@ def verify_answer(inputs: VerifyAnswer, settings: Settings, judge_repeat: int = 
     plain = list(_plain(sentences, found.by_number, reading.best, found.reason))
     texts = [claim.text or "" for claim, _ in plain if claim.text]
     later = yield from check(inputs.query, texts, parts[len(fused) :], asked)
-    verdicts = iter(later)
+    verdicts = iter(later.supports)
+    reason = found.reason or later.reason
     claims = [
         claim if claim.text is None or not parts
-        else judged(claim, [*([support] if fused else []), *next(verdicts)], parts, found.reason)
+        else judged(claim, [*([support] if fused else []), *next(verdicts)], parts, reason)
         for claim, support in plain
     ]  # fmt: skip
     return AnswerFacts(tuple(claims), address, refuse, support_asked=recorded)

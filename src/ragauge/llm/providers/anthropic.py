@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import warnings
+from typing import TYPE_CHECKING
 
 from ragauge.data.ask import ModelName
 from ragauge.errors import JudgeError, MissingExtra
 from ragauge.llm.chat import LibraryModel, watched
 
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
 KEY = "ANTHROPIC_API_KEY"
+OUTPUT = 16_000     # tokens: the protocol wants a bound, and beyond 21,333 the library streams
 
 
 def build(name: ModelName) -> LibraryModel:
@@ -27,4 +33,14 @@ def build(name: ModelName) -> LibraryModel:
         api_key=key, base_url=name.url, max_retries=0, timeout=None, http_client=http
     )
     model = AnthropicModel(name.model, provider=AnthropicProvider(anthropic_client=client))
-    return LibraryModel(name, [model], client.close)
+    return LibraryModel(name, [model], client.close, always={"max_tokens": OUTPUT}, refused=_refused(model))
+
+
+def _refused(model: Model) -> tuple[str, ...]:
+    """What newer models do not take; the library leaves it out too, with a warning at every call."""
+    from pydantic_ai.models import ModelRequestParameters
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kept, _ = model.prepare_request({"temperature": 0.0}, ModelRequestParameters())
+    return () if "temperature" in (kept or {}) else ("temperature",)

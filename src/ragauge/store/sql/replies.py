@@ -32,7 +32,10 @@ class SqlReplies:
     def put(self, found: Sequence[tuple[ModelName, Ask, Reply]]) -> list[Reply]:
         """Stores replies under their keys; returns what is stored, the first that did not fail."""
         keys = [reply_key(name, ask) for name, ask, _ in found]
-        mine = {key: (*one, now()) for key, one in zip(reversed(keys), reversed(found), strict=True)}
+        mine: dict[str, tuple[ModelName, Ask, Reply, str]] = {}
+        for key, one in zip(keys, found, strict=True):
+            if key not in mine or (mine[key][2].status == "failed" and one[2].status == "ok"):
+                mine[key] = (*one, now())
         with self._database.write() as connection:
             self._insert(connection, mine)
             stored = _by_key(connection, mine)
