@@ -16,7 +16,7 @@ test: $(VENV)/.test                ## every test that fits; real-data tests run 
 browser: $(VENV)/.test             ## the HTML report in Debian's Chromium
 	$(BIN)/python -m pytest -m browser $(PYTEST_ARGS)
 
-check: lint test smoke             ## what CI runs
+check: lint test browser smoke             ## what CI runs
 
 lint: $(VENV)/.check
 	$(BIN)/ruff check .

@@ -22,7 +22,8 @@
     const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
     for (let text = walk.nextNode(); text; text = walk.nextNode()) {
         const node = text.parentElement
-        if (!text.data.trim() || node.closest('title, .vh, .skip') || !node.checkVisibility()) continue
+        if (!text.data.trim() || node.closest('title, .vh, .skip') ||
+            !node.checkVisibility({opacityProperty: true})) continue
         seen++
         const style = getComputedStyle(node), back = ground(node)
         const ink = parts(node.closest('svg') ? style.fill : style.color)

@@ -20,6 +20,7 @@ OUTSIDE = """() => [...document.querySelectorAll('body *')].filter((node) => {
     const box = node.getBoundingClientRect()
     return box.width > 1 && (box.right > innerWidth + 1 || box.left < -1) && !node.closest('.vh, .skip')
         && !node.matches('svg *')
+        && getComputedStyle(node).display !== 'inline'     // blanks hang over the end of a line
 }).map((node) => [node.localName, String(node.className), node.textContent.slice(0, 40)]).slice(0, 20)"""
 FOLDED = """() => [...document.querySelectorAll('.ex-body, .ex-body .passage')].filter((node) =>
     !node.checkVisibility({contentVisibilityAuto: true}) || node.getBoundingClientRect().height < 20).length"""
@@ -48,9 +49,11 @@ def test_paper_holds_everything(reports: Any, window: Any, name: str) -> None:
         seen.page.emulate_media(media="print")
         folded = seen.page.evaluate(FOLDED)
         outside = seen.page.evaluate(OUTSIDE)
+        wide = seen.page.evaluate("() => document.scrollingElement.scrollWidth")
         printed = seen.page.pdf(format="A4", margin=dict.fromkeys(("top", "right", "bottom", "left"), "10mm"))
     assert folded == 0
     assert outside == []
+    assert wide <= PAPER
     pages = len(re.findall(rb"/Type\s*/Page\b", printed))
     assert pages >= (2 if name == "bare" else 10)
 
