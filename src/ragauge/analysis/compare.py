@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.arrays import FAILED, SCORED, Columns, ResponseIndex, ScoreColumns, by_example
+from ragauge.analysis.arrays import SCORED, Columns, ResponseIndex, ScoreColumns, by_example
 from ragauge.analysis.frames import failures
 from ragauge.analysis.moved import Movement
 from ragauge.analysis.overview import Baseline, Change, Estimate
+from ragauge.analysis.pairs import Pairs, pair
 from ragauge.analysis.summarize import summary
 from ragauge.analysis.summary import Summary
 from ragauge.data.run import Run
@@ -171,7 +172,7 @@ class Comparison:
             return
         base = by_example(responses)
         if self.paired:
-            found = _paired(metric, examples, base, self.join, self._level, self._movement)
+            found = _paired(pair(metric, examples, base, self.join), self._level, self._movement)
             base = base.take(self.join.rows(examples, base)[1])
         else:
             found = _unpaired(metric, examples, base, self._level)
@@ -253,52 +254,22 @@ def _numbers_of_passages(config: Mapping[str, Any], path: Path = ()) -> Iterator
             yield (*path, key), value
 
 
-def _paired(
-    metric: Metric, new: Columns, base: Columns, join: Join, level: float, movement: Movement
-) -> Change | None:
-    import numpy as np
-
-    here, there = join.rows(new, base)
-    both = (new.status[here] == SCORED) & (base.status[there] == SCORED)
-    x, y = new.value[here[both]], base.value[there[both]]
-    if not x.size:
+def _paired(pairs: Pairs, level: float, movement: Movement) -> Change | None:
+    if not len(pairs):
         return None
-    weights = None if new.weight is None else new.weight[here]
-    w = None if weights is None else weights[both]
-    clusters = None if new.cluster is None else new.cluster[here[both]]
+    metric, weights, clusters = pairs.metric, pairs.weight, pairs.cluster
     interval = paired_interval(
-        x, y, kind=metric.scale, weights=w, clusters=clusters, level=level, bounds=metric.range
+        pairs.new, pairs.base, kind=metric.scale, weights=weights, clusters=clusters, level=level, bounds=metric.range
     )
-    means = float(np.average(x, weights=w)), float(np.average(y, weights=w))
-    total = float(((x - y) if w is None else w * (x - y)).sum())
-    low, high = _unknown(metric, new.take(here), base.take(there), weights)
-    estimate = Estimate(means[0] - means[1], interval, int(x.size))
-    change = _change(metric, means, estimate, (total + low, total + high))
+    means = pairs.means()
+    change = _change(metric, means, Estimate(means[0] - means[1], interval, len(pairs)), pairs.sums())
     if change.verdict != WORSE:
         return change
-    query = new.query[here[both]]
+    differences, width = pairs.new - pairs.base, metric.range[1] - metric.range[0]
     return replace(
-        change, moved=movement.moved(query, y, x, metric.direction),
-        where=movement.where(query, x - y, metric.direction, metric.range[1] - metric.range[0], w, clusters),
+        change, moved=movement.moved(pairs.query, pairs.base, pairs.new, metric.direction),
+        where=movement.where(pairs.query, differences, metric.direction, width, weights, clusters),
     )     # fmt: skip
-
-
-def _unknown(metric: Metric, new: Columns, base: Columns, weights: Floats | None) -> tuple[float, float]:
-    """By how much failed scores could lower and raise the sum of the differences; 0 where there are no bounds."""
-    import numpy as np
-
-    lost = np.isin(new.status, (SCORED, FAILED)) & np.isin(base.status, (SCORED, FAILED))
-    lost &= (new.status == FAILED) | (base.status == FAILED)
-    if not lost.any() or not np.isfinite(metric.range).all():
-        return 0.0, 0.0
-    ends = []
-    for side in (new, base):
-        known = side.status[lost] == SCORED
-        low, high = (np.where(known, side.value[lost], end[lost]) for end in (side.low, side.high))
-        ends.append((np.nan_to_num(low, nan=metric.range[0]), np.nan_to_num(high, nan=metric.range[1])))
-    w = 1.0 if weights is None else weights[lost]
-    least, most = ends[0][0] - ends[1][1], ends[0][1] - ends[1][0]
-    return float((w * np.minimum(least, 0)).sum()), float((w * np.maximum(most, 0)).sum())
 
 
 def _unpaired(metric: Metric, new: Columns, base: Columns, level: float) -> Change | None:

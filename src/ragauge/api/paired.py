@@ -1,0 +1,85 @@
+"""Two stored runs, joined: the scores of any metric that both have, example by example."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ragauge.api.baseline import measuring
+from ragauge.api.shown import StoredColumns
+from ragauge.data.run import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragauge.analysis.pairs import Pairs
+    from ragauge.metrics.base import Metric
+    from ragauge.store.open import Store
+
+
+class Paired:
+    """Reads two runs metric by metric.
+
+    Args:
+        store: where both are.
+        new: the run that is looked at.
+        base: the run that it is held against.
+        judge_id: who judged the new run; None = nobody.
+        metrics: of interest; those that one run lacks are left out.
+        keep: segment column or "tag" -> value; only examples of the new run that match.
+
+    Attributes:
+        metrics: those that both runs have.
+        join: which examples are the same; they are matched by query_id.
+        new: the new run's scores.
+        base: the baseline's.
+
+    Raises:
+        UsageError: the runs were not measured alike; the command that judges them alike is in the text.
+    """
+
+    def __init__(
+        self, store: Store, new: Run, base: Run, judge_id: str | None, metrics: Sequence[Metric],
+        keep: Mapping[str, str] | None = None,
+    ) -> None:     # fmt: skip
+        from ragauge.analysis.compare import Join, comparable
+
+        mine, theirs = measuring(store, new, judge_id), measuring(store, base, judge_id)
+        self.metrics = comparable(mine, theirs, metrics)
+        names = [str(metric) for metric in self.metrics]
+        self._store, self._run = store, new
+        self.new, self.base = (self._scores(run, judge_id, names, keep if run is new else None) for run in (new, base))
+        self.join = Join(self.new.index.query_ids, self.base.index.query_ids)
+
+    def pairs(self, metric: Metric) -> Pairs | None:
+        """One metric's scores in both runs; None where one of them has none."""
+        from ragauge.analysis.arrays import by_example
+        from ragauge.analysis.pairs import pair
+
+        here, there = (side.column(str(metric)) for side in (self.new, self.base))
+        if here is None or there is None:
+            return None
+        return pair(metric, by_example(here), by_example(there), self.join)
+
+    @cached_property
+    def segments(self) -> pl.DataFrame:
+        """The declared segments of the new run: query_id and one column each, null where an example has none.
+
+        A row an example, in the order of the numbers in `Pairs.query`.
+        """
+        import polars as pl
+
+        ids = pl.DataFrame({"query_id": self.new.index.query_ids}, schema={"query_id": pl.String})
+        found = self._store.runs.segments(self._run.run_id)
+        return ids.join(found, on="query_id", how="left", maintain_order="left")
+
+    def _scores(
+        self, run: Run, judge_id: str | None, names: Sequence[str], keep: Mapping[str, str] | None
+    ) -> StoredColumns:
+        store = self._store
+        numbers = store.scores.evaluated(run.run_id, judge_id, names)
+        if keep:
+            kept = {number for number, _ in store.runs.order(run.run_id, keep)}
+            numbers = type(numbers)("q", (number for number in numbers if number in kept))
+        return StoredColumns(store, run.run_id, judge_id, store.runs.index(run.run_id, numbers))
