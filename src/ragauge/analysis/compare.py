@@ -20,6 +20,7 @@ from ragauge.errors import UsageError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import questions
 from ragauge.stats.paired import paired_interval, unpaired_interval
+from ragauge.stats.result import Interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -291,13 +292,25 @@ def _unpaired(metric: Metric, new: Columns, base: Columns, level: float) -> Chan
 def _change(
     metric: Metric, means: tuple[float, float], difference: Estimate, sums: tuple[float, float]
 ) -> Change:
-    """With its verdict; `sums` are the least and greatest sum of differences that failed scores allow."""
-    interval, verdict = difference.interval, SAME
-    if interval is None:
-        verdict = UNKNOWN
-    elif interval.low > 0 or interval.high < 0:
-        rose = interval.low > 0
-        sure = sums[0] > 0 if rose else sums[1] < 0
-        good = {"higher": rose, "lower": not rose}.get(metric.direction)
-        verdict = UNKNOWN if not sure else CHANGED if good is None else BETTER if good else WORSE
+    """With its verdict."""
+    verdict = verdict_of(metric.direction, difference.interval, sums)
     return Change(str(metric), means[1], means[0], difference, metric.direction, verdict)
+
+
+def verdict_of(direction: str, interval: Interval | None, sums: tuple[float, float]) -> str:
+    """What an interval of the difference says, before anything is corrected for many looks.
+
+    Args:
+        direction: of the metric: higher, lower or neither.
+        interval: of new − base; None = unknown.
+        sums: the least and greatest sum of differences that failed scores allow.
+    """
+    if interval is None:
+        return UNKNOWN
+    if interval.low <= 0 <= interval.high:
+        return SAME
+    rose = interval.low > 0
+    if not (sums[0] > 0 if rose else sums[1] < 0):
+        return UNKNOWN
+    good = {"higher": rose, "lower": not rose}.get(direction)
+    return CHANGED if good is None else BETTER if good else WORSE
