@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ragauge.errors import UsageError
 from ragauge.stats import families, proportions
-from ragauge.stats.families import holm
+from ragauge.stats.families import benjamini_hochberg, holm
 from ragauge.stats.proportions import fisher_greater
 
 
@@ -60,3 +60,15 @@ def test_holm_holds_the_familywise_error() -> None:
     plain = sum(min(family) < 0.05 for family in families_of_ten) / 2_000
     assert 0.035 <= corrected <= 0.065
     assert plain > 0.3
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0, 1), max_size=30))
+def test_benjamini_hochberg_equals_scipy(p_values: list[float]) -> None:
+    """The adjusted p-values are SciPy's, between the raw ones and Holm's."""
+    ours = benjamini_hochberg(p_values)
+    if p_values:
+        assert ours == pytest.approx(scipy.stats.false_discovery_control(p_values), abs=1e-12)
+    for raw, mild, strict in zip(p_values, ours, holm(p_values), strict=True):
+        assert raw <= mild + 1e-15
+        assert mild <= strict + 1e-12

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragauge.stats.intervals import Clusters, Values
+    from ragauge.stats.weighted import Clusters, Values
 
     Counts = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]

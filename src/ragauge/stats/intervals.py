@@ -6,21 +6,27 @@ values never give a standard error of 0. `mean_interval` chooses the method; the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.errors import UsageError
 from ragauge.stats.result import Interval
+from ragauge.stats.weighted import (
+    Estimate,
+    effective_number,
+    estimate,
+    group_count,
+    group_numbers,
+    mean_of,
+    weighted,
+)
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
-    Array = npt.NDArray[np.float64]
-    Values = Sequence[float] | npt.NDArray[Any]
-    Clusters = Sequence[Any] | npt.NDArray[Any]
+    from ragauge.stats.weighted import Clusters, Values
 
 CELLS = 4_000_000     # a bootstrap block: 32 MB of doubles
 
@@ -52,13 +58,7 @@ def student_t(values: Values, weights: Values | None = None, level: float = 0.95
     >>> round(found.low, 3), round(found.high, 3)
     (-0.484, 4.484)
     """
-    x, w = _weighted(values, weights)
-    if x.size < 2:
-        return None
-    mean = _mean(x, w)
-    error = _standard_error(*_deviations(x, w, mean))
-    half = t_quantile(max(_effective(w, x.size) - 1, 1.0), level) * error
-    return Interval(mean - half, mean + half, "t", level)
+    return _around(estimate(values, weights), "t", level)
 
 
 def clustered_t(
@@ -89,19 +89,7 @@ def clustered_t(
     >>> round(found.low, 3), round(found.high, 3)
     (-0.843, 4.343)
     """
-    import numpy as np
-
-    x, w = _weighted(values, weights)
-    groups = _groups(values, weights, clusters)
-    count = _count(groups)
-    if count < 2:
-        return None
-    mean = _mean(x, w)
-    deviations, total = _deviations(x, w, mean)
-    sums = np.zeros(count)
-    np.add.at(sums, groups, deviations)
-    half = t_quantile(max(min(float(count), _effective(w, x.size)) - 1, 1.0), level) * _standard_error(sums, total)
-    return Interval(mean - half, mean + half, "clustered t", level)
+    return _around(estimate(values, weights, clusters), "clustered t", level)
 
 
 def wilson(successes: float, n: float, level: float = 0.95) -> Interval | None:
@@ -258,16 +246,16 @@ def mean_interval(
     import numpy as np
 
     low, high = (0.0, 1.0) if kind == "rate" else bounds
-    x, w = _weighted(values, weights)
-    count = x.size if clusters is None else _count(_groups(values, weights, clusters))
+    x, w = weighted(values, weights)
+    count = x.size if clusters is None else group_count(group_numbers(values, weights, clusters))
     if count < 2:
         return None
-    n = min(float(count), _effective(w, x.size))
+    n = min(float(count), effective_number(w, x.size))
     smallest, largest = float(x.min()), float(x.max())
     if largest - smallest <= 1e-12 * max(1.0, abs(largest)):
         return _constant(smallest, n, low, high, level)
     if count == x.size and kind == "rate" and bool(np.all((x == 0) | (x == 1))):
-        return wilson(_mean(x, w) * n, n, level)
+        return wilson(mean_of(x, w) * n, n, level)
     if clusters is None or count == x.size:
         found = student_t(x, w, level)
     else:
@@ -315,66 +303,19 @@ def normal_quantile(level: float) -> float:
     return float(ndtri(0.5 + level / 2))
 
 
+def _around(found: Estimate | None, method: str, level: float) -> Interval | None:
+    if found is None:
+        return None
+    half = t_quantile(found.df, level) * found.error
+    return Interval(found.mean - half, found.mean + half, method, level)
+
+
 def _constant(value: float, n: float, low: float, high: float, level: float) -> Interval | None:
     if not (isfinite(low) and isfinite(high)):
         return None
     width = high - low
     found = wilson(n * min(1.0, max(0.0, (value - low) / width)), n, level)
     return found and Interval(low + width * found.low, low + width * found.high, "wilson, constant values", level)
-
-
-def _weighted(values: Values, weights: Values | None) -> tuple[Array, Array | None]:
-    """Values and weights as arrays, without what has no weight; None = all alike."""
-    import numpy as np
-
-    x = np.asarray(values, dtype=float)
-    if weights is None:
-        return x, None
-    w = np.asarray(weights, dtype=float)
-    if w.shape != x.shape:
-        raise UsageError(f"weights must be as many as the values, {x.size}, got {w.size}.")
-    if w.size and not w.min() >= 0:
-        raise UsageError(f"weights must not be negative, got {w.min():g}. A weight counts real requests.")
-    kept = w > 0
-    return (x, w) if bool(kept.all()) else (x[kept], w[kept])
-
-
-def _groups(values: Values, weights: Values | None, clusters: Clusters) -> npt.NDArray[np.intp]:
-    """Cluster numbers from 0, without what has no weight."""
-    import numpy as np
-
-    labels = np.asarray(clusters)
-    if len(labels) != len(values):
-        raise UsageError(f"clusters must be as many as the values, {len(values)}, got {len(labels)}.")
-    if weights is not None:
-        labels = labels[np.asarray(weights, dtype=float) > 0]
-    return np.unique(labels, return_inverse=True)[1]
-
-
-def _count(groups: npt.NDArray[np.intp]) -> int:
-    return int(groups.max()) + 1 if groups.size else 0
-
-
-# sums of products, not dot products: those start threads for large arrays, which costs more than it saves
-
-
-def _mean(x: Array, w: Array | None) -> float:
-    return float(x.mean()) if w is None else float((w * x).sum() / w.sum())
-
-
-def _deviations(x: Array, w: Array | None, mean: float) -> tuple[Array, float]:
-    """Weighted deviations from the mean, and the sum of the weights."""
-    return (x - mean, float(x.size)) if w is None else (w * (x - mean), float(w.sum()))
-
-
-def _standard_error(parts: Array, total: float) -> float:
-    """From the weighted deviations of independent parts, which sum to 0, and the sum of all weights."""
-    n = parts.size
-    return sqrt(n / (n - 1) * float((parts * parts).sum())) / total
-
-
-def _effective(w: Array | None, n: int) -> float:
-    return float(n) if w is None else float(w.sum()) ** 2 / float((w * w).sum())
 
 
 def _row_means(samples: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -6,20 +6,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import inf, isfinite, sqrt
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ragauge.errors import UsageError
 from ragauge.stats.intervals import clustered_t, mean_interval, normal_quantile, student_t, wilson
 from ragauge.stats.result import Interval
+from ragauge.stats.weighted import binary, together
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    Values = Sequence[float] | npt.NDArray[Any]
-    Clusters = Sequence[Any] | npt.NDArray[Any]
+    from ragauge.stats.weighted import Clusters, Values
+
     Array = npt.NDArray[np.float64]
 
 Kind = Literal["rate", "mean", "amount"]
@@ -62,7 +62,7 @@ def paired_interval(
 
     x, y = _joined(new, base)
     width = 1.0 if kind == "rate" else bounds[1] - bounds[0]
-    groups = _together(x.size, clusters)
+    groups = together(x.size, clusters)
     found = student_t(x - y, weights, level) if groups is None else clustered_t(x - y, groups, weights, level)
     if found is None:
         return None
@@ -71,7 +71,7 @@ def paired_interval(
     d, w = (x - y)[kept], w[kept]
     if float(np.ptp(d)) <= 1e-12 * max(1.0, abs(float(d[0]))):
         return _alike(float(d[0]), n if groups is None else min(n, np.unique(groups[kept]).size), width, level)
-    if kind == "rate" and groups is None and _binary(x[kept], y[kept]):
+    if kind == "rate" and groups is None and binary(x[kept], y[kept]):
         gained, lost = (float(w[d == sign].sum() / w.sum()) * n for sign in (1, -1))
         return agresti_min(gained, lost, n, level)
     return Interval(max(-width, found.low), min(width, found.high), f"paired {found.method}", level)
@@ -170,22 +170,6 @@ def _joined(new: Values, base: Values) -> tuple[Array, Array]:
     if x.shape != y.shape:
         raise UsageError(f"paired_interval: new and base must be as many, got {x.size} and {y.size}. Join them first.")
     return x, y
-
-
-def _together(n: int, clusters: Clusters | None) -> npt.NDArray[Any] | None:
-    """The clusters as an array; None where every pair stands alone."""
-    import numpy as np
-
-    if clusters is None:
-        return None
-    if len(clusters) != n:
-        raise UsageError(f"clusters must be as many as the pairs, {n}, got {len(clusters)}.")
-    groups = np.asarray(clusters)
-    return None if np.unique(groups).size == n else groups
-
-
-def _binary(*values: Array) -> bool:
-    return all(bool(((x == 0) | (x == 1)).all()) for x in values)
 
 
 def _alike(value: float, n: float, width: float, level: float) -> Interval | None:
