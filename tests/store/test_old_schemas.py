@@ -7,7 +7,15 @@ import json
 import sqlite3
 from pathlib import Path
 
+import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import create_engine
+
 import ragauge as rg
+from ragauge.store import migrations
+from ragauge.store.baseline_contracts import Note, Pointer
+from ragauge.store.migrations.upgrade import HEAD, TABLE, VERSIONS
 from ragauge.store.open import open_store
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -21,6 +29,38 @@ def restored(name: str, folder: Path) -> str:
         connection.executescript(gzip.decompress((GOLDEN / f"{name}.sql.gz").read_bytes()).decode())
     connection.close()
     return f"sqlite:///{path}"
+
+
+def brought_to(version: str, url: str) -> None:
+    """Upgrades a store to an older version than this program's."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        config.attributes.update(connection=connection, version_table=TABLE)
+        command.upgrade(config, version)
+    engine.dispose()
+
+
+@pytest.mark.parametrize("version", VERSIONS[:-1])
+def test_case_64_every_older_schema(version: str, tmp_path: Path) -> None:
+    """A store with rows at any older version opens at the newest, keeps its scores, and takes a baseline and a note."""
+    url = restored("store-v1", tmp_path)
+    brought_to(version, url)
+    with open_store(url) as store:
+        run = store.runs.find("old")
+        (judge,) = store.scores.judges(run.run_id)
+        found = store.scores.frame(run.run_id, judge).select(COLUMNS).to_dicts()
+        assert (store.baselines.list(), store.run_log.notes()) == ([], {})
+        kept = store.baselines.set(Pointer("main", run.run_id))
+        note = store.run_log.note(run.run_id, Note("of old"))
+    assert found == json.loads((GOLDEN / "store-v1.scores.json").read_text())
+    with open_store(url) as store:
+        assert store.baselines.get("main") == kept
+        assert store.run_log.notes() == {run.run_id: note}
+    with sqlite3.connect(url.removeprefix("sqlite:///")) as raw:
+        assert raw.execute("SELECT version_num FROM ragauge_version").fetchall() == [(HEAD,)]
+    raw.close()
 
 
 def test_case_64_oldest_schema_with_rows(tmp_path: Path) -> None:

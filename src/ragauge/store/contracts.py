@@ -194,7 +194,11 @@ class Runs(Protocol):
         """Runs, newest first."""
 
     def delete(self, run_id: str) -> None:
-        """Removes a run, its scores, and the texts, examples and evidence that no other run refers to."""
+        """Removes a run, its scores, and the texts, examples and evidence that no other run refers to.
+
+        Raises:
+            UsageError: it is a baseline.
+        """
 
     def size(self, run_id: str) -> int:
         """How many responses it has, absent ones counted."""

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from ragauge.errors import StoreError, UsageError
+from ragauge.store.baseline_contracts import Baselines, RunLog
 from ragauge.store.call_contracts import Calls, Judges, Replies
 from ragauge.store.contracts import Causes, Evidences, Runs, Scores, Sets, Summaries, Texts
 from ragauge.store.listing_contracts import Listings
@@ -40,6 +41,8 @@ class Store:
         calls: every attempt at a model.
         judges: what is known about judges.
         listings: what is in the index of each run's system, where that is known.
+        baselines: names that stand for runs.
+        run_log: what is written about runs.
     """
 
     url: str
@@ -54,6 +57,8 @@ class Store:
     calls: Calls
     judges: Judges
     listings: Listings
+    baselines: Baselines
+    run_log: RunLog
     _database: Database
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -90,6 +95,7 @@ def open_store(url: str = DEFAULT_URL) -> Store:
         StoreError: it cannot be opened, is newer than this program, or is another program's database.
     """
     from ragauge.store.migrations.upgrade import upgrade
+    from ragauge.store.sql.baselines import SqlBaselines, SqlRunLog
     from ragauge.store.sql.calls import SqlCalls
     from ragauge.store.sql.causes import SqlCauses
     from ragauge.store.sql.database import Database, use_write_ahead_log
@@ -123,6 +129,8 @@ def open_store(url: str = DEFAULT_URL) -> Store:
         calls=SqlCalls(database),
         judges=SqlJudges(database),
         listings=SqlListings(database),
+        baselines=SqlBaselines(database),
+        run_log=SqlRunLog(database),
         _database=database,
     )
 

@@ -296,3 +296,28 @@ listings = Table(
     Column("run_no", Key, _to("runs.run_no"), primary_key=True),
     Column("body", LargeBinary, nullable=False),
 )
+
+baselines = Table(
+    "baselines",
+    metadata,
+    Column("baseline_no", Key, primary_key=True),  # ascending: the last line of a name counts
+    Column("name", Words, nullable=False),
+    Column("run_id", Words, nullable=False),  # no reference: the history stays when a run goes; "" = taken away
+    Column("run_name", Words, nullable=False),
+    Column("at", Text, nullable=False),
+    Column("who", Words, nullable=False),
+    Column("git", Words, nullable=False),
+    Column("branch", Words, nullable=False),
+    Column("tag", Words, nullable=False),
+    Column("note", Words, nullable=False),
+    Index("baselines_by_name", "name"),
+)
+
+run_notes = Table(
+    "run_notes",
+    metadata,
+    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("text", Words, nullable=False),
+    Column("at", Text, nullable=False),
+    Column("who", Words, nullable=False),
+)

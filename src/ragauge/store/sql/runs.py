@@ -21,6 +21,7 @@ from ragauge.store.order import Order
 from ragauge.store.packing import ESCAPE, framed, unescape, unpack
 from ragauge.store.schema import examples, responses, run_names, runs
 from ragauge.store.sql import deleting, importing
+from ragauge.store.sql.baselines import refuse_baseline
 from ragauge.store.sql.database import Database, chunks
 from ragauge.store.sql.names import known_runs, run_no
 from ragauge.store.sql.response_index import index_of
@@ -72,7 +73,9 @@ class SqlRuns:
     def delete(self, run_id: str) -> None:
         """Removes a run, its scores, and the texts, examples and evidence that no other run refers to."""
         with self._database.write() as connection:
-            deleting.delete_run(connection, run_no(connection, run_id))
+            number = run_no(connection, run_id)
+            refuse_baseline(connection, run_id)
+            deleting.delete_run(connection, number)
 
     def size(self, run_id: str) -> int:
         """How many responses it has, absent ones counted."""

@@ -1,0 +1,126 @@
+"""Which runs are baselines, and what is written about runs."""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import fields, replace
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, delete, func, insert, select
+
+from ragauge.errors import UnknownName, UsageError
+from ragauge.store.baseline_contracts import Note, Pointer
+from ragauge.store.schema import baselines, run_judges, run_notes, runs
+from ragauge.store.sql.clock import now
+from ragauge.store.sql.database import Database
+from ragauge.store.sql.names import judge_no, run_no
+
+FIELDS = tuple(field.name for field in fields(Pointer))
+LINES = select(*(baselines.c[name] for name in FIELDS))
+
+
+class SqlBaselines:
+    """`Baselines` on a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def set(self, pointer: Pointer) -> Pointer:
+        """Lets a name mean a run from now on; see `Baselines`."""
+        with self._database.write() as connection:
+            run_no(connection, pointer.run_id)
+            return _add(connection, pointer)
+
+    def remove(self, name: str, who: str = "", note: str = "") -> Pointer:
+        """Lets a name mean nothing from now on; see `Baselines`."""
+        with self._database.write() as connection:
+            found = _current(connection, name)
+            if found is None:
+                known = [row.name for row in connection.execute(_currents())]
+                raise UnknownName("baseline", name, known, "ragauge baseline list shows them.")
+            _add(connection, Pointer(name, "", who=who, note=note))
+        return found
+
+    def get(self, name: str) -> Pointer | None:
+        """What a name means; None for nothing."""
+        with self._database.read() as connection:
+            return _current(connection, name)
+
+    def list(self) -> builtins.list[Pointer]:
+        """What every name means, by name."""
+        with self._database.read() as connection:
+            return sorted(map(_pointer, connection.execute(_currents())), key=lambda one: one.name)
+
+    def history(self, name: str | None = None) -> builtins.list[Pointer]:
+        """Every line of a name, or of all, the newest first."""
+        query = LINES.order_by(baselines.c.baseline_no.desc())
+        query = query if name is None else query.where(baselines.c.name == name)
+        with self._database.read() as connection:
+            return [_pointer(row) for row in connection.execute(query)]
+
+
+class SqlRunLog:
+    """`RunLog` on a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def note(self, run_id: str, note: Note) -> Note:
+        """Keeps a note about a run in place of an earlier one; an empty text removes it."""
+        stored = replace(note, at=note.at or now())
+        with self._database.write() as connection:
+            number = run_no(connection, run_id)
+            connection.execute(delete(run_notes).where(run_notes.c.run_no == number))
+            if note.text:
+                values = {"run_no": number, "text": stored.text, "at": stored.at, "who": stored.who}
+                connection.execute(insert(run_notes).values(values))
+        return stored
+
+    def notes(self) -> dict[str, Note]:
+        """Run id -> its note, of the runs that have one."""
+        columns = (runs.c.run_id, run_notes.c.text, run_notes.c.at, run_notes.c.who)
+        query = select(*columns).join_from(run_notes, runs, runs.c.run_no == run_notes.c.run_no)
+        with self._database.read() as connection:
+            return {run_id: Note(text, at, who) for run_id, text, at, who in connection.execute(query)}
+
+    def judged_at(self, run_id: str, judge_id: str | None) -> str:
+        """When a judge, or nobody, last scored a run, ISO 8601; "" when never."""
+        with self._database.read() as connection:
+            mine = (
+                run_judges.c.run_no == run_no(connection, run_id),
+                run_judges.c.judge_no == judge_no(connection, judge_id),
+            )
+            return connection.execute(select(func.max(run_judges.c.at)).where(*mine)).scalar() or ""
+
+
+def refuse_baseline(connection: Connection, run_id: str) -> None:
+    """Raises UsageError when a run is a baseline: what others are held against must not be gone by accident."""
+    names = sorted(row.name for row in connection.execute(_currents()) if row.run_id == run_id)
+    if names:
+        (first, *_) = names
+        raise UsageError(
+            f"run {run_id} is the baseline {', '.join(names)} and stays. Let the name mean another run: "
+            f"ragauge baseline set OTHER --name {first}, or take the name away: ragauge baseline remove {first}"
+        )
+
+
+def _add(connection: Connection, pointer: Pointer) -> Pointer:
+    stored = replace(pointer, at=pointer.at or now())
+    connection.execute(insert(baselines).values({name: getattr(stored, name) for name in FIELDS}))
+    return stored
+
+
+def _currents() -> Select[Any]:
+    """The last line of each name that still means a run."""
+    last = select(func.max(baselines.c.baseline_no)).group_by(baselines.c.name)
+    return LINES.where(baselines.c.baseline_no.in_(last), baselines.c.run_id != "")
+
+
+def _current(connection: Connection, name: str) -> Pointer | None:
+    mine = LINES.where(baselines.c.name == name).order_by(baselines.c.baseline_no.desc()).limit(1)
+    row = connection.execute(mine).first()
+    return None if row is None or row.run_id == "" else _pointer(row)
+
+
+def _pointer(row: Row[Any]) -> Pointer:
+    return Pointer(**{name: getattr(row, name) for name in FIELDS})
