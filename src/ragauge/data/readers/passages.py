@@ -51,7 +51,13 @@ def passages(value: Any, name: str, notes: Notes, ids: Any = None, ids_name: str
         if value is not None and len(known) != len(found):
             raise BadValue(ids_name, f"a list of {len(found)} ids, one a passage of {name}", known)
         found = [_with_id(item, one) for item, one in zip(found or [{}] * len(known), known, strict=True)]
-    return _distinct([_plain(item) or _passage(item, n, name, notes) for n, item in enumerate(found)])
+    read = []
+    for n, item in enumerate(found):
+        plain = _plain(item)
+        if plain is not None:
+            notes.identified("doc_id")
+        read.append(plain or _passage(item, n, name, notes))
+    return _distinct(read)
 
 
 def _with_id(item: Any, doc_id: str) -> dict[str, Any]:
@@ -81,7 +87,7 @@ def _passage(item: Any, n: int, name: str, notes: Notes) -> tuple[Passage, bool]
         if not isinstance(item, str):
             raise BadValue(f"{name}[{n}]", "a text or an object with doc_id and text", item)
         content: str | None = text(item, f"{name}[{n}]", notes)
-        doc_id = _nameless(content, n)
+        doc_id = _nameless(content, n, notes)
         return Passage(doc_id, doc_id, content), False
     if not item.keys() <= KNOWN_KEYS:
         for key in item.keys() - KNOWN_KEYS:
@@ -122,15 +128,18 @@ def _optional(item: Mapping[str, Any], key: str, parse: Callable[[Any, str], T],
     return None if value is None else parse(value, f"{where}.{key}")
 
 
-def _nameless(content: str | None, n: int) -> str:
+def _nameless(content: str | None, n: int, notes: Notes) -> str:
     """A redacted text says nothing about which document it is, so its place tells it apart."""
-    return f"redacted:{n + 1}" if content in (None, REDACTED) else text_id(content or "")
+    redacted = content in (None, REDACTED)
+    notes.identified("place" if redacted else "text")
+    return f"redacted:{n + 1}" if redacted else text_id(content or "")
 
 
 def _doc_id(item: Mapping[str, Any], content: str | None, n: int, name: str, notes: Notes) -> tuple[str, str]:
     """The doc_id, and an `id` beside an explicit one: that is the chunk's."""
     key, value = _first(item, DOC_KEYS)
     if value is not None:
+        notes.identified(key)
         doc_id = identifier(value, f"{name}[{n}].{key}", notes)
         spare = item.get("id") if key != "id" else None
         return doc_id, "" if spare is None else identifier(spare, f"{name}[{n}].id", notes)
@@ -138,10 +147,11 @@ def _doc_id(item: Mapping[str, Any], content: str | None, n: int, name: str, not
     if isinstance(metadata, Mapping):
         key, value = _first(metadata, METADATA_KEYS)
         if value is not None:
+            notes.identified(f"metadata.{key}")
             return identifier(value, f"{name}[{n}].metadata.{key}", notes), ""
     if content is None:
         raise BadValue(f"{name}[{n}]", "an object with doc_id or text", item)
-    return _nameless(content, n), ""
+    return _nameless(content, n, notes), ""
 
 
 def _distinct(found: list[tuple[Passage, bool]]) -> tuple[Passage, ...]:

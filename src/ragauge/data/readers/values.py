@@ -34,12 +34,19 @@ class Notes:
         replaced: texts in which characters that no store keeps were replaced.
         passage_keys: keys of passages that nothing reads.
         turns: earlier turns left out because they are a tool's.
+        id_rules: where the doc_ids of passages came from -> how many: a key such as doc_id or metadata.source; "text",
+            a hash of the text; "place", the place in the list of a passage without text.
     """
 
     cells: bool = False
     replaced: int = 0
     passage_keys: dict[str, int] = field(default_factory=dict)
     turns: int = 0
+    id_rules: dict[str, int] = field(default_factory=dict)
+
+    def identified(self, rule: str, n: int = 1) -> None:
+        """Counts passages whose doc_id came by a rule."""
+        self.id_rules[rule] = self.id_rules.get(rule, 0) + n
 
 
 def described(value: object) -> str:

@@ -1,0 +1,218 @@
+"""A Python function, class or object as a system."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, Literal, get_args
+
+from ragauge.data.response import Passage, Response
+from ragauge.errors import UnknownName, UsageError
+from ragauge.systems.base import EVERY, OWN, Question, System, known_settings
+from ragauge.systems.returned import passages_of, response_of
+from ragauge.systems.threads import Threads
+
+Form = Literal["text", "dict", "passage"]
+SETTINGS = ("name", "config", "arguments", "passages_as")
+HANDED = ("passages", "contexts", "context", "documents", "docs")     # what a parameter for passages is called
+METHODS = ("query", "retrieve", "generate")
+
+
+class CallableSystem(System):
+    """Calls a function, or the methods of an object.
+
+    Own retrieval: `query(question)` or the object's call; else `retrieve(question)`, then `generate(question, what
+    retrieve returned)`; else `retrieve` alone. Passages that are handed in go to `generate(question, passages)`, or to
+    a function's parameter called passages, contexts, context, documents or docs. A parameter `history` gets the earlier
+    turns as [{role, content}]. Functions that block run in threads, coroutines on the loop.
+
+    Args:
+        target: the function or object.
+        name: of the system.
+        config: its settings, for the record.
+        passages_as: how handed passages look: text, dict or passage; None = by the annotation of the parameter:
+            list[str] means texts, a mention of Passage our Passage, anything else dictionaries with doc_id,
+            passage_id, text and score.
+
+    Raises:
+        UsageError: it can be called in no such way.
+    """
+
+    implement = "methods retrieve(query) and generate(query, passages), or a parameter `passages`"
+
+    def __init__(
+        self, target: Any, name: str, config: Mapping[str, Any] | None = None, passages_as: Form | None = None
+    ) -> None:
+        self._query = _Call.of(_method(target, "query") or _called(target), name, takes=1)
+        self._retrieve = _Call.of(_method(target, "retrieve"), f"{name}.retrieve", takes=1)
+        self._generate = _Call.of(_method(target, "generate"), f"{name}.generate", takes=2)
+        if self._query is None and self._retrieve is None:
+            kind, found = type(target).__name__, [part for part in dir(target) if not part.startswith("_")]
+            raise UsageError(
+                f"{name} is a {kind} that cannot be asked (found: {', '.join(found[:15]) or 'nothing'}). Give it a "
+                "method query(question), or retrieve(question) and generate(question, passages)."
+            )
+        self._given = self._generate or (self._query if self._query is not None and self._query.handed else None)
+        super().__init__(name, config, EVERY if self._given is not None else OWN)
+        self._form = passages_as
+        self._threads = Threads()
+
+    async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
+        """The response to a question; see `System.respond`."""
+        if passages is not None:
+            return await self._answer_from(question, passages)
+        if self._query is not None:
+            return response_of(await self._query(self._threads, question), question)
+        return await self._retrieve_and_generate(question)
+
+    async def close(self) -> None:
+        """Ends the idle threads."""
+        self._threads.close()
+
+    async def _answer_from(self, question: Question, passages: Sequence[Passage]) -> Response:
+        call = self._given
+        if call is None:
+            self.check("replayed")
+            raise UsageError(f"{self.name} takes no passages.")
+        handed = _in_form(passages, self._form or call.form)
+        return response_of(await call(self._threads, question, handed), question, passages=passages)
+
+    async def _retrieve_and_generate(self, question: Question) -> Response:
+        if self._retrieve is None:
+            raise UsageError(f"{self.name} cannot retrieve.")
+        started = perf_counter()
+        returned = await self._retrieve(self._threads, question)
+        retrieval = (perf_counter() - started) * 1_000
+        passages, missing = passages_of(returned)
+        if self._generate is None:
+            found = Response(question.query_id, question.repeat, passages, missing={"answer": "retrieval only"})
+            return replace(found, latency_ms={"retrieval": retrieval}, missing={**found.missing, **missing})
+        started = perf_counter()
+        said = await self._generate(self._threads, question, returned)
+        generation = (perf_counter() - started) * 1_000
+        found = response_of(said, question)
+        if found.passages is None:     # what generate says it used counts before what it was handed
+            lacking = {name: why for name, why in found.missing.items() if name != "passages"}
+            found = replace(found, passages=passages, missing={**lacking, **missing})
+        return replace(found, latency_ms={"retrieval": retrieval, "generation": generation, **found.latency_ms})
+
+
+class _Call:
+    """A function with what it can be given."""
+
+    def __init__(self, function: Callable[..., Any], name: str, takes: int) -> None:
+        self._function = function
+        self._waits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+            getattr(function, "__call__", None)  # noqa: B004 - an object whose call is a coroutine
+        )
+        self._history, self.handed, self.form = False, "", "dict"
+        try:
+            signature = inspect.signature(function)
+        except (TypeError, ValueError):     # built in: it says nothing of itself
+            return
+        self._read(signature, name, takes)
+
+    @staticmethod
+    def of(function: Callable[..., Any] | None, name: str, takes: int) -> _Call | None:
+        """The call of a function; None of none."""
+        return None if function is None else _Call(function, name, takes)
+
+    def _read(self, signature: inspect.Signature, name: str, takes: int) -> None:
+        positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        every = list(signature.parameters.values())
+        places = [one for one in every if one.kind in positional]
+        rest = any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in every)
+        self._history = any(one.name == "history" for one in every)
+        if takes > 1:
+            self.form = _form(places[1].annotation) if len(places) > 1 else "dict"
+        else:
+            handed = next((one for one in every[1:] if one.name in HANDED), None)
+            self.handed = handed.name if handed is not None else ""
+            self.form = _form(handed.annotation) if handed is not None else "dict"
+        first = places[:takes]
+        needed = [
+            one.name for one in every
+            if one not in first and one.default is one.empty and one.name != "history"
+            and one.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        ]  # fmt: skip
+        if (len(places) < takes and not rest) or needed:
+            expected = "the question" if takes == 1 else "the question and the passages"
+            optional = f" Give a default to: {', '.join(needed)}." if needed else ""
+            raise UsageError(f"{name}{signature} must be callable with {expected} alone.{optional}")
+
+    async def __call__(self, threads: Threads, question: Question, *handed: Any) -> Any:
+        named: dict[str, Any] = {}
+        if self._history:
+            named["history"] = [{"role": turn.role, "content": turn.text} for turn in question.history]
+        if handed and self.handed:
+            named[self.handed], handed = handed[0], ()
+        if self._waits:
+            return await self._function(question.query, *handed, **named)
+        returned = await threads.call(lambda: self._function(question.query, *handed, **named))
+        return await returned if inspect.isawaitable(returned) else returned
+
+
+def _method(target: Any, name: str) -> Callable[..., Any] | None:
+    found = getattr(target, name, None)
+    return found if callable(found) else None
+
+
+def _called(target: Any) -> Callable[..., Any] | None:
+    return target if callable(target) else None
+
+
+def _form(annotation: Any) -> Form:
+    said = annotation if isinstance(annotation, str) else repr(annotation)
+    if "Passage" in said:
+        return "passage"
+    return "text" if "str" in said and "dict" not in said.lower() and "Mapping" not in said else "dict"
+
+
+def _in_form(passages: Sequence[Passage], form: str) -> list[Any]:
+    if form == "passage":
+        return list(passages)
+    if form == "text":
+        return [passage.text or "" for passage in passages]
+    return [
+        {"doc_id": one.doc_id, "passage_id": one.passage_id, "text": one.text or "", "score": one.score}
+        for one in passages
+    ]
+
+
+def takes(target: object) -> bool:
+    """Whether this adapter can call an object: the last one to be asked."""
+    return callable(target) or any(_method(target, name) for name in METHODS)
+
+
+def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
+    """The system behind a function, class or object.
+
+    Args:
+        target: a class is called for its object, with the setting `arguments`.
+        name: what it was named by; the setting `name` wins.
+        settings: name, config, arguments (of a class), passages_as (text, dict or passage).
+
+    Raises:
+        UsageError: a setting that is not known, or an object that cannot be asked.
+    """
+    known_settings(settings, SETTINGS, "a Python system")
+    form: Form | None = settings.get("passages_as")
+    if form is not None and form not in get_args(Form):
+        raise UnknownName("passages_as", str(form), get_args(Form))
+    arguments = settings.get("arguments") or {}
+    if inspect.isclass(target):
+        target = _made(target, name, arguments)
+    elif arguments:
+        raise UsageError(f"arguments are for a class, and {name} is a {type(target).__name__}. Leave them out.")
+    config = {**(settings.get("config") or {}), **({"arguments": dict(arguments)} if arguments else {})}
+    return CallableSystem(target, str(settings.get("name") or name), config, form)
+
+
+def _made(target: type[Any], name: str, arguments: Mapping[str, Any]) -> Any:
+    try:
+        return target(**arguments)
+    except Exception as error:
+        hint = "" if arguments else " Give its arguments as `arguments:` in the file of --system-config."
+        raise UsageError(f"{name} could not be made: {type(error).__name__}: {error}.{hint}") from error

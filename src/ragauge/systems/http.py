@@ -1,0 +1,264 @@
+"""A service behind a URL as a system."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ragauge.data.response import Passage, Response
+from ragauge.errors import UnknownName, UsageError
+from ragauge.systems.base import EVERY, OWN, Question, System, known_settings
+from ragauge.systems.paths import JsonPath, NoValue
+from ragauge.systems.returned import response_of
+from ragauge.systems.template import ASKED, HANDED, check, filled, filled_url, holds, values_of, with_environment
+from ragauge.systems.troubles import SystemTrouble, kind_of, seconds_of
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient
+    from httpx2 import Response as Reply
+
+METHODS = ("POST", "GET", "PUT", "PATCH")
+FIELDS = (
+    "answer", "passages", "retrieved_ids", "candidates", "citations", "latency_ms", "latency_s", "tokens", "cost",
+    "error",
+)  # fmt: skip
+OF_PASSAGE = ("doc_id", "passage_id", "text", "score", "updated_at", "superseded_by", "hop")
+REQUEST = ("url", "method", "body", "params")
+SETTINGS = ("name", "config", *REQUEST, "headers", *FIELDS, "passage", "with_passages")
+LONG = 8     # characters from which on a word of a header is a secret: "Bearer" is none
+SHOWN = 300     # characters of an error page that are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One kind of request.
+
+    Attributes:
+        method: POST, GET, PUT or PATCH.
+        url: with placeholders.
+        body: JSON with placeholders; None = no body.
+        params: of the query string, with placeholders.
+    """
+
+    method: str
+    url: str
+    body: Any = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    @staticmethod
+    def read(settings: Mapping[str, Any], url: str, known: tuple[str, ...], where: str) -> Request:
+        """The request that settings describe. UnknownName for a method or placeholder that there is not."""
+        method = str(settings.get("method") or "POST").upper()
+        if method not in METHODS:
+            raise UnknownName("method", method, METHODS)
+        body, params = settings.get("body"), settings.get("params") or {}
+        if body is None and not params and method != "GET" and not holds(url, known):
+            body = {"query": "{{query}}"}
+        if not isinstance(params, Mapping):
+            raise UsageError(f"{where}params: expected a mapping of name and value, got {params!r}.")
+        for name, template in (("url", url), ("body", body), ("params", params)):
+            check(template, known, f"{where}{name}")
+        if not any(holds(template, ("query", "history", "query_id")) for template in (url, body, params)):
+            raise UsageError(f"{where}body: the question stands nowhere in the request. Write {{{{query}}}} in it.")
+        return Request(method, url, body, params)
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """Where the parts of a response stand in a reply; without any path the reply's own names are read.
+
+    Attributes:
+        fields: our field -> path.
+        passage: part of a passage -> path within one of the passages.
+    """
+
+    fields: Mapping[str, JsonPath]
+    passage: Mapping[str, JsonPath]
+
+    @staticmethod
+    def read(settings: Mapping[str, Any]) -> Mapped:
+        """The paths in settings; tokens and latency_ms may be given kind by kind."""
+        fields: dict[str, JsonPath] = {}
+        for name in FIELDS:
+            given = settings.get(name)
+            if isinstance(given, Mapping) and name in ("tokens", "latency_ms"):
+                fields |= {f"{name}.{kind}": JsonPath.parse(path, f"{name}.{kind}") for kind, path in given.items()}
+            elif given is not None:
+                fields[name] = JsonPath.parse(given, name)
+        passage = settings.get("passage") or {}
+        if not isinstance(passage, Mapping):
+            raise UsageError(f"passage: expected paths such as {{doc_id: $.id, text: $.text}}, got {passage!r}.")
+        known_settings(passage, OF_PASSAGE, "passage")
+        if passage and "passages" not in fields:
+            raise UsageError("passage: says where the parts of one passage stand; say with `passages` where they are.")
+        return Mapped(fields, {name: JsonPath.parse(path, f"passage.{name}") for name, path in passage.items()})
+
+    def of(self, reply: Any) -> Any:
+        """The values by our names; NoValue where a path leads nowhere."""
+        if not self.fields:
+            return reply
+        found: dict[str, Any] = {}
+        for name, path in self.fields.items():
+            try:
+                value = path.of(reply)
+            except NoValue:
+                if name.partition(".")[0] in ("answer", "passages", "retrieved_ids"):
+                    raise
+                continue     # tokens, cost and the like come and go
+            field_name, _, kind = name.partition(".")
+            if kind:
+                found.setdefault(field_name, {})[kind] = value
+            else:
+                found[name] = self._parts(value) if name in ("passages", "candidates") else value
+        return found
+
+    def _parts(self, passages: Any) -> Any:
+        if not self.passage or not isinstance(passages, list):
+            return passages
+        return [{name: path.of(one) for name, path in self.passage.items()} for one in passages]
+
+
+class HttpSystem(System):
+    """Sends each question to a URL.
+
+    Args:
+        url: http or https, with placeholders; a user and password in it are sent, and neither stored nor shown.
+        settings: as in `SETTINGS`; see docs/systems.md.
+
+    Raises:
+        UsageError: a setting, placeholder or path that is not known, an environment variable that is not set.
+    """
+
+    implement = "a section with_passages: the url and body, with {{passages}} or {{texts}}, that its generator takes"
+
+    def __init__(self, url: str, settings: Mapping[str, Any]) -> None:
+        known_settings(settings, SETTINGS, "an HTTP system")
+        given = str(settings.get("url") or url)
+        filled_in, secrets = with_environment({**settings, "url": given}, "")
+        self._request = Request.read(filled_in, filled_in["url"], ASKED, "")
+        self._handed = self._of_handed(filled_in)
+        self._mapped = Mapped.read(settings)
+        self._headers = {str(name): str(value) for name, value in (filled_in.get("headers") or {}).items()}
+        shown = without_credentials(given)
+        config = {**(settings.get("config") or {}), **_kept(settings), "url": shown}
+        super().__init__(str(settings.get("name") or shown), config, OWN if self._handed is None else EVERY)
+        user = urlsplit(filled_in["url"]).netloc.rpartition("@")[0]
+        words = [word for value in self._headers.values() for word in value.split() if len(word) >= LONG]
+        self.secrets = tuple(one for one in (*secrets, *self._headers.values(), *words, *user.split(":")) if one)
+        self._client: AsyncClient | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
+        """The response to a question; see `System.respond`."""
+        request = self._request if passages is None else self._handed
+        if request is None:
+            self.check("replayed")
+            raise UsageError(f"{self.name} takes no passages.")
+        reply = await self._sent(request, values_of(question, passages))
+        if not reply.is_success:
+            self._refused(reply)
+        try:
+            found = self._mapped.of(_json(reply) if self._mapped.fields else _json_or_text(reply))
+        except NoValue as error:
+            raise SystemTrouble("unreadable", f"{error}. The reply begins: {reply.text[:SHOWN]}") from None
+        return response_of(found, question, passages=passages)
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+    def _of_handed(self, settings: Mapping[str, Any]) -> Request | None:
+        handed = settings.get("with_passages")
+        if handed is None:
+            return None
+        if not isinstance(handed, Mapping):
+            raise UsageError(f"with_passages: expected a section with body, and url where it differs, got {handed!r}.")
+        known_settings(handed, REQUEST, "with_passages")
+        request = Request.read(handed, str(handed.get("url") or settings["url"]), (*ASKED, *HANDED), "with_passages.")
+        if not holds(request.body, HANDED):
+            raise UsageError("with_passages.body: write {{passages}} or {{texts}} where the passages belong.")
+        return request
+
+    async def _sent(self, request: Request, values: Mapping[str, Any]) -> Reply:
+        import httpx2
+
+        client = self._opened()
+        body = filled(request.body, values)
+        sent: dict[str, Any] = {}
+        if body is not None:
+            sent = {"content": body.encode()} if isinstance(body, str) else {"json": body}
+        params = {name: filled(value, values) for name, value in request.params.items()}
+        try:
+            return await client.request(
+                request.method, filled_url(request.url, values), params=params or None, headers=self._headers, **sent
+            )
+        except httpx2.TimeoutException as error:
+            raise SystemTrouble("timeout", f"{type(error).__name__}: {error}") from error
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+            raise SystemTrouble("not_found", f"{type(error).__name__}: {error}") from error
+        except httpx2.HTTPError as error:
+            raise SystemTrouble("connection", f"{type(error).__name__}: {error}") from error
+
+    def _opened(self) -> AsyncClient:
+        """The client; a new one on another loop, since connections belong to theirs."""
+        import httpx2
+
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=64)
+            # the caller bounds the whole time; the library's would only bound each pause
+            self._client, self._loop = httpx2.AsyncClient(timeout=None, limits=limits), loop
+        return self._client
+
+    def _refused(self, reply: Reply) -> None:
+        kind = kind_of(reply.status_code)
+        where = f"; it points to {reply.headers['location']}: give that URL" if "location" in reply.headers else ""
+        said = reply.text[:SHOWN].strip() or reply.reason_phrase
+        asked = seconds_of(reply.headers.get("retry-after"))
+        raise SystemTrouble(kind, f"HTTP {reply.status_code}: {said}{where}", retry_after=asked)
+
+
+def _kept(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings for the record: as written, ${VARIABLES} unread, of headers the names alone."""
+    kept = {key: value for key, value in settings.items() if key not in ("url", "name", "config", "headers")}
+    if settings.get("headers"):
+        kept["headers"] = sorted(map(str, settings["headers"]))
+    handed = kept.get("with_passages")
+    if isinstance(handed, Mapping) and "url" in handed:
+        kept["with_passages"] = {**handed, "url": without_credentials(str(handed["url"]))}
+    return kept
+
+
+def without_credentials(url: str) -> str:
+    """A URL without user, password and query string.
+
+    >>> without_credentials("https://me:secret@host/ask?key=1")
+    'https://host/ask'
+    """
+    scheme, mark, rest = url.partition("?")[0].partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{mark}{host.rpartition('@')[2]}{slash}{path}" if mark else scheme
+
+
+def adapt(target: str, name: str, settings: Mapping[str, Any]) -> System:  # noqa: ARG001 - an adapter's form
+    """The service behind a URL; see `HttpSystem`."""
+    return HttpSystem(target, settings)
+
+
+def _json(reply: Reply) -> Any:
+    try:
+        return json.loads(reply.content)
+    except ValueError:
+        raise SystemTrouble("unreadable", f"not JSON: {reply.text[:SHOWN]}") from None
+
+
+def _json_or_text(reply: Reply) -> Any:
+    if reply.headers.get("content-type", "").startswith("text/plain"):
+        return reply.text
+    return _json(reply)

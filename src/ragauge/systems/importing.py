@@ -1,0 +1,82 @@
+"""Finds `module:name`, with the working directory importable as Python's own `-m` makes it."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ragauge.errors import UnknownName, UsageError
+
+NAMED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+
+
+def is_named(text: str) -> bool:
+    """Whether a text has the form module:name.
+
+    >>> is_named("my_app.rag:answer"), is_named("http://host"), is_named("answers.jsonl")
+    (True, False, False)
+    """
+    return NAMED.fullmatch(text) is not None
+
+
+def load(text: str) -> Any:
+    """The object that module:name names; a dot in the name reaches into an object.
+
+    Raises:
+        UsageError: no such module, with the nearest; or it cannot be imported, with its own error.
+        UnknownName: the module has no such name, with the nearest.
+    """
+    module_name, _, path = text.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    found: Any = _module(module_name, text)
+    reached = module_name
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise UnknownName(f"name in {reached}", part, _names(found), f"Write {module_name}:NAME.")
+        found, reached = getattr(found, part), f"{reached}.{part}"
+    return found
+
+
+def _module(name: str, text: str) -> ModuleType:
+    importlib.invalidate_caches()
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+            near = get_close_matches(name, list(_modules()), n=3, cutoff=0.5)
+            nearest = f" Nearest here: {', '.join(near)}." if near else ""
+            raise UsageError(
+                f"{text}: no module {error.name!r} in the working directory {Path.cwd()} or among the installed "
+                f"packages.{nearest}"
+            ) from None
+        raise UsageError(f"{text}: importing {name} failed: {type(error).__name__}: {error}.") from error
+    except Exception as error:     # whatever the user's module does while it is imported
+        raise UsageError(f"{text}: importing {name} failed: {type(error).__name__}: {error}.") from error
+
+
+def _modules() -> Iterator[str]:
+    """Modules and packages of the working directory."""
+    for path in sorted(Path.cwd().iterdir()):
+        if path.suffix == ".py":
+            yield path.stem
+        elif path.is_dir() and path.name.isidentifier() and next(path.glob("*.py"), None) is not None:
+            yield path.name
+            yield from (f"{path.name}.{file.stem}" for file in sorted(path.glob("*.py")) if file.stem != "__init__")
+
+
+def _names(found: Any) -> list[str]:
+    """What could have been meant: what a module defines itself, not what it imports from the libraries."""
+    own = getattr(found, "__name__", None)
+    return [
+        name for name in dir(found)
+        if not name.startswith("_") and callable(value := getattr(found, name, None))
+        and (not isinstance(found, ModuleType) or getattr(value, "__module__", own) == own)
+    ]  # fmt: skip
