@@ -16,6 +16,9 @@ from ragauge.version import __version__
 
 if TYPE_CHECKING:
     from ragauge import aio as aio
+    from ragauge.api.baselines import baselines as baselines
+    from ragauge.api.baselines import remove_baseline as remove_baseline
+    from ragauge.api.baselines import set_baseline as set_baseline
     from ragauge.api.runs import OpenRun as OpenRun
     from ragauge.api.runs import open_run as open_run
     from ragauge.api.runs import runs as runs
@@ -36,6 +39,9 @@ if TYPE_CHECKING:
     from ragauge.errors import UsageError as UsageError
 
 _FROM = {
+    "baselines": "ragauge.api.baselines",
+    "remove_baseline": "ragauge.api.baselines",
+    "set_baseline": "ragauge.api.baselines",
     "OpenRun": "ragauge.api.runs",
     "open_run": "ragauge.api.runs",
     "runs": "ragauge.api.runs",

@@ -31,7 +31,7 @@ PICKLES = {"diskcache", "joblib", "dill", "cloudpickle", "pickle5", "apscheduler
 PUBLIC = {
     "__version__", "aio", "evaluate", "read_set", "open_run", "runs", "OpenRun", "Scorecard", "EvalSet", "Example",
     "Relevant", "Span", "Citation", "Passage", "Response", "Run", "DataError", "RagaugeError", "UnknownName",
-    "UsageError",
+    "UsageError", "baselines", "remove_baseline", "set_baseline",
 }  # fmt: skip
 
 

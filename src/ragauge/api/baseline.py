@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ragauge.api.baselines import also_a_run, resolve
 from ragauge.api.shown import StoredColumns, causes_of
 from ragauge.api.sources import HasRun, run_of
 from ragauge.data.run import Run
@@ -25,10 +26,12 @@ OF_ANSWERS = ("answer_correctness", "faithfulness")     # what oracle passages a
 
 
 def baseline_run(which: Any, store: Store) -> Run | None:
-    """The run that a baseline names: an id, a name, "latest", or what stands for a run; None for none.
+    """The run that is meant: by a baseline's name or tag, a run's id or name, "latest", or what stands for a run.
+
+    None for none. A baseline's name wins over a run's; `baselines.also_a_run` says so.
 
     Raises:
-        UnknownName: no such run; the nearest names are in the text.
+        UnknownName: no such baseline or run; the nearest names are in the text.
         UsageError: something that names no run.
     """
     if which is None or which == "":
@@ -38,7 +41,7 @@ def baseline_run(which: Any, store: Store) -> Run | None:
     if isinstance(which, HasRun):
         return which.run
     if isinstance(which, str):
-        return run_of(which, store)
+        return run_of(resolve(which, store) or which, store)
     raise UsageError(f"baseline must be a stored run (id, name, or what open_run gives), got {type(which).__name__}.")
 
 
@@ -62,10 +65,15 @@ def check(store: Store, plan: Plan, run: Run, base: Run | None) -> None:
         return
     here, there = (store.runs.clusters(one.run_id)["query_id"].to_list() for one in (run, base))
     if not set(here) & set(there):
-        raise UsageError(
-            f"{run.name} and {base.name} have no example in common: they are matched by query_id, and this one has "
-            f"{here[0]!r} where the baseline has {there[0]!r}."
-        )
+        raise nothing_in_common(run, base, here[0], there[0])
+
+
+def nothing_in_common(run: Run, base: Run, here: str, there: str) -> UsageError:
+    """The refusal of two runs without a common example; `here` and `there` are an id of each."""
+    return UsageError(
+        f"{run.name} and {base.name} have no example in common: they are matched by query_id, and this one has "
+        f"{here!r} where the baseline has {there!r}."
+    )
 
 
 def measuring(store: Store, run: Run, judge_id: str | None) -> Measuring:
@@ -111,7 +119,7 @@ class Held:
         self.readers: tuple[Comparison, ...] = tuple(
             comparison for comparison in (self._baseline, self._oracle and self._oracle[1]) if comparison is not None
         )
-        self.warnings = tuple(_warn(run, base))
+        self.warnings = tuple(_warn(store, run, base))
 
     def within(self, segments: pl.DataFrame) -> None:
         """Looks from now on for the segment in which a metric got worse most; `segments` is a tidy segment frame."""
@@ -185,9 +193,14 @@ class Held:
         return None
 
 
-def _warn(run: Run, base: Run | None) -> list[str]:
+def _warn(store: Store, run: Run, base: Run | None) -> list[str]:
     if base is None:
         return []
+    named = also_a_run(store, base)
+    return [*([named] if named else []), *_warn_of_pair(run, base)]
+
+
+def _warn_of_pair(run: Run, base: Run) -> list[str]:
     if base.run_id == run.run_id:
         return [f"The baseline {base.name} is this run itself: every difference is 0."]
     if "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:

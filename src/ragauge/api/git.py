@@ -1,23 +1,44 @@
-"""Which commit a run was made at."""
+"""What git knows of the working directory: which commit a run was made at, on which branch, and who works here."""
 
 from __future__ import annotations
 
+import getpass
 import shutil
 import subprocess
 
 
 def state() -> str:
     """The working directory's commit, with "+changes" where the tree is dirty; "" outside git."""
+    commit = _asked("rev-parse", "--short=12", "HEAD")
+    return commit + ("+changes" if commit and _asked("status", "--porcelain", "--untracked-files=no") else "")
+
+
+def branch() -> str:
+    """The branch that the working directory is on; "" outside git, and on a commit that no branch was checked out for.
+
+    >>> isinstance(branch(), str)
+    True
+    """
+    return _asked("symbolic-ref", "--short", "-q", "HEAD")
+
+
+def user() -> str:
+    """Who works here: git's user.name, or the name of the account; "" where neither is known."""
+    if name := _asked("config", "user.name"):
+        return name
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):     # an account without a name, as containers have
+        return ""
+
+
+def _asked(*words: str) -> str:
+    """What git says; "" where it is not installed or fails."""
     git = shutil.which("git")
     if git is None:
         return ""
     try:
-        commit = _ask(git, "rev-parse", "--short=12", "HEAD")
-        return commit + ("+changes" if _ask(git, "status", "--porcelain", "--untracked-files=no") else "")
-    except (subprocess.SubprocessError, OSError):
+        done = subprocess.run([git, *words], capture_output=True, text=True, check=True, timeout=5)  # noqa: S603
+    except (subprocess.SubprocessError, OSError, ValueError):     # ValueError: names that are not text
         return ""
-
-
-def _ask(git: str, *words: str) -> str:
-    done = subprocess.run([git, *words], capture_output=True, text=True, check=True, timeout=5)  # noqa: S603
     return done.stdout.strip()

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ragauge.cli import cache, demo, evaluate, explain, metrics, report, retrieval, runs, testset
+from ragauge.cli import baseline, cache, demo, evaluate, explain, metrics, report, retrieval, runs, testset
 from ragauge.errors import Interrupted, RagaugeError
 from ragauge.version import __version__
 
@@ -30,6 +30,7 @@ app.command()(runs.show)
 app.command()(runs.export)
 app.command()(runs.delete)
 app.command()(metrics.metrics)
+app.add_typer(baseline.app, name="baseline")
 app.add_typer(testset.app, name="testset")
 app.add_typer(cache.app, name="cache")
 

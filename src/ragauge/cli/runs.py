@@ -29,6 +29,7 @@ def show(
     cost: Annotated[
         bool, typer.Option("--cost", help="What judging it has cost, by model, question, metric and example.")
     ] = False,
+    baseline: options.Baseline = "",
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
@@ -42,18 +43,24 @@ def show(
     if example and (alignment or cost):
         name = "--alignment" if alignment else "--cost"
         raise UsageError(f"{name} is about a whole run: leave out the query_id, or the option.")
+    if baseline and (example or cost):
+        raise UsageError("--baseline holds a whole run against another one: leave out the query_id, or --cost.")
     opened = open_run(run, store=store or None)
     if cost:
         found = opened.cost()
         show_json(run_cost.cost_json(found)) if as_json else shown(run_cost.cost_text(found))
         return
     if alignment:
-        card = opened.scorecard().card
+        card = opened.scorecard(baseline=baseline).card
         show_json(alignment_json(card)) if as_json else shown(alignment_text(card))
         return
     if example:
         view = opened.example(example)
         show_json(example_json(view)) if as_json else shown(example_text(view))
+        return
+    if baseline:
+        held = opened.scorecard(baseline=baseline)
+        show_json(held.to_dict()) if as_json else shown(held.to_terminal())
         return
     show_json(opened.to_dict()) if as_json else shown(opened.to_terminal())
 

@@ -1,0 +1,180 @@
+"""Names that stand for runs: `--baseline main` means the run that main was set to last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.sources import LATEST, HasRun, run_of, store_url
+from ragauge.data.run import Run
+from ragauge.errors import UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ragauge.store.baseline_contracts import Pointer
+    from ragauge.store.open import Store
+
+USUAL = "main"     # the name outside git
+
+
+def resolve(name: str, store: Store) -> str | None:
+    """The id of the run that a baseline's name means, or else of the last baseline with this tag; None for neither."""
+    found = store.baselines.get(name)
+    if found is not None:
+        return found.run_id
+    tagged = next((line.run_id for line in store.baselines.history() if line.run_id and line.tag == name), None)
+    try:
+        return None if tagged is None else store.runs.find(tagged).run_id
+    except UnknownName:     # deleted since
+        return None
+
+
+def also_a_run(store: Store, base: Run) -> str:
+    """A sentence where the name of a baseline is another run's id or name too; "" where all is plain."""
+    for line in store.baselines.list():
+        if line.run_id != base.run_id:
+            continue
+        try:
+            other = store.runs.find(line.name)
+        except UnknownName:
+            continue
+        if other.run_id != base.run_id:
+            return (
+                f"{line.name} means the baseline, which is run {base.run_id}; run {other.run_id} is called "
+                f"{line.name} too. To hold this run against that one, give its id."
+            )
+    return ""
+
+
+def usual_name() -> str:
+    """The baseline that is meant when none is named: that of the current git branch, or main outside git.
+
+    Raises:
+        UsageError: git is on no branch, as in most checkouts of a pull request: nothing tells which one is meant.
+    """
+    from ragauge.api import git
+
+    branch = git.branch()
+    if not branch and git.state():
+        raise UsageError("git is on no branch here (a detached HEAD). Name the baseline: --name main.")
+    return branch or USUAL
+
+
+def set_baseline(
+    run: Any = LATEST, *, name: str = "", branch: str = "", tag: str = "", note: str = "", store: str | None = None
+) -> dict[str, Any]:
+    """Lets a name mean a run from now on; what it meant before stays in its history.
+
+    Args:
+        run: a stored run: id, name, "latest", or what stands for one, such as a scorecard.
+        name: of the baseline; the branch by default.
+        branch: that the run stands for; git's current branch by default.
+        tag: such as v1.2: the run stays a baseline under this word when the name has moved on.
+        note: in your words.
+        store: URL of the store.
+
+    Returns:
+        The line as stored, as in `baselines`; "before" is the run id that the name meant until now.
+
+    Raises:
+        UnknownName: no such run.
+        UsageError: a name that cannot be one, or none where git is on no branch.
+    """
+    from ragauge.api import git
+    from ragauge.store.baseline_contracts import Pointer
+    from ragauge.store.open import open_store
+
+    name = _checked(name or branch or usual_name())
+    with open_store(store_url(store)) as opened:
+        found = _run(run, opened)
+        with opened.transaction():
+            before = opened.baselines.get(name)
+            line = Pointer(
+                name, found.run_id, found.name, who=git.user(), git=found.git, branch=branch or git.branch(),
+                tag=tag.strip(), note=note,
+            )     # fmt: skip
+            kept = opened.baselines.set(line)
+    return _row(kept) | {"before": before.run_id if before is not None else ""}
+
+
+def remove_baseline(name: str, *, store: str | None = None) -> dict[str, Any]:
+    """Lets a name mean nothing from now on; the run and the name's history stay. Returns what it meant.
+
+    Raises:
+        UnknownName: no such baseline; the nearest are in the text.
+    """
+    from ragauge.api import git
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        return _row(opened.baselines.remove(name, git.user()))
+
+
+def baselines(
+    *, name: str = "", branch: str = "", tag: str = "", history: bool = False, store: str | None = None
+) -> list[dict[str, Any]]:
+    """What every baseline means, by name: name, run_id, run, at, who, git, branch, tag, note.
+
+    Args:
+        name: only this one.
+        branch: only those of this branch.
+        tag: only those with this tag.
+        history: every line that ever was set, the newest first; run_id is "" where the name was taken away.
+        store: URL of the store.
+    """
+    from ragauge.store.open import open_store
+
+    wanted = {"name": name, "branch": branch, "tag": tag}
+    with open_store(store_url(store)) as opened:
+        lines = opened.baselines.history() if history else opened.baselines.list()
+    return [_row(one) for one in lines if all(not v or getattr(one, k) == v for k, v in wanted.items())]
+
+
+def baselines_table(rows: Sequence[dict[str, Any]]) -> RenderableType:
+    """The list for a terminal."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from ragauge.reporting.words import line
+
+    if not rows:
+        return Text("No baseline. Set one with: ragauge baseline set RUN")
+    heads = {"name": "baseline", "run": "run", "run_id": "id", "at": "set", "who": "by", "git": "commit"}
+    heads |= {key: key for key in ("branch", "tag", "note") if any(row[key] for row in rows)}
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in heads.values():
+        table.add_column(head, overflow="fold")
+    for row in rows:
+        shown = row | {"at": row["at"][:16].replace("T", " ")}
+        if not row["run_id"]:
+            shown["run"] = "(taken away)"
+        table.add_row(*(Text(line(shown[key])) for key in heads))
+    return table
+
+
+def _checked(name: str) -> str:
+    """A name that a baseline can have."""
+    found = name.strip()
+    if not found or not found.isprintable():
+        raise UsageError(f"a baseline needs a name of printable characters, got {name!r}. Write --name main.")
+    if found == LATEST:
+        raise UsageError("a baseline cannot be called latest: that word means the run that moved last.")
+    return found
+
+
+def _run(which: Any, store: Store) -> Run:
+    if isinstance(which, Run):
+        return which
+    if isinstance(which, HasRun):
+        return which.run
+    if isinstance(which, str):
+        return run_of(which, store)
+    raise UsageError(f"run must be a stored run (id, name, or a scorecard), got {type(which).__name__}.")
+
+
+def _row(line: Pointer) -> dict[str, Any]:
+    found = asdict(line)
+    return {"name": found.pop("name"), "run_id": found.pop("run_id"), "run": found.pop("run_name"), **found}

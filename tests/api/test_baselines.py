@@ -1,0 +1,149 @@
+"""Names that stand for runs, in Python."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.tiny_judge import SPEC
+
+import ragauge as rg
+from ragauge.api.baseline import baseline_run
+from ragauge.api.baselines import resolve
+from ragauge.store.open import open_store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/baselines.db"
+
+
+def evaluated(store: str, name: str, n: int = 4) -> rg.Scorecard:
+    texts = [f"it is {i}" for i in range(n)]
+    rows: list[dict[str, Any]] = [
+        {"query_id": f"q{i}", "query": f"{i}?", "answer": f"{text}.", "passages": [{"doc_id": "d", "text": text}]}
+        for i, text in enumerate(texts)
+    ]
+    config = {"is": name, "n": n}
+    return rg.evaluate(rows, metrics="faithfulness", judge=SPEC, workers=1, name=name, config=config, store=store)
+
+
+def git(folder: Path, *words: str) -> None:
+    as_ann = ("-c", "user.name=Ann", "-c", "user.email=a@b")
+    subprocess.run(["git", *as_ann, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A git repository on the branch feature/chunks, as the working directory."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "feature/chunks")
+    git(folder, "config", "user.name", "Ann")
+    (folder / "a").write_text("a")
+    git(folder, "add", "a")
+    git(folder, "commit", "-qm", "first")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_name_is_the_branch(store: str, repository: Path) -> None:
+    """Without a name the baseline is called as the branch; who set it and the run's commit are kept."""
+    card = evaluated(store, "k=8")
+    row = rg.set_baseline(card, tag="v1", note="first", store=store)
+    assert {key: row[key] for key in ("name", "run_id", "run", "who", "branch", "tag", "note", "before")} == {
+        "name": "feature/chunks", "run_id": card.run.run_id, "run": "k=8", "who": "Ann", "branch": "feature/chunks",
+        "tag": "v1", "note": "first", "before": "",
+    }     # fmt: skip
+    assert row["git"] == card.run.git
+    assert len(row["git"]) == 12
+    (listed,) = rg.baselines(store=store)
+    assert listed == {key: value for key, value in row.items() if key != "before"}
+    assert rg.baselines(branch="main", store=store) == []
+
+
+def test_a_commit_on_no_branch_names_nothing(store: str, repository: Path) -> None:
+    """On a detached HEAD no name is guessed, so that a pull request cannot move main; with a name it works."""
+    evaluated(store, "k=8")
+    git(repository, "checkout", "-q", "--detach")
+    with pytest.raises(rg.UsageError, match=r"no branch here .* --name main"):
+        rg.set_baseline(store=store)
+    assert rg.set_baseline(name="main", store=store)["branch"] == ""
+
+
+def test_main_outside_git(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no git the baseline is called main."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    evaluated(store, "k=8")
+    assert rg.set_baseline(store=store)["name"] == "main"
+
+
+def test_a_baseline_names_its_run(store: str) -> None:
+    """A baseline is found by its name, an earlier one by its tag, a run by its id or name; a wrong name says so."""
+    first, second = evaluated(store, "a", 4), evaluated(store, "b", 5)
+    rg.set_baseline("a", name="main", tag="v1", store=store)
+    rg.set_baseline("b", name="main", store=store)
+    with open_store(store) as opened:
+        assert resolve("main", opened) == second.run.run_id
+        assert resolve("v1", opened) == first.run.run_id
+        assert resolve("a", opened) is None
+        wanted = {"main": second, "v1": first, "a": first, second.run.run_id: second, "latest": second}
+        for word, card in wanted.items():
+            found = baseline_run(word, opened)
+            assert found is not None
+            assert found.run_id == card.run.run_id
+        with pytest.raises(rg.UnknownName, match="no run 'mian'"):
+            baseline_run("mian", opened)
+    assert rg.open_run("a", store=store).scorecard(baseline="main").card.baseline.name == "b"  # type: ignore[union-attr]
+
+
+def test_the_baseline_wins_over_a_run_of_the_same_name(store: str) -> None:
+    """A baseline called as another run is the one that is meant, and the scorecard says that both exist."""
+    first, second = evaluated(store, "main"), evaluated(store, "b")
+    rg.set_baseline("b", name="main", store=store)
+    card = rg.open_run(first.run.run_id, store=store).scorecard(baseline="main")
+    assert card.card.baseline is not None
+    assert card.card.baseline.run_id == second.run.run_id
+    (warning,) = [text for text in card.card.warnings if "means the baseline" in text]
+    assert warning.startswith(f"main means the baseline, which is run {second.run.run_id}; run {first.run.run_id} is")
+    rg.set_baseline("main", name="main", store=store)
+    held = rg.open_run("b", store=store).scorecard(baseline="main").card
+    assert held.baseline is not None
+    assert held.baseline.run_id == first.run.run_id
+    assert not [text for text in held.warnings if "means the baseline" in text]
+
+
+def test_the_run_of_a_baseline_stays(store: str) -> None:
+    """The run of a baseline is not deleted until the name means something else; a tag alone keeps no run."""
+    evaluated(store, "a", 4)
+    evaluated(store, "b", 5)
+    rg.set_baseline("a", name="main", tag="v1", store=store)
+    with pytest.raises(rg.UsageError, match="is the baseline main and stays"):
+        rg.open_run("a", store=store).delete()
+    rg.set_baseline("b", name="main", store=store)
+    rg.open_run("a", store=store).delete()
+    with open_store(store) as opened:
+        assert resolve("v1", opened) is None
+    assert [row["run"] for row in rg.baselines(history=True, store=store)] == ["b", "a"]
+
+
+@pytest.mark.parametrize("name", ["latest", "  ", "a\nb"])
+def test_what_no_baseline_is_called(name: str, store: str) -> None:
+    """A name that cannot be typed, or that means something else, is refused."""
+    evaluated(store, "a")
+    with pytest.raises(rg.UsageError, match="a baseline"):
+        rg.set_baseline("a", name=name, store=store)
+
+
+def test_removed(store: str) -> None:
+    """A removed baseline is gone from the list and stays in the history; another name is refused with the nearest."""
+    evaluated(store, "a")
+    rg.set_baseline("a", name="main", store=store)
+    with pytest.raises(rg.UnknownName, match="nearest: main"):
+        rg.remove_baseline("mian", store=store)
+    assert rg.remove_baseline("main", store=store)["run"] == "a"
+    assert rg.baselines(store=store) == []
+    assert [row["run_id"] == "" for row in rg.baselines(history=True, store=store)] == [True, False]
