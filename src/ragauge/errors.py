@@ -4,10 +4,13 @@ RagaugeError                    everything below; its text is one sentence and w
 ├── UsageError                  a wrong argument, name or option             (exit 2)
 │   └── UnknownName             a name that is not among the known ones, with the nearest
 ├── DataError                   a file or table that cannot be read as it is (exit 2)
+│   └── ConfigError             a configuration file, with all its mistakes   (exit 2)
 ├── StoreError                  the store cannot be opened, read or written  (exit 1)
 ├── MissingExtra                an optional package is needed                (exit 1)
 ├── JudgeError                  a judge cannot be built or does not answer   (exit 1)
 ├── SystemFailed                the system under test did not answer         (kept per example)
+├── GateFailed                  a run does not meet the rules of a gate      (exit 3)
+├── NotEnoughData               a gate can say neither pass nor fail         (exit 4)
 └── Interrupted                 stopped by the user; what is done is kept    (exit 130)
 """
 
@@ -59,6 +62,20 @@ class DataError(RagaugeError):
         super().__init__(f"{where}: {problem}{' ' + hint if hint else ''}" if where else f"{problem} {hint}".strip())
 
 
+class ConfigError(DataError):
+    """A configuration file that cannot be used as it is: every mistake on a line of its own.
+
+    ``ragauge.yaml line 4: gate.rules[1].max_drp: no such key; nearest: max_drop.``
+
+    Attributes:
+        problems: the mistakes, in the order of the file.
+    """
+
+    def __init__(self, problems: Iterable[DataError]) -> None:
+        self.problems = tuple(sorted(problems, key=lambda one: one.line or 0))
+        super().__init__("\n".join(map(str, self.problems)))
+
+
 class StoreError(RagaugeError):
     """The store cannot be opened, read or written."""
 
@@ -80,6 +97,18 @@ class JudgeError(RagaugeError):
 
 class SystemFailed(RagaugeError):  # noqa: N818 - what happened, not a kind of programming error
     """The system under test did not answer."""
+
+
+class GateFailed(RagaugeError):  # noqa: N818 - what happened
+    """A run does not meet the rules of a gate."""
+
+    exit_code = 3
+
+
+class NotEnoughData(RagaugeError):  # noqa: N818 - what happened
+    """A gate can say neither that a run passes nor that it fails."""
+
+    exit_code = 4
 
 
 class Interrupted(RagaugeError):  # noqa: N818 - what happened

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.arrays import FAILED, SCORED, Columns
+from ragauge.analysis.arrays import FAILED, NOT_APPLICABLE, SCORED, Columns
 from ragauge.metrics.base import Metric
 
 if TYPE_CHECKING:
@@ -28,12 +28,14 @@ class Failures:
         weight: None where all are alike.
         new: (least, greatest) value of the new score; equal where it is scored.
         base: likewise of the baseline's.
+        cluster: number of what each depends on; None where every example stands alone.
     """
 
     query: Codes
     weight: Floats | None
     new: tuple[Floats, Floats]
     base: tuple[Floats, Floats]
+    cluster: Codes | None = None
 
     @property
     def least(self) -> Floats:
@@ -60,6 +62,7 @@ class Pairs:
         weight: how many real requests it stands for; None where all are alike.
         cluster: number of what it depends on; None where every example stands alone.
         failed: examples that would be pairs had nothing failed.
+        undefined: numbers of examples that are no pairs since a score is undefined, and none failed.
     """
 
     metric: Metric
@@ -69,6 +72,7 @@ class Pairs:
     weight: Floats | None
     cluster: Codes | None
     failed: Failures
+    undefined: Codes
 
     def __len__(self) -> int:
         return int(self.query.size)
@@ -103,11 +107,11 @@ class Pairs:
         here, lost = examples[self.query], examples[self.failed.query]
         failed = Failures(
             self.failed.query[lost], _taken(self.failed.weight, lost), _both(self.failed.new, lost),
-            _both(self.failed.base, lost),
+            _both(self.failed.base, lost), None if self.failed.cluster is None else self.failed.cluster[lost],
         )     # fmt: skip
         return Pairs(
             self.metric, self.query[here], self.new[here], self.base[here], _taken(self.weight, here),
-            None if self.cluster is None else self.cluster[here], failed,
+            None if self.cluster is None else self.cluster[here], failed, self.undefined[examples[self.undefined]],
         )     # fmt: skip
 
 
@@ -126,12 +130,14 @@ def pair(metric: Metric, new: Columns, base: Columns, join: Join) -> Pairs:
     new, base = new.take(here), base.take(there)
     both = (new.status == SCORED) & (base.status == SCORED)
     lost = np.isin(new.status, (SCORED, FAILED)) & np.isin(base.status, (SCORED, FAILED)) & ~both
+    applies = (new.status != NOT_APPLICABLE) & (base.status != NOT_APPLICABLE)
     failed = Failures(
-        new.query[lost], _taken(new.weight, lost), _bounds(metric, new, lost), _bounds(metric, base, lost)
-    )
+        new.query[lost], _taken(new.weight, lost), _bounds(metric, new, lost), _bounds(metric, base, lost),
+        None if new.cluster is None else new.cluster[lost],
+    )     # fmt: skip
     return Pairs(
         metric, new.query[both], new.value[both], base.value[both], _taken(new.weight, both),
-        None if new.cluster is None else new.cluster[both], failed,
+        None if new.cluster is None else new.cluster[both], failed, new.query[applies & ~both & ~lost],
     )     # fmt: skip
 
 

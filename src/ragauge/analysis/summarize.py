@@ -89,8 +89,8 @@ def summary(metric: Metric, columns: Columns | None, level: float = 0.95) -> Sum
         mean=total / size if size > 0 else None,
         interval=interval,
         micro=_micro(columns, scored) if metric.measures != "retrieval" and metric.scale == "mean" else None,
-        low=_extreme(failed.low, failed.weight, metric.range[0], total, size),
-        high=_extreme(failed.high, failed.weight, metric.range[1], total, size, sign=-1.0),
+        low=extreme(failed.low, failed.weight, metric.range[0], total, size),
+        high=extreme(failed.high, failed.weight, metric.range[1], total, size, sign=-1.0),
         quantiles=_quantiles(values, weights) if metric.scale == "amount" else {},
         reasons=_reasons(columns) if scored.size < columns.status.size else {},
     )
@@ -115,10 +115,12 @@ def _micro(columns: Columns, scored: Rows) -> float | None:
     return _sum(above, weights) / whole if whole > 0 else None
 
 
-def _extreme(
+def extreme(
     ends: Floats, weights: Floats | None, end: float, total: float, size: float, sign: float = 1.0
 ) -> float | None:
     """The least mean, or with sign −1 the greatest, that the failed scores allow; None where it has no bound.
+
+    Each failed score lies at its end, or is left out where that goes further still.
 
     Args:
         ends: each failed score's lowest (highest) value; NaN = the range's end.
@@ -130,12 +132,12 @@ def _extreme(
     """
     import numpy as np
 
-    extreme = np.where(np.isnan(ends), end, ends)
-    if not np.isfinite(extreme).all():
+    reached = np.where(np.isnan(ends), end, ends)
+    if not np.isfinite(reached).all():
         return None
-    order = np.argsort(sign * extreme)
-    extreme, weight = extreme[order], np.ones(extreme.size) if weights is None else weights[order]
-    totals = np.cumsum(np.concatenate([[total], weight * extreme]))
+    order = np.argsort(sign * reached)
+    reached, weight = reached[order], np.ones(reached.size) if weights is None else weights[order]
+    totals = np.cumsum(np.concatenate([[total], weight * reached]))
     sizes = np.cumsum(np.concatenate([[size], weight]))
     means = totals[sizes > 0] / sizes[sizes > 0]
     return float(sign * (sign * means).min()) if means.size else None

@@ -1,0 +1,25 @@
+"""The whole of ragauge.yaml. A new section is a model beside this file, and a field here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from ragauge.data.config.gate import GateSection
+from ragauge.data.config.section import Section
+
+
+class Config(Section):
+    """The one configuration file of ragauge."""
+
+    gate: GateSection | None = Field(default=None, description="Rules that a run must meet: docs/gates.md.")
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of ragauge.yaml, for editors."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Config.model_json_schema(),
+        "title": "ragauge.yaml",
+    }

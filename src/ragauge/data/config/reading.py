@@ -1,0 +1,190 @@
+"""ragauge.yaml, the one configuration file: read in one place for everyone, with all its mistakes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from ragauge.data.readers.values import described
+from ragauge.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+    from ragauge.data.config.file import Config
+    from ragauge.data.config.section import Section
+
+DEFAULT = "ragauge.yaml"
+Path_ = tuple[str | int, ...]     # of a key in the tree
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """What a configuration file says.
+
+    Attributes:
+        name: of the file, as given.
+        config: what could be read of it; the parts with mistakes are left out.
+        problems: the mistakes so far; whoever knows more about a section adds to them.
+    """
+
+    name: str
+    config: Config
+    problems: tuple[DataError, ...] = ()
+
+    def problem(self, key: str, text: str, line: int | None) -> DataError:
+        """A mistake at a key, to be added to the others."""
+        return DataError(f"{key}: {text}" if key else text, source=self.name, line=line)
+
+    def adding(self, problems: Iterable[DataError]) -> ConfigFile:
+        """With more mistakes."""
+        return replace(self, problems=(*self.problems, *problems))
+
+    def checked(self) -> Config:
+        """What the file says.
+
+        Raises:
+            ConfigError: there are mistakes; all of them are in the text.
+        """
+        if self.problems:
+            raise ConfigError(self.problems)
+        return self.config
+
+
+def read_config(source: str | Path | Mapping[str, Any] = DEFAULT) -> ConfigFile:
+    """Reads ragauge.yaml, or the same as a mapping.
+
+    Unknown keys are refused with the nearest name. Mistakes are collected, not raised: `ConfigFile.checked` raises.
+
+    Args:
+        source: path of the file, or its content as plain Python values.
+
+    Raises:
+        DataError: there is no such file, or it is not YAML: nothing can be said about single keys.
+    """
+    from ragauge.data.config.yaml_tree import read_tree
+
+    if isinstance(source, Mapping):
+        return _read(dict(source), "rules")
+    path = Path(source)
+    if path.is_dir():
+        raise DataError("is a folder.", source=str(path), hint=f"Give the path of a file: {path / DEFAULT}.")
+    tree = read_tree(path)
+    if tree is None:
+        raise DataError("is empty.", source=str(path), hint="docs/gates.md shows what it may say.")
+    return _read(tree, str(path))
+
+
+def _read(tree: Any, name: str) -> ConfigFile:
+    from pydantic import ValidationError
+
+    from ragauge.data.config.file import Config
+
+    problems: list[DataError] = []
+    for _ in range(2):     # once with the mistakes, once without the parts that hold them
+        try:
+            return ConfigFile(name, Config.model_validate(tree), tuple(problems))
+        except ValidationError as error:
+            found = error.errors(include_url=False)
+            problems += [_problem(one, tree, name, Config) for one in found]
+            if not isinstance(tree, Mapping):
+                break
+            tree = _without(tree, [tuple(one["loc"]) for one in found])
+    return ConfigFile(name, Config(), tuple(problems))
+
+
+def _problem(error: ErrorDetails, tree: Any, name: str, model: type[Section]) -> DataError:
+    loc = tuple(error["loc"])
+    key = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
+    return DataError(
+        f"{key}: {_said(error, loc, model)}" if key else _said(error, loc, model),
+        source=name, line=_line(tree, loc),
+    )     # fmt: skip
+
+
+def _said(error: ErrorDetails, loc: Path_, model: type[Section]) -> str:
+    """A mistake in our words: expected, found, nearest name."""
+    given, about = error["input"], error.get("ctx", {})
+    match error["type"]:
+        case "extra_forbidden":
+            return _no_key(str(loc[-1]), _known(model, loc[:-1]))
+        case "missing":
+            return "is missing."
+        case "value_error":
+            return str(about["error"])
+        case "literal_error":
+            options = str(about["expected"]).replace(" or ", ", ").replace("'", "").split(", ")
+            near = _nearest(str(given), options)
+            return f"expected {' or '.join(options)}, got {described(given)}{near}."
+        case "bool_type":
+            return f"expected true or false, got {described(given)}."
+        case "int_type" | "greater_than_equal":
+            return f"expected a whole number of at least 1, got {described(given)}."
+        case "string_type" | "string_too_short":
+            return f"expected a name, got {described(given) if given != '' else 'nothing'}."
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return f"expected keys and values, got {described(given)}."
+        case "tuple_type" | "list_type":
+            return f"expected a list, got {described(given)}. Begin each item with '- '."
+        case _:
+            return f"{error['msg']}, got {described(given)}."
+
+
+def _no_key(key: str, known: Sequence[str]) -> str:
+    return f"no such key{_nearest(key, known)}. Known: {', '.join(known)}."
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    found = get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"; nearest: {found[0]}" if found else ""
+
+
+def _known(model: type[Section], loc: Path_) -> list[str]:
+    """The keys that may stand at a place."""
+    from ragauge.data.config.section import Section
+
+    for part in loc:
+        if isinstance(part, int) or part not in model.model_fields:
+            continue
+        inside = _inside(model.model_fields[part].annotation)
+        model = next((one for one in inside if isinstance(one, type) and issubclass(one, Section)), model)
+    return list(model.model_fields)
+
+
+def _inside(annotation: Any) -> list[Any]:
+    """A type and all types in it."""
+    return [annotation, *(one for part in get_args(annotation) for one in _inside(part))]
+
+
+def _line(tree: Any, loc: Path_) -> int | None:
+    """The line of the deepest part of a place that is in the file."""
+    from ragauge.data.config.section import Listed, Mapped
+
+    line = getattr(tree, "line", 1 if tree is None else None)
+    for part in loc:
+        lines: Any = tree.lines if isinstance(tree, Mapped | Listed) else {}
+        try:
+            line, tree = lines[part], tree[part]
+        except (KeyError, IndexError, TypeError):
+            break
+    return line
+
+
+def _without(tree: Any, places: Sequence[Path_]) -> Any:
+    """The tree without what is at some places; of a list, without the whole item that a place lies in."""
+    from ragauge.data.config.section import Listed, Mapped
+
+    here = {place[0] for place in places if place and (len(place) == 1 or isinstance(place[0], int))}
+    deeper = {part: [place[1:] for place in places if len(place) > 1 and place[0] == part] for part in
+              {place[0] for place in places if place}}     # fmt: skip
+    if isinstance(tree, Mapping):
+        items = {key: _without(value, deeper.get(key, [])) for key, value in tree.items() if key not in here}
+        return Mapped(items, tree.lines, tree.line) if isinstance(tree, Mapped) else items
+    if isinstance(tree, list):
+        kept = [(n, value) for n, value in enumerate(tree) if n not in here]
+        values = [value for _, value in kept]
+        return Listed(values, [tree.lines[n] for n, _ in kept], tree.line) if isinstance(tree, Listed) else values
+    return tree

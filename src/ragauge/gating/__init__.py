@@ -1,0 +1,1 @@
+"""Rules, and whether a run meets them."""

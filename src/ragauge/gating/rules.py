@@ -1,0 +1,273 @@
+"""The rules of a gate, understood: metrics found in the catalogue, every condition one that can fail and can pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Literal
+
+from ragauge.errors import ConfigError, DataError, UsageError
+from ragauge.metrics.base import Metric
+
+if TYPE_CHECKING:
+    from ragauge.data.config.gate import Drop, GateSection, RuleSection
+    from ragauge.data.config.reading import ConfigFile
+
+Kind = Literal["max_drop", "min", "max"]
+Statistic = Literal["mean", "p50", "p95", "p99"]
+OnFail = Literal["block", "warn"]
+OF_METRIC = ("decide", "segments", "segments_need_data", "min_n", "statistic", "max_drop")     # not for must_pass
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One thing that a mean has to meet.
+
+    Attributes:
+        rule: place of the rule in the file, from 1.
+        line: of the rule; None outside a file.
+        metric: whose mean.
+        kind: max_drop, min or max.
+        amount: the limit; of max_drop a share of the baseline's mean where `relative`, else in the metric's unit.
+        relative: see `amount`.
+        text: the limit as written.
+        statistic: of what the limit is: mean, or a quantile.
+        decide: by the whole interval or by the estimate alone.
+        on_fail: block or warn.
+        segments: columns to look into; None = all that are declared.
+        segments_need_data: whether a segment without enough data holds the gate up.
+        tag: only examples with it; "" = all.
+        min_n: fewest examples to decide on.
+    """
+
+    rule: int
+    line: int | None
+    metric: Metric
+    kind: Kind
+    amount: float
+    relative: bool
+    text: str
+    statistic: Statistic
+    decide: Literal["interval", "point"]
+    on_fail: OnFail
+    segments: tuple[str, ...] | None
+    segments_need_data: bool
+    tag: str
+    min_n: int
+
+
+@dataclass(frozen=True, slots=True)
+class MustPass:
+    """Every example with a tag must pass: it did not fail, or its score of a metric reaches a level.
+
+    Attributes:
+        rule: place of the rule in the file, from 1.
+        line: of the rule; None outside a file.
+        tag: of the examples.
+        on_fail: block or warn.
+        metric: whose score decides; None = whether the example failed.
+        min: least score.
+        max: greatest score.
+    """
+
+    rule: int
+    line: int | None
+    tag: str
+    on_fail: OnFail
+    metric: Metric | None = None
+    min: float | None = None
+    max: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a gate asks of a run.
+
+    Attributes:
+        source: the file.
+        conditions: on means, in the order of the file.
+        must_pass: on single examples.
+        max_failed: greatest share of examples with failed judge calls.
+        max_failed_line: where that stands; None where it is the default.
+    """
+
+    source: str
+    conditions: tuple[Condition, ...]
+    must_pass: tuple[MustPass, ...]
+    max_failed: float
+    max_failed_line: int | None
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """Every metric that a rule names, each once, in order."""
+        named = [one.metric for one in self.conditions]
+        return tuple(dict.fromkeys([*named, *(one.metric for one in self.must_pass if one.metric is not None)]))
+
+    @property
+    def need_baseline(self) -> bool:
+        """Whether a rule speaks of a baseline."""
+        return any(one.kind == "max_drop" for one in self.conditions)
+
+
+def rules_of(file: ConfigFile) -> Rules:
+    """The rules of a configuration file.
+
+    Raises:
+        ConfigError: mistakes, all of them: those of the file, and metrics, limits and rules that make no sense.
+    """
+    rules, problems = understood(file)
+    if problems:
+        raise ConfigError(problems)
+    return rules
+
+
+def understood(file: ConfigFile) -> tuple[Rules, tuple[DataError, ...]]:
+    """The rules of a configuration file as far as they make sense, and every mistake."""
+    gate = file.config.gate
+    problems = list(file.problems)
+    if gate is None:
+        if not problems:
+            problems.append(file.problem("gate", "is missing: there are no rules. Write gate: and below it rules:.", 1))
+        return Rules(file.name, (), (), 0.0, None), tuple(problems)
+    conditions: list[Condition] = []
+    must_pass: list[MustPass] = []
+    for place, section in enumerate(gate.rules, 1):
+        one = _Rule(file, gate, section, place)
+        (must_pass if section.must_pass else conditions).extend(one.read())  # type: ignore[arg-type]
+        problems += one.problems
+    if not problems:
+        problems += _never_blocks(file, gate)
+    line = gate.line("max_failed") if gate.given("max_failed") else None
+    return Rules(file.name, tuple(conditions), tuple(must_pass), gate.max_failed, line), tuple(problems)
+
+
+def _never_blocks(file: ConfigFile, gate: GateSection) -> Iterator[DataError]:
+    if not gate.rules:
+        yield file.problem("gate.rules", "there is no rule, so the gate can never fail.", gate.line("rules"))
+    elif all(rule.on_fail == "warn" for rule in gate.rules):
+        text = "every rule has on_fail: warn, so the gate can never fail. Leave it out of at least one rule."
+        yield file.problem("gate.rules", text, gate.line("rules"))
+
+
+class _Rule:
+    """Reads one rule and collects what is wrong with it."""
+
+    def __init__(self, file: ConfigFile, gate: GateSection, section: RuleSection, place: int) -> None:
+        self.problems: list[DataError] = []
+        self._file, self._gate, self._rule, self._place = file, gate, section, place
+
+    def read(self) -> list[Condition] | list[MustPass]:
+        """What the rule asks for; nothing where it makes no sense."""
+        metric = self._metric()
+        found = self._must_pass(metric) if self._rule.must_pass else self._conditions(metric)
+        return [] if self.problems else found
+
+    def _wrong(self, key: str, text: str) -> None:
+        name = f"gate.rules[{self._place}]{f'.{key}' if key else ''}"
+        self.problems.append(self._file.problem(name, text, self._rule.line(key)))
+
+    def _metric(self) -> Metric | None:
+        from ragauge.metrics.catalogue import parse
+
+        if self._rule.metric is None:
+            return None
+        try:
+            metric = parse(self._rule.metric)
+            metric.check()
+        except UsageError as error:
+            self._wrong("metric", str(error))
+            return None
+        return metric
+
+    def _must_pass(self, metric: Metric | None) -> list[MustPass]:
+        rule = self._rule
+        if rule.tag is None:
+            self._wrong("must_pass", "needs a tag: {tag: regression, must_pass: true}.")
+        for key in OF_METRIC:
+            if rule.given(key):
+                self._wrong(key, "does not go with must_pass, which looks at every example alone.")
+        if rule.metric is None and (rule.min is not None or rule.max is not None):
+            self._wrong("min" if rule.min is not None else "max", "needs a metric.")
+        if metric is not None:
+            if rule.min is None and rule.max is None:
+                self._wrong("metric", "needs min or max: the score from which an example passes.")
+            for key, level in (("min", rule.min), ("max", rule.max)):
+                if level is not None:
+                    self._possible(metric, key, level, point=True)
+        return [MustPass(self._place, rule.line(), rule.tag or "", rule.on_fail, metric, rule.min, rule.max)]
+
+    def _conditions(self, metric: Metric | None) -> list[Condition]:
+        rule = self._rule
+        limits = [key for key in ("max_drop", "min", "max") if getattr(rule, key) is not None]
+        if rule.metric is None:
+            hint = "add must_pass: true, or a metric with max_drop, min or max."
+            self._wrong("tag" if rule.tag else "", f"the rule asks for nothing: {hint}")
+        elif not limits:
+            self._wrong("", f"the rule sets {rule.metric} no limit: add max_drop, min or max.")
+        if rule.segments == () and rule.segments_need_data:
+            self._wrong("segments_need_data", "has no meaning with segments: none.")
+        if rule.min is not None and rule.max is not None and rule.min > rule.max:
+            self._wrong("min", f"is above max ({rule.min:g} > {rule.max:g}): no run can pass.")
+        if metric is None:
+            return []
+        return [one for key in limits if (one := self._condition(metric, key)) is not None]
+
+    def _condition(self, metric: Metric, key: str) -> Condition | None:
+        rule, gate = self._rule, self._gate
+        statistic = self._statistic(metric, key)
+        if key == "max_drop":
+            assert rule.max_drop is not None  # noqa: S101 - `limits` holds what is given
+            self._drop(metric, rule.max_drop)
+            kind: Kind = "max_drop"
+            amount, relative, text = rule.max_drop.amount, rule.max_drop.relative, rule.max_drop.text
+        else:
+            kind = "min" if key == "min" else "max"
+            amount, relative = float(getattr(rule, key)), False
+            text = f"{amount:g}"
+            self._possible(metric, key, amount, point=rule.decide == "point")
+        need = gate.segments_need_data if rule.segments_need_data is None else rule.segments_need_data
+        return Condition(
+            self._place, rule.line(), metric, kind, amount, relative, text, statistic, rule.decide, rule.on_fail,
+            rule.segments, need, rule.tag or "", gate.min_n if rule.min_n is None else rule.min_n,
+        )     # fmt: skip
+
+    def _statistic(self, metric: Metric, key: str) -> Statistic:
+        given = self._rule.statistic
+        if metric.scale != "amount" or key == "max_drop":
+            if given not in (None, "mean"):
+                why = "a difference is one of means" if key == "max_drop" else f"{metric} is summarised by its mean"
+                self._wrong("statistic", f"{given} cannot be had: {why}.")
+            return "mean"
+        return given or ("p95" if metric.name() == "latency" else "mean")
+
+    def _drop(self, metric: Metric, drop: Drop) -> None:
+        low, high = metric.range
+        if metric.direction == "neither":
+            self._wrong("max_drop", f"{metric} has no better direction. Give it min or max.")
+        elif not drop.relative and drop.amount and not isfinite(high - low):
+            self._wrong("max_drop", f"points are hundredths of a score; {metric} is an amount. Write a share: 10%.")
+        elif drop.relative and metric.direction == "higher" and low >= 0 and drop.amount >= 1:
+            self._wrong("max_drop", f"{drop.text} of the baseline can never be lost: the rule can never fail.")
+        elif drop.relative and low < 0:
+            self._wrong("max_drop", f"{metric} may be negative, so a share of it means nothing. Write 3 points.")
+        elif not drop.relative and drop.amount >= high - low:
+            width = f"{100 * (high - low):g} points"
+            self._wrong("max_drop", f"{drop.text} is the whole range of {metric} ({width}): the rule can never fail.")
+
+    def _possible(self, metric: Metric, key: str, level: float, *, point: bool) -> None:
+        """Refuses a level that every run, or no run, can meet."""
+        low, high = metric.range
+        least = key == "min"
+        if metric.direction == ("lower" if least else "higher"):
+            other = "max" if least else "min"
+            self._wrong(key, f"{metric} is better when it is {metric.direction}. Write {other}: {level:g}.")
+        elif level <= low if least else level >= high:
+            end = low if least else high
+            self._wrong(key, f"{metric} is never {'below' if least else 'above'} {end:g}: the rule can never fail.")
+        elif level > high if least else level < low:
+            end = high if least else low
+            self._wrong(key, f"{metric} is never {'above' if least else 'below'} {end:g}: no run can pass.")
+        elif not point and (level == high if least else level == low):
+            how = "no interval lies there as a whole, so no run can pass. Write decide: point, or another level."
+            self._wrong(key, f"{level:g} is the end of the range of {metric}: {how}")
