@@ -187,7 +187,7 @@ def test_kill_pays_once(questions: Path, tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     with FaultyServer(latency=0.05) as server:
         words = [sys.executable, "-m", "ragauge", "testset", "prepare", str(questions), "-o", "ready.jsonl", "-q",
-                 "--judge", spec(server), "--concurrency", "4"]  # fmt: skip
+                 "--judge", spec(server), "--concurrency", "4", "--max-concurrency", "4"]  # fmt: skip
         process = subprocess.Popen(words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
         while process.poll() is None and len(server.requests) < 20:
             time.sleep(0.005)

@@ -15,7 +15,8 @@ EVALUATE = """
 import sys
 import ragauge as rg
 from tests.engine.model_rows import METRICS, rows
-rg.evaluate(rows(int(sys.argv[1])), judge=sys.argv[2], metrics=METRICS, store=sys.argv[3], name="m", concurrency=16)
+rg.evaluate(rows(int(sys.argv[1])), judge=sys.argv[2], metrics=METRICS, store=sys.argv[3], name="m", concurrency=16,
+            max_concurrency=16)
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Literal
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.fake_clock import run
 
-from ragauge.llm.limiter import LONGEST_PAUSE, Limiter
+from ragauge.llm.limiter import LONGEST_PAUSE, Limiter, ceiling
 
 
 def now() -> float:
@@ -69,7 +70,7 @@ def test_falls_again_in_the_next_window() -> None:
     assert run(main()) == [4, 2, 1, 1, 1]
 
 
-def test_rises_by_one_a_window_and_never_beyond_what_the_user_allowed() -> None:
+def test_rises_by_one_a_window_and_without_a_ceiling_never_beyond_the_start() -> None:
     """From 2, two successes allow a third, three more a fourth; at the bound it stays."""
 
     async def main() -> list[int]:
@@ -81,6 +82,68 @@ def test_rises_by_one_a_window_and_never_beyond_what_the_user_allowed() -> None:
         return found
 
     assert run(main()) == [2, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4]
+
+
+async def busy(limiter: Limiter, calls: int, seconds: Callable[[Limiter], float]) -> list[int]:
+    """So many calls, all waiting at once; what was allowed after each."""
+    found: list[int] = []
+
+    async def one() -> None:
+        async with limiter.slot():
+            began = now()
+            await asyncio.sleep(seconds(limiter))
+            limiter.succeeded(began)
+            found.append(limiter.allowed)
+
+    await asyncio.gather(*[one() for _ in range(calls)])
+    return found
+
+
+def test_rises_beyond_the_start_while_nothing_is_refused() -> None:
+    """A place that bears all is asked 2, then 3, 4 … at a time, one more a window, up to the ceiling and no further."""
+    found = run(busy(Limiter(2, 5), 40, lambda _: 1.0))
+    # windows of 2, 3 and 4 successes: 2 + 3 + 4 = 9 calls until 5 are allowed
+    assert found[:9] == [2, 3, 3, 3, 4, 4, 4, 4, 5]
+    assert set(found[9:]) == {5}
+
+
+def test_does_not_rise_where_answers_take_longer() -> None:
+    """A server that queues what it cannot do at once (one that answers two a second) is not asked ever more."""
+    found = run(busy(Limiter(2, 8), 80, lambda limiter: limiter.running / 2))
+    assert max(found) == 3     # a call takes 0.75 s on average in the first window, 1.4 s and more at three
+    assert found[-1] in (2, 3)
+
+
+def test_a_refusal_ends_the_rise_for_good() -> None:
+    """After one 429 the start is the bound again, however many calls succeed."""
+
+    async def main() -> list[int]:
+        limiter = Limiter(4, 16)
+        before = await busy(limiter, 40, lambda _: 1.0)
+        await call(limiter, 0.1, 0.1)
+        return [max(before), *await busy(limiter, 200, lambda _: 1.0)]
+
+    before, *after = run(main())
+    assert before > 4
+    assert after[-1] == 4
+    assert max(after) <= before // 2
+
+
+def test_no_more_is_allowed_than_is_asked_for() -> None:
+    """One call after another never raises what is allowed beyond the start: nothing shows that more would be borne."""
+
+    async def main() -> int:
+        limiter = Limiter(2, 8)
+        for _ in range(50):
+            await call(limiter, 0.1)
+        return limiter.allowed
+
+    assert run(main()) == 2
+
+
+def test_one_at_a_time_stays_one_at_a_time() -> None:
+    """A start of 1 has no room to rise; others have four times as many, at most 256, and never less than the start."""
+    assert [ceiling(start) for start in (1, 2, 16, 64, 100, 400)] == [1, 8, 64, 256, 256, 400]
 
 
 def test_successes_from_before_a_fall_do_not_count() -> None:

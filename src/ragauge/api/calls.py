@@ -14,6 +14,7 @@ class CallOptions(TypedDict, total=False):
     """The fields of `Calls` as keyword arguments of a verb; any of them may be left out."""
 
     concurrency: int
+    max_concurrency: int | None
     max_cost: float | None
     timeout: float
 
@@ -23,12 +24,15 @@ class Calls:
     """How models are called.
 
     Attributes:
-        concurrency: calls in flight to one model, at most.
+        concurrency: calls in flight to one model to begin with. It falls by half when the provider says that it is too
+            many, and rises by one at a time where it never does and answers take no longer; 1 stays 1.
+        max_concurrency: how far it may rise; None = four times the start, at most 256.
         max_cost: US dollars that may be spent now, never exceeded; what is left is pending. None = no bound.
         timeout: seconds for one call.
     """
 
     concurrency: int = 16
+    max_concurrency: int | None = None
     max_cost: float | None = None
     timeout: float = 120.0
 
@@ -50,7 +54,10 @@ class Calls:
         """
         from ragauge.engine.models import calling_of
 
-        return calling_of(*judges, concurrency=self.concurrency, max_cost=self.max_cost, timeout=self.timeout)
+        return calling_of(
+            *judges, concurrency=self.concurrency, most=self.max_concurrency, max_cost=self.max_cost,
+            timeout=self.timeout,
+        )     # fmt: skip
 
 
 USUAL = Calls()

@@ -76,7 +76,7 @@ async def evaluate_async(
         variant: which passages the answers rest on: "own", "oracle" (labelled), "closed_book" (none) or "replayed".
         traffic: the responses are production traffic, not an eval set's.
         progress: called with what is done, the rate and the time left.
-        calls: concurrency, max_cost and timeout of calls to a model, as in `Calls`.
+        calls: concurrency, max_concurrency, max_cost and timeout of calls to a model, as in `Calls`.
 
     Returns:
         The scorecard: shows itself in a notebook; `card["recall@5"]`, `card.failures`, `card.save("report.html")`.

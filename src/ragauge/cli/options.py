@@ -41,7 +41,17 @@ Filter = Annotated[str, typer.Option("--filter", help="Only these: type=multi_ho
 Workers = Annotated[int | None, typer.Option(min=1, help="Processes; all cores by default.")]
 CALLS = "Calls to a model"
 Concurrency = Annotated[
-    int, typer.Option("--concurrency", min=1, rich_help_panel=CALLS, help="Calls to a model in flight, at most.")
+    int,
+    typer.Option(
+        "--concurrency", min=1, rich_help_panel=CALLS,
+        help="Calls to a model in flight to begin with; follows what the provider bears. 1 stays 1.",
+    ),
+]
+MaxConcurrency = Annotated[
+    int | None,
+    typer.Option(
+        "--max-concurrency", min=1, rich_help_panel=CALLS, help="How far it may rise; 4 times the start by default."
+    ),
 ]
 MaxCost = Annotated[
     float | None,
@@ -51,7 +61,9 @@ Timeout = Annotated[
     float, typer.Option("--timeout", min=0.1, rich_help_panel=CALLS, help="Seconds for one call to a model.")
 ]
 GROUPS: Mapping[type[Any], Mapping[str, Any]] = {
-    Calls: {"concurrency": Concurrency, "max_cost": MaxCost, "timeout": Timeout},
+    Calls: {
+        "concurrency": Concurrency, "max_concurrency": MaxConcurrency, "max_cost": MaxCost, "timeout": Timeout,
+    },
 }
 Name = Annotated[str, typer.Option("--name", help="What to call the run; the file's name by default.")]
 Segments = Annotated[str, typer.Option("--segments", help="Columns of the file to report by.")]
@@ -64,7 +76,9 @@ Outputs = Annotated[
 Index = Annotated[
     str, typer.Option("--index", help="What is in the index: a file of document ids, a corpus.jsonl, a table.")
 ]
-Baseline = Annotated[str, typer.Option("--baseline", help="A stored run to hold this one against: id, name or latest.")]
+Baseline = Annotated[
+    str, typer.Option("--baseline", help="Hold the run against this one: a baseline's name, or a run's id or name.")
+]
 Variant = Annotated[
     str, typer.Option("--variant", help="Passages that the answers rest on: own, oracle, closed_book or replayed.")
 ]

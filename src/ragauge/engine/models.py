@@ -20,7 +20,7 @@ from ragauge.engine.pool import Timed
 from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge
 from ragauge.llm.build import build_model
-from ragauge.llm.limiter import Limiter
+from ragauge.llm.limiter import Limiter, ceiling
 from ragauge.llm.model import ChatModel
 from ragauge.llm.prices import price
 from ragauge.store.open import Store
@@ -76,15 +76,17 @@ class Calling:
 
     Attributes:
         build: makes a model from its name, once.
-        concurrency: calls in flight to one model at one place, at most.
+        concurrency: calls in flight to one model at one place to begin with; see `llm.limiter`.
         budget: what may be spent.
         patience: how long a call may take.
+        most: calls in flight that it may rise to; None = `ceiling` of the start.
     """
 
     build: Callable[[ModelName], ChatModel]
     budget: Budget
     concurrency: int = 16
     patience: Patience = field(default_factory=Patience)
+    most: int | None = None
     _models: dict[ModelName, ChatModel] = field(default_factory=dict)
     _limiters: dict[tuple[str, str, str], Limiter] = field(default_factory=dict)
 
@@ -98,7 +100,7 @@ class Calling:
         """What bounds calls to a model, shared by all who call it."""
         place = (name.provider, name.endpoint, name.model)
         if place not in self._limiters:
-            self._limiters[place] = Limiter(self.concurrency)
+            self._limiters[place] = Limiter(self.concurrency, self.most or ceiling(self.concurrency))
         return self._limiters[place]
 
     @property
@@ -113,13 +115,18 @@ class Calling:
 
 
 def calling_of(
-    *judges: Judge | None, concurrency: int = 16, max_cost: float | None = None, timeout: float = 120.0
+    *judges: Judge | None,
+    concurrency: int = 16,
+    most: int | None = None,
+    max_cost: float | None = None,
+    timeout: float = 120.0,
 ) -> Calling | None:
     """How the models of judges are called, what may be spent among them all; None where no judge asks a model.
 
     Args:
         judges: who judges.
-        concurrency: calls in flight to one model at one place, at most.
+        concurrency: calls in flight to one model at one place to begin with; see `llm.limiter`.
+        most: calls in flight that it may rise to; None = four times as many, at most 256.
         max_cost: US dollars that may be spent now; None = no bound.
         timeout: seconds for one call.
 
@@ -131,13 +138,15 @@ def calling_of(
         raise UsageError(
             f"concurrency, timeout and max_cost must be above 0, got {concurrency}, {timeout:g}, {max_cost}."
         )
+    if most is not None and most < concurrency:
+        raise UsageError(f"max_concurrency must be at least the concurrency {concurrency}, got {most}.")
     names = [name for judge in judges if asks_models(judge) for name in judge.models()]
     if not names:
         return None
     budget = Budget(max_cost, price)
     for name in names:
         budget.check(name)
-    return Calling(build_model, budget, concurrency, Patience(call=timeout))
+    return Calling(build_model, budget, concurrency, Patience(call=timeout), most)
 
 
 def counts_of(caller: Caller, calling: Calling) -> CallCounts:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple, Protocol, TypeGuard
 
 from ragauge.data.ask import Ask, Reply, reply_key
 from ragauge.data.example import Example
-from ragauge.engine.budget import BudgetReached
 from ragauge.engine.caller import Caller, Purpose
 from ragauge.engine.estimate import Estimate
-from ragauge.engine.execute import TICK, Progress
+from ragauge.engine.execute import Progress
 from ragauge.engine.ledger import Ledger
+from ragauge.engine.many import Many
 from ragauge.engine.models import AsksModels, CallCounts, Calling, asks_models, counts_of
 from ragauge.judging.inputs import reference_claims
 from ragauge.judging.judge import Judge
 from ragauge.judging.model.prepare import Prepared
 from ragauge.llm.prices import price
 from ragauge.store.open import Store
-
-AHEAD = 2     # examples in work for each call that may be in flight
 
 
 class Prepares(AsksModels, Protocol):
@@ -117,7 +114,15 @@ async def prepare_examples(
     """
     ledger = Ledger(store)
     caller = Caller(ledger, calling.model, calling.limiter, calling.budget, calling.patience)
-    work = _Work(list(lacking(examples)), judge, caller, calling, progress)
+    todo, purpose = list(lacking(examples)), Purpose(judge_id=judge.judge_id)
+
+    async def answer(asks: Sequence[Ask]) -> list[Reply]:
+        return await caller.answer([(judge.model_of(ask), ask) for ask in asks], purpose)
+
+    work = Many(
+        [partial(judge.prepare, one.example.query, _reference(one.example)) for one in todo], answer,
+        calling.concurrency, progress, lambda: counts_of(caller, calling),
+    )     # fmt: skip
     try:
         await work.run()
     finally:
@@ -128,7 +133,8 @@ async def prepare_examples(
             await calling.close()
     found = list(examples)
     failed = {}
-    for place, prepared in work.found.items():
+    for n, prepared in work.found.items():
+        place = todo[n].place
         example = found[place]
         if prepared.aspects is None:
             failed[example.query_id] = prepared.reason
@@ -138,69 +144,8 @@ async def prepare_examples(
             example, reference_claims=claims or example.reference_claims, aspects=example.aspects or prepared.aspects
         )
     done = len(work.found) - len(failed)
-    there = len(examples) - len(work.todo)
+    there = len(examples) - len(todo)
     return PreparedSet(tuple(found), done, there, failed, work.stopped, counts_of(caller, calling))
-
-
-@dataclass
-class _Work:
-    """The examples on their way."""
-
-    todo: list[Todo]
-    judge: Prepares
-    caller: Caller
-    calling: Calling
-    progress: Callable[[Progress], None] | None
-    found: dict[int, Prepared] = field(default_factory=dict)
-    stopped: str = ""
-    started: float = field(default_factory=time.perf_counter)
-
-    async def run(self) -> None:
-        """Works on as many examples at a time as there may be calls in flight, and some more."""
-        queue = iter(self.todo)
-
-        async def work() -> None:
-            for todo in queue:
-                self.found[todo.place] = await self._one(todo.example)
-                self._tell()
-
-        workers = min(len(self.todo), AHEAD * self.calling.concurrency)
-        tasks = [asyncio.create_task(work()) for _ in range(workers)]
-        ticking = asyncio.create_task(self._tick())
-        try:
-            await asyncio.gather(*tasks)
-        except BudgetReached as end:
-            self.stopped = str(end)
-        finally:
-            for task in (ticking, *tasks):
-                task.cancel()
-            await asyncio.gather(ticking, *tasks, return_exceptions=True)
-        self._tell()
-
-    async def _one(self, example: Example) -> Prepared:
-        asking = self.judge.prepare(example.query, _reference(example))
-        purpose = Purpose(judge_id=self.judge.judge_id)
-        try:
-            asks = next(asking)
-            while True:
-                asks = asking.send(await self.caller.answer([(self.judge.model_of(a), a) for a in asks], purpose))
-        except StopIteration as done:
-            prepared: Prepared = done.value
-            return prepared
-
-    async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(TICK)
-            self._tell()
-
-    def _tell(self) -> None:
-        if self.progress is None:
-            return
-        seconds, done = time.perf_counter() - self.started, len(self.found)
-        rate = done / max(seconds, 1e-9)
-        left = (len(self.todo) - done) / rate if done else None
-        counts = counts_of(self.caller, self.calling)
-        self.progress(Progress(done, len(self.todo), rate, left, done, counts.reused, counts, seconds))
 
 
 def _reference(example: Example) -> str:

@@ -7,32 +7,54 @@ import random
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from math import inf
 
 LEAST = 1
+RISE, HIGHEST = 4, 256     # how far a start may be exceeded: so many times, and never beyond
+SLOWER = 1.5     # times the quickest window: the place only queues what more calls ask
 PAUSE, LONGEST_PAUSE = 1.0, 60.0     # seconds without new calls after a 429 that names no time
 LEAST_PAUSE = 0.05     # after one that names a time, even "at once"; doubled likewise
+
+
+def ceiling(start: int) -> int:
+    """How many calls a start may grow to: four times as many, at most 256; one at a time stays one at a time.
+
+    >>> ceiling(1), ceiling(16), ceiling(100), ceiling(500)
+    (1, 64, 256, 500)
+    """
+    return start if start == 1 else max(start, min(RISE * start, HIGHEST))
 
 
 class Limiter:
     """Concurrency that falls by half when a place says "too many", and rises by one a window of successes.
 
-    It never exceeds what the user allowed, and is shared by everything that calls the same place. A 429 pauses all new
-    calls: as long as it asks (Retry-After), else one second, doubled with each further one. Calls that were already
-    under way when it fell neither make it fall again nor let it rise. What became of a call is told before its slot is
-    given back: else the next one would slip into the pause.
+    It starts at what the user said, and is shared by everything that calls the same place. Beyond the start it rises
+    only as long as no 429 ever came and answers take no longer for it: a server that queues gains nothing. A 429 pauses
+    all new calls: as long as it asks (Retry-After), else one second, doubled with each further one. Calls that were
+    already under way when it fell neither make it fall again nor let it rise. What became of a call is told before its
+    slot is given back: else the next one would slip into the pause.
 
     Attributes:
-        most: what the user allowed.
+        start: what the user said.
+        most: how far it may rise; the start, after a 429.
         allowed: what is allowed now.
         running: calls under way.
     """
 
-    def __init__(self, most: int) -> None:
-        self.most = max(LEAST, most)
-        self.allowed = self.most
+    def __init__(self, start: int, most: int | None = None) -> None:
+        """A limiter.
+
+        Args:
+            start: calls at once to begin with.
+            most: calls at once that it may rise to; None = the start.
+        """
+        self.start = max(LEAST, start)
+        self.most = max(self.start, most or 0)
+        self.allowed = self.start
         self.running = 0
         self.falls = 0
         self._good = 0
+        self._seconds, self._quickest = 0.0, inf     # of this window's calls; a call's mean in the quickest window
         self._strikes = 0
         self._fell_at = -1.0
         self._until = 0.0
@@ -50,22 +72,36 @@ class Limiter:
             self._wake()
 
     def succeeded(self, began: float) -> None:
-        """A call that began at this moment was answered; after as many as are allowed at once, one more is allowed."""
+        """A call that began at this moment was answered; a window is as many of them as are allowed at once."""
         if began < self._fell_at:
             return
         self._strikes = 0
         self._good += 1
-        if self._good >= self.allowed and self.allowed < self.most:
+        self._seconds += _now() - began
+        if self._good >= self.allowed:
+            self._window(self._seconds / self._good)
+            self._good, self._seconds = 0, 0.0
+
+    def _window(self, mean: float) -> None:
+        """A window of successes is full, a call of which took so many seconds on average."""
+        self._quickest = min(self._quickest, mean)
+        if self.allowed > self.start and mean > SLOWER * self._quickest:
+            self.allowed -= 1
+        elif self.allowed < (self.start if mean > SLOWER * self._quickest or not self._full() else self.most):
             self.allowed += 1
-            self._good = 0
             self._wake()
+
+    def _full(self) -> bool:
+        """Whether more calls would be made if more were allowed."""
+        return self.running >= self.allowed
 
     def refused(self, began: float, retry_after: float | None) -> None:
         """A call that began at this moment met "too many": fall, and wait."""
         now = _now()
         if began >= self._fell_at:
             self.allowed = max(LEAST, self.allowed // 2)
-            self._fell_at, self._good = now, 0
+            self.most = self.start
+            self._fell_at, self._good, self._seconds = now, 0, 0.0
             self.falls += 1
             self._strikes += 1
         doubled = 2 ** min(max(self._strikes - 1, 0), 6)

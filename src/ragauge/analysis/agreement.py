@@ -1,0 +1,206 @@
+"""How far a judge's labels agree with people's: counts, accuracy, Cohen's kappa, each with its interval.
+
+Labels that share a cluster (claims of one answer) are not independent; every interval takes that into account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from ragauge.stats.intervals import mean_interval, normal_quantile
+from ragauge.stats.paired import paired_interval
+from ragauge.stats.result import Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Counts = npt.NDArray[np.float64]
+
+LEVEL = 0.95
+Clusters = Sequence[Hashable] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number with its interval; value None where it is not defined, and then why."""
+
+    value: float | None
+    interval: Interval | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How two lists of labels agree.
+
+    Attributes:
+        labels: those in use, in a fixed order.
+        table: counts; a row a human label, a column a judge's.
+        n: pairs.
+        accuracy: share of equal pairs.
+        balanced_accuracy: mean over human labels of the share that the judge finds.
+        kappa: Cohen's, unweighted.
+        found: human label -> share of them that the judge calls the same.
+    """
+
+    labels: tuple[str, ...]
+    table: tuple[tuple[int, ...], ...]
+    n: int
+    accuracy: Figure
+    balanced_accuracy: Figure
+    kappa: Figure
+    found: Mapping[str, Figure] = field(default_factory=dict)
+
+
+def agreement(
+    human: Sequence[str], judge: Sequence[str], labels: Sequence[str], clusters: Clusters = None
+) -> Agreement:
+    """How a judge's labels agree with human ones, item by item.
+
+    Args:
+        human: one label an item.
+        judge: in the same order.
+        labels: every label that may come, in the order of the table.
+        clusters: what items depend on; None = all independent.
+    """
+    known = {label: n for n, label in enumerate(labels)}
+    rows, columns = [known[one] for one in human], [known[one] for one in judge]
+    table = [[0] * len(labels) for _ in labels]
+    for row, column in zip(rows, columns, strict=True):
+        table[row][column] += 1
+    found = {label: _found(label, human, judge, clusters) for label in labels if label in human}
+    return Agreement(
+        tuple(labels), tuple(map(tuple, table)), len(rows), _share(rows, columns, clusters), _balanced(found),
+        kappa(rows, columns, len(labels), clusters), found,
+    )  # fmt: skip
+
+
+def kappa(human: Sequence[int], judge: Sequence[int], n_labels: int, clusters: Clusters = None) -> Figure:
+    """Cohen's kappa, unweighted: agreement beyond what the two would have by chance.
+
+    kappa = (po − pe) / (1 − pe),  po = Σ_k p_kk,  pe = Σ_k r_k c_k
+
+    p  shares of the table;  r, c  its row and column sums
+
+    kappa ± z·sqrt(Σ_g (Σ_{i in g} d_i)²) / n
+    d_i = (1{a = b} − po) / (1 − pe) − (1 − po)(c_a + r_b − 2 pe) / (1 − pe)²,  item i with labels a and b
+
+    n  items;  g  clusters, one an item where there are none: then it is Fleiss, Cohen and Everitt's large-sample
+    interval. Where every d is 0 (all agree) the ends are those of the accuracy's Wilson interval on kappa's scale, so
+    that the width is never 0. Clipped to [−1, 1].
+
+    Undefined when n = 0, or when both use one and the same label only (pe = 1).
+    Source: Cohen (1960); variance: Fleiss, Cohen and Everitt (1969), Psychological Bulletin 72, 323.
+
+    >>> found = kappa([0] * 25 + [1] * 25, [0] * 20 + [1] * 5 + [0] * 10 + [1] * 15, 2)
+    >>> round(found.value, 3), round(found.interval.low, 3), round(found.interval.high, 3)
+    (0.4, 0.149, 0.651)
+    """
+    import numpy as np
+
+    a, b = np.asarray(human, dtype=np.intp), np.asarray(judge, dtype=np.intp)
+    n = a.size
+    if not n:
+        return Figure(None, reason="nothing to compare")
+    r, c = (np.bincount(one, minlength=n_labels) / n for one in (a, b))
+    po, pe = float((a == b).mean()), float((r * c).sum())
+    if pe >= 1 - 1e-12:
+        return Figure(None, reason="both use one label only")
+    value = (po - pe) / (1 - pe)
+    d = ((a == b) - po) / (1 - pe) - (1 - po) * (c[a] + r[b] - 2 * pe) / (1 - pe) ** 2
+    parts = _sums(d, clusters)
+    half = normal_quantile(LEVEL) * sqrt(float((parts**2).sum())) / n
+    if n > 1 and half > 1e-12:
+        return Figure(value, Interval(max(-1.0, value - half), min(1.0, value + half), "Fleiss-Cohen-Everitt", LEVEL))
+    share = _share(human, judge, clusters).interval
+    if share is None:
+        return Figure(value)
+    low, high = ((end - pe) / (1 - pe) for end in (share.low, share.high))
+    return Figure(value, Interval(max(-1.0, low), min(1.0, high), "wilson, on kappa's scale", LEVEL))
+
+
+def fleiss_kappa(counts: Sequence[Sequence[int]]) -> Figure:
+    """Fleiss' kappa of any number of annotators an item, who need not be the same people.
+
+    kappa = (P − E) / (1 − E),  P = mean_i Σ_j n_ij (n_ij − 1) / (n_i (n_i − 1)),  E = Σ_j p_j²
+
+    n_ij  annotators who gave item i label j;  n_i = Σ_j n_ij;  p_j = Σ_i n_ij / Σ_ij n_ij
+
+    Items with one annotator are left out. Undefined when none is left, or all gave one label.
+    Source: Fleiss (1971), Psychological Bulletin 76, 378; with unequal n_i as in Fleiss, Levin and Paik (2003), 18.3.
+
+    >>> round(fleiss_kappa([(3, 0), (2, 1), (0, 3), (1, 2)]).value, 4)
+    0.3333
+    """
+    import numpy as np
+
+    table = np.asarray([row for row in counts if sum(row) > 1], dtype=np.float64)
+    if not len(table):
+        return Figure(None, reason="no item has two annotators")
+    n = table.sum(axis=1)
+    observed = float(((table * (table - 1)).sum(axis=1) / (n * (n - 1))).mean())
+    expected = float(((table.sum(axis=0) / table.sum()) ** 2).sum())
+    if expected >= 1 - 1e-12:
+        return Figure(None, reason="all gave one label")
+    return Figure((observed - expected) / (1 - expected))
+
+
+def difference(
+    human: Sequence[str], new: Sequence[str], base: Sequence[str], clusters: Clusters = None
+) -> Figure:
+    """Accuracy of one judge less that of another on the same items, paired: Σ_i (1{new_i = h_i} − 1{base_i = h_i}) / n.
+
+    The interval is `paired_interval`'s. Undefined when n = 0.
+
+    >>> difference(["a", "b"], ["a", "b"], ["a", "a"]).value
+    0.5
+    """
+    right = [float(one == h) for one, h in zip(new, human, strict=True)]
+    before = [float(one == h) for one, h in zip(base, human, strict=True)]
+    if not right:
+        return Figure(None, reason="nothing to compare")
+    value = (sum(right) - sum(before)) / len(right)
+    return Figure(value, paired_interval(right, before, kind="rate", clusters=clusters, level=LEVEL))
+
+
+def _share(one: Sequence[object], other: Sequence[object], clusters: Clusters) -> Figure:
+    same = [float(a == b) for a, b in zip(one, other, strict=True)]
+    if not same:
+        return Figure(None, reason="nothing to compare")
+    return Figure(sum(same) / len(same), mean_interval(same, kind="rate", clusters=clusters, level=LEVEL))
+
+
+def _found(label: str, human: Sequence[str], judge: Sequence[str], clusters: Clusters) -> Figure:
+    places = [n for n, one in enumerate(human) if one == label]
+    groups = None if clusters is None else [clusters[n] for n in places]
+    return _share([human[n] for n in places], [judge[n] for n in places], groups)
+
+
+def _balanced(found: Mapping[str, Figure]) -> Figure:
+    """Mean of the shares; its interval is put together from theirs (Zou and Donner 2008), so its width is never 0."""
+    if not found:
+        return Figure(None, reason="nothing to compare")
+    values = [figure.value or 0.0 for figure in found.values()]
+    mean = sum(values) / len(values)
+    intervals = [figure.interval for figure in found.values()]
+    if any(one is None for one in intervals):
+        return Figure(mean, reason="a label has fewer than two items")
+    pairs = [(value, one) for value, one in zip(values, intervals, strict=True) if one is not None]
+    down = sqrt(sum((value - one.low) ** 2 for value, one in pairs)) / len(pairs)
+    up = sqrt(sum((one.high - value) ** 2 for value, one in pairs)) / len(pairs)
+    return Figure(mean, Interval(max(0.0, mean - down), min(1.0, mean + up), "from wilson of each label", LEVEL))
+
+
+def _sums(values: Counts, clusters: Clusters) -> Counts:
+    """Sums by cluster."""
+    import numpy as np
+
+    if clusters is None:
+        return values
+    numbers: dict[Hashable, int] = {}
+    groups = [numbers.setdefault(one, len(numbers)) for one in clusters]
+    return np.asarray(np.bincount(groups, weights=values), dtype=np.float64)

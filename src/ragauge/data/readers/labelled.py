@@ -1,0 +1,252 @@
+"""Answers and claims with human labels, from any file of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from ragauge.data.labelled import HumanLabel, Labelled, Part
+from ragauge.data.readers import passages as retrieved
+from ragauge.data.readers.aliases import names_of, snake
+from ragauge.data.readers.rows import Row, Rows
+from ragauge.data.readers.source import rows_of
+from ragauge.data.readers.values import (
+    BadValue,
+    Notes,
+    answer_text,
+    identifier,
+    opened,
+    scalar_text,
+    text,
+    texts,
+)
+from ragauge.errors import UnknownName
+
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "query": tuple(names_of("query")),
+    "passages": (*names_of("passages"), "evidence", "source"),
+    "claims": ("claims",),
+    "claim": ("claim", "statement", "hypothesis"),
+    "answer": tuple(names_of("answer")),
+    "label": ("label", "human_label", "gold_label", "verdict", "annotation", "attribution_label"),
+    "labels": ("labels", "annotations"),
+    "query_id": tuple(names_of("query_id")),
+    "segments": ("segments",),
+}
+WORDS: Mapping[HumanLabel, frozenset[str]] = {
+    "supported": frozenset((
+        "supported", "support", "supports", "fully_supported", "attributable", "entailment", "entailed", "entails",
+        "faithful", "grounded", "consistent", "true", "yes", "1",
+    )),
+    "contradicted": frozenset((
+        "contradicted", "contradiction", "contradicts", "contradictory", "refuted", "refutes", "conflict",
+    )),
+    "not_in_context": frozenset((
+        "not_in_context", "absent", "neutral", "not_enough_info", "nei", "unverifiable", "baseless", "extrapolatory",
+        "not_mentioned",
+    )),
+    "not_supported": frozenset((
+        "not_supported", "unsupported", "partially_supported", "partial", "not_attributable", "unfaithful",
+        "hallucinated", "hallucination", "inconsistent", "false", "no", "0",
+    )),
+}  # fmt: skip
+KNOWN: Mapping[str, HumanLabel] = {word: label for label, words in WORDS.items() for word in words}
+ENDS = (".", "!", "?", "。", "！", "？", "…")
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LabelOptions:
+    """How a labelled file is read.
+
+    Attributes:
+        columns: our field -> the file's column.
+        segments: columns to report by.
+        supported: values of the label that mean supported, all others not; () = the usual words.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    segments: Sequence[str] = ()
+    supported: Collection[str] = ()
+
+
+def read_labelled(source: Any, options: LabelOptions = LabelOptions()) -> Iterator[Labelled]:
+    """The rows of a file with human labels.
+
+    A row has passages, and an `answer` or a `claim` with a `label` (a list, or `labels`: one an annotator), or
+    `claims`: a list of {claim, label}, or of texts with `labels` in the same order.
+
+    Args:
+        source: a path or a table, as for `records`.
+        options: how it is read.
+
+    Raises:
+        DataError: a field that is missing or cannot be read, with its line and the nearest name.
+        UnknownName: a mapping onto a field that does not exist.
+    """
+    for name in options.columns:
+        if name not in FIELDS:
+            raise UnknownName("field", name, FIELDS, "Write FIELD=COLUMN, such as label=verdict.")
+    rows = rows_of(source)
+    reading = _Reading(rows, options, Notes(cells=rows.cells))
+    found = 0
+    for n, row in rows.rows:
+        found += 1
+        yield reading.row(n, row)
+    if not found:
+        raise rows.error("there is no row in it.")
+
+
+class _Reading:
+    """One pass over a labelled file."""
+
+    def __init__(self, rows: Rows, options: LabelOptions, notes: Notes) -> None:
+        self.rows, self.options, self.notes = rows, options, notes
+        self.supported = {_word(one) for one in options.supported}
+
+    def row(self, n: int, row: Row) -> Labelled:
+        """One row."""
+        try:
+            return self._row(n, row)
+        except BadValue as bad:
+            raise self.rows.error(str(bad), n, bad.hint) from None
+
+    def _row(self, n: int, row: Row) -> Labelled:
+        names = self._names(row)
+        if "passages" not in names:
+            raise self._lacks("passages", row, n)
+        given = retrieved.passages(row[names["passages"]], names["passages"], self.notes)
+        if any(passage.text is None for passage in given):
+            raise BadValue(names["passages"], "passages with texts", "an id alone")
+        answer, parts = self._judged(n, row, names)
+        query = text(row[names["query"]], names["query"], self.notes) if "query" in names else ""
+        name = names.get("query_id")
+        return Labelled(
+            f"{self.rows.unit} {n}" if name is None else identifier(row[name], name, self.notes), query,
+            tuple(passage.text or "" for passage in given), answer, parts, self._segments(n, row, names), n,
+        )  # fmt: skip
+
+    def _names(self, row: Row) -> dict[str, str]:
+        """Our field -> the row's column."""
+        there = [column for column, value in row.items() if value is not None]
+        spelled = {snake(column): column for column in reversed(there)}
+        found = {ours: column for ours, column in self.options.columns.items() if column in there}
+        taken = set(self.options.columns.values())
+        for ours, theirs in FIELDS.items():
+            if ours not in self.options.columns:
+                column = next((spelled[one] for one in theirs if one in spelled and spelled[one] not in taken), None)
+                if column is not None:
+                    found[ours] = column
+                    taken.add(column)
+        return found
+
+    def _judged(self, n: int, row: Row, names: Mapping[str, str]) -> tuple[str, tuple[Part, ...]]:
+        """What is judged, and what people said of it."""
+        labelled = names.get("labels") or names.get("label")
+        if "claims" in names:
+            return self._claims(row, names, labelled)
+        what = names.get("claim") or names.get("answer")
+        if what is None:
+            raise self._lacks("answer", row, n)
+        if labelled is None:
+            raise self._lacks("label", row, n)
+        answer = answer_text(row[what], what, self.notes)
+        if not answer.strip():
+            raise BadValue(what, "text that is not blank", row[what])
+        return answer, (Part(0, len(answer), self._labels(row[labelled], labelled)),)
+
+    def _claims(self, row: Row, names: Mapping[str, str], labelled: str | None) -> tuple[str, tuple[Part, ...]]:
+        name = names["claims"]
+        value = opened(row[name], name, self.notes)
+        pairs: list[tuple[Any, Any]] = []
+        if isinstance(value, list | tuple) and value and all(isinstance(one, Mapping) for one in value):
+            for place, one in enumerate(value):
+                keys = self._names(one)
+                what = keys.get("claim") or keys.get("answer") or _text(one)
+                label = keys.get("labels") or keys.get("label")
+                if what is None or label is None:
+                    raise BadValue(f"{name}[{place}]", "an object with claim and label", one)
+                pairs.append((one[what], one[label]))
+        elif labelled is not None:
+            said = opened(row[labelled], labelled, self.notes)
+            found = texts(value, name, self.notes)
+            if not isinstance(said, list | tuple) or len(said) != len(found):
+                raise BadValue(labelled, f"a list of {len(found)} labels, one a claim of {name}", said)
+            pairs = list(zip(found, said, strict=True))
+        if not pairs:
+            raise BadValue(name, "a list of objects with claim and label, or of texts with labels beside it", value)
+        return self._joined(pairs, name)
+
+    def _joined(self, pairs: Sequence[tuple[Any, Any]], name: str) -> tuple[str, tuple[Part, ...]]:
+        """The claims as one text, one a line, and where each stands in it."""
+        answer, parts = "", []
+        for place, (claim, label) in enumerate(pairs):
+            where = f"{name}[{place}]"
+            said = " ".join(text(claim, where, self.notes).split())
+            if not said:
+                raise BadValue(where, "a claim that is not blank", claim)
+            said += "" if said.endswith(ENDS) else "."
+            answer += "\n" if answer else ""
+            parts.append(Part(len(answer), len(answer) + len(said), self._labels(label, f"label of {where}")))
+            answer += said
+        return answer, tuple(parts)
+
+    def _labels(self, value: Any, name: str) -> tuple[HumanLabel, ...]:
+        value = opened(value, name, self.notes)
+        several = list(value) if isinstance(value, list | tuple) else [value]
+        found = tuple(self._label(one, name) for one in several if one is not None)
+        if not found:
+            raise BadValue(name, "a label, or a list of them, one an annotator", value)
+        return found
+
+    def _label(self, value: Any, name: str) -> HumanLabel:
+        said = _word(value) if isinstance(value, str | bool | int | float) else ""
+        if self.supported:
+            return "supported" if said in self.supported else "not_supported"
+        if said not in KNOWN:
+            near = get_close_matches(said, KNOWN, n=1)
+            hint = f"Nearest: {near[0]}. " if near else ""
+            raise BadValue(
+                name, "supported, contradicted, not_in_context, true or false, 1 or 0", value,
+                f"{hint}Say which values mean supported: --supported VALUE,VALUE.",
+            )  # fmt: skip
+        return KNOWN[said]
+
+    def _segments(self, n: int, row: Row, names: Mapping[str, str]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        if "segments" in names:
+            value = opened(row[names["segments"]], names["segments"], self.notes)
+            if not isinstance(value, Mapping):
+                raise BadValue(names["segments"], "an object of column and value", value)
+            found = {str(key): scalar_text(one, str(key), self.notes) for key, one in value.items() if one is not None}
+        for column in self.options.segments:
+            if column not in row:
+                raise self._lacks(column, row, n, "segments")
+            if row[column] is not None:
+                found[column] = scalar_text(row[column], column, self.notes)
+        return found
+
+    def _lacks(self, name: str, row: Row, n: int, option: str = "") -> Exception:
+        columns = [column for column, value in row.items() if value is not None] or list(row)
+        wanted = FIELDS.get(name, (name,))
+        near: Callable[[str], list[str]] = lambda one: get_close_matches(one, columns, n=1, cutoff=0.6)  # noqa: E731
+        nearest = next((found[0] for one in wanted if (found := near(one))), "")
+        seen = f"found: {', '.join(columns[:SHOWN])}" + (f"; nearest: {nearest}" if nearest else "")
+        hint = f"Use --segments {nearest or 'COLUMN'}." if option else f"Use --map {name}={nearest or 'COLUMN'}."
+        either = " or 'claim'" if name == "answer" else ""
+        return self.rows.error(f"no field {name!r}{either} ({seen}).", n, hint)
+
+
+def _text(one: Mapping[str, Any]) -> str | None:
+    return "text" if isinstance(one.get("text"), str) else None
+
+
+def _word(value: object) -> str:
+    """A label as the tables here spell it: "Not attributable" -> not_attributable, 1.0 -> 1.
+
+    >>> _word(" Not attributable"), _word(1.0), _word(True)
+    ('not_attributable', '1', 'true')
+    """
+    return snake(str(value)).removesuffix(".0").strip("._")
