@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from ragauge.errors import UsageError
 from ragauge.stats import intervals
 from ragauge.stats.intervals import (
-    bootstrap,
     clustered_t,
     mean_interval,
     normal_quantile,
@@ -80,29 +79,6 @@ def test_least_number_for_a_quantile(q: float, least: int) -> None:
     assert order_statistics(range(least - 1), q) is None
 
 
-def test_bootstrap_is_near_scipy() -> None:
-    """The percentile bootstrap of mean and median agrees with SciPy's up to resampling noise."""
-    x = np.random.default_rng(5).exponential(1, 80)
-    for statistic in (np.mean, np.median):
-        theirs = scipy.stats.bootstrap(
-            (x,), statistic, method="percentile", n_resamples=9_999, rng=np.random.default_rng(1)
-        ).confidence_interval
-        ours = bootstrap(x, lambda s, of=statistic: of(s, axis=1), resamples=9_999)    # type: ignore[misc]
-        assert ends(ours) == pytest.approx((theirs.low, theirs.high), abs=0.03)
-
-
-def test_bootstrap_is_seeded_and_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same seed gives the same interval, another seed another; rows of pairs stay together in a ratio."""
-    x = np.random.default_rng(0).normal(0, 1, 30)
-    assert bootstrap(x, resamples=500) == bootstrap(x, resamples=500)
-    assert bootstrap(x, resamples=500) != bootstrap(x, resamples=500, seed=1)
-    whole = bootstrap(x, resamples=500)
-    monkeypatch.setattr(intervals, "CELLS", 30 * 7)
-    assert ends(bootstrap(x, resamples=500)) == pytest.approx(ends(whole), abs=0.08)
-    pairs = np.array([[1, 2], [2, 4], [3, 6]])     # 1/2 in every row, so the ratio of sums is 1/2 in every sample
-    assert ends(bootstrap(pairs, lambda s: s[:, :, 0].sum(1) / s[:, :, 1].sum(1), resamples=200)) == (0.5, 0.5)
-
-
 def test_weighted_t_by_hand() -> None:
     """Weights enter the mean, the variance and the degrees of freedom."""
     # m = (1·0 + 1·1 + 2·2)/4 = 1.25; deviations −1.25, −0.25, 0.75, weighted −1.25, −0.25, 1.5
@@ -145,7 +121,6 @@ def test_too_few_values_have_no_interval(kind: Any) -> None:
     for values in ([], [1.0]):
         assert mean_interval(values, kind=kind, bounds=(0, 1)) is None
         assert student_t(values) is None
-        assert bootstrap(values) is None
     assert mean_interval([0.0, 1.0], kind=kind, weights=[1.0, 0.0], bounds=(0, 1)) is None
     assert mean_interval([0.0, 1.0, 1.0], kind=kind, clusters=["a"] * 3, bounds=(0, 1)) is None
     assert clustered_t([0.0, 1.0], ["a", "a"]) is None
@@ -343,12 +318,3 @@ def test_coverage_of_quantiles(q: float, n: int) -> None:
         low, high = ends(order_statistics(generator.lognormal(0, 1, n), q))
         hit += low <= truth <= high
     assert 0.94 <= hit / 2_000 <= 0.99
-
-
-def test_coverage_of_the_bootstrap() -> None:
-    """The percentile bootstrap of a mean, n = 40, covers between 91 and 96.5 %: slightly narrow, as documented."""
-    generator, hit = np.random.default_rng(4), 0
-    for seed in range(600):
-        low, high = ends(bootstrap(generator.normal(3, 2, 40), resamples=399, seed=seed))
-        hit += low <= 3 <= high
-    assert 0.91 <= hit / 600 <= 0.965

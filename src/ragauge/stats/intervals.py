@@ -6,10 +6,9 @@ values never give a standard error of 0. `mean_interval` chooses the method; the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from math import inf, isfinite, sqrt
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ragauge.errors import UsageError
 from ragauge.stats.result import Interval
@@ -24,11 +23,8 @@ from ragauge.stats.weighted import (
 )
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
 
     from ragauge.stats.weighted import Clusters, Values
-
-CELLS = 4_000_000     # a bootstrap block: 32 MB of doubles
 
 
 def student_t(values: Values, weights: Values | None = None, level: float = 0.95) -> Interval | None:
@@ -166,53 +162,6 @@ def order_statistics(values: Values, q: float, level: float = 0.95) -> Interval 
     return Interval(float(x[first]), float(x[last]), "order statistics", level)
 
 
-def bootstrap(
-    values: Values,
-    statistic: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None = None,
-    *,
-    level: float = 0.95,
-    resamples: int = 4_999,
-    seed: int = 0,
-) -> Interval | None:
-    """Percentile bootstrap interval of any statistic.
-
-    The (1−level)/2 and (1+level)/2 quantiles of the statistic over samples drawn with replacement.
-
-    Args:
-        values: shape (n, ...); rows are drawn.
-        statistic: takes shape (b, n, ...), returns shape (b,), such as ``lambda s: np.median(s, axis=1)``; None = mean.
-        level: confidence, in (0, 1).
-        resamples: how many samples.
-        seed: the same seed gives the same interval.
-
-    Returns:
-        The interval; None for n < 2 or where the statistic is not finite.
-
-    Assumes independent rows. Too narrow for small n, by about sqrt((n−1)/n) in the mean; not for extreme quantiles.
-    Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), 13.3.
-
-    >>> bootstrap([1.0, 1.0, 1.0]).low
-    1.0
-    """
-    import numpy as np
-
-    _check_level(level)
-    x = np.asarray(values, dtype=float)
-    if len(x) < 2:
-        return None
-    measure = statistic or _row_means
-    generator = np.random.default_rng(seed)
-    block = max(1, CELLS // x.size)
-    found = []
-    for start in range(0, resamples, block):
-        rows = generator.integers(0, len(x), size=(min(block, resamples - start), len(x)))
-        found.append(measure(x[rows]))
-    low, high = np.quantile(np.concatenate(found), [(1 - level) / 2, (1 + level) / 2])
-    if not (np.isfinite(low) and np.isfinite(high)):
-        return None
-    return Interval(float(low), float(high), "bootstrap", level)
-
-
 def mean_interval(
     values: Values,
     *,
@@ -316,11 +265,6 @@ def _constant(value: float, n: float, low: float, high: float, level: float) -> 
     width = high - low
     found = wilson(n * min(1.0, max(0.0, (value - low) / width)), n, level)
     return found and Interval(low + width * found.low, low + width * found.high, "wilson, constant values", level)
-
-
-def _row_means(samples: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    means: npt.NDArray[Any] = samples.mean(axis=1)
-    return means
 
 
 def _check_level(level: float) -> None:
