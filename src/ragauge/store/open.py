@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 from ragauge.errors import StoreError, UsageError
 from ragauge.store.baseline_contracts import Baselines, RunLog
 from ragauge.store.call_contracts import Calls, Judges, Replies
+from ragauge.store.collect_contracts import Collecting
 from ragauge.store.contracts import Causes, Evidences, Runs, Scores, Sets, Summaries, Texts
 from ragauge.store.listing_contracts import Listings
 
@@ -33,6 +34,7 @@ class Store:
         texts: passage texts, each once.
         sets: eval sets.
         runs: runs and their responses.
+        collecting: runs whose responses arrive one by one.
         evidence: what judges found.
         scores: scores.
         causes: why examples failed.
@@ -49,6 +51,7 @@ class Store:
     texts: Texts
     sets: Sets
     runs: Runs
+    collecting: Collecting
     evidence: Evidences
     scores: Scores
     causes: Causes
@@ -98,6 +101,7 @@ def open_store(url: str = DEFAULT_URL) -> Store:
     from ragauge.store.sql.baselines import SqlBaselines, SqlRunLog
     from ragauge.store.sql.calls import SqlCalls
     from ragauge.store.sql.causes import SqlCauses
+    from ragauge.store.sql.collecting import SqlCollecting
     from ragauge.store.sql.database import Database, use_write_ahead_log
     from ragauge.store.sql.evidence import SqlEvidence
     from ragauge.store.sql.judges import SqlJudges
@@ -121,6 +125,7 @@ def open_store(url: str = DEFAULT_URL) -> Store:
         texts=SqlTexts(database),
         sets=SqlSets(database),
         runs=SqlRuns(database),
+        collecting=SqlCollecting(database),
         evidence=SqlEvidence(database),
         scores=SqlScores(database),
         causes=SqlCauses(database),

@@ -44,9 +44,9 @@ def load(database: Database, spool: Spool, run: Run, batch: int) -> int:
             _name(database, connection, found, run.name)
             connection.execute(runs.update().where(runs.c.run_no == found).values(heartbeat=now()))
             return int(found)
-        run_no = _insert_run(connection, run, content, spool.n_absent)
+        run_no = insert_run(connection, run, content, spool.n_absent)
         for part in chunks(spool.read(), batch):
-            _insert_batch(database, connection, run_no, part, spool)
+            insert_batch(database, connection, run_no, part, spool)
         if run.kind == "set":
             set_no = _set_no(connection, run_no, run, whole=run.set_version == spool.set_version)
             connection.execute(runs.update().where(runs.c.run_no == run_no).values(set_no=set_no))
@@ -84,7 +84,8 @@ def _name(database: Database, connection: Connection, run_no: int, name: str) ->
         connection.execute(database.insert(run_names).on_conflict_do_nothing(), [{"name": name, "run_no": run_no}])
 
 
-def _insert_run(connection: Connection, run: Run, content: bytes, absent: int) -> int:
+def insert_run(connection: Connection, run: Run, content: bytes, absent: int) -> int:
+    """Adds a run; returns its number. UsageError when its id is taken."""
     if connection.execute(select(runs.c.run_no).where(runs.c.run_id == run.run_id)).scalar() is not None:
         raise UsageError(f"the run id {run.run_id!r} is taken by a run of other content. Leave run_id empty.")
     values = {column.name: getattr(run, column.name) for column in runs.c if hasattr(run, column.name)}
@@ -92,9 +93,10 @@ def _insert_run(connection: Connection, run: Run, content: bytes, absent: int) -
     return key_of(connection.execute(insert(runs).values(values)))
 
 
-def _insert_batch(
+def insert_batch(
     database: Database, connection: Connection, run_no: int, batch: Sequence[Packed], spool: Spool
 ) -> None:
+    """Adds responses with their examples and texts. DataError when one stands twice."""
     text_nos = _text_nos(database, connection, batch)
     example_nos = _example_nos(database, connection, batch)
     if text_nos:

@@ -50,7 +50,7 @@ class SqlRuns:
         finally:
             spool.close()
         with self._database.read() as connection:
-            return _run(connection.execute(select(runs).where(runs.c.run_no == number)).one())
+            return run_of_row(connection.execute(select(runs).where(runs.c.run_no == number)).one())
 
     def find(self, which: str) -> Run:
         """The run of an id, of a name (the newest that has it), or "latest": the one that moved last. See `Runs`."""
@@ -62,13 +62,14 @@ class SqlRuns:
             for query in [latest] if which == LATEST else tries:
                 found = connection.execute(query).first()
                 if found is not None:
-                    return _run(found)
+                    return run_of_row(found)
             raise UnknownName("run", which, {*known_runs(connection), LATEST}, "ragauge runs lists them.")
 
     def list(self, limit: int | None = None) -> builtins.list[Run]:
         """Runs, newest first."""
         with self._database.read() as connection:
-            return [_run(row) for row in connection.execute(select(runs).order_by(runs.c.run_no.desc()).limit(limit))]
+            rows = connection.execute(select(runs).order_by(runs.c.run_no.desc()).limit(limit))
+            return [run_of_row(row) for row in rows]
 
     def delete(self, run_id: str) -> None:
         """Removes a run, its scores, and the texts, examples and evidence that no other run refers to."""
@@ -228,9 +229,15 @@ def _text_nos(rows: Collection[Row[Any]]) -> set[int]:
     return {number for row in rows for number in _numbers(row.text_nos) if number}
 
 
+def stored_response(body: bytes) -> dict[str, Any]:
+    """The fields of a response as they are stored: without its passages' texts."""
+    found: dict[str, Any] = json.loads(unpack(body))
+    return found
+
+
 def _loaded(row: Row[Any], texts: dict[int, str]) -> Loaded:
     numbers = _numbers(row.text_nos)
-    plain = json.loads(unpack(row.body))
+    plain = stored_response(row.body)
     passages = [*plain.get("passages", ()), *plain.get("candidates", ())]
     if numbers:
         for passage, number in zip(passages, numbers, strict=True):
@@ -239,7 +246,8 @@ def _loaded(row: Row[Any], texts: dict[int, str]) -> Loaded:
     return Loaded(row.response_no, decode(Example, unpack(row.example)), from_plain(Response, plain))
 
 
-def _run(row: Row[Any]) -> Run:
+def run_of_row(row: Row[Any]) -> Run:
+    """A row of the table as a run."""
     return Run(
         run_id=row.run_id,
         name=row.name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import hashlib
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import Connection, func, insert, select
 
 from ragauge.data.codec import decode, encode
 from ragauge.data.example import EvalSet, Example
@@ -27,27 +27,9 @@ class SqlSets:
 
     def add(self, eval_set: EvalSet) -> str:
         """Keeps a set and returns its version; the same content under the same name is kept once."""
-        version = eval_set.version
-        same = (sets.c.name == eval_set.name) & (sets.c.version == version)
         with self._database.write() as connection:
-            found = connection.execute(select(sets.c.set_no).where(same)).scalar()
-            if found is not None:
-                connection.execute(sets.update().where(same).values(kept=1, corpus=eval_set.corpus))
-                return version
-            values = {"name": eval_set.name, "version": version, "corpus": eval_set.corpus}
-            set_no = key_of(connection.execute(insert(sets).values(**values, kept=1, created_at=now())))
-            position = 0
-            for part in chunks(eval_set.examples, 500):
-                shas = [sha_of(example) for example in part]
-                rows = [_row(sha, example) for sha, example in zip(shas, part, strict=True)]
-                numbers = put_examples(self._database, connection, rows, dict.fromkeys(shas))
-                members = [
-                    {"set_no": set_no, "position": position + i, "example_no": numbers[sha]}
-                    for i, sha in enumerate(shas, 1)
-                ]
-                connection.execute(insert(set_examples), members)
-                position += len(part)
-        return version
+            put_set(self._database, connection, eval_set, kept=True)
+        return eval_set.version
 
     def get(self, name: str, version: str | None = None) -> EvalSet:
         """A set with its examples in order; without a version, the newest. UnknownName if there is none."""
@@ -78,6 +60,36 @@ class SqlSets:
         )
         with self._database.read() as connection:
             return [SetInfo(*row) for row in connection.execute(query)]
+
+
+def put_set(database: Database, connection: Connection, eval_set: EvalSet, *, kept: bool) -> int:
+    """Adds a set where its name and version are new; returns its number.
+
+    Args:
+        database: where it goes.
+        connection: that is writing.
+        eval_set: the set.
+        kept: for itself; otherwise it goes with the last run on it.
+    """
+    same = (sets.c.name == eval_set.name) & (sets.c.version == eval_set.version)
+    found = connection.execute(select(sets.c.set_no).where(same)).scalar()
+    if found is not None:
+        if kept:
+            connection.execute(sets.update().where(same).values(kept=1, corpus=eval_set.corpus))
+        return int(found)
+    values = {"name": eval_set.name, "version": eval_set.version, "corpus": eval_set.corpus}
+    set_no = key_of(connection.execute(insert(sets).values(**values, kept=int(kept), created_at=now())))
+    position = 0
+    for part in chunks(eval_set.examples, 500):
+        shas = [sha_of(example) for example in part]
+        rows = [_row(sha, example) for sha, example in zip(shas, part, strict=True)]
+        numbers = put_examples(database, connection, rows, dict.fromkeys(shas))
+        members = [
+            {"set_no": set_no, "position": position + i, "example_no": numbers[sha]} for i, sha in enumerate(shas, 1)
+        ]
+        connection.execute(insert(set_examples), members)
+        position += len(part)
+    return set_no
 
 
 def sha_of(example: Example) -> bytes:
