@@ -1,0 +1,210 @@
+"""From rules and scores to checks: a cell for the whole run and for every segment, families, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from ragauge.gating.decide import ALPHA, Cell
+from ragauge.gating.family import shares, step_down
+from ragauge.gating.result import FAIL, UNKNOWN, Check, Example, Family, OnFail, Verdict
+from ragauge.gating.sample import Difference, Level
+from ragauge.gating.slices import Slices
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragauge.analysis.arrays import Columns
+    from ragauge.analysis.pairs import Pairs
+    from ragauge.gating.rules import Condition
+    from ragauge.metrics.base import Metric
+
+    Mask = npt.NDArray[np.bool_]
+
+MOST_EXAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the scores of a metric come from.
+
+    Attributes:
+        columns: scores of the run, one entry an example; None where it has none.
+        pairs: scores of both runs; None without a baseline.
+        slices: of the run, in the numbering of `columns`.
+        paired_slices: of the run, in the numbering of `pairs`.
+        same: the baseline is the run itself.
+    """
+
+    columns: Callable[[Metric], Columns | None]
+    pairs: Callable[[Metric], Pairs | None]
+    slices: Slices
+    paired_slices: Slices | None = None
+    same: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A cell, whose it is, and where it stands."""
+
+    condition: Condition
+    segment: tuple[str, str] | None
+    cell: Cell
+    examples: tuple[Example, ...]
+
+
+def check_conditions(conditions: Sequence[Condition], source: Source) -> tuple[list[Check], list[Family]]:
+    """Every condition on the whole run and in its segments, with the correction for all of them together."""
+    placed = [one for condition in conditions for one in _cells(condition, source)]
+    levels, could, families = [ALPHA] * len(placed), set[int](), []
+    for on_fail in ("block", "warn"):
+        members = [n for n, one in enumerate(placed) if one.condition.on_fail == on_fail]
+        family = _corrected(placed, [n for n in members if placed[n].cell.tested], levels, could)
+        could |= {n for n in members if not placed[n].cell.tested and placed[n].cell.could_fail()}
+        if family is not None:
+            families.append(family)
+    return [_check(one, levels[n], n in could) for n, one in enumerate(placed)], families
+
+
+def verdict_of(checks: Sequence[Check]) -> Verdict:
+    """The verdict of a gate: fail when a check that blocks fails, else not enough data when one stops it."""
+    stopping = {check.verdict for check in checks if check.stops}
+    return FAIL if FAIL in stopping else UNKNOWN if UNKNOWN in stopping else "pass"
+
+
+def _corrected(placed: Sequence[Placed], members: Sequence[int], levels: list[float], could: set[int]) -> Family | None:
+    """Puts the level of each member in `levels`, and in `could` those that might have failed had nothing failed."""
+    if not members:
+        return None
+    in_segment = [placed[n].segment is not None for n in members]
+    weights = shares(in_segment)
+    _, found = step_down(weights, lambda i, alpha: placed[members[i]].cell.fails(alpha))
+    possible, _ = step_down(weights, lambda i, alpha: placed[members[i]].cell.could_fail(alpha))
+    could |= {members[i] for i in possible}
+    for n, level in zip(members, found, strict=True):
+        levels[n] = level
+    on_fail: OnFail = placed[members[0]].condition.on_fail
+    return Family(on_fail, len(members) - sum(in_segment), sum(in_segment), ALPHA)
+
+
+def _cells(condition: Condition, source: Source) -> Iterator[Placed]:
+    """The whole run first, then every value of every segment."""
+    drop = condition.kind == "max_drop"
+    slices = source.paired_slices if drop else source.slices
+    make = _difference(condition, source) if drop else _level(condition, source)
+    if slices is None or make is None:
+        return
+    yield _placed(condition, None, make(slices.whole(condition.tag)), slices, same=source.same)
+    if condition.segments == ():
+        return
+    for column, value, mask in slices.parts(condition.segments, condition.tag):
+        if mask.any():
+            yield _placed(condition, (column, value), make(mask), slices, same=source.same)
+
+
+def _difference(condition: Condition, source: Source) -> Callable[[Mask], Difference] | None:
+    pairs = source.pairs(condition.metric)
+    return None if pairs is None else lambda mask: Difference(pairs.within(mask))
+
+
+def _level(condition: Condition, source: Source) -> Callable[[Mask], Level] | None:
+    columns = source.columns(condition.metric)
+    if columns is None:
+        return None
+
+    def make(mask: Mask) -> Level:
+        return Level.of(condition.metric, columns.take(mask[columns.query].nonzero()[0]), condition.statistic)
+
+    return make
+
+
+def _placed(
+    condition: Condition, segment: tuple[str, str] | None, sample: Difference | Level, slices: Slices, *, same: bool
+) -> Placed:
+    higher = condition.metric.direction == "higher"
+    point = condition.decide == "point"
+    if isinstance(sample, Level):
+        cell = Cell(sample, condition.amount, condition.kind == "min", condition.min_n, point)
+        return Placed(condition, segment, cell, ())
+    sign = -1.0 if higher else 1.0
+    if condition.relative:
+        lowest, highest = condition.metric.range
+        least, most = sample.base_reach()
+        mean = 0.0 if sample.means is None else sample.means[1]
+        limit, strict, lax = (
+            sign * condition.amount * base if isfinite(base) else sign * base
+            for base in (mean, max(least, lowest), min(most, highest))
+        )
+        cell = Cell(sample, limit, higher, condition.min_n, point, strict, lax, same)
+    else:
+        cell = Cell(sample, sign * condition.amount, higher, condition.min_n, point, same=same)
+    return Placed(condition, segment, cell, _lost_most(sample, slices, higher=higher))
+
+
+def _lost_most(sample: Difference, slices: Slices, *, higher: bool) -> tuple[Example, ...]:
+    """The examples whose score became worse most."""
+    import numpy as np
+
+    pairs = sample.pairs
+    worse = (pairs.base - pairs.new) * (1.0 if higher else -1.0)
+    order = np.argsort(-worse, kind="stable")[:MOST_EXAMPLES]
+    return tuple(
+        Example(slices.query_ids[pairs.query[at]], float(pairs.new[at]), float(pairs.base[at]))
+        for at in order
+        if worse[at] > 0
+    )
+
+
+def _check(placed: Placed, alpha: float, could: bool) -> Check:
+    condition, cell = placed.condition, placed.cell
+    sample = cell.sample
+    verdict, because = cell.verdict(alpha)
+    held_up = placed.segment is None or condition.segments_need_data or could
+    means = sample.means if isinstance(sample, Difference) else None
+    point = cell.point
+    return Check(
+        rule=condition.rule, line=condition.line, kind=condition.kind, metric=str(condition.metric),
+        asks=asks(condition), verdict=verdict, because=because, on_fail=condition.on_fail,
+        stops=condition.on_fail == "block" and (verdict == FAIL or (verdict == UNKNOWN and held_up)),
+        segment=placed.segment, tag=condition.tag, decide=condition.decide,
+        higher=condition.metric.direction == "higher" or condition.kind == "min", scale=condition.metric.scale,
+        statistic=condition.statistic, limit=cell.limit if isfinite(cell.limit) else None, amount=condition.amount,
+        relative=condition.relative, estimate=sample.estimate,
+        new=means[0] if means else sample.estimate if isinstance(sample, Level) else None,
+        base=means[1] if means else None,
+        interval=None if sample.estimate is None else sample.interval(1 - 2 * ALPHA),
+        fail_interval=None if sample.estimate is None or point else sample.interval(1 - 2 * alpha),
+        alpha=None if point else alpha, reach=sample.reach() if sample.failed else None,
+        n=sample.scored, failed=sample.failed, applies=sample.applies, min_n=condition.min_n,
+        examples=placed.examples if verdict == FAIL else (),
+    )     # fmt: skip
+
+
+def asks(condition: Condition) -> str:
+    """What a condition asks for, in words.
+
+    recall@5 may fall by at most 3% of the baseline
+    """
+    name = str(condition.metric) if condition.statistic == "mean" else f"{condition.statistic} of {condition.metric}"
+    on = f" on examples tagged {condition.tag}" if condition.tag else ""
+    if condition.kind == "min":
+        return f"{name} must be at least {condition.text}{on}"
+    if condition.kind == "max":
+        return f"{name} must be at most {condition.text}{on}"
+    way = "fall" if condition.metric.direction == "higher" else "rise"
+    if condition.amount == 0:
+        return f"{name} must not {way}{on}"
+    return f"{name} may {way} by at most {condition.text}{' of the baseline' if condition.relative else ''}{on}"
+
+
+def segments_unknown(conditions: Sequence[Condition], declared: Sequence[str]) -> Mapping[int, list[str]]:
+    """Rule -> columns that it names and no example has."""
+    found: dict[int, list[str]] = {}
+    for one in conditions:
+        absent = [name for name in one.segments or () if name not in declared]
+        if absent and one.rule not in found:
+            found[one.rule] = absent
+    return found

@@ -1,0 +1,135 @@
+"""The decision of one check, whatever the failed scores might have been."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ragauge.gating.result import FAIL, PASS, UNKNOWN, Because, Verdict
+from ragauge.gating.sample import WHERE, Difference, Sample, Where
+from ragauge.stats.result import Interval
+
+ALPHA = 0.05      # one-sided: of a check, and of a family of checks
+NEAR = 1e-12      # rounding: a mean of exactly the limit meets it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """What one check decides: on which side of a limit an estimate lies.
+
+    The check fails when the whole interval lies beyond the limit, passes when the whole interval meets it, and knows
+    neither otherwise. With `point` the estimate alone decides. Each must hold with the failed scores left out, all at
+    their least and all at their greatest, and for the extreme estimates that any mixture of these allows.
+
+    Attributes:
+        sample: the estimate and its intervals.
+        limit: what the estimate is held against.
+        above: the estimate must not lie below the limit; otherwise not above it.
+        min_n: fewest examples to decide on.
+        point: the estimate alone decides.
+        strict: the limit that is hardest to meet of those that failed scores of the baseline allow.
+        lax: the one that is easiest to meet.
+        same: both runs are one and the same.
+    """
+
+    sample: Sample
+    limit: float
+    above: bool
+    min_n: int
+    point: bool = False
+    strict: float | None = None
+    lax: float | None = None
+    same: bool = False
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are examples enough; a failure never changes the answer from yes to no."""
+        return self.sample.scored + self.sample.failed >= self.min_n
+
+    @property
+    def tested(self) -> bool:
+        """Whether it counts in its family: decided by an interval, on enough examples that the metric applies to."""
+        return not self.point and self.sample.applies >= self.min_n
+
+    def fails(self, alpha: float = ALPHA) -> bool:
+        """Whether it fails at a one-sided level, whatever the failed scores might have been."""
+        if not self.enough or self.sample.estimate is None:
+            return False
+        limit = self.limit if self.lax is None else self.lax
+        least, most = self.sample.reach()
+        if not self._beyond(most if self.above else least, limit):
+            return False
+        if self.point:
+            return True
+        found = [self._interval(alpha, where) for where in self._places]
+        return all(one is not None and self._beyond(self._near(one), limit) for one in found) and (
+            self.sample.supported(alpha, worse_is_less=self.above)
+        )
+
+    def could_fail(self, alpha: float = ALPHA) -> bool:
+        """Whether it might have failed at a one-sided level had nothing failed; true where that cannot be ruled out."""
+        if not self.sample.failed or not self.enough:
+            return self.fails(alpha)
+        limit = self.limit if self.strict is None else self.strict
+        least, most = self.sample.reach()
+        width = 0.0 if self.point else self.sample.least_width(1 - 2 * alpha)
+        return self._beyond(least + width if self.above else most - width, limit)
+
+    def passes(self) -> bool:
+        """Whether it passes at the one-sided level of 5 %, whatever the failed scores might have been."""
+        if isinstance(self.sample, Difference) and self.sample.unchanged and (self.same or self.enough):
+            return True
+        if not self.enough or self.sample.estimate is None:
+            return False
+        limit = self.limit if self.strict is None else self.strict
+        least, most = self.sample.reach()
+        if self._beyond(least if self.above else most, limit):
+            return False
+        if self.point:
+            return True
+        found = [self._interval(ALPHA, where) for where in self._places]
+        return all(one is not None and not self._beyond(self._far(one), limit) for one in found)
+
+    def verdict(self, alpha: float = ALPHA) -> tuple[Verdict, Because]:
+        """The verdict with what decided; it fails at the level `alpha`, and passes at 5 %."""
+        by: Because = "point" if self.point else "interval"
+        if self.fails(alpha):
+            return FAIL, by
+        if self.passes():
+            unchanged = isinstance(self.sample, Difference) and self.sample.unchanged
+            return PASS, "unchanged" if unchanged and not self.point else by
+        return UNKNOWN, self._why(alpha)
+
+    def _why(self, alpha: float) -> Because:
+        if not self.enough:
+            return "few"
+        if self.sample.estimate is None:
+            return "failed" if self.sample.failed else "nothing"
+        at, at_alpha = self._interval(ALPHA, "out"), self._interval(alpha, "out")
+        if self.point or (self.sample.failed and at is not None and self._decided(at)):
+            return "failed"
+        if at is None:
+            return "nothing"
+        if self._beyond(self._near(at), self.limit):
+            far = at_alpha is not None and self._beyond(self._near(at_alpha), self.limit)
+            return "unsupported" if far else "corrected"
+        return "interval"
+
+    def _decided(self, found: Interval) -> bool:
+        return self._beyond(self._near(found), self.limit) or not self._beyond(self._far(found), self.limit)
+
+    @property
+    def _places(self) -> tuple[Where, ...]:
+        return WHERE if self.sample.failed else ("out",)
+
+    def _interval(self, alpha: float, where: Where) -> Interval | None:
+        return self.sample.interval(1 - 2 * alpha, where)
+
+    def _near(self, found: Interval) -> float:
+        """The end of the interval that is nearest to meeting the limit."""
+        return found.high if self.above else found.low
+
+    def _far(self, found: Interval) -> float:
+        return found.low if self.above else found.high
+
+    def _beyond(self, value: float, limit: float) -> bool:
+        return value < limit - NEAR if self.above else value > limit + NEAR

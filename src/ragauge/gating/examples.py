@@ -1,0 +1,104 @@
+"""Rules on single examples: those that must pass, and the share with failed judge calls."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.arrays import FAILED, SCORED
+from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check, Example, Verdict
+
+if TYPE_CHECKING:
+    from ragauge.analysis.arrays import Columns
+    from ragauge.gating.rules import MustPass
+
+
+def check_causes(rule: MustPass, tagged: Sequence[str], causes: Mapping[str, str], unsure: Collection[str]) -> Check:
+    """Every tagged example must not have failed.
+
+    Args:
+        rule: without a metric.
+        tagged: ids of the examples with the tag.
+        causes: id of an example that failed -> why, in words.
+        unsure: examples that are not known not to have failed: a judge call failed, or they are not evaluated.
+    """
+    failing = tuple(Example(one, why=causes[one]) for one in tagged if one in causes)
+    unknown = tuple(Example(one, why="a judge call failed") for one in tagged if one in unsure and one not in causes)
+    return _check(rule, f"every example tagged {rule.tag} must pass", len(tagged), failing, unknown)
+
+
+def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str], columns: Columns | None) -> Check:
+    """Every tagged example must reach a score, every repeat of it.
+
+    Args:
+        rule: with a metric.
+        tagged: ids of the examples with the tag.
+        query_ids: of the run, by number.
+        columns: the metric's scores, one entry a response; None where it has none.
+    """
+    wanted = frozenset(tagged)
+    failing: dict[str, Example] = {}
+    unknown: dict[str, Example] = {}
+    seen: set[str] = set()
+    if columns is not None:
+        for at, number in enumerate(columns.query):
+            name = query_ids[number]
+            if name not in wanted:
+                continue
+            seen.add(name)
+            verdict, example = _one(rule, name, columns, at)
+            if verdict == FAIL:
+                failing.setdefault(name, example)
+            elif verdict == UNKNOWN:
+                unknown.setdefault(name, example)
+    for name in tagged:
+        if name not in seen:
+            unknown[name] = Example(name, why="not evaluated")
+    limits = [f"at least {rule.min:g}"] if rule.min is not None else []
+    limits += [f"at most {rule.max:g}"] if rule.max is not None else []
+    text = f"{rule.metric} of every example tagged {rule.tag} must be {' and '.join(limits)}"
+    left = tuple(one for name, one in unknown.items() if name not in failing)
+    return _check(rule, text, len(tagged), tuple(failing.values()), left)
+
+
+def _one(rule: MustPass, name: str, columns: Columns, at: int) -> tuple[Verdict, Example]:
+    """Whether one score reaches the level, wherever a failed one might lie."""
+    assert rule.metric is not None  # noqa: S101 - the caller's rule has one
+    status = int(columns.status[at])
+    if status == SCORED:
+        low = high = float(columns.value[at])
+    elif status == FAILED:
+        ends = (float(columns.low[at]), float(columns.high[at]))
+        low, high = (end if end == end else bound for end, bound in zip(ends, rule.metric.range, strict=True))
+    else:
+        return UNKNOWN, Example(name, why=columns.reasons[int(columns.reason[at])] or "it has no value")
+    least = float("-inf") if rule.min is None else rule.min
+    most = float("inf") if rule.max is None else rule.max
+    if high < least or low > most:
+        return FAIL, Example(name, new=low if status == SCORED else None)
+    if least <= low and high <= most:
+        return PASS, Example(name)
+    return UNKNOWN, Example(name, why=columns.reasons[int(columns.reason[at])] or "a judge call failed")
+
+
+def _check(rule: MustPass, text: str, n: int, failing: tuple[Example, ...], unknown: tuple[Example, ...]) -> Check:
+    verdict: Verdict = FAIL if failing else UNKNOWN if unknown else PASS
+    return Check(
+        rule=rule.rule, line=rule.line, kind="must_pass", metric="" if rule.metric is None else str(rule.metric),
+        asks=text, verdict=verdict, because="examples", on_fail=rule.on_fail,
+        stops=rule.on_fail == "block" and verdict != PASS, tag=rule.tag, n=n, failed=len(unknown), applies=n,
+        estimate=float(len(failing)), examples=failing, unknown=unknown, decide="point",
+        amount=rule.min if rule.min is not None else rule.max if rule.max is not None else 0.0,
+        higher=rule.max is None,
+    )     # fmt: skip
+
+
+def check_share(failed: int, n: int, most: float, line: int | None) -> Check:
+    """At most a share of the examples may have failed judge calls."""
+    share = failed / n if n else 0.0
+    verdict: Verdict = PASS if n and share <= most + 1e-12 else FAIL
+    return Check(
+        rule=0, line=line, kind="max_failed", metric="", verdict=verdict, because="share", on_fail="block",
+        asks=f"at most {100 * most:g} % of the examples may have failed judge calls", stops=verdict == FAIL,
+        decide="point", higher=False, limit=most, amount=most, estimate=share, n=n, failed=failed, applies=n,
+    )     # fmt: skip

@@ -1,0 +1,306 @@
+"""What a check decides on: an estimate and its intervals, with failed scores wherever they might lie.
+
+A failed score has bounds, not a value, and might have been undefined. So there are three samples: failed scores left
+out, all at their least, all at their greatest; and the extremes of the estimate over every mixture of these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf, isfinite, sqrt
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+
+from ragauge.stats.intervals import mean_interval, normal_quantile, order_statistics, t_quantile
+from ragauge.stats.paired import paired_interval
+from ragauge.stats.result import Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragauge.analysis.arrays import Columns
+    from ragauge.analysis.pairs import Pairs
+    from ragauge.metrics.base import Metric
+
+    Floats = npt.NDArray[np.float64]
+    Codes = npt.NDArray[np.int64]
+
+Entry = TypeVar("Entry", bound="np.generic")
+Where = Literal["out", "low", "high"]     # where failed scores are put
+WHERE: tuple[Where, ...] = ("out", "low", "high")
+SURE = 1e-3     # p-value from which sign flips, of which there are 10,000, always suffice
+QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+
+
+class Sample(Protocol):
+    """What a check decides on."""
+
+    @property
+    def scored(self) -> int:
+        """Examples (of differences: pairs) with a value."""
+
+    @property
+    def failed(self) -> int:
+        """Examples that would have one had nothing failed."""
+
+    @property
+    def applies(self) -> int:
+        """Examples that the metric applies to; a failure never changes this number."""
+
+    @property
+    def estimate(self) -> float | None:
+        """Over what is scored; None where nothing is."""
+
+    def reach(self) -> tuple[float, float]:
+        """The least and greatest estimate that the failed scores allow; infinite where nothing bounds it."""
+
+    def interval(self, level: float, where: Where = "out") -> Interval | None:
+        """The two-sided interval of the estimate."""
+
+    def least_width(self, level: float) -> float:
+        """What the interval, had nothing failed, reaches at least to either side of the estimate; 0 is always true."""
+
+    def supported(self, alpha: float, *, worse_is_less: bool) -> bool:
+        """Whether a test that assumes less than the interval does also sees a change for the worse."""
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """The mean difference new − base of one metric over pairs."""
+
+    pairs: Pairs
+    _intervals: dict[tuple[float, Where], Interval | None] = field(default_factory=dict)
+
+    @property
+    def scored(self) -> int:
+        """Pairs."""
+        return len(self.pairs)
+
+    @property
+    def failed(self) -> int:
+        """Examples that would be pairs."""
+        return int(self.pairs.failed.query.size)
+
+    @property
+    def applies(self) -> int:
+        """Examples that the metric applies to in both runs."""
+        return self.scored + self.failed + int(self.pairs.undefined.size)
+
+    @cached_property
+    def means(self) -> tuple[float, float] | None:
+        """Of the new run and of the baseline, over the pairs."""
+        return self.pairs.means() if len(self.pairs) else None
+
+    @property
+    def estimate(self) -> float | None:
+        """Mean difference."""
+        return None if self.means is None else self.means[0] - self.means[1]
+
+    @property
+    def unchanged(self) -> bool:
+        """Every example has the same score in both runs, and none failed."""
+        return not self.failed and bool(len(self.pairs)) and bool((self.pairs.new == self.pairs.base).all())
+
+    def reach(self) -> tuple[float, float]:
+        """The least and greatest mean difference."""
+        failed = self.pairs.failed
+        return _reach(self.pairs.new - self.pairs.base, self.pairs.weight, failed.least, failed.most, failed.weight)
+
+    def base_reach(self) -> tuple[float, float]:
+        """The least and greatest mean of the baseline over the same examples."""
+        failed = self.pairs.failed
+        return _reach(self.pairs.base, self.pairs.weight, *failed.base, failed.weight)
+
+    def interval(self, level: float, where: Where = "out") -> Interval | None:
+        """By `stats.paired.paired_interval`."""
+        key = (level, where)
+        if key not in self._intervals:
+            self._intervals[key] = self._interval(level, where)
+        return self._intervals[key]
+
+    def _interval(self, level: float, where: Where) -> Interval | None:
+        pairs, failed = self.pairs, self.pairs.failed
+        new, base, weights, clusters = pairs.new, pairs.base, pairs.weight, pairs.cluster
+        if where != "out":
+            ends = (failed.new[0], failed.base[1]) if where == "low" else (failed.new[1], failed.base[0])
+            new, base = _joined(new, ends[0]), _joined(base, ends[1])
+            weights, clusters = _both(weights, failed.weight), _both(clusters, failed.cluster)
+            if not _finite(new, base):
+                return None
+        if not new.size:
+            return None
+        return paired_interval(
+            new, base, kind=pairs.metric.scale, weights=weights, clusters=clusters, level=level,
+            bounds=pairs.metric.range,
+        )     # fmt: skip
+
+    def least_width(self, level: float) -> float:
+        """Squares about a mean only grow as values are added, so at least those of the pairs remain.
+
+        half-width >= half-width of the pairs · (n / (n + failed)) · sqrt((n − 1) / n) · z / t(n − 1)
+
+        Weighted or clustered pairs, and pairs that are all alike, are not covered by this: 0.
+        """
+        found = self.interval(level)
+        if found is None or self.pairs.weight is not None or self.pairs.cluster is not None:
+            return 0.0
+        return 0.0 if found.method.endswith("alike") else _shrunk(found, self.scored, self.failed, level)
+
+    def supported(self, alpha: float, *, worse_is_less: bool) -> bool:
+        """Whether sign flips, or McNemar's test of a rate, see a change for the worse too.
+
+        Where few pairs differ, Student's interval is too sure on one side.
+        """
+        from ragauge.stats.difference import paired_test
+
+        pairs = self.pairs
+        found = paired_test(
+            pairs.new, pairs.base, kind=pairs.metric.scale, weights=pairs.weight, clusters=pairs.cluster,
+            alternative="less" if worse_is_less else "greater",
+        )     # fmt: skip
+        return found is not None and found.p_value <= max(alpha, SURE)
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The mean or a quantile of one metric over some examples of a run.
+
+    Attributes:
+        metric: whose scores.
+        values: of the scored examples.
+        weight: of them; None = all alike.
+        cluster: of them; None = every example stands alone.
+        low: least values of the failed ones.
+        high: greatest values of the failed ones.
+        failed_weight: of the failed ones.
+        failed_cluster: of the failed ones.
+        undefined: how many are undefined.
+        statistic: mean, p50, p95 or p99.
+    """
+
+    metric: Metric
+    values: Floats
+    weight: Floats | None
+    cluster: Codes | None
+    low: Floats
+    high: Floats
+    failed_weight: Floats | None
+    failed_cluster: Codes | None
+    undefined: int
+    statistic: str = "mean"
+
+    @classmethod
+    def of(cls, metric: Metric, columns: Columns, statistic: str = "mean") -> Level:
+        """From a metric's scores, one entry an example."""
+        import numpy as np
+
+        from ragauge.analysis.arrays import FAILED, SCORED, UNDEFINED
+
+        scored, lost = columns.status == SCORED, columns.status == FAILED
+        weight, cluster = columns.weight, columns.cluster
+        return cls(
+            metric, columns.value[scored], None if weight is None else weight[scored],
+            None if cluster is None else cluster[scored],
+            np.nan_to_num(columns.low[lost], nan=metric.range[0], posinf=inf, neginf=-inf),
+            np.nan_to_num(columns.high[lost], nan=metric.range[1], posinf=inf, neginf=-inf),
+            None if weight is None else weight[lost], None if cluster is None else cluster[lost],
+            int((columns.status == UNDEFINED).sum()), statistic,
+        )     # fmt: skip
+
+    @property
+    def scored(self) -> int:
+        """Examples with a value."""
+        return int(self.values.size)
+
+    @property
+    def failed(self) -> int:
+        """Examples whose score failed."""
+        return int(self.low.size)
+
+    @property
+    def applies(self) -> int:
+        """Examples that the metric applies to."""
+        return self.scored + self.failed + self.undefined
+
+    @property
+    def estimate(self) -> float | None:
+        """The mean, or the quantile."""
+        import numpy as np
+
+        if not self.values.size:
+            return None
+        if self.statistic == "mean":
+            return float(np.average(self.values, weights=self.weight))
+        return float(np.quantile(self.values, QUANTILES[self.statistic]))
+
+    def reach(self) -> tuple[float, float]:
+        """The least and greatest mean; of a quantile with failed scores nothing is known."""
+        if self.statistic != "mean" and self.failed:
+            return -inf, inf
+        if self.statistic != "mean":
+            found = self.estimate
+            return (-inf, inf) if found is None else (found, found)
+        return _reach(self.values, self.weight, self.low, self.high, self.failed_weight)
+
+    def interval(self, level: float, where: Where = "out") -> Interval | None:
+        """By `stats.intervals.mean_interval`; of quantiles by `order_statistics`."""
+        values, weights, clusters = self.values, self.weight, self.cluster
+        if where != "out":
+            values = _joined(values, self.low if where == "low" else self.high)
+            weights, clusters = _both(weights, self.failed_weight), _both(clusters, self.failed_cluster)
+        if not values.size or (where != "out" and not _finite(values)):
+            return None
+        if self.statistic != "mean":
+            return order_statistics(values, QUANTILES[self.statistic], level)
+        return mean_interval(
+            values, kind=self.metric.scale, weights=weights, clusters=clusters, level=level, bounds=self.metric.range
+        )
+
+    def least_width(self, level: float) -> float:
+        """As of a difference; Wilson's interval is not centred on the estimate, so a rate has none."""
+        found = self.interval(level) if self.statistic == "mean" else None
+        if found is None or found.method != "t" or self.weight is not None or self.cluster is not None:
+            return 0.0
+        return _shrunk(found, self.scored, self.failed, level)
+
+    def supported(self, alpha: float, *, worse_is_less: bool) -> bool:  # noqa: ARG002 - as a difference is asked
+        """Nothing further is asked of a level."""
+        return True
+
+
+def _reach(
+    scored: Floats, weight: Floats | None, low: Floats, high: Floats, failed_weight: Floats | None
+) -> tuple[float, float]:
+    """The least and greatest mean over all mixtures of failed scores at their ends or left out."""
+    from ragauge.analysis.summarize import extreme
+
+    total = float(scored.sum() if weight is None else (weight * scored).sum())
+    size = float(scored.size if weight is None else weight.sum())
+    least = extreme(low, failed_weight, -inf, total, size)
+    most = extreme(high, failed_weight, inf, total, size, sign=-1.0)
+    return (-inf if least is None else least), (inf if most is None else most)
+
+
+def _shrunk(found: Interval, n: int, failed: int, level: float) -> float:
+    if n < 2:
+        return 0.0
+    half = min(found.high - found.low, inf) / 2
+    kept = n / (n + failed) * sqrt((n - 1) / n)
+    return half * kept * normal_quantile(level) / t_quantile(n - 1, level)
+
+
+def _joined(values: Floats, more: Floats) -> Floats:
+    import numpy as np
+
+    return np.concatenate([values, more])
+
+
+def _both(one: npt.NDArray[Entry] | None, other: npt.NDArray[Entry] | None) -> npt.NDArray[Entry] | None:
+    import numpy as np
+
+    return None if one is None or other is None else np.concatenate([one, other])
+
+
+def _finite(*values: Floats) -> bool:
+    return all(isfinite(float(abs(x).max())) if x.size else True for x in values)
