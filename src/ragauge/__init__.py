@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from ragauge.api.baselines import baselines as baselines
     from ragauge.api.baselines import remove_baseline as remove_baseline
     from ragauge.api.baselines import set_baseline as set_baseline
+    from ragauge.api.compare import compare as compare
+    from ragauge.api.comparison import ComparisonResult as ComparisonResult
+    from ragauge.api.history import EvaluationLog as EvaluationLog
+    from ragauge.api.history import log as log
+    from ragauge.api.history import note as note
+    from ragauge.api.run import SystemRun as SystemRun
+    from ragauge.api.run import run as run
     from ragauge.api.runs import OpenRun as OpenRun
     from ragauge.api.runs import open_run as open_run
     from ragauge.api.runs import runs as runs
@@ -42,6 +49,13 @@ _FROM = {
     "baselines": "ragauge.api.baselines",
     "remove_baseline": "ragauge.api.baselines",
     "set_baseline": "ragauge.api.baselines",
+    "EvaluationLog": "ragauge.api.history",
+    "log": "ragauge.api.history",
+    "note": "ragauge.api.history",
+    "compare": "ragauge.api.compare",
+    "ComparisonResult": "ragauge.api.comparison",
+    "SystemRun": "ragauge.api.run",
+    "run": "ragauge.api.run",
     "OpenRun": "ragauge.api.runs",
     "open_run": "ragauge.api.runs",
     "runs": "ragauge.api.runs",

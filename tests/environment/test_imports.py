@@ -29,9 +29,11 @@ VENDORS = {
 PICKLES = {"diskcache", "joblib", "dill", "cloudpickle", "pickle5", "apscheduler"}
 
 PUBLIC = {
-    "__version__", "aio", "evaluate", "read_set", "open_run", "runs", "OpenRun", "Scorecard", "EvalSet", "Example",
+    "__version__", "aio", "run", "SystemRun",
+    "evaluate", "read_set", "open_run", "runs", "OpenRun", "Scorecard", "EvalSet", "Example",
     "Relevant", "Span", "Citation", "Passage", "Response", "Run", "DataError", "RagaugeError", "UnknownName",
-    "UsageError", "baselines", "remove_baseline", "set_baseline",
+    "UsageError", "EvaluationLog", "log", "note", "baselines", "remove_baseline", "set_baseline", "compare",
+    "ComparisonResult",
 }  # fmt: skip
 
 
@@ -40,7 +42,7 @@ def test_public_names() -> None:
     assert set(rg.__all__) == PUBLIC == set(dir(rg))
     for name in PUBLIC:
         assert getattr(rg, name) is not None
-    assert rg.aio.__all__ == ["evaluate"]
+    assert rg.aio.__all__ == ["compare", "evaluate", "run"]
     with pytest.raises(AttributeError, match="no attribute 'evalute'"):
         rg.evalute  # noqa: B018
 

@@ -54,7 +54,8 @@ class CollectingContract:
         run = store.collecting.begin(RUN, SET)
         store.collecting.add(run.run_id, [arrived(0)])
         for again in (False, True):
-            assert store.collecting.add(run.run_id, [arrived(0, answer="other"), arrived(1)], again=again) == (not again)
+            late = [arrived(0, answer="other"), arrived(1)]
+            assert store.collecting.add(run.run_id, late, again=again) == (not again)
         assert [response.answer for _, response in store.runs.pairs(run.run_id)] == ["an answer", "an answer"]
         assert store.runs.find(run.run_id).done == 2
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.api.baseline import baseline_run, check
 from ragauge.api.calls import USUAL, Calls
-from ragauge.api.sources import Source, store_url, stored
+from ragauge.api.sources import Source, place_of, stored
 from ragauge.errors import DataError, JudgeError, RagaugeError, UsageError
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ async def evaluate_source(
     from ragauge.api.cards import card_of
     from ragauge.store.open import open_store
 
-    with open_store(store_url(store)) as opened:
+    with open_store(place_of(source, store)) as opened:
         todo = planned(source, wanted, opened)
         plan, run = todo.plans[0], todo.run
         try:
@@ -199,7 +199,7 @@ async def dry_run(source: Source, wanted: Wanted, store: str | None = None) -> d
     from ragauge.engine.estimate import expect
     from ragauge.store.open import open_store
 
-    with open_store(store_url(store)) as opened:
+    with open_store(place_of(source, store)) as opened:
         todo = planned(source, wanted, opened)
         found, expected = todo.plans[0], expect(todo.plans, opened)
         if todo.new:

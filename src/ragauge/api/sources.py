@@ -199,6 +199,12 @@ def named(metrics: str | Sequence[object]) -> tuple[str, ...]:
     return tuple(name for name in (str(metric).strip() for metric in given) if name)
 
 
+def place_of(source: Source, store: str | None) -> str:
+    """The store's URL: as given, else that of a run which knows its own, else as `store_url` says."""
+    known = (getattr(item, "url", None) for item in source.items if isinstance(item, HasRun))
+    return store_url(store or next((url for url in known if isinstance(url, str)), None))
+
+
 def store_url(store: str | None) -> str:
     """The store's URL: as given, from RAGAUGE_STORE, or the default file."""
     import os

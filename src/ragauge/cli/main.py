@@ -8,7 +8,22 @@ from typing import Annotated
 
 import typer
 
-from ragauge.cli import baseline, cache, demo, evaluate, explain, metrics, report, retrieval, runs, testset
+from ragauge.cli import (
+    baseline,
+    cache,
+    compare,
+    demo,
+    evaluate,
+    explain,
+    judge,
+    log,
+    metrics,
+    report,
+    retrieval,
+    run,
+    runs,
+    testset,
+)
 from ragauge.errors import Interrupted, RagaugeError
 from ragauge.version import __version__
 
@@ -21,17 +36,21 @@ app = typer.Typer(
     epilog="Results go to stdout, progress to stderr. Start with: ragauge demo",
 )
 app.command()(demo.demo)
+app.command()(run.run)
 app.command()(evaluate.evaluate)
 app.command()(retrieval.retrieval)
 app.command()(report.report)
 app.command()(explain.explain)
+app.command()(compare.compare)
 app.command("runs")(runs.list_runs)
 app.command()(runs.show)
 app.command()(runs.export)
 app.command()(runs.delete)
 app.command()(metrics.metrics)
 app.add_typer(baseline.app, name="baseline")
+app.add_typer(log.app, name="log")
 app.add_typer(testset.app, name="testset")
+app.add_typer(judge.app, name="judge")
 app.add_typer(cache.app, name="cache")
 
 

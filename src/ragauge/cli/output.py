@@ -44,12 +44,12 @@ def same_command() -> str:
 
 
 @contextmanager
-def kept_on_interrupt() -> Iterator[None]:
+def kept_on_interrupt(kept: str = "Everything evaluated so far is kept.") -> Iterator[None]:
     """Ctrl-C within ends the command with what is kept and the command that goes on."""
     try:
         yield
     except KeyboardInterrupt:
-        raise Interrupted("Stopped. Everything evaluated so far is kept.", resume=same_command()) from None
+        raise Interrupted(f"Stopped. {kept}", resume=same_command()) from None
 
 
 def clock(seconds: float) -> str:
@@ -76,6 +76,8 @@ def progress_text(now: Progress, done: str = "evaluated") -> str:
         reused = f", {calling.reused:,} reused" if calling.reused else ""
         parts += [f"{calling.calls:,} calls{pace}{reused}", f"{calling.in_flight:,} in flight"]
         parts.append("price unknown" if calling.unpriced else f"${calling.cost:,.4f}")
+    if now.note:
+        parts.append(now.note)
     if now.seconds_left is not None and now.done < now.total:
         parts.append(f"{clock(now.seconds_left)} left")
     return " · ".join(parts)

@@ -41,6 +41,7 @@ class Progress:
         reused: questions answered by what was stored.
         calling: calls to models, where there are any.
         seconds: since the start.
+        note: what else there is to say.
     """
 
     done: int
@@ -51,6 +52,7 @@ class Progress:
     reused: int
     calling: CallCounts | None = None
     seconds: float = 0.0
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

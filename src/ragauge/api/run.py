@@ -1,0 +1,339 @@
+"""Run: ask a system the questions of a set, and keep what it returned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.baseline import baseline_run
+from ragauge.api.runs import OpenRun
+from ragauge.api.sources import VARIANTS, store_url
+from ragauge.api.threads import plain
+from ragauge.data.run import Run, Variant
+from ragauge.errors import SystemFailed, UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.analysis.run_counts import RunCounts
+    from ragauge.data.example import EvalSet, Example
+    from ragauge.engine.collect import Asking, Collected
+    from ragauge.engine.execute import Progress
+    from ragauge.engine.systems import System
+    from ragauge.store.open import Store
+
+CONCURRENCY, TIMEOUT = 4, 60.0
+
+
+@dataclass(frozen=True)
+class Running:
+    """What is to be run.
+
+    Attributes:
+        system: a System, a URL, module:name, a path of recorded responses, a function, class or object.
+        set: the questions: an EvalSet, a path, a table, or the name of a stored set.
+        name: of the run; the system's name by default.
+        settings: of the system: a mapping, or a YAML file with a section `system`.
+        repeat: how many times each question is asked.
+        concurrency: questions under way, at most.
+        timeout: seconds for one attempt at a question.
+        limit: ask this many questions, drawn at random: the same ones of a set for every system.
+        keep: segment column (or "tag") -> value; only examples that match.
+        variant: own, oracle, closed_book or replayed.
+        context_from: the run whose passages are handed to the generator; makes the variant replayed.
+        corpus: documents by id, for oracle passages: a path, a table or a mapping.
+        fresh: start another run where an unfinished one could go on.
+        retry_failed: ask again what failed, in the newest run of the same kind, and what it lacks.
+        warn: receives what the user should know.
+    """
+
+    system: Any
+    set: Any
+    name: str = ""
+    settings: Any = None
+    repeat: int = 1
+    concurrency: int = CONCURRENCY
+    timeout: float = TIMEOUT
+    limit: int | None = None
+    keep: Mapping[str, str] = field(default_factory=dict)
+    variant: str = "own"
+    context_from: Any = None
+    corpus: Any = None
+    fresh: bool = False
+    retry_failed: bool = False
+    warn: Callable[[str], None] | None = None
+
+    def __post_init__(self) -> None:
+        least = {"repeat": 1, "concurrency": 1, "limit": 1}
+        for name, low in least.items():
+            value = getattr(self, name)
+            if value is not None and value < low:
+                raise UsageError(f"run: {name} must be at least {low}, got {value}.")
+        if self.timeout <= 0:
+            raise UsageError(f"run: timeout must be above 0 seconds, got {self.timeout:g}.")
+        if self.variant not in VARIANTS:
+            raise UnknownName("variant", self.variant, VARIANTS)
+        if self.variant != "own" and self.context_from is not None and self.variant != "replayed":
+            raise UsageError(f"run: passages come from another run or are those of {self.variant}, not both.")
+        if self.variant == "replayed" and self.context_from is None:
+            raise UsageError("run: the variant replayed needs the run whose passages are used: context_from=RUN.")
+        if self.fresh and self.retry_failed:
+            raise UsageError("run: fresh starts another run, retry_failed goes on with the last one. Choose one.")
+
+    @property
+    def of(self) -> Variant:
+        """The variant."""
+        return "replayed" if self.context_from is not None else VARIANTS[VARIANTS.index(self.variant)]
+
+
+class SystemRun(OpenRun):
+    """A run that a system was asked for: what `open_run` gives, and what became of its questions.
+
+    Attributes:
+        counts: answered, empty, failed by kind, latency, tokens and cost, over the whole run.
+        asked: questions asked now; the others were there.
+        again: what went wrong now and was tried again: kind -> how often.
+        continued: it goes on with a run that was there.
+    """
+
+    def __init__(self, run: Run, url: str, counts: RunCounts, collected: Collected, *, continued: bool) -> None:
+        super().__init__(run, url)
+        self.counts = counts
+        self.asked, self.again = collected.asked, collected.again
+        self.seconds, self.continued = collected.seconds, continued
+
+    def __repr__(self) -> str:
+        counts = self.counts
+        failed = f", {counts.n_failed:,} failed" if counts.n_failed else ""
+        return f"<run {self.run.name!r} {self.run.run_id}: {counts.answered:,} answered{failed}, store {self.url}>"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run that is begun, and what is left to ask.
+
+    Attributes:
+        system: what is asked.
+        run: as it is stored.
+        askings: what is left, in order.
+        there: responses that the run has.
+        continued: the run was there before.
+    """
+
+    system: System
+    run: Run
+    askings: tuple[Asking, ...]
+    there: int
+    continued: bool
+
+
+async def run_system(
+    wanted: Running, store: str | None = None, progress: Callable[[Progress], None] | None = None
+) -> SystemRun:
+    """Asks what is not answered yet, and returns the run.
+
+    Raises:
+        UsageError: the system or the set cannot be had, or not in this variant; said before the first question.
+        SystemFailed: the system is not there, or does not let us in.
+    """
+    from ragauge.engine.collect import PATIENCE, collect
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        job = await begun(wanted, opened)
+        run_id, state = job.run.run_id, opened.collecting
+        try:
+            collected = await collect(
+                job.system, job.askings, opened, run_id, concurrency=wanted.concurrency,
+                patience=replace(PATIENCE, call=wanted.timeout, total=max(PATIENCE.total, wanted.timeout)),
+                total=job.run.planned, again=wanted.retry_failed, progress=progress,
+            )  # fmt: skip
+        except BaseException as end:
+            if isinstance(end, SystemFailed) and not job.continued and not state.held(run_id):
+                opened.runs.delete(run_id)     # there was nothing to keep
+            else:
+                state.mark(run_id, "interrupted")
+            raise
+        finally:
+            await job.system.close()
+        state.finish(run_id)
+        return SystemRun(
+            opened.runs.find(run_id), opened.url, counts_of(opened, run_id), collected, continued=job.continued
+        )
+
+
+async def begun(wanted: Running, store: Store) -> Job:
+    """The run, begun or found, and what it lacks. Everything that can be wrong with a system's name is said here."""
+    from ragauge.engine.collect import Asking, in_order
+    from ragauge.engine.systems import build_system, handed
+
+    warn = wanted.warn or _silent
+    eval_set = set_of(wanted.set, store)
+    chosen = _chosen(eval_set, wanted.keep)
+    context = baseline_run(wanted.context_from, store)
+    system = build_system(wanted.system, wanted.settings, eval_set)
+    system.check(wanted.of)
+    subset, other = replace(eval_set, examples=chosen), context.run_id if context is not None else ""
+    passages, left = handed(wanted.of, subset, store, corpus=wanted.corpus, run_id=other)
+    if left:
+        warn(left)
+    by_id = {one.query_id: one for one in chosen if passages is None or one.query_id in passages}
+    order = in_order(list(by_id), eval_set.version)[: wanted.limit]
+    run, continued = _run(wanted, store, system, eval_set, context, planned=len(order) * wanted.repeat)
+    there = store.collecting.held(run.run_id) if continued else set()
+    gone = set(store.collecting.failed(run.run_id)) if continued and wanted.retry_failed else set()
+    askings = tuple(
+        Asking(by_id[query_id], repeat, None if passages is None else passages[query_id])
+        for repeat in range(wanted.repeat)
+        for query_id in order
+        if (query_id, repeat) not in there or (query_id, repeat) in gone
+    )
+    if continued:
+        begun_at = run.created_at[:16].replace("T", " ")
+        warn(f"going on with run {run.name} ({run.run_id}, begun {begun_at}): {len(there):,} responses are there. "
+             "--fresh starts another.")  # fmt: skip
+    return Job(system, run, askings, len(there), continued)
+
+
+def _run(
+    wanted: Running, store: Store, system: System, eval_set: EvalSet, context: Run | None, planned: int
+) -> tuple[Run, bool]:
+    """The run to go on with, or a new one; and whether it was there."""
+    from ragauge.api import git
+
+    run = Run(
+        "", wanted.name or _name(wanted, system), set_name=eval_set.name, set_version=eval_set.version,
+        system=system.name, config=_config(wanted, system, context), variant=wanted.of, git=git.state(),
+        planned=planned,
+    )  # fmt: skip
+    found = None if wanted.fresh else store.collecting.newest(run, unfinished=not wanted.retry_failed)
+    if found is None:
+        if wanted.retry_failed:
+            raise UsageError(f"there is no run of {system.name} on {eval_set.name} to retry. Leave out --retry-failed.")
+        return store.collecting.begin(run, eval_set), False
+    store.collecting.mark(found.run_id, "running", planned=planned)
+    return replace(found, planned=planned, state="running"), True
+
+
+def _config(wanted: Running, system: System, context: Run | None) -> dict[str, Any]:
+    """The settings for the record: all that tells one run from another, so that the same ones go on."""
+    repeat = wanted.repeat if wanted.repeat > 1 else None
+    selection = {"limit": wanted.limit, "filter": dict(wanted.keep), "repeat": repeat}
+    asked = {name: value for name, value in selection.items() if value}
+    return {
+        **system.config, **({"selection": asked} if asked else {}),
+        **({"context_from": context.run_id} if context is not None else {}),
+    }  # fmt: skip
+
+
+def _name(wanted: Running, system: System) -> str:
+    """The system's name, a file's without its ending, and the variant."""
+    recorded = isinstance(wanted.system, str | Path) and Path(wanted.system).is_file()
+    name = Path(system.name).stem if recorded else system.name
+    return name if wanted.of == "own" else f"{name}-{wanted.of}"
+
+
+def set_of(source: Any, store: Store) -> EvalSet:
+    """The questions: an EvalSet, what `read_set` reads, or a stored set by name.
+
+    Raises:
+        UsageError: no question at all.
+        DataError: what cannot be read.
+    """
+    from ragauge.data.example import EvalSet
+    from ragauge.data.readers.source import read_set
+
+    found: EvalSet | None = source if isinstance(source, EvalSet) else None
+    if isinstance(source, str) and not Path(source).exists() and not Path(source).suffix:
+        found = store.sets.get(source)
+    found = found or read_set(source)
+    if not found.examples:
+        raise UsageError(f"the set {found.name} has no questions.")
+    return found
+
+
+def counts_of(store: Store, run_id: str) -> RunCounts:
+    """What the responses of a run are."""
+    from ragauge.analysis.gather import gather
+    from ragauge.analysis.run_counts import CountsGatherer
+    from ragauge.analysis.timings import SpendingGatherer, TimingGatherer
+    from ragauge.api.shown import visits
+
+    index = store.runs.index(run_id, store.runs.order(run_id).numbers)
+    counts, timings, spending = CountsGatherer(), TimingGatherer(), SpendingGatherer()
+    gather(visits(store, None, index), (counts, timings, spending))
+    return counts.counts(timings.timings(index), spending.spending())
+
+
+def _chosen(eval_set: EvalSet, keep: Mapping[str, str]) -> tuple[Example, ...]:
+    """The examples that match every column; a column or value that no example has is an error."""
+    for column, value in keep.items():
+        known = {found for example in eval_set.examples for found in _values(example, column)}
+        if not known:
+            columns = {name for example in eval_set.examples for name in example.segments} | {"tag"}
+            raise UnknownName("segment", column, columns)
+        if value not in known:
+            raise UnknownName("tag" if column == "tag" else f"value of segment {column}", value, known)
+    found = tuple(
+        example for example in eval_set.examples
+        if all(value in _values(example, column) for column, value in keep.items())
+    )  # fmt: skip
+    if not found:
+        raise UsageError(f"{eval_set.name}: no example matches {', '.join(f'{k}={v}' for k, v in keep.items())}.")
+    return found
+
+
+def _values(example: Example, column: str) -> Sequence[str]:
+    if column in example.segments:
+        return [example.segments[column]]
+    return sorted(example.tags) if column == "tag" else []
+
+
+def _silent(_: str) -> None:
+    """Says nothing."""
+
+
+async def run_async(
+    system: Any, set: Any, *, name: str = "", settings: Any = None, repeat: int = 1, concurrency: int = CONCURRENCY,
+    timeout: float = TIMEOUT, limit: int | None = None, filter: Mapping[str, str] | None = None,
+    variant: str = "own", context_from: Any = None, corpus: Any = None, fresh: bool = False,
+    retry_failed: bool = False, store: str | None = None, progress: Callable[[Progress], None] | None = None,
+    warn: Callable[[str], None] | None = None,
+) -> SystemRun:     # fmt: skip
+    """Asks a system every question of a set and keeps what it returns; hand the result to `evaluate`.
+
+    Responses are durable as they arrive: the same call continues a run that was stopped, and asks nothing twice.
+    Failures are kept as such, one an example.
+
+    Args:
+        system: a function or coroutine function of the question, an object with `query`, or with `retrieve` and
+            `generate`, "module:name", a URL, a path of recorded responses, or a System.
+        set: the questions: an EvalSet, a path, a table, the name of a stored set.
+        name: of the run; the system's name by default.
+        settings: of the system: a mapping, or a YAML file with a section `system`; see docs/systems.md.
+        repeat: ask every question so many times.
+        concurrency: questions under way, at most; 1 for a system that is not safe to call from several threads.
+        timeout: seconds for one attempt at a question, slow drips included.
+        limit: ask this many questions, drawn at random: the same ones of a set for every system.
+        filter: segment column (or "tag") -> value; only the examples that match.
+        variant: "own" retrieval, "oracle" (the generator on the labelled passages) or "closed_book" (on none).
+        context_from: a stored run whose passages the generator is to answer from.
+        corpus: the texts of the documents, for oracle passages: a path, a table, or {doc_id: text}.
+        fresh: start another run, where an unfinished one would be continued.
+        retry_failed: ask again what failed in the newest run of this system on this set.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+        progress: called with what is done, the rate and the time left.
+        warn: receives what is worth knowing, such as that a run is continued.
+
+    Raises:
+        UsageError: a system that cannot be had, or cannot do the variant: said before the first question.
+        SystemFailed: nothing was answered, and the system is not there or does not let us in.
+    """
+    wanted = Running(
+        system, set, name, settings, repeat, concurrency, timeout, limit, filter or {}, variant, context_from, corpus,
+        fresh, retry_failed, warn,
+    )  # fmt: skip
+    return await run_system(wanted, store, progress)
+
+
+run = plain(run_async)

@@ -1,0 +1,151 @@
+"""Systems for those who run them: from what a user names to one that can be asked, and the passages to hand it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragauge.data.example import EvalSet, Example, Relevant
+from ragauge.data.readers.corpus import texts_of
+from ragauge.data.response import Passage
+from ragauge.data.run import Variant
+from ragauge.errors import DataError, UsageError
+from ragauge.store.open import Store
+from ragauge.systems.base import System
+from ragauge.systems.naming import system_of
+
+SECTION = "system"
+Handed = Mapping[str, tuple[Passage, ...]]     # query_id -> the passages to answer from
+
+
+def build_system(target: Any, settings: Any = None, eval_set: EvalSet | None = None) -> System:
+    """The system that is meant; see `systems.naming.system_of`.
+
+    Args:
+        target: a System, a URL, module:name, a path of recorded responses, a function or object.
+        settings: a mapping, or the path of a YAML file with a section `system`.
+        eval_set: what it will be asked.
+
+    Raises:
+        UsageError: nothing of that name, with the nearest; or a setting that is not known.
+        DataError: a file that cannot be read.
+    """
+    if isinstance(settings, str | Path):
+        settings = read_settings(Path(settings))
+    return system_of(target, settings, eval_set)
+
+
+def read_settings(path: Path) -> Mapping[str, Any]:
+    """The section `system` of a YAML file; of a file without one, the whole.
+
+    Raises:
+        DataError: no such file, not YAML, or no mapping.
+    """
+    import yaml
+
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}.", source=str(path)) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise DataError(f"not YAML: {str(error).splitlines()[0]}.", source=str(path)) from None
+    if isinstance(found, Mapping) and SECTION in found:
+        found = found[SECTION]
+    if not isinstance(found, Mapping):
+        hint = "Write a mapping such as system: {url: https://…, answer: $.answer}."
+        raise DataError("expected the settings of a system.", source=str(path), hint=hint)
+    return found
+
+
+def handed(
+    variant: Variant, eval_set: EvalSet, store: Store, *, corpus: Any = None, run_id: str = ""
+) -> tuple[Handed | None, str]:
+    """The passages of each question for a variant, and what the user should know of them; None for own retrieval.
+
+    oracle: the labelled passages: its gold spans, else the whole of each labelled document (of a group that any one
+    will do for, the first); none where the question is known to have no answer. Texts come from the corpus. Questions
+    without labels, or without a text of theirs in the corpus, are left out.
+    closed_book: none. replayed: those of a stored run's first answers.
+
+    Args:
+        variant: own, oracle, closed_book or replayed.
+        eval_set: the questions.
+        store: where the other run is.
+        corpus: documents by id: a path, a table, or a mapping of id and text; for oracle.
+        run_id: the run to replay.
+
+    Raises:
+        UsageError: no corpus, or nothing to hand to any question.
+        DataError: a corpus that cannot be read.
+    """
+    if variant == "own":
+        return None, ""
+    if variant == "closed_book":
+        return {example.query_id: () for example in eval_set.examples}, ""
+    found = _gold(eval_set, corpus) if variant == "oracle" else _replayed(eval_set, store, run_id)
+    if not found:
+        said = "label whose text is in the corpus" if variant == "oracle" else "question in common with the other run"
+        raise UsageError(f"{eval_set.name}: not one {said}: there are no passages to hand to the system.")
+    left = len(eval_set) - len(found)
+    said = f"{left:,} of {len(eval_set):,} questions are left out: there are no passages to hand for them."
+    return found, said if left else ""
+
+
+def _replayed(eval_set: EvalSet, store: Store, run_id: str) -> dict[str, tuple[Passage, ...]]:
+    known = {example.query_id for example in eval_set.examples}
+    return {
+        example.query_id: response.passages
+        for example, response in store.runs.pairs(run_id)
+        if response.repeat == 0 and response.passages is not None and response.texts_recorded
+        and example.query_id in known
+    }  # fmt: skip
+
+
+def _gold(eval_set: EvalSet, corpus: Any) -> dict[str, tuple[Passage, ...]]:
+    labelled = {example.query_id: _labels(example) for example in eval_set.examples}
+    wanted = {doc_id for labels in labelled.values() for label in labels or () for doc_id in label.doc_ids}
+    if wanted and corpus is None:
+        raise UsageError(
+            "oracle passages need the texts of the labelled documents: give the corpus, a file with doc_id and text "
+            "(--corpus corpus.jsonl; in Python corpus=)."
+        )
+    texts = texts_of(corpus, wanted) if wanted else {}
+    found = {}
+    for example in eval_set.examples:
+        labels = labelled[example.query_id]
+        passages = None if labels is None else _passages(example, labels, texts)
+        if passages is not None:
+            found[example.query_id] = passages
+    return found
+
+
+def _labels(example: Example) -> Sequence[Relevant] | None:
+    """What is known to be relevant; nothing for what has no answer; None where it is not known."""
+    if example.gold_spans:
+        return [Relevant((span.doc_id,)) for span in example.gold_spans]
+    if example.relevant is None:
+        return () if example.answerable is False else None
+    positive = [label for label in example.relevant if label.grade > 0]
+    if positive or example.answerable is False or not example.relevant:
+        return positive
+    return None     # only what is not relevant is known
+
+
+def _passages(
+    example: Example, labels: Sequence[Relevant], texts: Mapping[str, str]
+) -> tuple[Passage, ...] | None:
+    """The gold passages of an example; None where a text of theirs is lacking."""
+    if example.gold_spans:
+        spans = [span for span in example.gold_spans if span.doc_id in texts]
+        if len(spans) < len(example.gold_spans):
+            return None
+        return tuple(
+            Passage(f"{one.doc_id}:{one.start}-{one.end}", one.doc_id, texts[one.doc_id][one.start : one.end], span=one)
+            for one in spans
+        )
+    chosen = [next((doc_id for doc_id in label.doc_ids if doc_id in texts), None) for label in labels]
+    if None in chosen:
+        return None
+    ids = dict.fromkeys(doc_id for doc_id in chosen if doc_id is not None)
+    return tuple(Passage(doc_id, doc_id, texts[doc_id]) for doc_id in ids)

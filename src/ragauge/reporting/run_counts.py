@@ -1,0 +1,80 @@
+"""What became of a run's questions, for people and machines."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ragauge.analysis.run_counts import RunCounts
+from ragauge.data.canonical import plain
+from ragauge.data.run import Run
+from ragauge.reporting.judged import money
+from ragauge.reporting.words import line
+
+MOST_KINDS = 8
+
+
+def run_json(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int], seconds: float) -> dict[str, Any]:
+    """The run and its counts as JSON types."""
+    spending = counts.spending
+    times = {one.stage: {"n": one.n, "p50": one.p50, "p95": one.p95, "p99": one.p99} for one in counts.timings}
+    return {
+        "run_id": run.run_id, "name": run.name, "system": run.system, "config": plain(dict(run.config)),
+        "variant": run.variant, "set": run.set_name, "set_version": run.set_version, "state": run.state,
+        "planned": run.planned, "responses": counts.responses, "answered": counts.answered,
+        "unanswered": counts.unanswered, "empty_retrieval": counts.empty, "failed": dict(counts.failed),
+        "derived_ids": dict(counts.derived_ids), "asked": asked, "tried_again": dict(again),
+        "latency_ms": times, "tokens": {} if spending is None else dict(spending.tokens),
+        "cost": None if spending is None else spending.cost, "seconds": round(seconds, 2),
+    }  # fmt: skip
+
+
+def run_text(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int], command: str) -> str:
+    """The same in a few lines, with the command to go on with."""
+    return "\n".join([*_lines(run, counts, asked, again), f"Go on with: {command}"])
+
+
+def next_command(run: Run) -> str:
+    """What to do with a run: evaluate it, by its name where that needs no quotes."""
+    quoted = shlex.quote(run.name)
+    return f"ragauge evaluate {run.name if quoted == run.name else run.run_id}"
+
+
+def _lines(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int]) -> Iterator[str]:
+    variant = "" if run.variant == "own" else f", {run.variant.replace('_', ' ')}"
+    yield f"run {line(run.name)} ({run.run_id}{variant}) on {line(run.set_name)}"
+    parts = [f"{counts.answered:,} answered"]
+    if counts.unanswered:
+        parts.append(f"{counts.unanswered:,} with retrieval alone")
+    if counts.empty and run.variant == "own":
+        parts.append(f"{counts.empty:,} of them with nothing retrieved")
+    if counts.n_failed:
+        kinds = ", ".join(f"{kind} {n:,}" for kind, n in list(counts.failed.items())[:MOST_KINDS])
+        parts.append(f"{counts.n_failed:,} failed ({kinds})")
+    there = counts.responses - asked
+    yield f"{counts.responses:,} of {run.planned:,} questions: {', '.join(parts)}" + (
+        f"; {there:,} were there" if there > 0 else ""
+    )
+    if again:
+        yield "tried again: " + ", ".join(f"{kind} {n:,}" for kind, n in sorted(again.items(), key=lambda one: -one[1]))
+    for one in counts.timings:
+        stage = "latency" if one.stage == "total" else f"  {line(one.stage)}"
+        yield f"{stage}: median {_time(one.p50)}, 95 % {_time(one.p95)}, 99 % {_time(one.p99)} ({one.n:,} responses)"
+    spending = counts.spending
+    if spending is not None:
+        tokens = ", ".join(f"{line(kind)} {int(n):,}" for kind, n in spending.tokens.items())
+        cost = "" if spending.cost is None else f"cost {money(spending.cost)}"
+        yield "; ".join(filter(None, (f"tokens: {tokens}" if tokens else "", cost)))
+    if counts.derived_ids:
+        rules = "; ".join(f"{rule} ({n:,} responses)" for rule, n in counts.derived_ids.items())
+        yield f"passages without a doc_id are named {rules}: labels must name documents the same way"
+
+
+def _time(milliseconds: float) -> str:
+    """Milliseconds below a second, else seconds.
+
+    >>> _time(12.34), _time(2345.6)
+    ('12 ms', '2.3 s')
+    """
+    return f"{milliseconds:.0f} ms" if milliseconds < 1_000 else f"{milliseconds / 1_000:.1f} s"
