@@ -12,7 +12,9 @@ from ragauge.engine.answering import Answering
 from ragauge.engine.budget import Price
 from ragauge.engine.models import AsksModels, asks_models
 from ragauge.engine.plan import Plan
+from ragauge.engine.routing import asked_of
 from ragauge.judging.inputs import evidence_key, inputs_for
+from ragauge.judging.judge import Asking, Judge
 from ragauge.llm.prices import price
 from ragauge.store.contracts import Loaded
 from ragauge.store.open import Store
@@ -103,17 +105,17 @@ def _asks(
             continue
         key = evidence_key(judge.judge_id, judge.version(question), inputs, plan.judge_repeat)
         if question == "agree" or key not in store.evidence.known([key]):
-            first = _first(judge, inputs, plan.judge_repeat, local)
-            asks += [(judge.model_of(ask), ask) for ask in first if ask.kind == "chat"]
+            first = first_to_a_model(judge.ask(inputs, plan.judge_repeat), judge, local)
+            asks += [(name, ask) for ask in first if (name := asked_of(judge, ask)) is not None]
     return asks
 
 
-def _first(judge: AsksModels, inputs: object, judge_repeat: int, local: Answering) -> Sequence[Ask]:
+def first_to_a_model(asking: Asking, judge: Judge, local: Answering | None = None) -> Sequence[Ask]:
     """The first asks of a question that go to a model; vectors before them are made here."""
-    asking = judge.ask(inputs, judge_repeat)  # type: ignore[arg-type]
+    local = local or Answering()
     try:
         asks = next(asking)
-        while all(ask.kind == "embed" for ask in asks):
+        while all(asked_of(judge, ask) is None for ask in asks):
             asks = asking.send(local(asks))
     except StopIteration:
         return ()

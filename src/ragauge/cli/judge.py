@@ -1,0 +1,94 @@
+"""`ragauge judge`: what a judge is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ragauge.api.calls import USUAL, Calls
+from ragauge.cli import options
+from ragauge.cli.output import kept_on_interrupt, progress_line, same_command, show, show_json
+from ragauge.errors import Interrupted
+
+app = typer.Typer(help="What a judge is worth on your data.", no_args_is_help=True)
+
+
+@app.callback()
+def front() -> None:
+    """What a judge is worth on your data."""
+
+
+@app.command()
+@options.grouped
+def check(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", help="Answers or claims with passages and human labels: JSON lines, CSV or Parquet."
+        ),
+    ],
+    judges: Annotated[
+        list[str] | None,
+        typer.Option("--judge", help="Who is checked: openai:MODEL and others; repeatable. local always comes along."),
+    ] = None,
+    modes: Annotated[
+        str, typer.Option("--modes", help="How models are asked: fused (all claims in a call), per_claim, or both.")
+    ] = "fused,per_claim",
+    supported: Annotated[
+        str, typer.Option("--supported", help="Values of the label that mean supported; all others mean not.")
+    ] = "",
+    store: options.Store = "",
+    columns: Annotated[
+        list[str] | None, typer.Option("--map", help="A column under another name: --map label=verdict; repeatable.")
+    ] = None,
+    segments: options.Segments = "",
+    limit: Annotated[int | None, typer.Option(min=1, help="So many rows, drawn at random, always the same.")] = None,
+    calls: Calls = USUAL,
+    only_plan: options.DryRun = False,
+    outputs: Annotated[
+        list[Path] | None,
+        typer.Option("-o", "--output", help="Write the report: .md, .json; every part that differs: .jsonl."),
+    ] = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """How far a judge agrees with people, and fused questions with one question a claim, at what cost.
+
+    Each row has passages, an answer or claim, and a label: supported, contradicted or not_in_context; true or false;
+    1 or 0; a list of labels, one an annotator.
+    """
+    from ragauge.api import judge_check
+    from ragauge.api.threads import finish
+    from ragauge.reporting.judge_check import terminal, to_dict
+
+    for path in outputs or ():
+        judge_check.check_output(path)
+    wanted = judge_check.Checking(
+        source, tuple(judges or ()), options.names(modes), limit, options.mapping(columns), options.names(segments),
+        options.names(supported), calls,
+    )     # fmt: skip
+    if only_plan:
+        planned = judge_check.expect(wanted, store or None)
+        show_json(planned) if as_json else show(_planned(planned))
+        return
+    with kept_on_interrupt(), progress_line(quiet, "checked") as progress:
+        found = finish(lambda: judge_check.check_judge(wanted, store or None, progress))
+    show_json(to_dict(found)) if as_json else show(terminal(found))
+    for path in outputs or ():
+        typer.echo(f"wrote {judge_check.save(found, path)}", err=True)
+    if found.stopped:
+        raise Interrupted(found.stopped, resume=same_command())
+
+
+def _planned(planned: dict[str, Any]) -> str:
+    lines = [f"{planned['rows']:,} rows, {planned['parts']:,} labelled parts"]
+    for name, one in planned["judges"].items():
+        if not one["calls"]:
+            lines.append(f"{name}: no call to a model, cost 0")
+            continue
+        cost = "cost unknown (no price)" if one["cost"] is None else f"about ${one['cost']:.2f}"
+        tokens = f"about {one['input_tokens']:,} tokens in, {one['output_tokens']:,} out"
+        lines.append(f"{name}: {one['calls']:,} calls to a model, {tokens}, {cost}")
+    return "\n".join(lines)

@@ -1,0 +1,255 @@
+"""A judge against people, for the terminal, as Markdown and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ragauge.reporting.judged import money
+from ragauge.reporting.words import line, safe
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ragauge.analysis.agreement import Agreement, Figure
+    from ragauge.analysis.judge_check import Checked, Differs, JudgeCheck, Pair
+
+MOST = 10     # parts that differ, in a terminal
+WORDS: Mapping[str, str] = {"not_in_context": "not in context", "not_supported": "not supported"}
+SAYS = (
+    "kappa: agreement beyond chance, 1 = always, 0 = as chance would have it. balanced: mean over the labels of people "
+    "of the share that the judge finds."
+)
+FEW = 50     # parts below which intervals are too wide to choose a judge by
+Rows = list[tuple[str, ...]]
+Section = tuple[str, tuple[str, ...], Rows]     # heading, columns, rows
+
+
+def terminal(found: JudgeCheck, most: int = MOST) -> RenderableType:
+    """The whole report, tables and worst parts."""
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    shown: list[RenderableType] = [Text("\n".join(_head(found)))]
+    for heading, columns, rows in _sections(found):
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=Text(heading, style="bold"), title_justify="left")
+        for n, column in enumerate(columns):
+            table.add_column(column, justify="left" if n == 0 else "right")
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        shown += [Text(), table]
+    for one in found.judges:
+        if one.differs:
+            shown.append(Text(f"\n{_differ_heading(one)}", style="bold"))
+            shown += [Text(text) for place, differs in enumerate(one.differs[:most], 1)
+                      for text in _differs(place, differs)]  # fmt: skip
+    shown += [Text(), Text(SAYS, style="dim")]
+    return Group(*shown)
+
+
+def markdown(found: JudgeCheck) -> str:
+    """The whole report as Markdown."""
+    parts = ["# Judge check", "\n".join(f"- {text}" for text in _head(found))]
+    for heading, columns, rows in _sections(found):
+        table = [" | ".join(columns), "|".join("---" for _ in columns), *(" | ".join(map(_cell, row)) for row in rows)]
+        parts += [f"## {heading}", "\n".join(f"| {text} |" for text in table)]
+    for one in found.judges:
+        if one.differs:
+            parts.append(f"## {_differ_heading(one)}")
+            parts += ["\n".join(_cell(text) + "  " for text in _differs(n, differs))
+                      for n, differs in enumerate(one.differs, 1)]  # fmt: skip
+    return "\n\n".join([*parts, SAYS]) + "\n"
+
+
+def as_json(found: JudgeCheck) -> str:
+    """The whole report as JSON."""
+    return json.dumps(to_dict(found), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def lines(found: JudgeCheck) -> str:
+    """Every part on which a judge and people differ, one a line."""
+    rows = [{"judge": one.said.name, "mode": one.said.mode, **_part_json(differs)}
+            for one in found.judges for differs in one.differs]  # fmt: skip
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def to_dict(found: JudgeCheck) -> dict[str, Any]:
+    """The report as JSON types."""
+    names = [name(one) for one in found.judges]
+    return {
+        "rows": found.n_rows, "parts": found.n_parts, "labels": list(found.labels), "human": dict(found.human),
+        "split": found.split, "annotators_kappa": None if found.annotators is None else found.annotators.value,
+        "judges": [_judge_json(one) for one in found.judges],
+        "pairs": [
+            {
+                "judge": names[pair.new], "base": names[pair.base], "agreement": _agreement_json(pair.agreement),
+                "accuracy_gain": _figure_json(pair.gain),
+            }
+            for pair in found.pairs
+        ],
+        "stopped": found.stopped, **found.calls,
+    }  # fmt: skip
+
+
+def name(one: Checked) -> str:
+    """What a judge is called in the tables: its spec, and how it was asked.
+
+    The mode stands for itself, since the same model in another one is another judge.
+    """
+    said = one.said
+    return safe(f"{said.name} ({said.mode})" if said.mode and "mode=" not in said.name else said.name)
+
+
+def _head(found: JudgeCheck) -> Iterator[str]:
+    human = ", ".join(f"{count:,} {WORDS.get(label, label)}" for label, count in found.human.items())
+    yield f"{found.n_rows:,} rows, {found.n_parts:,} labelled parts: {human}"
+    if found.split:
+        yield f"{found.split:,} parts are left out: annotators are split on them"
+    if found.annotators is not None and found.annotators.value is not None:
+        yield f"annotators among themselves: Fleiss' kappa {found.annotators.value:.2f}; no judge can be asked for more"
+    if 0 < found.n_parts < FEW:
+        yield f"fewer than {FEW} labelled parts: the intervals are too wide to choose a judge by"
+    if found.calls:
+        calls = found.calls
+        cost = calls["cost"]
+        yield (
+            f"called now: {calls['calls']:,} times, {calls['replies_reused']:,} stored replies, "
+            f"{money(None if cost is None else float(cost))}"
+        )
+    if found.stopped:
+        yield f"Stopped: {found.stopped}"
+
+
+def _sections(found: JudgeCheck) -> Iterator[Section]:
+    figures = ("judge", "n", "accuracy", "balanced", "Cohen's kappa", "no verdict")
+    yield "Agreement with people", figures, [_line(one, one.whole) for one in found.judges]
+    if len(found.labels) > len(("supported", "not")):
+        yield "Supported or not", figures, [_line(one, one.supported) for one in found.judges]
+    for one in found.judges:
+        labels = [WORDS.get(label, label) for label in found.labels]
+        rows: Rows = [(f"people: {label}", *(f"{n:,}" for n in row)) for label, row in
+                      zip(labels, one.whole.table, strict=True)]  # fmt: skip
+        yield f"{name(one)}: people (rows) and judge (columns)", ("", *labels), rows
+    for column in dict.fromkeys(column for one in found.judges for column in one.segments):
+        rows = [
+            (f"{line(value, 40)}: {name(one)}", f"{found_.n:,}", _figure(found_.accuracy), _figure(found_.kappa))
+            for value in dict.fromkeys(v for one in found.judges for v in one.segments.get(column, {}))
+            for one in found.judges if (found_ := one.segments.get(column, {}).get(value)) is not None
+        ]  # fmt: skip
+        yield f"By {safe(column)}", ("", "n", "accuracy", "Cohen's kappa"), rows
+    if found.pairs:
+        pairs: Rows = [_pair(pair, found) for pair in found.pairs]
+        yield "Judges among themselves", ("", "n", "the same", "Cohen's kappa", "accuracy gained"), pairs
+    asked = [one for one in found.judges if one.said.took.replies]
+    if asked:
+        columns = ("judge", "calls", "tokens in", "tokens out", "cost", "per 1,000 parts")
+        yield "What it takes", columns, [_cost(one, found.n_parts) for one in asked]
+    without: Rows = [(f"{name(one)}: {line(why, 90)}", f"{count:,}") for one in found.judges
+                     for why, count in one.without.items()]  # fmt: skip
+    if without:
+        yield "Why there is no verdict", ("", "parts"), without
+
+
+def _line(one: Checked, over: Agreement) -> tuple[str, ...]:
+    lacking = sum(one.without.values())
+    total = over.n + lacking
+    share = f"{lacking:,} ({lacking / total:.0%})" if lacking else "0"
+    return name(one), f"{over.n:,}", *map(_figure, (over.accuracy, over.balanced_accuracy, over.kappa)), share
+
+
+def _pair(pair: Pair, found: JudgeCheck) -> tuple[str, ...]:
+    new, base = name(found.judges[pair.new]), name(found.judges[pair.base])
+    over = pair.agreement
+    return f"{new} against {base}", f"{over.n:,}", _figure(over.accuracy), _figure(over.kappa), _figure(pair.gain, "+")
+
+
+def _cost(one: Checked, parts: int) -> tuple[str, ...]:
+    took = one.said.took
+    each = None if took.cost is None else took.cost / parts * 1_000
+    tokens = f"{took.input_tokens:,}", f"{took.output_tokens:,}"
+    return name(one), f"{took.replies:,}", *tokens, money(took.cost), money(each)
+
+
+def _figure(figure: Figure, sign: str = "") -> str:
+    if figure.value is None:
+        return "–"
+    shown = f"{figure.value:{sign}.2f}"
+    found = figure.interval
+    return shown if found is None else f"{shown} [{found.low:{sign}.2f}, {found.high:{sign}.2f}]"
+
+
+def _differ_heading(one: Checked) -> str:
+    return f"Where {name(one)} and people differ ({len(one.differs):,}), worst first"
+
+
+def _differs(place: int, one: Differs) -> Iterator[str]:
+    verdict, text = one.verdict, one.row.answer[one.part.start : one.part.end]
+    sure = "" if verdict.p is None else f" (p {verdict.p:.2f})"
+    judge = WORDS.get(verdict.label or "", verdict.label or "")
+    yield (
+        f"{place}. line {one.row.line}, {line(one.row.query_id, 40)}: people say {WORDS.get(one.human, one.human)}, "
+        f"the judge {judge}{sure}"
+    )
+    yield f"   {line(text, 220)}"
+    window = _window(one)
+    if window:
+        yield f"   by passage {verdict.window.passage if verdict.window else 0}: {line(window, 220)}"
+
+
+def _window(one: Differs) -> str:
+    window = one.verdict.window
+    return "" if window is None else one.row.passages[window.passage - 1][window.start : window.end]
+
+
+def _judge_json(one: Checked) -> dict[str, Any]:
+    said = one.said
+    lacking = sum(one.without.values())
+    return {
+        "judge": said.name, "mode": said.mode, "judge_id": said.judge_id, **_agreement_json(one.whole),
+        "supported_or_not": _agreement_json(one.supported),
+        "segments": {column: {value: _agreement_json(over) for value, over in values.items()}
+                     for column, values in one.segments.items()},
+        "no_verdict": lacking, "no_verdict_reasons": dict(one.without),
+        "took": {
+            "replies": said.took.replies, "input_tokens": said.took.input_tokens,
+            "output_tokens": said.took.output_tokens, "cost": said.took.cost,
+        },
+        "differs": [_part_json(differs) for differs in one.differs],
+    }  # fmt: skip
+
+
+def _part_json(one: Differs) -> dict[str, Any]:
+    verdict = one.verdict
+    window = verdict.window
+    return {
+        "query_id": one.row.query_id, "line": one.row.line, "query": one.row.query,
+        "text": one.row.answer[one.part.start : one.part.end], "human": one.human, "annotators": list(one.part.labels),
+        "verdict": verdict.label, "p": verdict.p, "claim": verdict.claim,
+        "passage": None if window is None else window.passage, "window": _window(one),
+    }  # fmt: skip
+
+
+def _agreement_json(over: Agreement) -> dict[str, Any]:
+    return {
+        "n": over.n, "labels": list(over.labels), "confusion": [list(row) for row in over.table],
+        "accuracy": _figure_json(over.accuracy), "balanced_accuracy": _figure_json(over.balanced_accuracy),
+        "kappa": _figure_json(over.kappa), "found": {label: _figure_json(one) for label, one in over.found.items()},
+    }  # fmt: skip
+
+
+def _figure_json(figure: Figure) -> dict[str, Any]:
+    found = figure.interval
+    ends: dict[str, Any] = {"low": None, "high": None, "method": None}
+    if found is not None:
+        ends = {"low": found.low, "high": found.high, "method": found.method}
+    return {"value": figure.value, **ends, "reason": figure.reason}
+
+
+def _cell(text: str) -> str:
+    escaped = text
+    for mark in ("\\", "|", "<", "*", "_", "`", "["):
+        escaped = escaped.replace(mark, f"\\{mark}")
+    return escaped

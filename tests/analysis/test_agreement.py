@@ -1,0 +1,183 @@
+"""Agreement statistics: golden values of other implementations, and arithmetic by hand."""
+
+from __future__ import annotations
+
+import random
+from math import sqrt
+
+import pytest
+
+from ragauge.analysis.agreement import agreement, difference, fleiss_kappa, kappa
+from ragauge.analysis.judge_check import Said, Verdict, report, verdicts_of
+from ragauge.data.facts import AnswerFacts, Claim
+from ragauge.data.labelled import Labelled, Part
+
+Table = list[list[int]]
+
+
+def pairs(table: Table) -> tuple[list[int], list[int]]:
+    """Two lists of labels that have this table."""
+    cells = [(a, b) for a, row in enumerate(table) for b, count in enumerate(row) for _ in range(count)]
+    return [a for a, _ in cells], [b for _, b in cells]
+
+
+# scikit-learn 1.9.1: cohen_kappa_score, accuracy_score, balanced_accuracy_score; statsmodels 0.15.0:
+# cohens_kappa(table).kappa_low and .kappa_upp, which are not clipped
+GOLDEN = [
+    ([[20, 5], [10, 15]], 0.4, 0.7, 0.7, 0.151092290476661, 0.6489077095233389),
+    (
+        [[45, 3, 2], [4, 20, 6], [8, 5, 27]], 0.6390977443609023, 0.7666666666666667, 0.7472222222222222,
+        0.524205900448891, 0.7539895882729137,
+    ),
+    ([[9, 0], [1, 90]], 0.9418604651162791, 0.99, 0.9945054945054945, 0.8286720456030531, 1.0),
+    ([[0, 6], [4, 0]], -0.9230769230769229, 0.0, 0.0, -1.0, -0.4739107768467473),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("table", "value", "accuracy", "balanced", "low", "high"), GOLDEN)
+def test_equals_other_implementations(
+    table: Table, value: float, accuracy: float, balanced: float, low: float, high: float
+) -> None:
+    """Kappa with its interval, accuracy and balanced accuracy are those of scikit-learn and statsmodels."""
+    human, judge = pairs(table)
+    names = "abc"[: len(table)]
+    found = agreement([names[n] for n in human], [names[n] for n in judge], names)
+    assert found.table == tuple(map(tuple, table))
+    assert found.kappa.value == pytest.approx(value, abs=1e-12)
+    assert found.accuracy.value == pytest.approx(accuracy, abs=1e-12)
+    assert found.balanced_accuracy.value == pytest.approx(balanced, abs=1e-12)
+    assert found.kappa.interval is not None
+    assert (found.kappa.interval.low, found.kappa.interval.high) == pytest.approx((low, high), abs=1e-9)
+    assert found.balanced_accuracy.interval is not None
+    assert found.balanced_accuracy.interval.low < found.balanced_accuracy.interval.high
+
+
+def test_kappa_interval_covers() -> None:
+    """Over 1,500 seeded samples of 80 pairs the 95 % interval holds the true kappa in 93 to 97 % of them."""
+    shares = [0.5, 0.1, 0.1, 0.3]     # table [[.5, .1], [.1, .3]]: po .8, pe .6² + .4² = .52, kappa .28 / .48
+    true, draw = 0.28 / 0.48, random.Random(5)
+    hits = 0
+    for _ in range(1_500):
+        cells = draw.choices(range(4), shares, k=80)
+        found = kappa([cell // 2 for cell in cells], [cell % 2 for cell in cells], 2).interval
+        assert found is not None
+        hits += found.low <= true <= found.high
+    assert 0.93 <= hits / 1_500 <= 0.97
+
+
+def test_clusters_widen_the_interval() -> None:
+    """The same pairs four times over, said to be of one answer each, carry the interval of the pairs once."""
+    human, judge = pairs([[20, 5], [10, 15]])
+    once = kappa(human, judge, 2).interval
+    groups = [n for n in range(50) for _ in range(4)]
+    four = kappa([human[n] for n in groups], [judge[n] for n in groups], 2, groups).interval
+    alone = kappa([human[n] for n in groups], [judge[n] for n in groups], 2).interval
+    assert once is not None
+    assert four is not None
+    assert alone is not None
+    assert (four.low, four.high) == pytest.approx((once.low, once.high))
+    assert alone.high - alone.low == pytest.approx((once.high - once.low) / 2)
+
+
+def test_full_agreement_has_a_width() -> None:
+    """Twenty of twenty alike: kappa 1 with the lower end of Wilson's accuracy on kappa's scale."""
+    found = kappa([0, 1] * 10, [0, 1] * 10, 2)
+    # Wilson for 20 of 20: 20 / (20 + 1.96²) = 0.8389; pe = 0.5, so (0.8389 - 0.5) / 0.5 = 0.6778
+    assert found.value == 1.0
+    assert found.interval is not None
+    assert (found.interval.low, found.interval.high) == pytest.approx((0.6778, 1.0), abs=1e-4)
+
+
+@pytest.mark.parametrize(("human", "judge"), [([], []), ([1, 1, 1], [1, 1, 1])])
+def test_kappa_is_undefined_where_chance_explains_all(human: list[int], judge: list[int]) -> None:
+    """Nothing, or one label only on both sides, has no kappa and says why; it is neither 0 nor 1."""
+    found = kappa(human, judge, 2)
+    assert found.value is None
+    assert found.reason
+
+
+def test_fleiss_equals_statsmodels() -> None:
+    """Fleiss' kappa of 14 annotators an item is statsmodels 0.15.0's fleiss_kappa."""
+    table = [[0, 0, 14], [0, 2, 12], [5, 5, 4], [1, 13, 0], [7, 7, 0], [3, 9, 2]]
+    assert fleiss_kappa(table).value == pytest.approx(0.4173076923076923, abs=1e-12)
+    assert fleiss_kappa([*table, [1, 0, 0]]).value == pytest.approx(0.4173076923076923)
+    assert fleiss_kappa([[1, 0], [0, 1]]).value is None
+
+
+def test_difference_is_paired() -> None:
+    """Two judges right on 8 and 6 of 10 items differ by 0.2; the interval is that of the pairs that changed."""
+    human = ["y"] * 10
+    new, base = ["y"] * 8 + ["n"] * 2, ["y"] * 6 + ["n"] * 4
+    found = difference(human, new, base)
+    assert found.value == pytest.approx(0.2)
+    # Agresti and Min: (2.5 - 0.5) / 12 = 1/6, half width 1.96 sqrt((3/12 - 1/36) / 12)
+    assert found.interval is not None
+    assert found.interval.low == pytest.approx(1 / 6 - 1.959964 * sqrt((3 / 12 - 1 / 36) / 12), abs=1e-6)
+
+
+def labelled(*labels: tuple[str, ...], line: int = 1, **segments: str) -> Labelled:
+    """A row of claims of ten characters each, with the labels of its annotators."""
+    parts = tuple(Part(11 * n, 11 * n + 10, one) for n, one in enumerate(labels))     # type: ignore[arg-type]
+    return Labelled(f"q{line}", "Q?", ("A passage.",), "\n".join(["One claim."] * len(labels)), parts, segments, line)
+
+
+def said(*verdicts: tuple[Verdict, ...], name: str = "local") -> Said:
+    """What a judge said of some rows."""
+    return Said(name, "", f"{name}:1", verdicts)
+
+
+def test_a_part_has_the_worst_label_of_its_claims() -> None:
+    """Contradicted before not in context before supported; a claim without a verdict leaves none, no claim neither."""
+    claims = (
+        Claim(1, "a", 0, 10, supporting=(1,)), Claim(2, "b", 0, 10, p=0.2), Claim(3, "c", 11, 21, contradicting=(1,)),
+        Claim(4, "d", 11, 21), Claim(5, "e", 22, 32, supporting=(1,)),
+        Claim(6, "f", 22, 32, status="failed", reason="x"),
+    )  # fmt: skip
+    row = labelled(*[("supported",)] * 4)
+    found = verdicts_of(row, AnswerFacts(claims, "fully", False))
+    assert [one.label for one in found] == ["not_in_context", "contradicted", None, None]
+    assert [one.reason for one in found[2:]] == ["x", "it finds nothing to check"]
+    assert (found[0].claim, found[0].p) == ("b", 0.2)
+    assert {one.reason for one in verdicts_of(row, None, "no reply")} == {"no reply"}
+
+
+def test_annotators_count_by_majority() -> None:
+    """Two of three decide; one against one is left out and counted; Fleiss' kappa is over those with two or more."""
+    rows = [
+        labelled(("supported", "supported", "not_supported")), labelled(("supported", "not_supported"), line=2),
+        labelled(("not_supported",), line=3),
+    ]  # fmt: skip
+    yes, no = Verdict("supported"), Verdict("contradicted")
+    found = report(rows, [said((yes,), (yes,), (no,))])
+    assert (found.labels, found.split, found.human) == (
+        ("supported", "not_supported"), 1, {"supported": 1, "not_supported": 1},
+    )  # fmt: skip
+    assert found.judges[0].whole.n == 2
+    assert found.judges[0].whole.accuracy.value == 1.0
+    # items (2, 1) and (1, 1): P = (1/3 + 0) / 2, shares 3/5 and 2/5, E = 13/25
+    assert found.annotators is not None
+    assert found.annotators.value == pytest.approx((1 / 6 - 13 / 25) / (12 / 25))
+
+
+def test_three_labels_where_people_used_three() -> None:
+    """The table has three labels where people told contradicted from not in context, and two beside it."""
+    rows = [labelled(("contradicted",)), labelled(("not_in_context",), line=2), labelled(("supported",), line=3)]
+    found = report(rows, [said((Verdict("not_in_context"),), (Verdict("not_in_context"),), (Verdict("supported"),))])
+    assert found.labels == ("supported", "contradicted", "not_in_context")
+    assert found.judges[0].whole.table == ((1, 0, 0), (0, 0, 1), (0, 0, 1))
+    assert found.judges[0].whole.accuracy.value == pytest.approx(2 / 3)
+    assert found.judges[0].supported.accuracy.value == 1.0
+
+
+def test_worst_first_and_segments() -> None:
+    """What people called unsupported and the judge let pass comes first, surest first; segments are counted apart."""
+    rows = [
+        labelled(("supported",), line=1, kind="a"), labelled(("not_supported",), line=2, kind="a"),
+        labelled(("not_supported",), line=3, kind="b"), labelled(("supported",), line=4, kind="b"),
+    ]  # fmt: skip
+    passed = [Verdict("supported", p=0.6), Verdict("supported", p=0.9)]
+    verdicts = [Verdict("contradicted", p=0.1), *passed, Verdict(None, "x")]
+    found = report(rows, [said(*[(one,) for one in verdicts])]).judges[0]
+    assert [one.row.line for one in found.differs] == [3, 2, 1]
+    assert found.without == {"x": 1}
+    assert {value: over.n for value, over in found.segments["kind"].items()} == {"a": 2}
