@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -47,7 +47,8 @@ def make_folder(path: Path) -> None:
         raise UsageError(f"-o {path}: its folder cannot be made: {error.strerror or error}.") from None
 
 
-def _text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Writes a text report, in a folder that is made where it is not there."""
     make_folder(path)
     with written(path) as file:
         file.write(text)
@@ -71,24 +72,29 @@ def _lines(card: Reported, path: Path) -> None:
 
 
 FORMS: Mapping[str, Callable[[Reported, Path], None]] = {
-    ".html": lambda card, path: _text(path, card.to_html()),
-    ".md": lambda card, path: _text(path, card.to_markdown()),
-    ".json": lambda card, path: _text(path, card.to_json()),
+    ".html": lambda card, path: write_text(path, card.to_html()),
+    ".md": lambda card, path: write_text(path, card.to_markdown()),
+    ".json": lambda card, path: write_text(path, card.to_json()),
     ".jsonl": _lines,
     ".csv": _csv,
     ".parquet": _parquet,
 }
 
 
-def check(path: Path) -> None:
-    """Refuses a path that no report can be written to, before any work is done."""
+def check(path: Path, forms: Collection[str] = FORMS) -> None:
+    """Refuses a path that no report can be written to, before any work is done.
+
+    Args:
+        path: of the report.
+        forms: endings that it may have.
+    """
     above = next((folder for folder in path.absolute().parents if folder.exists()), path)
     if path.is_dir() or not above.is_dir():
         found = f"{path} is a folder" if path.is_dir() else f"{above} is not a folder"
         raise UsageError(f"-o {path}: {found}. Give the path of a file.")
-    if path.suffix.lower() not in FORMS:
+    if path.suffix.lower() not in forms:
         got = path.suffix or "no ending"
-        raise UsageError(f"-o {path}: the ending says the form; expected {', '.join(FORMS)}, got {got}.")
+        raise UsageError(f"-o {path}: the ending says the form; expected {', '.join(forms)}, got {got}.")
 
 
 def save(card: Reported, path: Path) -> Path:

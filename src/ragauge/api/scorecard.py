@@ -40,6 +40,11 @@ class Scorecard:
         return self.card.run
 
     @property
+    def url(self) -> str:
+        """The store that it was read from."""
+        return self._shown.url
+
+    @property
     def summaries(self) -> Mapping[str, Summary]:
         """Printed name -> mean, interval, counts."""
         return {summary.metric: summary for summary in self.card.summaries}

@@ -54,15 +54,16 @@ def closed_up(text: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Where the templates of all pages are rendered: everything that comes from data is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
+    made = Environment(
         loader=PackageLoader("ragauge.reporting"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, finalize=plainly,
     )     # fmt: skip
-    environment.filters.update(line=words.line, breakable=breakable, tight=tight, closed_up=closed_up)
-    environment.globals.update(
+    made.filters.update(line=words.line, breakable=breakable, tight=tight, closed_up=closed_up)
+    made.globals.update(
         {name: getattr(words, name) for name in (
             "number", "interval", "between", "estimate", "counts", "opened", "signed", "difference", "share", "plural",
             "against", "by_layer", "left_out", "verdict", "first_of_layers", "ignored", "correlation", "confidence",
@@ -73,14 +74,13 @@ def _environment() -> Environment:
         labels=dict(words.LABELS), unnamed=words.UNNAMED, signs=dict(examples.MARKS),
         change_class=page.change_class, pairs=page.pairs, spoken=page.spoken,
     )  # fmt: skip
-    return environment
+    return made
 
 
 @cache
-def _style() -> tuple[str, str]:
+def style_sheet() -> tuple[str, str]:
     """The style sheet and the hash by which the page's policy lets it through, and no other."""
-    environment = _environment()
-    text = environment.get_template(STYLE).render().strip()
+    text = environment().get_template(STYLE).render().strip()
     digest = base64.b64encode(hashlib.sha256(f"\n{text}\n".encode()).digest()).decode()
     return f"\n{text}\n", f"sha256-{digest}"
 
@@ -95,7 +95,7 @@ def html(card: Scorecard, *, framed: bool = False) -> str:
     """
     from markupsafe import Markup
 
-    style, digest = _style()
-    return _environment().get_template("report.html").render(
+    style, digest = style_sheet()
+    return environment().get_template("report.html").render(
         **page.context(card), framed=framed, style=Markup(style), digest=digest,  # noqa: S704 - our own file
     )     # fmt: skip

@@ -1,0 +1,184 @@
+"""One metric in two runs: means, difference, interval, test, effect, and how many examples won and lost."""
+
+from __future__ import annotations
+
+from math import exp
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.arrays import FAILED, SCORED, Columns
+from ragauge.analysis.compare import UNKNOWN, verdict_of
+from ragauge.analysis.comparison import AmountChange, Effect, MetricChange
+from ragauge.analysis.overview import Estimate, Moved
+from ragauge.analysis.pairs import Pairs
+from ragauge.metrics.base import Metric
+from ragauge.stats.difference import paired_test, unpaired_test
+from ragauge.stats.intervals import order_statistics
+from ragauge.stats.paired import paired_interval, unpaired_interval
+from ragauge.stats.result import Interval, Tested
+from ragauge.stats.student import paired_t
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+QUANTILES = (0.5, 0.95)
+ALIKE = 1e-12          # differences below are none
+FEW = 13               # pairs that differ, up to which every pattern of signs is counted
+MANY = 200             # from here on a t test serves
+CLEARLY_NOT = 0.2      # p of a t test from which sign flips would say nothing else
+FLOOR = 1e-3           # p that random signs tell only roughly; below, a bound serves
+
+
+def change_of(pairs: Pairs, level: float, moved: tuple[Moved, ...] = ()) -> MetricChange:
+    """The change over some pairs. Without a pair it has no mean; with one, no interval: never a width of 0.
+
+    Args:
+        pairs: of one metric.
+        level: of the interval.
+        moved: the examples that got worse.
+    """
+    metric, failed = pairs.metric, int(pairs.failed.query.size)
+    if not len(pairs):
+        return _change(metric, (None, None), Estimate(None, None, 0), None, None, (0, 0, 0), failed, UNKNOWN, ())
+    interval = paired_interval(
+        pairs.new, pairs.base, kind=metric.scale, weights=pairs.weight, clusters=pairs.cluster, level=level,
+        bounds=metric.range,
+    )     # fmt: skip
+    new, base = pairs.means()
+    d = pairs.new - pairs.base
+    verdict = verdict_of(metric.direction, interval, pairs.sums())
+    found = Estimate(new - base, interval, len(pairs))
+    tested = None if interval is None else test_of(pairs)
+    return _change(metric, (base, new), found, tested, _effect(pairs, d), _tally(metric, d), failed, verdict, moved)
+
+
+def unpaired_change(metric: Metric, new: Columns, base: Columns, level: float) -> MetricChange:
+    """The change between two samples that share too few examples, such as two stretches of traffic.
+
+    Args:
+        metric: whose scores.
+        new: of the new run, one entry an example.
+        base: of the baseline, likewise.
+        level: of the interval.
+    """
+    import numpy as np
+
+    failed = int((new.status == FAILED).sum() + (base.status == FAILED).sum())
+    here, there = (side.take(np.flatnonzero(side.status == SCORED)) for side in (new, base))
+    if not here.value.size or not there.value.size:
+        return _change(metric, (None, None), Estimate(None, None, 0), None, None, (0, 0, 0), failed, UNKNOWN, ())
+    weights, clusters = (here.weight, there.weight), (here.cluster, there.cluster)
+    interval = unpaired_interval(
+        here.value, there.value, kind=metric.scale, weights=weights, clusters=clusters, level=level,
+        bounds=metric.range,
+    )     # fmt: skip
+    means = [float(np.average(side.value, weights=side.weight)) for side in (here, there)]
+    d = means[0] - means[1]
+    tested = None
+    if interval is not None:
+        tested = unpaired_test(here.value, there.value, kind=metric.scale, weights=weights, clusters=clusters)
+    verdict = verdict_of(metric.direction, interval, (d, d))
+    found = Estimate(d, interval, int(here.value.size))
+    return _change(metric, (means[1], means[0]), found, tested, None, (0, 0, 0), failed, verdict, ())
+
+
+def test_of(pairs: Pairs) -> Tested | None:
+    """The test that `stats.difference.paired_test` chooses, spared where its answer is plain.
+
+    Sign flips cost ten thousand sums, and there are hundreds of segments: where a t test says p > 0.2 it is taken, and
+    where random signs could only say "below 1 in a thousand", Hoeffding's bound on what all signs would say, which is
+    never too small:
+
+    p <= 2 exp(−T² / 2V),  T = Σ d_g,  V = Σ d_g²,  d_g = Σ_{i in g} wᵢ dᵢ
+    """
+    import numpy as np
+
+    metric = pairs.metric
+    parts = _parts(pairs)
+    differing = int(np.count_nonzero(parts))
+    if FEW < differing <= MANY and not (metric.scale == "rate" and pairs.weight is None and pairs.cluster is None):
+        total, spread = float(parts.sum()), float((parts * parts).sum())
+        bound = min(1.0, 2 * exp(-min(700.0, total * total / (2 * spread))))
+        if bound < FLOOR:
+            mean = total / (len(pairs) if pairs.weight is None else float(pairs.weight.sum()))
+            return Tested(bound, "sign flips, bounded", mean, len(pairs))
+        quick = paired_t(pairs.new - pairs.base, weights=pairs.weight, clusters=pairs.cluster)
+        if quick is not None and quick.p_value > CLEARLY_NOT:
+            return quick
+    return paired_test(pairs.new, pairs.base, kind=metric.scale, weights=pairs.weight, clusters=pairs.cluster)
+
+
+def amount_of(pairs: Pairs, level: float) -> AmountChange:
+    """Median and 95th percentile of each run, with the intervals of `stats.intervals.order_statistics`.
+
+    With weights a quantile is the least value that reaches the share, and has no interval.
+    """
+    return AmountChange(
+        str(pairs.metric), _quantiles(pairs.base, pairs.weight, level), _quantiles(pairs.new, pairs.weight, level),
+        len(pairs),
+    )     # fmt: skip
+
+
+def _quantiles(values: Floats, weights: Floats | None, level: float) -> dict[float, Estimate]:
+    import numpy as np
+
+    found: dict[float, Estimate] = {}
+    for q in QUANTILES:
+        interval: Interval | None = None
+        if weights is None:
+            interval, at = order_statistics(values, q, level), np.quantile(values, q)
+        else:
+            at = np.quantile(values, q, weights=weights, method="inverted_cdf")
+        found[q] = Estimate(float(at), interval, int(values.size))
+    return found
+
+
+def _parts(pairs: Pairs) -> Floats:
+    """The (weighted) differences, summed over each cluster."""
+    import numpy as np
+
+    d: Floats = pairs.new - pairs.base
+    d = np.where(np.abs(d) <= ALIKE, 0.0, d)
+    if pairs.weight is not None:
+        d = d * pairs.weight
+    if pairs.cluster is None:
+        return d
+    sums: Floats = np.bincount(np.unique(pairs.cluster, return_inverse=True)[1], weights=d).astype(np.float64)
+    return sums
+
+
+def _tally(metric: Metric, d: Floats) -> tuple[int, int, int]:
+    """How many examples got better, stayed, got worse; of a metric without direction rose, stayed, fell."""
+    up, down = int((d > ALIKE).sum()), int((d < -ALIKE).sum())
+    stayed = int(d.size) - up - down
+    return (down, stayed, up) if metric.direction == "lower" else (up, stayed, down)
+
+
+def _effect(pairs: Pairs, d: Floats) -> Effect | None:
+    """Cohen's g of the pairs that differ for 0/1 scores, else Cohen's d of the differences; None where undefined."""
+    import numpy as np
+
+    if pairs.metric.scale == "rate" and pairs.weight is None:
+        gained, lost = int((d > 0).sum()), int((d < 0).sum())
+        return Effect("Cohen's g", gained / (gained + lost) - 0.5) if gained + lost else None
+    if d.size < 2:
+        return None
+    mean = float(np.average(d, weights=pairs.weight))
+    if pairs.weight is None:
+        spread = float(d.std(ddof=1))
+    else:
+        spread = float(np.sqrt(np.average((d - mean) ** 2, weights=pairs.weight)))
+    return Effect("Cohen's d of differences", mean / spread) if spread > ALIKE else None
+
+
+def _change(
+    metric: Metric, means: tuple[float | None, float | None], difference: Estimate, tested: Tested | None,
+    effect: Effect | None, tally: tuple[int, int, int], failed: int, verdict: str, moved: tuple[Moved, ...],
+) -> MetricChange:     # fmt: skip
+    return MetricChange(
+        str(metric), metric.measures, metric.direction, metric.scale, means[0], means[1], difference,
+        None if tested is None else tested.p_value, "" if tested is None else tested.method, effect, *tally, failed,
+        verdict, verdict, moved=moved,
+    )     # fmt: skip

@@ -1,0 +1,197 @@
+"""Two or more stored runs held against one: what got better, what got worse, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.baseline import baseline_run, nothing_in_common
+from ragauge.api.cards import judged
+from ragauge.api.comparison import ComparisonResult
+from ragauge.api.paired import Paired
+from ragauge.api.shown import causes_of
+from ragauge.api.sources import HasRun, named, store_url
+from ragauge.data.run import Run
+from ragauge.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragauge.analysis.comparing import Comparer, Corrected
+    from ragauge.analysis.comparison import Compared, Matched, RunComparison
+    from ragauge.metrics.base import Metric
+    from ragauge.store.open import Store
+
+MOST_IDS = 50     # unmatched examples named
+
+
+def compare(
+    base: Any, new: Any, *more: Any, metrics: str | Sequence[object] = (), store: str | None = None,
+    judge: str | None = None, filter: Mapping[str, str] | None = None, level: float = 0.95, segments: bool = True,
+) -> ComparisonResult:     # fmt: skip
+    """What changed between runs: per metric and segment, with intervals and p-values corrected for many looks.
+
+    Examples are matched by query_id; several answers to one count once, at their mean. Nothing is judged.
+
+    Args:
+        base: the run to hold the others against: its id, its name, "latest", what `open_run` gives, or a scorecard.
+        new: the run that is looked at, likewise.
+        more: further runs held against the same baseline; all tests together are one family.
+        metrics: names and presets; () = all that both runs have.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+        judge: whose verdicts, by id or its beginning; None = the last one of `new` that all runs have in common.
+        filter: segment column (or "tag") -> value; only the examples that match.
+        level: of the intervals, in (0, 1); a corrected p-value of at most 1 − level is a change.
+        segments: look at every declared segment too.
+
+    Returns:
+        The comparison: shows itself in a notebook; `.save("change.html")`, `.to_dict()`, `.to_polars()`.
+
+    Raises:
+        UnknownName: no such run, metric, judge or segment; the nearest names are in the text.
+        UsageError: the runs were judged differently, or by another version of a metric or question, with the command
+            that judges the stored responses alike; or no example is in both.
+    """
+    from ragauge.store.open import open_store
+
+    if not 0 < level < 1:
+        raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
+    sides = (base, new, *more)
+    with open_store(_url(sides, store)) as opened:
+        first, *others = (_run(which, opened) for which in sides)
+        return ComparisonResult(
+            _compared(opened, first, others, named(metrics), judge, filter or {}, level, segments=segments)
+        )
+
+
+async def compare_async(
+    base: Any, new: Any, *more: Any, metrics: str | Sequence[object] = (), store: str | None = None,
+    judge: str | None = None, filter: Mapping[str, str] | None = None, level: float = 0.95, segments: bool = True,
+) -> ComparisonResult:     # fmt: skip
+    """`compare` as a coroutine: reads in a thread, and does not block the loop."""
+    import asyncio
+
+    return await asyncio.to_thread(
+        compare, base, new, *more, metrics=metrics, store=store, judge=judge, filter=filter, level=level,
+        segments=segments,
+    )     # fmt: skip
+
+
+def _url(sides: Sequence[Any], store: str | None) -> str:
+    """The store of the runs: as given, or where the ones that know their store are."""
+    known = list(dict.fromkeys(url for side in sides if (url := getattr(side, "url", None)) is not None))
+    if len(known) > 1 and store is None:
+        raise UsageError(f"the runs are in different stores, {known[0]} and {known[1]}. Import them into one.")
+    return store_url(store) if store is not None or not known else str(known[0])
+
+
+def _run(which: Any, store: Store) -> Run:
+    """The run that is meant, a baseline's name or tag included."""
+    if which == "" or not isinstance(which, str | Run | HasRun):
+        got = "''" if which == "" else type(which).__name__
+        raise UsageError(
+            f"compare takes stored runs (id, name, latest, what open_run gives, or a scorecard), got {got}."
+        )
+    found = baseline_run(which, store)
+    if found is None:     # only None and "" name no run
+        raise UsageError("compare needs the id or name of a run.")
+    return found
+
+
+def _compared(
+    store: Store, base: Run, runs: Sequence[Run], names: tuple[str, ...], judge: str | None, keep: Mapping[str, str],
+    level: float, *, segments: bool,
+) -> Compared:     # fmt: skip
+    from ragauge.analysis.comparing import corrected
+    from ragauge.analysis.comparison import Compared
+    from ragauge.metrics.catalogue import parse, select
+
+    judge_id = _judge(store, base, runs, judge)
+    held = []
+    for run in runs:
+        metrics = select(names) if names else [parse(name) for name in store.scores.metrics(run.run_id, judge_id)]
+        held.append(_Held(store, base, run, judge_id, metrics, keep, level, segments=segments))
+    found, tests, segment_tests = corrected([one.comparer for one in held], level)
+    comparisons = tuple(one.comparison(changes) for one, changes in zip(held, found, strict=True))
+    return Compared(base, judge_id or "", comparisons, level, tests, segment_tests)
+
+
+def _judge(store: Store, base: Run, runs: Sequence[Run], judge: str | None) -> str | None:
+    """Whose verdicts are compared: the one asked for, or the last of the first run's that every run has."""
+    first = judged(store, runs[0], judge)
+    if judge is not None:
+        return first
+    others = [set(store.scores.judges(run.run_id)) for run in (base, *runs[1:])]
+    shared = (one for one in store.scores.judges(runs[0].run_id) if all(one in found for found in others))
+    return next(shared, first)
+
+
+class _Held:
+    """One run held against the baseline: reads both, metric by metric, then says what changed."""
+
+    def __init__(
+        self, store: Store, base: Run, run: Run, judge_id: str | None, metrics: Sequence[Metric],
+        keep: Mapping[str, str], level: float, *, segments: bool,
+    ) -> None:     # fmt: skip
+        from ragauge.analysis.arrays import by_example
+        from ragauge.analysis.compare import is_paired
+        from ragauge.analysis.comparing import Comparer
+
+        self._store, self._base, self._run, self._judge_id, self._keep = store, base, run, judge_id, keep
+        self._asked = metrics
+        self.pair = Paired(store, run, base, judge_id, metrics, keep)
+        join = self.pair.join
+        self.paired = is_paired(run, base, join)
+        here, there = self.pair.new.index.query_ids, self.pair.base.index.query_ids
+        if self.paired and not join.matched and here and there:
+            raise nothing_in_common(run, base, here[0], there[0])
+        looked_at = self.pair.segments if segments and self.paired else None
+        self.comparer: Comparer = Comparer(self.pair.new.index, join, looked_at, level=level, paired=self.paired)
+        for metric in self.pair.metrics:
+            sides = (side.column(str(metric)) for side in (self.pair.new, self.pair.base))
+            self.comparer.read(metric, *(None if side is None else by_example(side) for side in sides))
+
+    def comparison(self, changes: Corrected) -> RunComparison:
+        """What changed, after the correction."""
+        import polars as pl
+
+        from ragauge.analysis.compare import handed_on_more, held_against
+        from ragauge.analysis.comparing import failures_of, findings_of
+        from ragauge.analysis.comparison import Flips, RunComparison
+        from ragauge.analysis.config_diff import config_diff
+        from ragauge.api.comparing import flips_of, warnings_of
+
+        store, run, base, pair = self._store, self._run, self._base, self.pair
+        new_causes, base_causes = (
+            causes_of(store, one.run_id, self._judge_id, side.index)
+            for one, side in ((run, pair.new), (base, pair.base))
+        )
+        both = set(pair.new.index.query_ids) & set(pair.base.index.query_ids)
+        if self.paired:
+            new_causes, base_causes = (
+                frame.filter(pl.col("query_id").is_in(list(both))) for frame in (new_causes, base_causes)
+            )
+        flips = flips_of(store, pair, self.comparer.flips, new_causes, base_causes, both) if self.paired else Flips()
+        hurt = any(part.change.verdict == "worse" for part in changes.segments)
+        findings = findings_of(
+            self.comparer, changes.metrics, held_against(base, pair.join, (), base_causes, paired=self.paired),
+            new_causes, self._judge_id or "", traffic=run.kind == "traffic",
+            more=handed_on_more(run.config, base.config), quiet=hurt,
+        )     # fmt: skip
+        return RunComparison(
+            run, self._matched(both), changes.metrics, changes.segments, tuple(self.comparer.amounts), flips,
+            config_diff(base.config, run.config),
+            failures_of(new_causes, base_causes, both if self.paired else None), findings,
+            tuple(warnings_of(store, run, base, pair, self._asked, changes.metrics)),
+        )     # fmt: skip
+
+    def _matched(self, both: set[str]) -> Matched:
+        from ragauge.analysis.comparison import Matched
+
+        here, there = (
+            [query_id for query_id in side.index.query_ids if query_id not in both]
+            for side in (self.pair.new, self.pair.base)
+        )
+        if self._keep:     # which of the baseline's examples match is not asked
+            return Matched(len(both), len(here), None, tuple(here[:MOST_IDS]), (), self.paired)
+        return Matched(
+            len(both), len(here), len(there), tuple(here[:MOST_IDS]), tuple(there[:MOST_IDS]), self.paired
+        )

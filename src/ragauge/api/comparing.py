@@ -1,0 +1,144 @@
+"""What a comparison reads beside scores: the examples that changed sides with their answers, and what to mind."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ragauge.data.run import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragauge.analysis.arrays import ResponseIndex
+    from ragauge.analysis.comparison import Flips, MetricChange, Side
+    from ragauge.analysis.flips import FlipGatherer
+    from ragauge.api.paired import Paired
+    from ragauge.data.response import Response
+    from ragauge.metrics.base import Metric
+    from ragauge.store.contracts import Loaded
+    from ragauge.store.open import Store
+
+FEW = 30              # examples below which every interval is wide
+MOST_FAILED = 0.02    # share of pairs lost to failed scores, from which it is said
+AT_A_TIME = 200       # responses with their texts in memory
+
+
+def flips_of(
+    store: Store, pair: Paired, gathered: FlipGatherer, new_causes: pl.DataFrame, base_causes: pl.DataFrame,
+    both: Collection[str],
+) -> Flips:     # fmt: skip
+    """The examples that changed sides, those shown with question, both answers and both causes.
+
+    Args:
+        store: where the runs are.
+        pair: the runs, joined.
+        gathered: after it has read every metric.
+        new_causes: cause frame of the new run, of the examples in both.
+        base_causes: of the baseline.
+        both: ids of the examples in both.
+    """
+    from ragauge.analysis.comparison import Flip, Flips
+    from ragauge.analysis.frames import failures
+
+    now, before = failures(new_causes), failures(base_causes)
+    sides = gathered.sides(set(now["query_id"]), set(before["query_id"]), both)
+    ids = [pair.new.index.query_ids[one.query] for one in sides.chosen]
+    here, there = _first(store, pair.new.index, ids), _first(store, pair.base.index, ids)
+    new_sides, base_sides = _sides(now, here), _sides(before, there)
+    shown = tuple(
+        Flip(query_id, here[query_id].example.query, one.change, one.scores, base_sides[query_id], new_sides[query_id])
+        for query_id, one in zip(ids, sides.chosen, strict=True)
+    )
+    return Flips(sides.lost, sides.gained, sides.newly_failed, sides.mended, shown)
+
+
+def _first(store: Store, index: ResponseIndex, ids: Sequence[str]) -> dict[str, Loaded]:
+    """query_id -> its first response, of some examples."""
+    import numpy as np
+
+    numbers = {query_id: number for number, query_id in enumerate(index.query_ids)}
+    _, first = np.unique(index.query, return_index=True)     # the place of the first response of each example
+    places = {int(index.number[first[numbers[query_id]]]): query_id for query_id in ids}
+    return {places[item.response_no]: item for item in store.runs.load(list(places))}
+
+
+def _sides(failed: pl.DataFrame, loaded: dict[str, Loaded]) -> dict[str, Side]:
+    import polars as pl
+
+    from ragauge.analysis.comparison import Side
+
+    rows = failed.filter(pl.col("query_id").is_in(list(loaded))).select("query_id", "cause", "decided_by")
+    causes = {query_id: (cause, why) for query_id, cause, why in rows.iter_rows()}
+    return {
+        query_id: Side(query_id in causes, *causes.get(query_id, ("", "")), item.response.answer)
+        for query_id, item in loaded.items()
+    }
+
+
+def warnings_of(
+    store: Store, run: Run, base: Run, pair: Paired, asked: Sequence[Metric], changes: Sequence[MetricChange]
+) -> Iterator[str]:
+    """What the reader must know before believing a number."""
+    if run.run_id == base.run_id:
+        yield f"The baseline {base.name} is this run itself: every difference is 0."
+    if "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:
+        yield (
+            f"{run.name} and {base.name} answered different versions of the eval set: examples are matched by "
+            "query_id, whatever else changed about them."
+        )
+    if run.variant != base.variant:
+        yield (
+            f"{run.name} rests on {_passages(run)} and {base.name} on {_passages(base)}: their difference is not that "
+            "of a change in the system alone."
+        )
+    if run.run_id != base.run_id and "replayed" in (run.variant, base.variant):
+        differing, of = _replayed(store, pair)
+        if differing:
+            yield (
+                f"The passages of {differing:,} of {of:,} examples differ, though one run was meant to replay the "
+                "other's: what changed is not generation alone."
+            )
+    known = set(pair.metrics)
+    if left := [str(metric) for metric in asked if metric not in known]:
+        yield f"Not in both runs, so not compared: {', '.join(left)}."
+    if not pair.join.matched:
+        return
+    if pair.join.matched < FEW:
+        yield (
+            f"Only {pair.join.matched} example{'s' if pair.join.matched > 1 else ''} in both: every interval is wide, "
+            "and a change has to be large to be seen."
+        )
+    failing = [one for one in changes if one.failed > MOST_FAILED * (one.failed + one.difference.n)]
+    if failing:
+        worst = max(failing, key=lambda one: one.failed)
+        yield (
+            f"Scores that failed leave examples out of {', '.join(one.metric for one in failing)}: "
+            f"{worst.failed:,} of {worst.failed + worst.difference.n:,} on {worst.metric}."
+        )
+
+
+def _passages(run: Run) -> str:
+    words = {
+        "own": "its own retrieval", "oracle": "labelled passages", "closed_book": "no passages",
+        "replayed": "replayed passages",
+    }     # fmt: skip
+    return words[run.variant]
+
+
+def _replayed(store: Store, pair: Paired) -> tuple[int, int]:
+    """In how many of the examples in both the generator saw other passages."""
+    there = set(pair.base.index.query_ids)
+    both = [query_id for query_id in pair.new.index.query_ids if query_id in there]
+    differing = 0
+    for start in range(0, len(both), AT_A_TIME):
+        part = both[start : start + AT_A_TIME]
+        new, base = (_first(store, side.index, part) for side in (pair.new, pair.base))
+        differing += sum(_seen(new[one].response) != _seen(base[one].response) for one in part)
+    return differing, len(both)
+
+
+def _seen(response: Response) -> list[tuple[str, str | None]] | None:
+    if response.passages is None:
+        return None
+    return [(passage.passage_id, passage.text) for passage in response.passages]

@@ -1,0 +1,48 @@
+"""`ragauge compare`: paired differences between stored runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragauge.cli import options
+from ragauge.cli.output import show, show_json
+
+Runs = Annotated[
+    list[str],
+    typer.Argument(metavar="BASE NEW [MORE…]", help="Stored runs by id, name or latest, the baseline first."),
+]
+Outputs = Annotated[
+    list[Path] | None, typer.Option("-o", "--output", help="Write it to a file, repeatable: .html, .md, .json, .csv.")
+]
+
+
+def compare(
+    runs: Runs,
+    metrics: options.Metrics = "",
+    judge: Annotated[str, typer.Option("--judge", help="Whose verdicts; the last judge of both by default.")] = "",
+    store: options.Store = "",
+    keep: options.Filter = "",
+    level: Annotated[float, typer.Option("--level", help="Of the intervals; 1 − level is the error allowed.")] = 0.95,
+    outputs: Outputs = None,
+    as_json: options.Json = False,
+) -> None:
+    """Say what got better and what got worse between runs, overall and per segment, and how sure that is."""
+    from ragauge.api import files
+    from ragauge.api.compare import compare as compared
+    from ragauge.api.comparison import FORMS
+    from ragauge.errors import UsageError
+
+    if len(runs) < 2:
+        raise UsageError("compare needs two runs: the baseline, then the new one. Write: ragauge compare main latest")
+    for path in outputs or ():
+        files.check(path, FORMS)
+    result = compared(
+        *runs, metrics=options.names(metrics), store=store or None, judge=judge or None,
+        filter=options.conditions(keep), level=level,
+    )     # fmt: skip
+    show_json(result.to_dict()) if as_json else show(result.to_terminal())
+    for path in outputs or ():
+        typer.echo(f"wrote {result.save(path)}", err=True)

@@ -1,0 +1,245 @@
+"""How a comparison is said, the same in every report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ragauge.analysis.comparison import Compared, Flip, MetricChange, RunComparison, SegmentChange, Setting
+from ragauge.analysis.overview import Estimate
+from ragauge.reporting.words import between, line, number, opened, plural, signed
+
+VERDICTS: Mapping[str, tuple[str, str]] = {     # verdict -> its sign and how it is introduced, in the order shown
+    "worse": ("▼", "Worse"), "better": ("▲", "Better"), "changed": ("◆", "Changed, neither way is better"),
+    "not enough data": ("?", "Not enough data"), "no change seen": ("=", "No change seen"),
+}     # fmt: skip
+HEADS: Mapping[str, str] = {
+    "worse": "Worse than", "better": "Better than", "mixed": "Mixed against", "changed": "Changed against",
+    "no change seen": "No change seen against", "not enough data": "Not enough data to tell from",
+}     # fmt: skip
+MOST_WORSE, MOST_NAMED = 5, 3
+SEGMENTS_NAMED = 2
+LONGEST = 80          # characters of a setting's value
+UNITS: Mapping[str, str] = {"latency": " ms"}
+
+
+def sentence(found: RunComparison, compared: Compared) -> str:
+    """The outcome in a sentence: what got worse first, and a segment that got worse though the mean did not."""
+    parts = list(_hidden(found))
+    for verdict, word in (("worse", "worse on"), ("better", "better on"), ("changed", "changed")):
+        mine = [change for change in found.metrics if change.verdict == verdict]
+        if mine:
+            parts.append(f"{word} {_named(mine, MOST_WORSE if verdict == 'worse' else MOST_NAMED)}")
+    shown = [part for part in found.worse_segments if not part.hidden]
+    if shown and not any(change.verdict == "worse" for change in found.metrics):
+        parts.insert(0, f"worse where {_segments(shown)}")
+    head = f"{HEADS[found.verdict]} {line(compared.base.name)}"
+    unclear = sum(change.verdict == "not enough data" for change in measured(found))
+    if not parts and found.verdict == "no change seen":
+        parts.append(f"{plural(len(measured(found)) - unclear, 'metric')} looked at")
+    if unclear and found.verdict != "not enough data":
+        parts.append(f"not enough data on {unclear}")
+    said = f"{head}: {'; '.join(parts)}" if parts else head
+    return f"{said} ({matched(found)})."
+
+
+def measured(found: RunComparison) -> list[MetricChange]:
+    """The metrics that any example was scored on, or failed on, in both runs."""
+    return [change for change in found.metrics if change.difference.n or change.failed]
+
+
+def not_measured(found: RunComparison) -> str:
+    """The metrics that no example was scored on in both runs, in a sentence; "" for none."""
+    names = [change.metric for change in found.metrics if not (change.difference.n or change.failed)]
+    return f"No example was scored in both runs on {', '.join(names)}." if names else ""
+
+
+def by_segment(parts: Sequence[SegmentChange]) -> list[tuple[str, list[SegmentChange]]]:
+    """The changes of each segment together, in the order of the first of each."""
+    found: dict[str, list[SegmentChange]] = {}
+    for part in parts:
+        found.setdefault(place(part), []).append(part)
+    return list(found.items())
+
+
+def _hidden(found: RunComparison) -> Iterator[str]:
+    """Segments that got worse while the metric as a whole did not fall."""
+    mine = [part for part in found.worse_segments if part.hidden]
+    if mine:
+        whole = ", ".join(
+            f"{part.change.metric} {_size(part.change, part.whole)}" for part in mine[:1] if part.whole is not None
+        )
+        yield f"worse where {_segments(mine)}, though overall {whole}"
+
+
+def _segments(parts: Sequence[SegmentChange]) -> str:
+    groups = by_segment(parts)
+    said = [
+        f"{where} ({', '.join(f'{one.change.metric} {size(one.change)}' for one in mine[:MOST_NAMED])})"
+        for where, mine in groups[:SEGMENTS_NAMED]
+    ]
+    rest = len(groups) - len(said)
+    return " and ".join(said) + (f" and in {plural(rest, 'segment')} more" if rest else "")
+
+
+def _named(changes: Sequence[MetricChange], most: int) -> str:
+    """Metrics with their differences, the largest first and amounts last; the first few."""
+    order = sorted(changes, key=lambda one: (one.kind == "amount", -abs(one.difference.mean or 0.0)))
+    said = [f"{one.metric} {size(one)}" for one in order]
+    rest = len(said) - most
+    if rest > 0:
+        return f"{', '.join(said[:most])} and {rest} more"
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+
+
+def matched(found: RunComparison) -> str:
+    """What two runs were compared over."""
+    m = found.matched
+    if m.paired:
+        return f"{plural(m.n, 'example')} in both"
+    return f"two samples of traffic: {m.only_new + m.n:,} examples now, {(m.only_base or 0) + m.n:,} before"
+
+
+def unmatched(found: RunComparison) -> list[tuple[str, int, tuple[str, ...]]]:
+    """Examples of one run only: (where, how many, the first ids)."""
+    m = found.matched
+    sides = (("only in this run", m.only_new, m.ids_new), ("only in the baseline", m.only_base or 0, m.ids_base))
+    return [side for side in sides if side[1]]
+
+
+def place(part: SegmentChange) -> str:
+    """A segment: type=multi_hop."""
+    return f"{line(part.column)}={line(part.value)}"
+
+
+def size(change: MetricChange) -> str:
+    """The difference in short: −0.10, or as a share of what an amount was: −55%."""
+    return _size(change, change.difference.mean)
+
+
+def overall(part: SegmentChange) -> str:
+    """The difference over all examples, beside that of a segment."""
+    return _size(part.change, part.whole)
+
+
+def _size(change: MetricChange, mean: float | None) -> str:
+    if change.kind != "amount" or mean is None or not change.base:
+        return signed(mean, change.kind)
+    share = f"{abs(mean / change.base):.0%}"
+    return share if share == "0%" else ("+" if mean > 0 else "−") + share
+
+
+def difference(change: MetricChange) -> str:
+    """The difference with its interval: −0.10 [−0.15, −0.05]."""
+    found = change.difference.interval
+    shown = "" if found is None else f" [{signed(found.low, change.kind)}, {signed(found.high, change.kind)}]"
+    return signed(change.difference.mean, change.kind) + shown
+
+
+def before_after(change: MetricChange) -> tuple[str, str]:
+    """Both means."""
+    return number(change.base, change.kind), number(change.new, change.kind)
+
+
+def chance(p: float | None) -> str:
+    """A p-value as people read it.
+
+    >>> chance(0.5), chance(0.034), chance(0.00001), chance(None)
+    ('0.50', '0.034', '<0.0001', '–')
+    """
+    if p is None:
+        return "–"
+    return "<0.0001" if p < 1e-4 else f"{p:.2f}" if p >= 0.095 else f"{p:.2g}"
+
+
+def tally(change: MetricChange) -> str:
+    """Wins, ties and losses: 12 / 80 / 8."""
+    return f"{change.wins:,} / {change.ties:,} / {change.losses:,}" if change.wins + change.ties + change.losses else ""
+
+
+def quantile(found: Estimate, metric: str = "") -> str:
+    """A quantile with its interval: 840 [812, 871] ms."""
+    ends = between(found.interval, "amount")
+    return f"{number(found.mean, 'amount')} {ends}".strip() + UNITS.get(metric, "")
+
+
+def turned(flip: Flip) -> str:
+    """What changed sides: failed now (hallucinated); recall@5 1 → 0."""
+    said = []
+    if flip.new.failed and not flip.base.failed:
+        said.append("failed now")
+    elif flip.base.failed and not flip.new.failed:
+        said.append("no longer fails")
+    said += [f"{one.metric} {one.base:g} → {one.new:g}" for one in flip.scores]
+    return "; ".join(said)
+
+
+def causes(flip: Flip) -> str:
+    """Both causes: none → hallucinated."""
+    names = [(side.cause or "no cause named") if side.failed else "none" for side in (flip.base, flip.new)]
+    return names[0] if names[0] == names[1] else f"{names[0]} → {names[1]}"
+
+
+def flips_line(found: RunComparison) -> str:
+    """How many examples changed sides; "" for none."""
+    flips = found.flips
+    if not flips.lost and not flips.gained:
+        return ""
+    fail = f"{flips.newly_failed:,} failed now and not before, {flips.mended:,} before and not now"
+    return f"{flips.lost:,} got worse, {flips.gained:,} better; {fail}."
+
+
+def value_of(value: Any) -> str:
+    """A setting's value on one line."""
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError):
+        text = str(value)
+    return line(text, LONGEST) or '""'
+
+
+def settings(found: RunComparison) -> list[tuple[str, str, str]]:
+    """What differs between the configurations: (sign, path, value or both values)."""
+    diff = found.settings
+
+    def both(one: Setting) -> str:
+        return f"{value_of(one.base)} → {value_of(one.new)}"
+
+    return [
+        *(("~", line(one.path), both(one)) for one in diff.changed),
+        *(("+", line(one.path), value_of(one.new)) for one in diff.added),
+        *(("−", line(one.path), value_of(one.base)) for one in diff.removed),
+    ]
+
+
+def states(found: RunComparison, compared: Compared) -> list[tuple[str, str, str]]:
+    """What else differs between the runs: (what, before, now)."""
+    base, run = compared.base, found.run
+    pairs = (
+        ("system", base.system, run.system), ("code", base.git, run.git), ("variant", base.variant, run.variant),
+        ("set version", base.set_version[:12], run.set_version[:12]),
+    )     # fmt: skip
+    return [(what, line(one) or "not recorded", line(other) or "not recorded") for what, one, other in pairs
+            if one != other]     # fmt: skip
+
+
+def method(compared: Compared) -> str:
+    """How verdicts came about, in a sentence or two."""
+    alpha = f"{1 - compared.level:.2g}"
+    said = (
+        f"Better, worse or changed: the {compared.level:.0%} interval of the paired difference leaves 0 out, and p, "
+        f"corrected by Holm for all {plural(compared.tests, 'test')} of the table, is at most {alpha}."
+    )
+    if compared.segment_tests:
+        said += f" Segments are a family of their own: {plural(compared.segment_tests, 'test')}."
+    return said
+
+
+def methods(found: RunComparison) -> str:
+    """The intervals and tests that were chosen."""
+    intervals = dict.fromkeys(one.difference.interval.method for one in found.metrics if one.difference.interval)
+    tests = dict.fromkeys(one.test for one in found.metrics if one.test)
+    if not intervals:
+        return ""
+    return opened(f"intervals: {', '.join(intervals)}. Tests: {', '.join(tests) or 'none'}.")
