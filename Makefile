@@ -14,7 +14,7 @@ test: $(VENV)/.test                ## every test that fits; real-data tests run 
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "slow and not browser" $(PYTEST_ARGS)
 
 browser: $(VENV)/.test             ## the HTML report in Debian's Chromium
-	$(BIN)/python -m pytest -m browser $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m browser $(PYTEST_ARGS)
 
 check: lint test browser smoke             ## what CI runs
 

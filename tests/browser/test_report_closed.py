@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser 2")]
 REPORTS = ("good", "broken-retrieval", "corrupted-generation", "thousand", "hostile", "bare", "nothing")
 INTRUDER = (
     "<script>document.title = 'ran'</script><img src=//x onerror=\"document.title = 'ran'\"><img src={0}/img>"
