@@ -1,0 +1,179 @@
+"""How large a difference is, apart from its unit: standardized differences, Cohen's h, wins and losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import asin, exp, lgamma, sqrt
+from typing import TYPE_CHECKING
+
+from ragauge.errors import UsageError
+from ragauge.stats.intervals import mean_interval
+from ragauge.stats.result import Interval
+from ragauge.stats.weighted import estimate
+
+if TYPE_CHECKING:
+    from ragauge.stats.weighted import Clusters, Values
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An effect size.
+
+    Attributes:
+        value: the estimate.
+        interval: its confidence interval.
+        n: pairs.
+    """
+
+    value: float
+    interval: Interval
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class WinTieLoss:
+    """On how many pairs new is above base, level with it, and below it.
+
+    Attributes:
+        wins: pairs with new above base.
+        ties: pairs that are level.
+        losses: pairs with new below base.
+        superiority: probability of superiority, (wins + ties/2) / pairs, weighted where there are weights; 0.5 = level.
+        interval: of the superiority; None for fewer than two pairs or clusters.
+    """
+
+    wins: int
+    ties: int
+    losses: int
+    superiority: float
+    interval: Interval | None
+
+
+def standardized_difference(differences: Values, level: float = 0.95) -> Effect | None:
+    """Cohen's d of pairs with Hedges' correction: the mean difference in standard deviations of the differences.
+
+    g_z = J · m / s,  J = Γ(df/2) / (sqrt(df/2) Γ((df−1)/2)),  df = n − 1
+
+    The interval holds the δ for which the observed t lies between the (1−level)/2 and (1+level)/2 quantiles of the
+    noncentral t with mean δ·sqrt(n).
+
+    Args:
+        differences: shape (n,), new − base, any unit.
+        level: confidence, in (0, 1).
+
+    Returns:
+        The effect; None for n < 3 (J needs two degrees of freedom) and for differences that are all alike.
+
+    Assumes independent, normal differences; for others the estimate stands, the interval is approximate. It is relative
+    to how much pairs differ, so it does not compare across eval sets: for that take the difference itself.
+    Source: Cohen (1988); Hedges (1981); interval: Steiger and Fouladi (1997).
+
+    >>> found = standardized_difference([1, 2, 3, 0, 2])
+    >>> round(found.value, 3), round(found.interval.low, 3), round(found.interval.high, 3)
+    (1.12, 0.087, 2.652)
+    """
+    import numpy as np
+
+    if not 0 < level < 1:
+        raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
+    d = np.asarray(differences, dtype=float)
+    found = estimate(d)
+    if found is None or d.size < 3 or found.error <= 1e-12 * abs(found.mean):
+        return None
+    df, root = d.size - 1, sqrt(d.size)
+    t = found.mean / found.error
+    correction = exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2)
+    low, high = (_noncentrality(t, df, share) / root for share in ((1 + level) / 2, (1 - level) / 2))
+    return Effect(correction * t / root, Interval(low, high, "noncentral t", level), d.size)
+
+
+def cohens_h(new: float, base: float) -> float:
+    """Cohen's h: the difference of two rates on a scale where a step is equally hard to see everywhere.
+
+    h = 2·arcsin(sqrt(new)) − 2·arcsin(sqrt(base)), in [−π, π]
+
+    0.2 is small, 0.5 medium, 0.8 large, as Cohen put it; from 0.98 to 0.99 is h = 0.08, from 0.50 to 0.51 it is 0.02.
+
+    Args:
+        new: a rate, in [0, 1].
+        base: a rate.
+
+    Source: Cohen (1988), chapter 6; equals statsmodels' proportion_effectsize.
+
+    >>> round(cohens_h(0.99, 0.98), 3)
+    0.083
+    """
+    for name, rate in (("new", new), ("base", base)):
+        if not 0 <= rate <= 1:
+            raise UsageError(f"cohens_h: {name} must be a rate between 0 and 1, got {rate:g}.")
+    return 2 * asin(sqrt(new)) - 2 * asin(sqrt(base))
+
+
+def win_tie_loss(
+    new: Values,
+    base: Values,
+    *,
+    within: float = 0.0,
+    weights: Values | None = None,
+    clusters: Clusters | None = None,
+    level: float = 0.95,
+) -> WinTieLoss | None:
+    """Wins, ties and losses of pairs, and the probability that new is better on an example, ties counted half.
+
+    superiority = Σ wᵢ sᵢ / Σ wᵢ,  sᵢ = 1 where newᵢ > baseᵢ, 1/2 where level, 0 where below
+
+    Args:
+        new: shape (n,), any unit.
+        base: shape (n,), in the same order. For a metric that should be low swap the two.
+        within: differences of at most this size are ties.
+        weights: shape (n,), of the pairs, not negative; None = all alike. The counts are of pairs in any case.
+        clusters: shape (n,), labels of what pairs depend on.
+        level: of the interval, `mean_interval` of the sᵢ.
+
+    Returns:
+        The counts; None without pairs.
+
+    Assumes independent pairs, or clusters.
+    Source: Grissom and Kim, Effect Sizes for Research (2012), chapter 5.
+
+    >>> found = win_tie_loss([1, 1, 0, 1], [0, 1, 1, 0])
+    >>> found.wins, found.ties, found.losses, found.superiority
+    (2, 1, 1, 0.625)
+    """
+    import numpy as np
+
+    x, y = np.asarray(new, dtype=float), np.asarray(base, dtype=float)
+    if x.shape != y.shape:
+        raise UsageError(f"win_tie_loss: new and base must be as many, got {x.size} and {y.size}. Join them first.")
+    w = np.ones(x.size) if weights is None else np.asarray(weights, dtype=float)
+    if not bool((w > 0).any()):
+        return None
+    d = x - y
+    score = np.where(d > within, 1.0, np.where(d < -within, 0.0, 0.5))
+    interval = mean_interval(score, kind="mean", weights=weights, clusters=clusters, level=level, bounds=(0, 1))
+    wins, ties, losses = (int(((score == value) & (w > 0)).sum()) for value in (1.0, 0.5, 0.0))
+    return WinTieLoss(wins, ties, losses, float((w * score).sum() / w.sum()), interval)
+
+
+def _noncentrality(t: float, df: float, share: float) -> float:
+    """The mean of the noncentral t of which a share lies below t."""
+    from scipy.special import nctdtr
+
+    def below(shift: float) -> float:
+        return float(nctdtr(df, shift, t))
+
+    step = 1.0 + abs(t)
+    low, high = t - step, t + step
+    while below(low) < share:
+        low -= step
+    while below(high) > share:
+        high += step
+    return _falling_root(below, share, low, high)
+
+
+def _falling_root(of: Callable[[float], float], wanted: float, low: float, high: float) -> float:
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if of(middle) > wanted else (low, middle)
+    return (low + high) / 2
