@@ -12,7 +12,7 @@ from ragauge.data.response import Passage
 from ragauge.data.run import Variant
 from ragauge.errors import DataError, UsageError
 from ragauge.store.open import Store
-from ragauge.systems.base import System
+from ragauge.systems.base import System as System
 from ragauge.systems.naming import system_of
 
 SECTION = "system"
