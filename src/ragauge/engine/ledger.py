@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from ragauge.store.open import Store
 
 Item = tuple[ModelName, Ask, Reply]
 Waiting = asyncio.Future[Any]
+APART = 0.01     # seconds between the beginnings of two transactions, at the least: a commit costs as much as ten calls
 
 
 @dataclass
@@ -32,8 +34,9 @@ class _Batch:
 class Ledger:
     """One writer of replies and calls, with group commit.
 
-    A reply is durable before `put` returns. While one transaction is under way the next gathers; so a hundred replies a
-    second cost a few commits, and one alone waits for nobody. The writer is a thread of its own: what was handed over
+    A reply is durable before `put` returns. While one transaction is under way, and a hundredth of a second after it
+    began, the next gathers; so hundreds of replies a second cost a hundred commits, and one alone waits for nobody. The
+    writer is a thread of its own: what was handed over
     is written whatever becomes of the tasks that wait for it.
 
     Attributes:
@@ -100,13 +103,17 @@ class Ledger:
         return future
 
     def _run(self) -> None:
+        began = -APART
         while True:
             with self._changed:
                 while not self._next and not self._closed:
                     self._changed.wait()
+            time.sleep(max(0.0, began + APART - time.monotonic()))     # not a wait: each hand-over would end it
+            with self._changed:
                 batch, self._next = self._next, _Batch()
             if not batch:
                 return
+            began = time.monotonic()
             told: list[tuple[Waiting, Reply | None]] = []
             error: Exception | None = None
             try:

@@ -31,7 +31,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a model says: its text, as a tool's arguments or not, why it stopped, and its tokens."""
+    """What a model says: its text, as a tool's arguments or not, why it stopped, its tokens, and how many choices."""
 
     text: str
     as_tool: bool
@@ -39,6 +39,7 @@ class Said:
     model: str
     input_tokens: int
     output_tokens: int
+    n: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def _chat_reply(said: Said) -> dict[str, Any]:
     used = {"prompt_tokens": said.input_tokens, "completion_tokens": said.output_tokens}
     return {
         "id": "reply", "object": "chat.completion", "created": 1, "model": said.model,
-        "choices": [{"index": 0, "finish_reason": said.finish, "message": message}],
+        "choices": [{"index": n, "finish_reason": said.finish, "message": message} for n in range(said.n)],
         "usage": {**used, "total_tokens": sum(used.values())},
     }  # fmt: skip
 

@@ -189,6 +189,8 @@ class FaultyServer:
             await _send(writer, 200, protocol.reply(self._said(body, asked, fault)))
 
     def _fault(self, raw: bytes) -> str:
+        if not self.faults:
+            return ""
         text = raw.decode("utf-8", "replace")
         self._seen[text] += 1
         if self.once and text in self._faulted:
@@ -215,7 +217,7 @@ class FaultyServer:
         text, finish = _as_text(value, "prose" if talks else fault)
         as_tool = asked.mode == "tool" and not talks
         tokens = (len(asked.system) + len(asked.user)) // 4, len(text) // 4 + 1
-        return Said(text, as_tool, finish, f"{body.get('model', 'any')}-served", *tokens)
+        return Said(text, as_tool, finish, f"{body.get('model', 'any')}-served", *tokens, n=int(body.get("n") or 1))
 
 
 async def _cancelled(tasks: Collection[asyncio.Task[Any]]) -> None:

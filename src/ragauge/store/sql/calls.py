@@ -16,6 +16,11 @@ from ragauge.store.sql.database import Database
 from ragauge.store.sql.models import model_nos, named
 from ragauge.store.sql.names import NOBODY, judge_no, put_judges, run_no
 
+COLUMNS = (
+    "run_no", "response_no", "key", "model_no", "question", "outcome", "input_tokens", "output_tokens",
+    "cached_tokens", "cost", "latency_ms", "at", "judge_no",
+)  # fmt: skip
+
 
 def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return func.sum(case((condition, 1), else_=0))
@@ -37,6 +42,8 @@ class SqlCalls:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        # compiled once: there is a transaction every few calls
+        self._insert = table.insert().compile(dialect=database.engine.dialect, column_keys=list(COLUMNS))
 
     def add(self, calls: Sequence[Call]) -> None:
         """Records attempts."""
@@ -46,10 +53,12 @@ class SqlCalls:
             models = model_nos(self._database, connection, {call.model for call in calls})
             asked = put_judges(self._database, connection, {call.judge_id for call in calls if call.judge_id})
             run_nos = {run_id: run_no(connection, run_id) for run_id in {call.run_id for call in calls} if run_id}
-            rows = [
+            rows: list[Any] = [
                 _row(call, models[call.model], run_nos.get(call.run_id), asked.get(call.judge_id)) for call in calls
             ]
-            connection.execute(table.insert(), rows)
+            if not self._insert.positional:
+                rows = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+            connection.exec_driver_sql(str(self._insert), rows)
 
     def spent(self, run_id: str | None = None, judge_id: str | None = None) -> list[Spent]:
         """Tokens and cost by model, question and judge."""
@@ -88,13 +97,11 @@ def _mine(connection: Connection, run_id: str | None, judge_id: str | None) -> l
     return found
 
 
-def _row(call: Call, model: int, run: int | None, judge: int | None) -> dict[str, Any]:
+def _row(call: Call, model: int, run: int | None, judge: int | None) -> tuple[Any, ...]:
+    """The values of COLUMNS."""
     usage = call.usage
-    return {
-        "run_no": run, "response_no": call.response_no, "key": bytes.fromhex(call.key), "model_no": model,
-        "question": call.question, "outcome": call.outcome,
-        "input_tokens": usage.input_tokens if usage else None,
-        "output_tokens": usage.output_tokens if usage else None,
-        "cached_tokens": usage.cached_tokens if usage else None,
-        "cost": call.cost, "latency_ms": call.latency_ms, "at": call.at or now(), "judge_no": judge,
-    }  # fmt: skip
+    tokens = (usage.input_tokens, usage.output_tokens, usage.cached_tokens) if usage else (None, None, None)
+    return (
+        run, call.response_no, bytes.fromhex(call.key), model, call.question, call.outcome, *tokens, call.cost,
+        call.latency_ms, call.at or now(), judge,
+    )  # fmt: skip

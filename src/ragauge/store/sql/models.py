@@ -13,9 +13,13 @@ from ragauge.store.sql.database import Database
 
 def model_nos(database: Database, connection: Connection, names: Collection[ModelName]) -> dict[ModelName, int]:
     """Numbers of models, new ones added."""
-    rows = [{"provider": one.provider, "model": one.model, "endpoint": one.endpoint} for one in names]
-    if rows:
-        connection.execute(database.insert(table).on_conflict_do_nothing(), rows)
+    known = {name: number for number, name in named(connection).items()}
+    rows = [
+        {"provider": one.provider, "model": one.model, "endpoint": one.endpoint} for one in names if one not in known
+    ]
+    if not rows:
+        return known
+    connection.execute(database.insert(table).on_conflict_do_nothing(), rows)
     return {name: number for number, name in named(connection).items()}
 
 

@@ -40,15 +40,13 @@ def judge_no(connection: Connection, judge_id: str | None) -> int | None:
 
 def put_judges(database: Database, connection: Connection, judge_ids: Collection[str | None]) -> dict[str | None, int]:
     """Numbers of judges, new ones added."""
-    rows = [{"judge_id": judge_id or NOBODY} for judge_id in judge_ids]
-    if rows:
+    found = {judge_id: judge_no(connection, judge_id) for judge_id in judge_ids}
+    new = [judge_id for judge_id, number in found.items() if number is None]
+    if new:
+        rows = [{"judge_id": judge_id or NOBODY} for judge_id in new]
         connection.execute(database.insert(judges).on_conflict_do_nothing(), rows)
-    found = {}
-    for judge_id in judge_ids:
-        number = judge_no(connection, judge_id)
-        if number is not None:
-            found[judge_id] = number
-    return found
+        found |= {judge_id: judge_no(connection, judge_id) for judge_id in new}
+    return {judge_id: number for judge_id, number in found.items() if number is not None}
 
 
 def metric_nos(connection: Connection, named: Collection[tuple[str, int]]) -> dict[tuple[str, int], int]:

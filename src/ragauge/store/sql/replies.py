@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, select, true
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, literal_column, select, true
 
 from ragauge.data.ask import Ask, ModelName, Reply, reply_key
 from ragauge.data.canonical import canonical, plain
@@ -21,6 +21,8 @@ from ragauge.store.sql.database import Database, chunks
 from ragauge.store.sql.models import model_nos, named
 
 PAGE = 200     # replies read at a time
+CHANGED = ("failed", "at", "body", "vectors")     # where a reply takes the place of one that failed
+COLUMNS = ("key", "model_no", "question", "failed", "at", "ask", "body", "vectors")
 
 
 class SqlReplies:
@@ -28,6 +30,13 @@ class SqlReplies:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        statement = database.insert(table)
+        upsert = statement.on_conflict_do_update(
+            index_elements=["key"], set_={name: statement.excluded[name] for name in CHANGED},
+            where=and_(table.c.failed == literal_column("1"), statement.excluded.failed == literal_column("0")),
+        )     # fmt: skip
+        # compiled once: there is a transaction every few calls, and building the statement took longer than running it
+        self._upsert = upsert.compile(dialect=database.engine.dialect, column_keys=list(COLUMNS))
 
     def put(self, found: Sequence[tuple[ModelName, Ask, Reply]]) -> list[Reply]:
         """Stores replies under their keys; returns what is stored, the first that did not fail."""
@@ -37,7 +46,9 @@ class SqlReplies:
             if key not in mine or (mine[key][2].status == "failed" and one[2].status == "ok"):
                 mine[key] = (*one, now())
         with self._database.write() as connection:
-            self._insert(connection, mine)
+            # a row that was there is counted only where it gave way; so with as many as were sent, all are mine
+            if self._insert(connection, mine) == len(mine) and all(one[2].vectors is None for one in mine.values()):
+                return [replace(mine[key][2], key=key) for key in keys]
             stored = _by_key(connection, mine)
         return [stored[key] for key in keys]
 
@@ -95,28 +106,22 @@ class SqlReplies:
                 added, there = added + len(mine) - known, there + known + len(part) - len(mine)
         return added, there
 
-    def _insert(self, connection: Connection, mine: Mapping[str, tuple[ModelName, Ask, Reply, str]]) -> None:
-        """Adds what is new, and what did not fail in place of what did."""
+    def _insert(self, connection: Connection, mine: Mapping[str, tuple[ModelName, Ask, Reply, str]]) -> int:
+        """Adds what is new, and what did not fail in place of what did; returns how many these were."""
         if not mine:
-            return
+            return 0
         numbers = model_nos(self._database, connection, {name for name, _, _, _ in mine.values()})
-        rows = [
-            {
-                "key": bytes.fromhex(key), "model_no": numbers[name], "question": ask.question,
-                "failed": int(reply.status == "failed"), "at": at, "ask": pack(encode(ask)),
-                "body": pack(encode(replace(reply, vectors=None, key=""))), "vectors": _floats(reply.vectors),
-            }
+        rows: list[Any] = [
+            (
+                bytes.fromhex(key), numbers[name], ask.question, int(reply.status == "failed"), at, pack(encode(ask)),
+                pack(encode(replace(reply, vectors=None, key=""))), _floats(reply.vectors),
+            )
             for key, (name, ask, reply, at) in mine.items()
         ]  # fmt: skip
-        statement = self._database.insert(table)
-        connection.execute(
-            statement.on_conflict_do_update(
-                index_elements=["key"],
-                set_={name: statement.excluded[name] for name in ("failed", "at", "body", "vectors")},
-                where=and_(table.c.failed == 1, statement.excluded.failed == 0),
-            ),
-            rows,
-        )
+        if not self._upsert.positional:
+            rows = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+        options = {"preserve_rowcount": True}
+        return connection.exec_driver_sql(str(self._upsert), rows, execution_options=options).rowcount
 
 
 def _matching(
