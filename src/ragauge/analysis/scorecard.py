@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragauge.analysis.history_rows import History
 from ragauge.analysis.judge_use import JudgeUse
 from ragauge.analysis.overview import Baseline, Overview
 from ragauge.analysis.summary import Summary
@@ -175,6 +176,7 @@ class Scorecard:
         overview: what a report shows beyond means.
         baseline: the run it is held against; None = starting points serve instead.
         use: what judging took, over all evaluations of the run by this judge; None where nobody was asked.
+        history: the evaluations of the same set up to this run; None where it is the first.
     """
 
     run: Run
@@ -194,3 +196,4 @@ class Scorecard:
     overview: Overview = field(default_factory=Overview)
     baseline: Baseline | None = None
     use: JudgeUse | None = None
+    history: History | None = None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.analysis.scorecard import Summary
 from ragauge.api.baseline import Held
+from ragauge.api.history import history_until
 from ragauge.api.scorecard import Scorecard
 from ragauge.api.shown import Shown, StoredColumns, causes_of, questions_at, visits
 from ragauge.api.views import view_of
@@ -116,9 +117,9 @@ def card_of(
         match=found.match.found(),
         against=held.against(),
     )     # fmt: skip
-    built = replace(built, overview=_overview(store, found, causes, built), use=use)
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
-    return Scorecard(built, shown)
+    before = history_until(store, run, judge_id)
+    return Scorecard(replace(built, overview=_overview(store, found, causes, built), use=use, history=before), shown)
 
 
 class _Found(NamedTuple):

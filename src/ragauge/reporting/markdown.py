@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator
 
 from ragauge.analysis.readings import words
 from ragauge.analysis.scorecard import Finding, Scorecard
-from ragauge.reporting import judged
+from ragauge.reporting import history, judged
 from ragauge.reporting.words import (
     ARROWS,
     LAYERS,
     UNNAMED,
     against,
     by_layer,
+    cell,
     confidence,
     counts,
     difference,
@@ -37,21 +37,8 @@ MOST_CAUSES = 6
 SIGNS = {"better": "▲ better", "worse": "▼ **worse**"}
 
 
-def cell(text: str) -> str:
-    r"""Text that stays text in a Markdown table.
-
-    >>> cell("a|b <script>")
-    'a\\|b &lt;script&gt;'
-    """
-    text = safe(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\\", "\\\\")
-    for mark in "|`*_[]~#":
-        text = text.replace(mark, f"\\{mark}")
-    text = re.sub(r"(?<!\w)@(?=\w)", "@\N{WORD JOINER}", text)     # so that a name in the data notifies nobody
-    return " ".join(text.split())
-
-
 def markdown(card: Scorecard) -> str:
-    """Verdict, changes, scorecard, causes, what to do, worst segments, alignment, and how far to trust it."""
+    """Verdict, changes, scorecard, causes, what to do, worst segments, history, alignment, how far to trust it."""
     lines = [f"## {cell(card.run.name)}", "", f"**{cell(verdict(card))}**", ""]
     if first := first_thing(card):
         lines += [f"First thing to do: {cell(first)}", ""]
@@ -64,6 +51,7 @@ def markdown(card: Scorecard) -> str:
     lines += _findings(card)
     lines += _causes(card)
     lines += _segments(card)
+    lines += history.section(card.history)
     alignment = card.overview.alignment
     if alignment is not None and alignment.answers:
         lines += ["", f"**Ranking and answers.** {cell(ignored(alignment))}"]

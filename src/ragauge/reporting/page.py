@@ -11,7 +11,7 @@ from ragauge.analysis.overview import Change
 from ragauge.analysis.scorecard import ExampleView, Scorecard, Summary
 from ragauge.data.canonical import plain
 from ragauge.data.facts import Claim
-from ragauge.reporting import bars, behind, examples, figures, judged, lists
+from ragauge.reporting import bars, behind, examples, figures, history, judged, lists
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.shelves import Shelf, shelves
 from ragauge.reporting.words import clearly_worse, headline, interval, line, number
@@ -21,7 +21,8 @@ MOST_VALUES = 12          # values of a segment column shown
 MOST_METRICS = 6
 OPENED = 3                # findings that stand open; the others open on a click
 SECTIONS = (
-    ("todo", "What to do"), ("changes", "What changed"), ("scores", "Scorecard"), ("failures", "Failures by cause"),
+    ("todo", "What to do"), ("changes", "What changed"), ("history", "History"), ("scores", "Scorecard"),
+    ("failures", "Failures by cause"),
     ("segments", "By segment"), ("spread", "Spread of scores"), ("alignment", "Ranking and answers"),
     ("cost", "Latency and cost"),
     ("examples", "Worst examples"), ("all", "All examples"), ("trust", "How it was judged"),
@@ -104,6 +105,7 @@ def context(card: Scorecard) -> dict[str, Any]:
     found: dict[str, Any] = {
         "card": card, "anchors": anchors,
         "groups": groups, "listed": rows, "low": low,
+        "rows_of_history": tuple(history.of_card(card.history)),
         "behind_of": {name: [c for c in chapters if c.section == name] for name, _ in SECTIONS},
         "changes": {change.metric: change for change in card.baseline.changes} if card.baseline else {},
         "changed": bars.changes(card, anchors, low),
@@ -125,7 +127,8 @@ def sections(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The sections that have something to show: (id, title)."""
     card = found["card"]
     there = {
-        "todo": card.findings, "changes": found["changed"], "failures": found["pareto"], "segments": found["heat"],
+        "todo": card.findings, "changes": found["changed"], "history": card.history,
+        "failures": found["pareto"], "segments": found["heat"],
         "spread": found["spreads"],
         "alignment": card.overview.alignment or found["stages"] or found["lengths"],
         "cost": found["times"] or card.overview.spending, "examples": found["shown"], "all": found["groups"],

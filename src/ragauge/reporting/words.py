@@ -60,6 +60,19 @@ def line(text: str, most: int = 0) -> str:
     return joined if not most or len(joined) <= most else joined[: most - 1].rstrip() + "…"
 
 
+def cell(text: str) -> str:
+    r"""Text that stays text in a Markdown table.
+
+    >>> cell("a|b <script>")
+    'a\\|b &lt;script&gt;'
+    """
+    text = safe(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\\", "\\\\")
+    for mark in "|`*_[]~#":
+        text = text.replace(mark, f"\\{mark}")
+    text = re.sub(r"(?<!\w)@(?=\w)", "@\N{WORD JOINER}", text)     # so that a name in the data notifies nobody
+    return " ".join(text.split())
+
+
 def number(value: float | None, kind: str = "mean") -> str:
     """A value as people read it: two decimals for shares, three significant digits for amounts.
 

@@ -1,0 +1,223 @@
+"""The log of evaluations: what the store knows of every evaluated run, in rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.sources import HasRun, named, run_of, store_url
+from ragauge.data.run import Run
+from ragauge.errors import UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ragauge.analysis.history import Entry
+    from ragauge.analysis.history_rows import History
+    from ragauge.metrics.base import Metric
+    from ragauge.store.open import Store
+
+LIMIT = 20
+IN_REPORT = 10
+FORMS = (".csv", ".md", ".json")
+
+
+class EvaluationLog:
+    """The log, ready to be shown or written.
+
+    Attributes:
+        history: every row as plain frozen values, the newest first.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+
+    def to_dict(self) -> dict[str, Any]:
+        """The log as JSON types, as `--json` prints it."""
+        from ragauge.reporting.history import history_json
+
+        return history_json(self.history)
+
+    def to_csv(self) -> str:
+        """A row a run; numbers in full."""
+        from ragauge.reporting.history import history_csv
+
+        return history_csv(self.history)
+
+    def to_markdown(self) -> str:
+        """A table a set."""
+        from ragauge.reporting.history import history_markdown
+
+        return history_markdown(self.history)
+
+    def to_terminal(self) -> RenderableType:
+        """What the command line prints."""
+        from ragauge.reporting.history import history_terminal
+
+        return history_terminal(self.history)
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the log in the form that the ending names: .csv, .md, .json.
+
+        Raises:
+            UsageError: another ending.
+        """
+        from ragauge.api.files import make_folder
+        from ragauge.data.writers.whole import written
+
+        path = Path(path)
+        check(path)
+        make_folder(path)
+        text = {".csv": self.to_csv, ".md": self.to_markdown, ".json": self._to_json}[path.suffix.lower()]()
+        with written(path) as file:
+            file.write(text)
+        return path
+
+    def _to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def __len__(self) -> int:
+        return len(self.history.rows)
+
+    def __repr__(self) -> str:
+        from rich.console import Console
+
+        console = Console(width=140, color_system=None, force_terminal=False)
+        with console.capture() as captured:
+            console.print(self.to_terminal())
+        return captured.get()
+
+
+def check(path: Path) -> None:
+    """Refuses a path that the log cannot be written to."""
+    if path.is_dir():
+        raise UsageError(f"-o {path}: it is a folder. Give the path of a file.")
+    if path.suffix.lower() not in FORMS:
+        got = path.suffix or "no ending"
+        raise UsageError(f"-o {path}: the ending says the form; expected {', '.join(FORMS)}, got {got}.")
+
+
+def log(
+    set: str = "", *, limit: int | None = LIMIT, metrics: str | Sequence[object] = (), judge: str | None = None,
+    store: str | None = None,
+) -> EvaluationLog:     # fmt: skip
+    """A row for every evaluated run, the newest first: when, what changed, how good, at what cost, and its note.
+
+    Args:
+        set: only runs over the set of this name; "traffic" for runs of production traffic.
+        limit: rows at most; None = all.
+        metrics: columns beside recall@5, mrr, faithfulness, answer_relevance, answer_correctness and cost.
+        judge: whose scores, by id or its beginning, of runs that several judges have judged; None = the last one's.
+        store: URL of the store.
+
+    Raises:
+        UnknownName: no run of this set or by this judge, no such metric.
+    """
+    from ragauge.analysis.history import USUAL
+    from ragauge.analysis.history_rows import set_of
+    from ragauge.metrics.catalogue import select
+    from ragauge.store.open import open_store
+
+    columns = select([*USUAL, *named(metrics)])
+    with open_store(store_url(store)) as opened:
+        runs = opened.runs.list()
+        if set and set not in (known := {set_of(run) for run in runs}):
+            raise UnknownName("set of a stored run", set, known)
+        chosen = [run for run in runs if set in ("", set_of(run))]
+        found = history_of(opened, chosen, columns, judge, limit)
+    judges = {row.judge_id for row in found.rows if row.judge_id}
+    if judge and not any(one.startswith(judge) for one in judges):
+        raise UnknownName("judge of these runs", judge, judges)
+    return EvaluationLog(found)
+
+
+def note(run: Any, text: str, *, store: str | None = None) -> dict[str, Any]:
+    """Writes a note about a run into the log, in place of an earlier one; an empty text removes it.
+
+    Raises:
+        UnknownName: no such run.
+    """
+    from ragauge.api import git
+    from ragauge.store.baseline_contracts import Note
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        found = run if isinstance(run, Run) else run.run if isinstance(run, HasRun) else run_of(str(run), opened)
+        kept = opened.run_log.note(found.run_id, Note(text.strip(), who=git.user()))
+    return {"run_id": found.run_id, "name": found.name, "note": kept.text, "at": kept.at, "who": kept.who}
+
+
+def history_of(
+    store: Store, runs: Sequence[Run], columns: Sequence[Metric], judge: str | None = None, limit: int | None = None
+) -> History:
+    """The log of some runs, given the newest first; those that were not evaluated are left out."""
+    from ragauge.analysis.history import history
+    from ragauge.analysis.history_rows import set_of
+
+    read, older = _Reading(store, judge), iter(runs)
+    shown: list[Entry] = []
+    rest: list[Entry] = []     # the run before the last row of each set, which says what changed there
+    for run in older:
+        shown += read.entry(run)
+        if len(shown) == limit:
+            break
+    waiting = {set_of(entry.run) for entry in shown}
+    for run in older:
+        if rest and not waiting:
+            break
+        if not rest or set_of(run) in waiting:
+            found = read.entry(run)
+            rest += found
+            waiting -= {set_of(entry.run) for entry in found}
+    return history([*shown, *rest], columns, len(shown))
+
+
+def history_until(store: Store, run: Run, judge_id: str | None) -> History | None:
+    """The last evaluations of a run's set up to this run, for its report; None where there is nothing before it."""
+    from ragauge.analysis.history import USUAL
+    from ragauge.analysis.history_rows import set_of
+    from ragauge.metrics.catalogue import select
+
+    every = store.runs.list()
+    place = next((n for n, one in enumerate(every) if one.run_id == run.run_id), None)
+    if place is None or run.kind == "traffic":
+        return None
+    same = [one for one in every[place:] if set_of(one) == set_of(run)]
+    if len(same) < 2:
+        return None
+    found = history_of(store, same, select(USUAL), judge_id, IN_REPORT)
+    return found if len(found.rows) > 1 and found.rows[0].run.run_id == run.run_id else None
+
+
+class _Reading:
+    """Reads what the log says of a run."""
+
+    def __init__(self, store: Store, judge: str | None) -> None:
+        self._store, self._judge = store, judge
+        self._notes = store.run_log.notes()
+        self._names: dict[str, list[str]] = {}
+        for line in store.baselines.list():
+            self._names.setdefault(line.run_id, []).append(line.name)
+
+    def entry(self, run: Run) -> list[Entry]:
+        """The run as the log shows it; nothing where it was not evaluated."""
+        from ragauge.analysis.history import Entry
+        from ragauge.analysis.paid import added
+        from ragauge.api.baseline import measuring
+
+        store, run_id = self._store, run.run_id
+        judges = store.scores.judges(run_id)
+        meant = [one for one in judges if self._judge is None or one.startswith(self._judge)]
+        judge_id = next(iter([*meant, *judges]), None)
+        summaries = store.summaries.read(run_id, judge_id) or store.summaries.read(run_id, None)
+        if not summaries:
+            return []
+        spent = added([one.paid for one in store.calls.spent(run_id, judge_id or "")])
+        note = self._notes.get(run_id)
+        return [Entry(
+            run, measuring(store, run, judge_id), {one.metric: one for one in summaries}, store.runs.size(run_id),
+            store.run_log.judged_at(run_id, judge_id), spent.known_cost, note.text if note else "",
+            tuple(self._names.get(run_id, ())),
+        )]     # fmt: skip

@@ -1,0 +1,74 @@
+"""`ragauge log`: a row for every evaluated run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragauge.cli import options
+from ragauge.cli.output import show, show_json
+from ragauge.errors import UsageError
+
+app = typer.Typer(help="A row for every evaluated run: when, what changed, how good, at what cost, and a note.")
+
+
+@app.callback(invoke_without_command=True)
+def log(
+    context: typer.Context,
+    name: Annotated[str, typer.Option("--set", help="Only runs over this set; traffic for production traffic.")] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Rows at most, the newest.")] = 20,
+    metrics: Annotated[str, typer.Option("-m", "--metrics", help="More columns: metrics, comma-separated.")] = "",
+    judge: Annotated[str, typer.Option("--judge", help="Whose verdicts; the last judge's by default.")] = "",
+    outputs: Annotated[list[Path] | None, typer.Option("-o", "--output", help="Write it: .csv, .md, .json.")] = None,
+    store: options.Store = "",
+    as_json: options.Json = False,
+) -> None:
+    """A row for every evaluated run: when, what changed, how good, at what cost, and a note.
+
+    A run whose scores mean something else than those of the row below (another judge, another version of the set)
+    says so.
+    """
+    if context.invoked_subcommand is not None:
+        _refuse_front_options(context)
+        return
+    from ragauge.api import history
+
+    for path in outputs or ():
+        history.check(path)
+    found = history.log(
+        name, limit=limit, metrics=options.names(metrics), judge=judge or None, store=store or None
+    )
+    for path in outputs or ():
+        typer.echo(f"wrote {found.save(path)} ({len(found):,} rows)", err=True)
+    if as_json:
+        show_json(found.to_dict())
+    elif not outputs:
+        show(found.to_terminal())
+
+
+@app.command("note")
+def write_note(
+    run: Annotated[str, typer.Argument(help="A stored run: id, name or latest.")],
+    text: Annotated[str, typer.Argument(help="The note; an empty one removes it.")],
+    store: options.Store = "",
+    as_json: options.Json = False,
+) -> None:
+    """Write a note about a run into the log, in place of an earlier one."""
+    from ragauge.api.history import note
+
+    kept = note(run, text, store=store or None)
+    if as_json:
+        show_json(kept)
+        return
+    name = f"{kept['name']} ({kept['run_id']})"
+    show(f"noted for {name}: {kept['note']}" if kept["note"] else f"no note about {name} any more")
+
+
+def _refuse_front_options(context: typer.Context) -> None:
+    """Options before the subcommand would be passed over: they go behind it."""
+    for name in context.params:
+        given = context.get_parameter_source(name)
+        if given is not None and given.name == "COMMANDLINE":
+            raise UsageError("options go behind the command: ragauge log note RUN TEXT --store …")

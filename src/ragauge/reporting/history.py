@@ -1,0 +1,255 @@
+"""The log of evaluations, for people and machines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragauge.analysis.history_rows import Changed, History, Row, set_of
+from ragauge.analysis.summary import Summary
+from ragauge.reporting.judged import money
+from ragauge.reporting.words import between, cell, line, number
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+HEADS = {"cost": "cost/question"}
+TITLE = "History"
+SAYS = "This run and those before it over the same set, the newest first."
+MOST_CHANGES = 4     # settings named in a table
+MOST_VALUE = 40      # characters of a value in it
+FACTS = (
+    "when", "evaluated_at", "name", "run_id", "set", "set_version", "series", "apart", "variant", "system", "git",
+    "judge", "n", "responses", "before", "changed", "baselines", "note", "judging_cost",
+)     # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of a table, in words.
+
+    Attributes:
+        name: of the run, with the baselines that mean it.
+        when: to the minute.
+        git: commit.
+        changed: settings since the run before.
+        values: (mean, interval) of each column.
+        judging: cost of judging one question; "" for nothing.
+        note: what somebody wrote.
+        series: number of the series.
+        apart: why it is not compared with the row below; "" where it is.
+        run_id: of the run.
+    """
+
+    name: str
+    when: str
+    git: str
+    changed: str
+    values: tuple[tuple[str, str], ...]
+    judging: str
+    note: str
+    series: int
+    apart: str
+    run_id: str
+
+
+def head(column: str) -> str:
+    """What a column is called."""
+    return HEADS.get(column, column)
+
+
+def lines(history: History, name: str) -> Iterator[Line]:
+    """The rows of one set, the newest first."""
+    for row in history.rows:
+        if set_of(row.run) == name:
+            yield _line(row, history.columns)
+
+
+def of_card(history: History | None) -> Iterator[Line]:
+    """The rows that a run's report shows."""
+    if history is not None:
+        for name in history.sets:
+            yield from lines(history, name)
+
+
+def _line(row: Row, columns: Sequence[str]) -> Line:
+    run, baselines = row.run, ", ".join(row.baselines)
+    return Line(
+        line(run.name) + (f" ({line(baselines)})" if baselines else ""), run.created_at[:16].replace("T", " "), run.git,
+        changed_words(row), tuple(_value(row.metrics.get(column)) for column in columns),
+        "" if row.judging == 0 else money(row.judging), line(row.note), row.series,
+        "; ".join(map(line, row.apart)), run.run_id,
+    )     # fmt: skip
+
+
+def _value(summary: Summary | None) -> tuple[str, str]:
+    if summary is None or summary.mean is None:
+        return "–", ""
+    return number(summary.mean, summary.kind), between(summary.interval, summary.kind)
+
+
+def changed_words(row: Row, most: int = MOST_CHANGES) -> str:
+    """Settings that differ from the run before: retriever.k: 5 → 8."""
+    if row.before is None:
+        return "first run of this set"
+    if not row.changed:
+        return "no setting recorded differs"
+    shown = [_words(one) for one in row.changed[:most]]
+    return "; ".join(shown) + (f"; {len(row.changed) - most} more" if len(row.changed) > most else "")
+
+
+def _words(one: Changed) -> str:
+    """Path, value before and value now; – for a setting that is not there."""
+    before = "–" if one.how == "added" else line(_said(one.base), MOST_VALUE)
+    now = "–" if one.how == "removed" else line(_said(one.new), MOST_VALUE)
+    return f"{line(one.path)}: {before} → {now}"
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def history_json(history: History) -> dict[str, Any]:
+    """Everything as JSON types, the newest row first."""
+    return {
+        "columns": list(history.columns),
+        "older": history.older,
+        "rows": [
+            {
+                **_facts(row),
+                "apart": list(row.apart),
+                "baselines": list(row.baselines),
+                "changed": [asdict(one) for one in row.changed],
+                "metrics": {name: _summary(row.metrics[name]) for name in history.columns if name in row.metrics},
+            }
+            for row in history.rows
+        ],
+    }
+
+
+def _facts(row: Row) -> dict[str, Any]:
+    run = row.run
+    return {
+        "when": run.created_at, "evaluated_at": row.evaluated_at, "name": run.name, "run_id": run.run_id,
+        "set": set_of(run), "set_version": run.set_version, "series": row.series, "variant": run.variant,
+        "system": run.system, "git": run.git, "judge": row.judge_id, "n": row.n,
+        "responses": row.responses, "before": "" if row.before is None else row.before.run_id, "note": row.note,
+        "judging_cost": row.judging,
+    }     # fmt: skip
+
+
+def _summary(summary: Summary) -> dict[str, Any]:
+    found = summary.interval
+    return {
+        "mean": summary.mean, "ci": None if found is None else [found.low, found.high], "scored": summary.scored,
+        "undefined": summary.undefined, "not_applicable": summary.not_applicable, "failed": summary.failed,
+    }     # fmt: skip
+
+
+def history_csv(history: History) -> str:
+    """A row a run, numbers in full; what there is not is an empty field."""
+    out = io.StringIO()
+    metrics = [f"{name}{part}" for name in history.columns for part in ("", " low", " high", " scored")]
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*FACTS, *metrics])
+    for row in history.rows:
+        facts = _facts(row) | {
+            "apart": "; ".join(row.apart), "changed": changed_words(row, len(row.changed)),
+            "baselines": " ".join(row.baselines),
+        }     # fmt: skip
+        writer.writerow([*(facts[name] for name in FACTS), *_numbers(row, history.columns)])
+    return out.getvalue()
+
+
+def _numbers(row: Row, columns: Sequence[str]) -> Iterator[float | None]:
+    for name in columns:
+        summary = row.metrics.get(name)
+        found = None if summary is None else summary.interval
+        yield None if summary is None else summary.mean
+        yield from (None, None) if found is None else (found.low, found.high)
+        yield None if summary is None else summary.scored
+
+
+def history_markdown(history: History) -> str:
+    """A table a set, the newest row first."""
+    return "\n".join(_markdown(history)).strip() + "\n"
+
+
+def _markdown(history: History) -> Iterator[str]:
+    if not history.rows:
+        yield "No run was evaluated."
+    for name in history.sets:
+        yield from (f"### {cell(name)}", "")
+        yield from markdown_table(history, name)
+        yield ""
+
+
+def section(history: History | None) -> Iterator[str]:
+    """The section of a run's report: the evaluations of its set before it; nothing where there is none."""
+    if history is None:
+        return
+    yield from ("", f"### {TITLE}", "", f"{SAYS}", "")
+    for name in history.sets:
+        yield from markdown_table(history, name)
+
+
+def markdown_table(history: History, name: str) -> Iterator[str]:
+    """The rows of one set as a Markdown table; rows that are not to be compared say why."""
+    found = list(lines(history, name))
+    many = len({one.series for one in found}) > 1
+    heads = ["when", "run", "what changed", *map(head, history.columns), "commit"]
+    more = [key for key in ("judging", "note") if any(getattr(one, key) for one in found)]
+    heads += [{"judging": "judging/question"}.get(key, key) for key in more] + (["series"] if many else [])
+    yield f"| {' | '.join(map(cell, heads))} |"
+    yield "|---|---|---|" + "--:|" * len(history.columns) + "---|" * (len(heads) - 3 - len(history.columns))
+    for one in found:
+        values = [f"{mean} {ends}".strip() for mean, ends in one.values]
+        apart = f"<br>**not compared with the row below**: {cell(one.apart)}" if one.apart else ""
+        facts = [one.when, one.name]
+        rest = [one.git, *(getattr(one, key) for key in more), *([str(one.series)] if many else [])]
+        yield f"| {' | '.join([*map(cell, facts), cell(one.changed) + apart, *values, *map(cell, rest)])} |"
+
+
+def history_terminal(history: History) -> RenderableType:
+    """A block a set: a table of means with their intervals below, and what changed under each run."""
+    from rich.console import Group
+    from rich.text import Text
+
+    if not history.rows:
+        return Text("No run was evaluated yet. Start with: ragauge evaluate FILE, or ragauge demo.")
+    parts: list[RenderableType] = []
+    for name in history.sets:
+        parts += [Text(f"{name or 'set without a name'}", style="bold"), _table(history, name)]
+    if history.older:
+        parts.append(Text("Older runs are left out; --limit shows more of them.", style="dim"))
+    return Group(*parts)
+
+
+def _table(history: History, name: str) -> RenderableType:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    found = list(lines(history, name))
+    many = len({one.series for one in found}) > 1
+    judging = any(one.judging for one in found)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=False)
+    table.add_column("run", overflow="fold", min_width=16)
+    table.add_column("what changed", overflow="fold", min_width=18)
+    for column in [*map(head, history.columns), *(["judging"] if judging else [])]:
+        table.add_column(column, justify="right", overflow="fold")
+    for one in found:
+        who = Text(one.name, style="bold") + Text(f"\n{one.when}" + (f"\n{one.git}" if one.git else ""), style="dim")
+        said = Text(one.changed) + Text(f"\n“{one.note}”" if one.note else "", style="italic")
+        if many:
+            said += Text(f"\nseries {one.series}", style="dim")
+        if one.apart:
+            said += Text(f"\nnot compared with the row below: {one.apart}", style="yellow")
+        values = [Text(mean) + Text(f"\n{ends}" if ends else "", style="dim") for mean, ends in one.values]
+        table.add_row(who, said, *values, *([Text(one.judging)] if judging else []))
+        table.add_section()
+    return table

@@ -1,0 +1,181 @@
+"""The log of evaluations, in Python."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.api.test_baseline import OTHER
+from tests.engine.tiny_judge import SPEC
+
+import ragauge as rg
+from ragauge.store.open import open_store
+
+METRICS = "recall@5,mrr,faithfulness,latency"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/log.db"
+
+
+def evaluated(
+    store: str, name: str, config: dict[str, Any], *, n: int = 6, wrong: int = 0, **more: Any
+) -> rg.Scorecard:
+    """A run over n questions, `wrong` of them answered with what no passage says."""
+    rows = [
+        {
+            "query_id": f"q{i}", "query": f"what is {i}", "relevant": {f"d{i}": 1},
+            "answer": "something unheard." if i < wrong else f"it is {i}.",
+            "passages": [{"doc_id": f"d{i}", "text": f"it is {i}"}],
+        }
+        for i in range(n)
+    ]     # fmt: skip
+    asked = {"metrics": METRICS, "judge": SPEC, "workers": 1, "store": store, "name": name, "config": config}
+    return rg.evaluate(rows, **{**asked, **more})
+
+
+def numbers(text: str) -> float | None:
+    return float(text) if text else None
+
+
+def test_ten_runs_as_csv_read_back_equal(store: str, tmp_path: Path) -> None:
+    """A log of ten runs written as CSV holds every number, note and setting that the log holds."""
+    for k in range(10):
+        evaluated(store, f"k={k}", {"retriever": {"k": k}, "name": 'comma, "quote"\nline'}, wrong=k % 5)
+        rg.note(f"k={k}", f"tried {k}, 'quoted'\nand more", store=store)
+    rg.set_baseline("k=3", name="main", store=store)
+    found = rg.log(store=store)
+    assert len(found) == 10
+    with found.save(tmp_path / "folder/log.csv").open(newline="", encoding="utf-8") as file:
+        read = list(csv.DictReader(file))
+    assert [row["name"] for row in read] == [f"k={k}" for k in range(9, -1, -1)]
+    for row, of in zip(read, found.history.rows, strict=True):
+        assert (row["run_id"], row["note"], int(row["n"]), int(row["series"])) == (of.run.run_id, of.note, of.n, 1)
+        assert (row["judge"], row["set"]) == ("tiny@1", "table")
+        assert row["baselines"] == ("main" if row["name"] == "k=3" else "")
+        for name in ("recall@5", "mrr", "faithfulness"):
+            summary = of.metrics[name]
+            assert summary.interval is not None
+            assert numbers(row[name]) == summary.mean
+            assert (numbers(row[f"{name} low"]), numbers(row[f"{name} high"])) == (
+                summary.interval.low, summary.interval.high,
+            )     # fmt: skip
+            assert int(row[f"{name} scored"]) == summary.scored
+    assert read[-1]["changed"] == "first run of this set"
+    assert read[0]["changed"] == "retriever.k: 8 → 9"
+    assert "latency" not in read[0]
+
+
+def test_json_says_the_same(store: str, tmp_path: Path) -> None:
+    """The JSON file holds the rows of the log with settings as values, and is valid JSON."""
+    evaluated(store, "a", {"k": 5, "rerank": None})
+    evaluated(store, "b", {"k": 8, "chunks": [1, 2]})
+    found = rg.log(store=store)
+    written = json.loads(found.save(tmp_path / "log.json").read_text())
+    assert written == found.to_dict()
+    assert written["rows"][0]["changed"] == [
+        {"path": "k", "how": "changed", "base": 5, "new": 8},
+        {"path": "chunks", "how": "added", "base": None, "new": [1, 2]},
+        {"path": "rerank", "how": "removed", "base": None, "new": None},
+    ]
+    assert written["rows"][1]["changed"] == []
+    with pytest.raises(rg.UsageError, match=r"expected \.csv, \.md, \.json, got \.txt"):
+        found.save(tmp_path / "log.txt")
+
+
+def test_a_set_is_its_own_log(store: str) -> None:
+    """A run is held against the last one of its own set; --set leaves the others out; an unknown set is refused."""
+    evaluated(store, "a", {"k": 1}, set=None)
+    path = Path(store.removeprefix("sqlite:///")).with_name("golden.jsonl")
+    row = {"query_id": "q", "query": "?", "answer": "it is.", "relevant": {"d": 1}, "passages": ["it is"]}
+    path.write_text(json.dumps(row))
+    rg.evaluate(path, metrics=METRICS, judge=SPEC, workers=1, store=store, config={"k": 7})
+    evaluated(store, "b", {"k": 2})
+    rows = rg.log(store=store).history.rows
+    assert [row.run.name for row in rows] == ["b", "golden", "a"]
+    assert [row.before and row.before.name for row in rows] == ["a", None, None]
+    assert [row.run.name for row in rg.log("golden", store=store).history.rows] == ["golden"]
+    with pytest.raises(rg.UnknownName, match="nearest: golden"):
+        rg.log("goldn", store=store)
+
+
+def test_rows_measured_otherwise_are_a_series_of_their_own(store: str) -> None:
+    """Another judge, or another version of the set, opens a series and says so; going back goes back to the first."""
+    evaluated(store, "a", {"is": "a"})
+    evaluated(store, "b", {"is": "b"}, judge=OTHER)
+    evaluated(store, "c", {"is": "c"})
+    evaluated(store, "d", {"is": "d"}, n=7)
+    evaluated(store, "e", {"is": "e"}, n=7, metrics="recall@5", judge=None)
+    rows = {row.run.name: row for row in rg.log(store=store).history.rows}
+    assert [rows[name].series for name in "abcde"] == [1, 2, 1, 3, 3]
+    assert rows["a"].apart == rows["e"].apart == ()
+    assert rows["b"].apart == ("another judge (tiny@1 → other@1)",)
+    assert rows["c"].apart == ("another judge (other@1 → tiny@1)",)
+    (why,) = rows["d"].apart
+    assert why.startswith("another version of the set (")
+    shown = repr(rg.log(store=store))
+    assert "series 2" in shown
+    assert "not compared with the" in shown
+
+
+def test_whose_verdicts(store: str) -> None:
+    """Of a run with two judges the last one's scores are shown, or those of the judge asked for."""
+    evaluated(store, "a", {"is": "a"})
+    rg.evaluate("a", metrics=METRICS, judge=OTHER, workers=1, store=store)
+    assert [row.judge_id for row in rg.log(store=store).history.rows] == ["other@1"]
+    assert [row.judge_id for row in rg.log(judge="tiny", store=store).history.rows] == ["tiny@1"]
+    with pytest.raises(rg.UnknownName, match="judge"):
+        rg.log(judge="nobody", store=store)
+
+
+def test_limit_keeps_the_newest_and_what_changed(store: str) -> None:
+    """With a limit the last row shown still says what changed since the run before it, and older rows are mentioned."""
+    for k in range(4):
+        evaluated(store, f"k={k}", {"k": k})
+    found = rg.log(limit=2, store=store).history
+    assert [row.run.name for row in found.rows] == ["k=3", "k=2"]
+    assert found.rows[1].before is not None
+    assert found.rows[1].before.name == "k=1"
+    assert found.older
+    assert not rg.log(limit=4, store=store).history.older
+
+
+def test_more_columns(store: str) -> None:
+    """Columns beyond the usual ones are added by name, and computed ones alone have values."""
+    evaluated(store, "a", {"k": 1}, metrics="recall@5,ndcg@10")
+    found = rg.log(metrics="ndcg@10", store=store).history
+    assert found.columns == ("recall@5", "ndcg@10")
+    with pytest.raises(rg.UnknownName, match="nearest: ndcg"):
+        rg.log(metrics="ndgc", store=store)
+
+
+def test_notes(store: str) -> None:
+    """A note is kept with who wrote it, replaced by the next and removed by an empty one."""
+    card = evaluated(store, "a", {"k": 1})
+    rg.note("a", "smaller chunks", store=store)
+    assert rg.note(card, " larger chunks ", store=store)["note"] == "larger chunks"
+    assert "larger chunks" in repr(rg.log(store=store))
+    rg.note("latest", "", store=store)
+    with open_store(store) as opened:
+        assert opened.run_log.notes() == {}
+
+
+def test_a_runs_report_shows_those_before_it(store: str) -> None:
+    """A report shows the last ten runs of its set up to its own, the newest first; the first run's has no history."""
+    cards = [evaluated(store, f"k={k}", {"k": k}) for k in range(12)]
+    assert cards[0].card.history is None
+    assert "History" not in cards[0].to_html()
+    assert cards[11].card.history is not None
+    assert [row.run.name for row in cards[11].card.history.rows] == [f"k={k}" for k in range(11, 1, -1)]
+    again = rg.open_run("k=3", store=store).scorecard()
+    assert again.card.history is not None
+    assert [row.run.name for row in again.card.history.rows] == ["k=3", "k=2", "k=1", "k=0"]
+    page, text = again.to_html(), again.to_markdown()
+    assert '<h2 id="history">History</h2>' in page
+    assert "k: 2 → 3" in page
+    assert "k: 2 → 3" in text
+    assert "### History" in text
