@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from ragauge.analysis.arrays import ScoreArrays
-from ragauge.analysis.compare import Join, Measuring, comparable, compare, held_against, is_paired
+from ragauge.analysis.compare import Measuring, comparable, compare, held_against, is_paired
 from ragauge.analysis.frames import cause_frame, score_frame
+from ragauge.analysis.join import Join
 from ragauge.analysis.overview import Change
 from ragauge.analysis.scorecard import Cause
 from ragauge.data.run import Run

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.arrays import SCORED, Columns, ResponseIndex, ScoreColumns, by_example
 from ragauge.analysis.frames import failures
+from ragauge.analysis.join import Join
 from ragauge.analysis.moved import Movement
 from ragauge.analysis.overview import Baseline, Change, Estimate
 from ragauge.analysis.pairs import Pairs, pair
@@ -23,12 +24,7 @@ from ragauge.stats.paired import paired_interval, unpaired_interval
 from ragauge.stats.result import Interval
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import polars as pl
-
-    Codes = npt.NDArray[np.int64]
-    Floats = npt.NDArray[np.float64]
 
 Path = tuple[str, ...]     # of a setting
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
@@ -95,38 +91,6 @@ def _again(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> str:
 def _versions(measuring: Measuring, question: str) -> str:
     found = measuring.questions.get(question, ())
     return f"version {' and '.join(map(str, found))}" if found else "nothing"
-
-
-class Join:
-    """Which examples of two runs are the same, by query_id.
-
-    Args:
-        new: ids of the examples of this run, in the order of their numbers.
-        base: of the baseline.
-
-    Attributes:
-        matched: examples in both.
-        only_here: examples only in this run.
-        only_there: examples only in the baseline.
-    """
-
-    def __init__(self, new: Sequence[str], base: Sequence[str]) -> None:
-        numbers = {query_id: number for number, query_id in enumerate(base)}
-        self._there = [numbers.get(query_id, -1) for query_id in new]
-        self._size = len(base)
-        self.matched = sum(number >= 0 for number in self._there)
-        self.only_here, self.only_there = len(new) - self.matched, len(base) - self.matched
-
-    def rows(self, new: Columns, base: Columns) -> tuple[Codes, Codes]:
-        """Rows of both, shape (pairs,), such that the same example stands at the same place."""
-        import numpy as np
-
-        at = np.full(self._size + 1, -1, dtype=np.int64)
-        at[base.query] = np.arange(base.query.size)
-        there = np.asarray(self._there, dtype=np.int64)[new.query]
-        found = at[there]     # the last entry, which -1 reads, is that of no example
-        kept = np.flatnonzero(found >= 0)
-        return kept, found[kept]
 
 
 class Comparison:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.arrays import Columns, ResponseIndex, numbered
-from ragauge.analysis.compare import UNKNOWN, WORSE, Join
+from ragauge.analysis.compare import UNKNOWN, WORSE
 from ragauge.analysis.comparison import AmountChange, Failures, MetricChange, SegmentChange
 from ragauge.analysis.correction import corrected_family
 from ragauge.analysis.diagnose import diagnose
 from ragauge.analysis.flips import FlipGatherer
 from ragauge.analysis.frames import failures
+from ragauge.analysis.join import Join
 from ragauge.analysis.moved import Movement
 from ragauge.analysis.overview import Baseline, Change, Fall
 from ragauge.analysis.paired_change import amount_of, change_of, unpaired_change

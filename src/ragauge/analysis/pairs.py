@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragauge.analysis.compare import Join
+    from ragauge.analysis.join import Join
 
     Codes = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]

@@ -163,7 +163,8 @@ class Held:
         return comparable(mine, theirs, metrics)
 
     def _comparison(self, base: Run, metrics: Sequence[Metric]) -> Comparison:
-        from ragauge.analysis.compare import Comparison, Join, is_paired
+        from ragauge.analysis.compare import Comparison, is_paired
+        from ragauge.analysis.join import Join
 
         names = [str(metric) for metric in metrics]
         numbers = self._store.scores.evaluated(base.run_id, self._judge_id, names)

@@ -43,7 +43,8 @@ class Paired:
         self, store: Store, new: Run, base: Run, judge_id: str | None, metrics: Sequence[Metric],
         keep: Mapping[str, str] | None = None,
     ) -> None:     # fmt: skip
-        from ragauge.analysis.compare import Join, comparable
+        from ragauge.analysis.compare import comparable
+        from ragauge.analysis.join import Join
 
         mine, theirs = measuring(store, new, judge_id), measuring(store, base, judge_id)
         self.metrics = comparable(mine, theirs, metrics)
