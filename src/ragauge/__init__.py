@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ragauge.api.baselines import remove_baseline as remove_baseline
     from ragauge.api.baselines import set_baseline as set_baseline
     from ragauge.api.compare import compare as compare
+    from ragauge.api.gate import gate as gate
+    from ragauge.api.gate_result import GateResult as GateResult
     from ragauge.api.comparison import ComparisonResult as ComparisonResult
     from ragauge.api.history import EvaluationLog as EvaluationLog
     from ragauge.api.history import log as log
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from ragauge.api.runs import open_run as open_run
     from ragauge.api.runs import runs as runs
     from ragauge.api.scorecard import Scorecard as Scorecard
+    from ragauge.api.validate import validate as validate
     from ragauge.api.verbs import evaluate as evaluate
     from ragauge.api.verbs import read_set as read_set
     from ragauge.data.example import EvalSet as EvalSet
@@ -40,7 +43,10 @@ if TYPE_CHECKING:
     from ragauge.data.response import Passage as Passage
     from ragauge.data.response import Response as Response
     from ragauge.data.run import Run as Run
+    from ragauge.errors import ConfigError as ConfigError
     from ragauge.errors import DataError as DataError
+    from ragauge.errors import GateFailed as GateFailed
+    from ragauge.errors import NotEnoughData as NotEnoughData
     from ragauge.errors import RagaugeError as RagaugeError
     from ragauge.errors import UnknownName as UnknownName
     from ragauge.errors import UsageError as UsageError
@@ -53,6 +59,12 @@ _FROM = {
     "log": "ragauge.api.history",
     "note": "ragauge.api.history",
     "compare": "ragauge.api.compare",
+    "gate": "ragauge.api.gate",
+    "GateResult": "ragauge.api.gate_result",
+    "validate": "ragauge.api.validate",
+    "ConfigError": "ragauge.errors",
+    "GateFailed": "ragauge.errors",
+    "NotEnoughData": "ragauge.errors",
     "ComparisonResult": "ragauge.api.comparison",
     "SystemRun": "ragauge.api.run",
     "run": "ragauge.api.run",

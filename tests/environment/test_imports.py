@@ -33,7 +33,7 @@ PUBLIC = {
     "evaluate", "read_set", "open_run", "runs", "OpenRun", "Scorecard", "EvalSet", "Example",
     "Relevant", "Span", "Citation", "Passage", "Response", "Run", "DataError", "RagaugeError", "UnknownName",
     "UsageError", "EvaluationLog", "log", "note", "baselines", "remove_baseline", "set_baseline", "compare",
-    "ComparisonResult",
+    "ComparisonResult", "gate", "GateResult", "validate", "ConfigError", "GateFailed", "NotEnoughData",
 }  # fmt: skip
 
 

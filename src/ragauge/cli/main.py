@@ -15,6 +15,7 @@ from ragauge.cli import (
     demo,
     evaluate,
     explain,
+    gate,
     judge,
     log,
     metrics,
@@ -23,6 +24,7 @@ from ragauge.cli import (
     run,
     runs,
     testset,
+    validate,
 )
 from ragauge.errors import Interrupted, RagaugeError
 from ragauge.version import __version__
@@ -42,6 +44,8 @@ app.command()(retrieval.retrieval)
 app.command()(report.report)
 app.command()(explain.explain)
 app.command()(compare.compare)
+app.command()(gate.gate)
+app.command()(validate.validate)
 app.command("runs")(runs.list_runs)
 app.command()(runs.show)
 app.command()(runs.export)

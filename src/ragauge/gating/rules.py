@@ -99,10 +99,15 @@ class Rules:
     max_failed_line: int | None
 
     @property
+    def every(self) -> tuple[Condition | MustPass, ...]:
+        """All rules, in the order of the file."""
+        both: list[Condition | MustPass] = [*self.conditions, *self.must_pass]
+        return tuple(sorted(both, key=lambda one: one.rule))
+
+    @property
     def metrics(self) -> tuple[Metric, ...]:
         """Every metric that a rule names, each once, in order."""
-        named = [one.metric for one in self.conditions]
-        return tuple(dict.fromkeys([*named, *(one.metric for one in self.must_pass if one.metric is not None)]))
+        return tuple(dict.fromkeys(one.metric for one in self.every if one.metric is not None))
 
     @property
     def need_baseline(self) -> bool:
@@ -132,8 +137,8 @@ def understood(file: ConfigFile) -> tuple[Rules, tuple[DataError, ...]]:
         return Rules(file.name, (), (), 0.0, None), tuple(problems)
     conditions: list[Condition] = []
     must_pass: list[MustPass] = []
-    for place, section in enumerate(gate.rules, 1):
-        one = _Rule(file, gate, section, place)
+    for section in gate.rules:
+        one = _Rule(file, gate, section)
         (must_pass if section.must_pass else conditions).extend(one.read())  # type: ignore[arg-type]
         problems += one.problems
     if not problems:
@@ -153,9 +158,9 @@ def _never_blocks(file: ConfigFile, gate: GateSection) -> Iterator[DataError]:
 class _Rule:
     """Reads one rule and collects what is wrong with it."""
 
-    def __init__(self, file: ConfigFile, gate: GateSection, section: RuleSection, place: int) -> None:
+    def __init__(self, file: ConfigFile, gate: GateSection, section: RuleSection) -> None:
         self.problems: list[DataError] = []
-        self._file, self._gate, self._rule, self._place = file, gate, section, place
+        self._file, self._gate, self._rule, self._place = file, gate, section, section.place
 
     def read(self) -> list[Condition] | list[MustPass]:
         """What the rule asks for; nothing where it makes no sense."""

@@ -65,10 +65,11 @@ def read_config(source: str | Path | Mapping[str, Any] = DEFAULT) -> ConfigFile:
     Raises:
         DataError: there is no such file, or it is not YAML: nothing can be said about single keys.
     """
+    from ragauge.data.config.section import located
     from ragauge.data.config.yaml_tree import read_tree
 
     if isinstance(source, Mapping):
-        return _read(dict(source), "rules")
+        return _read(located(source), "rules")
     path = Path(source)
     if path.is_dir():
         raise DataError("is a folder.", source=str(path), hint=f"Give the path of a file: {path / DEFAULT}.")
@@ -182,9 +183,9 @@ def _without(tree: Any, places: Sequence[Path_]) -> Any:
               {place[0] for place in places if place}}     # fmt: skip
     if isinstance(tree, Mapping):
         items = {key: _without(value, deeper.get(key, [])) for key, value in tree.items() if key not in here}
-        return Mapped(items, tree.lines, tree.line) if isinstance(tree, Mapped) else items
+        return Mapped(items, tree.lines, tree.line, tree.place) if isinstance(tree, Mapped) else items
     if isinstance(tree, list):
-        kept = [(n, value) for n, value in enumerate(tree) if n not in here]
-        values = [value for _, value in kept]
-        return Listed(values, [tree.lines[n] for n, _ in kept], tree.line) if isinstance(tree, Listed) else values
+        kept = [n for n in range(len(tree)) if n not in here]
+        lines = getattr(tree, "lines", [])
+        return Listed([tree[n] for n in kept], [lines[n] for n in kept if n < len(lines)], getattr(tree, "line", None))
     return tree

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, model_validator
 
 
 class Mapped(dict[str, Any]):
-    """A mapping of a YAML file that knows where it and each of its keys stand."""
+    """A mapping of a YAML file that knows where it and each of its keys stand, and its place in a list, from 1."""
 
-    def __init__(self, items: Mapping[str, Any], lines: Mapping[str, int], line: int) -> None:
+    def __init__(self, items: Mapping[str, Any], lines: Mapping[str, int], line: int | None, place: int = 0) -> None:
         super().__init__(items)
-        self.lines, self.line = dict(lines), line
+        self.lines, self.line, self.place = dict(lines), line, place
 
 
 class Listed(list[Any]):
     """A list of a YAML file that knows where it and each of its items stand."""
 
-    def __init__(self, items: list[Any], lines: list[int], line: int) -> None:
+    def __init__(self, items: Sequence[Any], lines: Sequence[int], line: int | None) -> None:
         super().__init__(items)
         self.lines, self.line = list(lines), line
+
+
+def located(value: Any, place: int = 0) -> Any:
+    """Plain values as a file's would be, without lines: a mapping in a list knows its place there."""
+    if isinstance(value, Mapping):
+        return Mapped({key: located(item) for key, item in value.items()}, {}, None, place)
+    if isinstance(value, list | tuple):
+        return Listed([located(item, n) for n, item in enumerate(value, 1)], [], None)
+    return value
 
 
 class Section(BaseModel):
@@ -30,14 +39,21 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     _lines: dict[str, int] = PrivateAttr(default_factory=dict)
+    _place: int = PrivateAttr(default=0)
 
     @model_validator(mode="wrap")
     @classmethod
     def _keep_lines(cls, value: Any, handler: Callable[[Any], Any]) -> Any:
         made = handler(value)
         if isinstance(value, Mapped):
-            made._lines = {"": value.line, **value.lines}
+            made._lines = {**({"": value.line} if value.line is not None else {}), **value.lines}
+            made._place = value.place
         return made
+
+    @property
+    def place(self) -> int:
+        """Place in the list that it stands in, from 1; 0 where it stands in none."""
+        return self._place
 
     def line(self, key: str = "") -> int | None:
         """The line of a key, or of the whole part; None where it does not come from a file."""

@@ -71,6 +71,9 @@ class _Tree:
             raise DataError("is too large or too deep for a configuration file.", source=self._source, line=line)
         if isinstance(node, yaml.SequenceNode):
             items = [self.value(item, depth + 1) for item in node.value]
+            for place, item in enumerate(items, 1):
+                if isinstance(item, Mapped):
+                    item.place = place
             return Listed(items, [item.start_mark.line + 1 for item in node.value], line)
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, depth, line)

@@ -1,0 +1,256 @@
+"""Gate: does a run meet its rules? From what is stored to a verdict; nothing is judged."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.baseline import baseline_run, nothing_in_common
+from ragauge.api.gate_result import GateResult
+from ragauge.api.shown import StoredColumns
+from ragauge.api.sources import HasRun, run_of, store_url
+from ragauge.data.config.reading import DEFAULT, ConfigFile, read_config
+from ragauge.data.run import Run
+from ragauge.errors import ConfigError, DataError, UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.analysis.arrays import Columns, ResponseIndex
+    from ragauge.analysis.pairs import Pairs
+    from ragauge.api.paired import Paired
+    from ragauge.gating.result import Check, Gated
+    from ragauge.gating.rules import Condition, Rules
+    from ragauge.gating.slices import Slices
+    from ragauge.metrics.base import Metric
+    from ragauge.store.open import Store
+
+__all__ = ["GateResult", "gate"]
+
+
+def gate(
+    run: Any, *, baseline: Any = None, rules: str | Path | Mapping[str, Any] = DEFAULT, store: str | None = None,
+    judge: str | None = None,
+) -> GateResult:     # fmt: skip
+    """Whether a run meets the rules of the section `gate` of ragauge.yaml.
+
+    Nothing is judged and no score changes: the rules are read against what is stored. docs/gates.md says how each
+    verdict is reached.
+
+    Args:
+        run: an evaluated run: its id, its name, "latest", what `open_run` gives, or a scorecard.
+        baseline: the run that max_drop speaks of, in the same forms, or the name of a baseline; None where no rule
+            needs one.
+        rules: path of ragauge.yaml, or its content as a mapping: {"gate": {"rules": [...]}}.
+        store: URL of the store; that of the run, RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+        judge: whose verdicts, by id or its beginning; the last judge's by default.
+
+    Returns:
+        The verdict with every check: `.raise_if_failed()`, `.explain()`, `.to_markdown()`, `.exit_code`.
+
+    Raises:
+        ConfigError: the rules cannot be used: a mistake in the file, a metric that was not measured, a segment or tag
+            that no example has. All of them are in the text.
+        UsageError: the run was not evaluated, no baseline where a rule needs one, or a baseline that was judged
+            otherwise or shares no example.
+        UnknownName: no such run, baseline or judge.
+    """
+    from ragauge.gating.rules import rules_of
+    from ragauge.store.open import open_store
+
+    file = read_config(rules)
+    understood = rules_of(file)
+    with open_store(store or getattr(run, "url", None) or store_url(None)) as opened:
+        found = run if isinstance(run, Run) else run.run if isinstance(run, HasRun) else run_of(run, opened)
+        base = baseline_run(baseline, opened)
+        if base is None and understood.need_baseline:
+            drops = next(str(one.metric) for one in understood.conditions if one.kind == "max_drop")
+            raise UsageError(
+                f"{understood.source}: max_drop of {drops} speaks of a baseline, and none is given. "
+                "Name the run to hold this one against: --baseline RUN, in Python baseline=."
+            )
+        return GateResult(_Gate(opened, found, base, file, understood, judge).gated())
+
+
+class _Gate:
+    """One run held to its rules while the store is open."""
+
+    def __init__(
+        self, store: Store, run: Run, base: Run | None, file: ConfigFile, rules: Rules, judge: str | None
+    ) -> None:
+        from ragauge.api.cards import judged
+
+        self._store, self._run, self._base, self._file, self._rules = store, run, base, file, rules
+        self._judge_id = judged(store, run, judge)
+        self._every = store.runs.index(run.run_id, sorted(store.runs.order(run.run_id).numbers))
+        self._measured = store.scores.metrics(run.run_id, self._judge_id)
+        self._refuse_unmeasured()
+        self._tagged = self._tags()
+        numbers = store.scores.evaluated(run.run_id, self._judge_id, self._measured)
+        self._index: ResponseIndex = store.runs.index(run.run_id, numbers)
+        self._scores = StoredColumns(store, run.run_id, self._judge_id, self._index)
+        self._segments = store.runs.segments(run.run_id)
+        self._refuse_unknown_segments()
+
+    def gated(self) -> Gated:
+        """Every check, and the verdict."""
+        from ragauge.gating.checking import Source, check_conditions, verdict_of
+        from ragauge.gating.result import Gated
+
+        paired = self._paired
+        source = Source(
+            self._columns, self._pairs, self._slices(self._index.query_ids),
+            None if paired is None else self._slices(paired.new.index.query_ids),
+            self._base is not None and self._base.run_id == self._run.run_id,
+        )     # fmt: skip
+        found, families = check_conditions(self._rules.conditions, source)
+        checks = sorted([*self._examples(), *found], key=lambda check: check.rule)
+        return Gated(
+            self._run, self._base, self._judge_id or "", self._rules.source, verdict_of(checks), tuple(checks),
+            tuple(families), None if paired is None else paired.join.matched, tuple(self._warnings(source.slices)),
+        )     # fmt: skip
+
+    @cached_property
+    def _paired(self) -> Paired | None:
+        from ragauge.api.paired import Paired
+
+        drops = [one.metric for one in self._rules.conditions if one.kind == "max_drop"]
+        if self._base is None or not drops:
+            return None
+        found = Paired(self._store, self._run, self._base, self._judge_id, list(dict.fromkeys(drops)))
+        absent = [str(metric) for metric in drops if metric not in found.metrics]
+        if absent:
+            raise self._unmeasured(self._base, absent[0])
+        if not found.join.matched:
+            raise nothing_in_common(
+                self._run, self._base, found.new.index.query_ids[0], found.base.index.query_ids[0]
+            )
+        return found
+
+    def _pairs(self, metric: Metric) -> Pairs | None:
+        return None if self._paired is None else self._paired.pairs(metric)
+
+    def _columns(self, metric: Metric) -> Columns | None:
+        from ragauge.analysis.arrays import by_example
+
+        found = self._scores.column(str(metric))
+        return None if found is None else by_example(found)
+
+    def _slices(self, query_ids: Sequence[str]) -> Slices:
+        from ragauge.gating.slices import Slices
+
+        return Slices(query_ids, self._segments, {tag: frozenset(ids) for tag, ids in self._tagged.items()})
+
+    def _examples(self) -> list[Check]:
+        """Rules on single examples."""
+        from ragauge.gating.examples import check_causes, check_scores, check_share
+
+        failed = self._failed()
+        evaluated = frozenset(self._index.query_ids)
+        found = [check_share(len(failed), len(evaluated), self._rules.max_failed, self._rules.max_failed_line)]
+        for rule in self._rules.must_pass:
+            ids = self._tagged[rule.tag]
+            if rule.metric is not None:
+                column = self._scores.column(str(rule.metric))
+                found.append(check_scores(rule, ids, self._index.query_ids, column))
+            else:
+                unsure = failed | (frozenset(ids) - evaluated)
+                found.append(check_causes(rule, ids, self._causes, unsure))
+        return found
+
+    @cached_property
+    def _causes(self) -> Mapping[str, str]:
+        """Example that failed -> its cause and what decided it."""
+        frame = self._store.causes.frame(self._run.run_id, self._judge_id)
+        rows = frame.select("query_id", "cause", "decided_by").iter_rows()
+        return {query_id: f"{cause}: {by}" if cause and by else cause or by for query_id, cause, by in rows}
+
+    def _failed(self) -> frozenset[str]:
+        """Examples of which a score failed, of any metric that was measured."""
+        import numpy as np
+
+        from ragauge.analysis.arrays import FAILED
+
+        found = np.zeros(len(self._index.query_ids), dtype=bool)
+        for name in self._measured:
+            column = self._scores.column(name)
+            if column is not None:
+                found[column.query[column.status == FAILED]] = True
+        return frozenset(self._index.query_ids[at] for at in found.nonzero()[0])
+
+    def _tags(self) -> dict[str, tuple[str, ...]]:
+        """Tag -> ids of its examples, evaluated or not."""
+        import numpy as np
+
+        found: dict[str, tuple[str, ...]] = {}
+        problems = []
+        for rule in self._rules.every:
+            if not rule.tag or rule.tag in found:
+                continue
+            try:
+                numbers = self._store.runs.order(self._run.run_id, {"tag": rule.tag}).numbers
+            except UnknownName as error:
+                problems.append(self._problem(rule.rule, "tag", f"no example of {self._run.name} has it: {error}"))
+                continue
+            queries = np.unique(self._every.query[np.isin(self._every.number, np.array(numbers))])
+            found[rule.tag] = tuple(self._every.query_ids[query] for query in queries)
+        if problems:
+            raise ConfigError(problems)
+        return found
+
+    def _refuse_unmeasured(self) -> None:
+        absent = [metric for metric in self._rules.metrics if str(metric) not in self._measured]
+        if not absent:
+            return
+        problems = []
+        for one in self._rules.every:
+            if one.metric in absent:
+                text = str(self._unmeasured(self._run, str(one.metric)))
+                problems.append(self._problem(one.rule, "metric", text))
+        raise ConfigError({str(problem): problem for problem in problems}.values())
+
+    def _refuse_unknown_segments(self) -> None:
+        from ragauge.gating.checking import segments_unknown
+
+        declared = self._segments.columns[1:]
+        unknown = segments_unknown(self._rules.conditions, declared)
+        if unknown:
+            raise ConfigError(
+                self._problem(rule, "segments", str(UnknownName("segment column", name, declared)))
+                for rule, names in unknown.items() for name in names
+            )     # fmt: skip
+
+    def _unmeasured(self, run: Run, metric: str) -> UsageError:
+        judge = f" by {self._judge_id}" if self._judge_id else ""
+        again = f"ragauge evaluate {shlex.quote(run.name)} -m {shlex.quote(metric)}"
+        return UsageError(f"{metric} was not measured in {run.name}{judge}. Measure it with: {again}")
+
+    def _problem(self, rule: int, key: str, text: str) -> DataError:
+        gate = self._file.config.gate
+        section = next((one for one in gate.rules if one.place == rule), None) if gate is not None else None
+        return self._file.problem(f"gate.rules[{rule}].{key}", text, section.line(key) if section else None)
+
+    def _warnings(self, slices: Slices) -> list[str]:
+        found = []
+        run, base = self._run, self._base
+        pending = len(self._every) - len(self._index)
+        if pending > 0:
+            found.append(f"{pending:,} responses are not evaluated yet: the verdict is about the others.")
+        if base is not None and base.run_id == run.run_id:
+            found.append(f"The baseline {base.name} is this run itself: every difference is 0.")
+        elif base is not None and "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:
+            found.append(f"The baseline {base.name} answered another version of the eval set: matched by query_id.")
+        paired = self._paired
+        if paired is not None and (paired.join.only_here or paired.join.only_there):
+            here, there = paired.join.only_here, paired.join.only_there
+            found.append(f"Compared are the {paired.join.matched:,} examples in both runs; only here {here:,}, "
+                         f"only in the baseline {there:,}.")     # fmt: skip
+        if slices.left_out and any(_looks_everywhere(one) for one in self._rules.conditions):
+            names = ", ".join(slices.left_out)
+            found.append(f"Not looked into, since they have one value or more than 50: {names}. Name one in segments.")
+        return found
+
+
+def _looks_everywhere(condition: Condition) -> bool:
+    return condition.segments is None

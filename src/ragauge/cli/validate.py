@@ -1,0 +1,32 @@
+"""`ragauge validate`: is ragauge.yaml right?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragauge.cli import options
+from ragauge.cli.output import show_json
+
+
+def validate(
+    config: Annotated[Path, typer.Argument(help="The configuration file.")] = Path("ragauge.yaml"),
+    eval_set: Annotated[
+        str, typer.Option("--set", help="The eval set: are there examples for every tag and segment?")
+    ] = "",
+    as_json: options.Json = False,
+) -> None:
+    """Check ragauge.yaml: every mistake with its line, and gates that can never fail. Exit 0: right, 2: mistakes."""
+    from ragauge.api.validate import validate as check
+
+    found = check(config, set=eval_set or None)
+    if as_json:
+        show_json(found.to_dict())
+        return
+    typer.echo(f"{found.source} is valid. A run passes the gate when")
+    for rule in found.rules:
+        typer.echo(f"- {rule}")
+    for note in found.notes:
+        typer.echo(f"note: {note}")

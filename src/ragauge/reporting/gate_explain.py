@@ -1,0 +1,121 @@
+"""The arithmetic of a gate, every check with its numbers put in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ragauge.gating.result import Check, Gated
+from ragauge.reporting import gate_words as words
+from ragauge.reporting.words import safe
+
+SYMBOLS = {True: ("≥", ">", "<"), False: ("≤", "<", ">")}     # allowed, inside, beyond
+COLUMN = 46
+
+
+def explain(gated: Gated) -> str:
+    """How each verdict came about, and that of the gate."""
+    lines = [f"{words.title(gated)}: {words.about(gated)}", ""]
+    last = None
+    for check in gated.checks:
+        if check.asks != last:
+            at = f"{safe(gated.source)} line {check.line}" if check.line is not None else safe(gated.source)
+            rule = f"rule {check.rule}" if check.rule else "max_failed"
+            lines += [f"{rule} ({at}): {safe(check.asks)}"]
+            last = check.asks
+        lines += [f"  {line}" for line in _check(check)]
+        lines.append("")
+    lines += words.bounded(gated)
+    if gated.families:
+        lines.append("A check passes by its 90 % interval (one-sided alpha = 0.05); every rule must pass.")
+    lines += [safe(warning) for warning in gated.warnings]
+    return "\n".join([*lines, _whole(gated)]) + "\n"
+
+
+def _whole(gated: Gated) -> str:
+    stops = words.stopping(gated)
+    if not stops:
+        return "The gate passes: no check stops it. Exit code 0."
+    named = ", ".join(dict.fromkeys(f"{check.metric or check.kind} ({words.where(check)})" for check in stops))
+    state = "fail" if gated.verdict == "fail" else "have not enough data"
+    return f"The gate: {words.VERDICTS[gated.verdict]}, since these {state}: {named}. Exit code {gated.exit_code}."
+
+
+def _check(check: Check) -> Iterator[str]:
+    if check.kind not in words.LIMITS:
+        yield from _plain(check)
+        return
+    yield f"{words.where(check)}: {words.VERDICTS[check.verdict]}"
+    if check.estimate is None:
+        yield f"  {words.reason(check)}"
+        return
+    yield from (f"  {line}" for line in _estimate(check))
+    if check.failed and check.reach is not None:
+        write = words.signed if check.kind == "max_drop" else words.figure
+        least, most = (write(end, check.scale) for end in check.reach)
+        yield "  " + _line(f"with {check.failed} failed scores wherever they may lie", f"{least} to {most}")
+    yield from (f"  {line}" for line in _decision(check))
+
+
+def _estimate(check: Check) -> Iterator[str]:
+    scale = check.scale
+    if check.kind == "max_drop":
+        before, now = words.figure(check.base, scale), words.figure(check.new, scale)
+        yield _line(f"mean of the baseline, {check.n:,} pairs", f"b = {before}")
+        yield _line("mean of this run", f"x = {now}")
+        yield _line("difference", f"d = x − b = {now} − {before} = {words.signed(check.estimate, scale)}")
+        sign = "−" if check.higher else "+"
+        value = words.signed(check.limit, scale)
+        if check.relative:
+            yield _line("limit", f"{sign}{100 * check.amount:g} % of b = {sign}{check.amount:g} · {before} = {value}")
+        else:
+            yield _line("limit", value)
+        return
+    name = "mean" if check.statistic == "mean" else check.statistic
+    yield _line(f"{name} of {check.n:,} examples", f"x = {words.figure(check.estimate, scale)}")
+    yield _line("limit", words.figure(check.limit, scale))
+
+
+def _decision(check: Check) -> Iterator[str]:
+    write = words.signed if check.kind == "max_drop" else words.figure
+    allowed, _, beyond = SYMBOLS[check.higher]
+    held = write(check.limit, check.scale)
+    if check.n + check.failed < check.min_n:
+        yield words.reason(check)
+        return
+    if check.decide == "point":
+        met = f"{write(check.estimate, check.scale)} {allowed} {held}"
+        yield _line(f"passes when the estimate is {allowed} the limit", f"{met}? {_yes(check, 'pass')}")
+        return
+    if check.interval is not None:
+        far = check.interval.low if check.higher else check.interval.high
+        yield _line(f"90 % interval ({check.interval.method})", words.ends(check.interval, check))
+        meets = far >= (check.limit or 0.0) if check.higher else far <= (check.limit or 0.0)
+        yield _line("passes when the whole of it meets the limit", f"{write(far, check.scale)} {allowed} {held}? "
+                    f"{'yes' if meets else 'no'}")     # fmt: skip
+    if check.fail_interval is not None and check.alpha is not None:
+        near = check.fail_interval.high if check.higher else check.fail_interval.low
+        lies = near < (check.limit or 0.0) if check.higher else near > (check.limit or 0.0)
+        name = f"{words.level(check.fail_interval)} interval, alpha = {check.alpha:.2g} of the family"
+        yield _line(name, words.ends(check.fail_interval, check))
+        yield _line("fails when the whole of it is beyond the limit", f"{write(near, check.scale)} {beyond} {held}? "
+                    f"{'yes' if lies else 'no'}")     # fmt: skip
+    if check.because not in ("interval",):
+        yield words.reason(check)
+
+
+def _yes(check: Check, verdict: str) -> str:
+    return "yes" if check.verdict == verdict else "no"
+
+
+def _plain(check: Check) -> Iterator[str]:
+    if check.kind == "max_failed":
+        share = 100 * (check.estimate or 0.0)
+        met = "yes" if check.verdict == "pass" else "no"
+        yield _line("examples with a failed judge call", f"{check.failed} of {check.n} = {share:.1f} %")
+        yield _line("passes when at most the share allowed", f"{share:.1f} % ≤ {100 * check.amount:g} %? {met}")
+        return
+    yield f"{words.VERDICTS[check.verdict]}: {words.reason(check)}"
+
+
+def _line(name: str, value: str) -> str:
+    return f"{name:<{COLUMN}} {value}"

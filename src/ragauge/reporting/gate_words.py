@@ -1,0 +1,266 @@
+"""How a gate's checks are said, the same in every report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ragauge.gating.result import Check, Example, Gated, Verdict
+from ragauge.reporting.words import safe
+from ragauge.stats.result import Interval
+
+TITLES: Mapping[Verdict, str] = {
+    "pass": "Gate passed", "fail": "Gate failed", "not_enough_data": "Gate: not enough data",
+}     # fmt: skip
+VERDICTS: Mapping[Verdict, str] = {"pass": "pass", "fail": "FAIL", "not_enough_data": "not enough data"}
+MARKS: Mapping[Verdict, str] = {"pass": "✓", "fail": "✗", "not_enough_data": "?"}
+WHOLE = "whole run"
+
+
+def figure(value: float | None, scale: str = "mean") -> str:
+    """A number of a gate: three decimals for scores, since limits are small; three digits or more for amounts.
+
+    >>> figure(0.0244), figure(2150.4, "amount"), figure(0.00042, "amount"), figure(None)
+    ('0.024', '2,150', '0.00042', '–')
+    """
+    if value is None:
+        return "–"
+    shown = f"{abs(value):.3f}" if scale != "amount" else f"{abs(value):,.0f}" if abs(value) >= 100 else (
+        f"{abs(value):.3g}"
+    )     # fmt: skip
+    return f"−{shown}" if value < 0 and any(digit in shown for digit in "123456789") else shown
+
+
+def signed(value: float | None, scale: str = "mean") -> str:
+    """A difference with its sign.
+
+    >>> signed(0.011), signed(-0.0244), signed(0.0)
+    ('+0.011', '−0.024', '0.000')
+    """
+    shown = figure(value, scale)
+    rose = value is not None and value > 0 and any(digit in shown for digit in "123456789")
+    return f"+{shown}" if rose else shown
+
+
+def where(check: Check) -> str:
+    """The whole run, or the segment."""
+    return WHOLE if check.segment is None else f"{safe(check.segment[0])}={safe(check.segment[1])}"
+
+
+def level(found: Interval) -> str:
+    """An interval's level: 90 %, 99.2 %.
+
+    >>> level(Interval(0, 1, "t", 0.9)), level(Interval(0, 1, "t", 0.99167))
+    ('90 %', '99.2 %')
+    """
+    share = f"{100 * found.level:.2f}" if found.level > 0.999 else f"{100 * found.level:.1f}"
+    return f"{share.removesuffix('.0')} %"
+
+
+def ends(found: Interval | None, check: Check) -> str:
+    """An interval in brackets; of a difference with signs."""
+    if found is None:
+        return "no interval"
+    write = signed if check.kind == "max_drop" else figure
+    return f"[{write(found.low, check.scale)}, {write(found.high, check.scale)}]"
+
+
+def limit(check: Check) -> str:
+    """What the estimate is held against: at least −0.024, at most 2,000."""
+    if check.kind == "must_pass":
+        return "all"
+    if check.kind == "max_failed":
+        return f"at most {100 * check.amount:g} %"
+    write = signed if check.kind == "max_drop" else figure
+    return f"at {'least' if check.higher else 'most'} {write(check.limit, check.scale)}"
+
+
+def estimate(check: Check) -> str:
+    """The estimate with its 90 % interval."""
+    if check.kind == "must_pass":
+        return f"{len(check.examples)} of {check.n} failed" if check.examples else f"0 of {check.n} failed"
+    if check.kind == "max_failed":
+        return f"{check.failed} of {check.n}"
+    write = signed if check.kind == "max_drop" else figure
+    shown = write(check.estimate, check.scale)
+    return f"{shown} {ends(check.interval, check)}" if check.interval is not None else shown
+
+
+def change(check: Check) -> str:
+    """Baseline → run; of a level nothing."""
+    if check.base is None or check.kind != "max_drop":
+        return ""
+    return f"{figure(check.base, check.scale)} → {figure(check.new, check.scale)}"
+
+
+def counted(check: Check) -> str:
+    """How many examples: 240, or 236 + 4 failed."""
+    return f"{check.n:,}" + (f" + {check.failed:,} failed" if check.failed and check.kind in LIMITS else "")
+
+
+LIMITS = ("max_drop", "min", "max")
+
+
+def reason(check: Check) -> str:
+    """Why the verdict is what it is, in a sentence."""
+    if check.kind == "must_pass":
+        return _examples(check)
+    if check.kind == "max_failed":
+        return f"{check.failed} of {check.n} examples have failed judge calls; {limit(check)} may."
+    what = "difference" if check.kind == "max_drop" else "mean" if check.statistic == "mean" else check.statistic
+    held = f"the limit ({limit(check)})"
+    match check.because:
+        case "few":
+            fewer = f"{check.n + check.failed} examples are fewer than min_n, which is {check.min_n}"
+            return f"{fewer}."
+        case "nothing" if check.n:
+            return f"{check.n} examples are too few for an interval of this {what}."
+        case "nothing":
+            return "no example has a value."
+        case "failed":
+            return f"{check.failed} scores failed, and what they might have been decides. Judge them again."
+        case "unchanged":
+            return f"the same score on every one of {check.n} examples in both runs."
+        case "corrected":
+            found = ends(check.fail_interval, check)
+            return (
+                f"worse by the 90 % interval {ends(check.interval, check)}, but not by {found}, the interval that "
+                "allows for so many checks."
+            )
+        case "unsupported":
+            return "the interval says worse, but too few examples differ for a test that assumes less to agree."
+        case "point":
+            side = "meets" if check.verdict == "pass" else "is beyond"
+            return f"the {what} {figure(check.estimate, check.scale)} {side} {held}."
+    found_at = check.fail_interval if check.verdict == "fail" else check.interval
+    lies = {"pass": "meets", "fail": "lies beyond", "not_enough_data": "reaches to both sides of"}[check.verdict]
+    whole = "the whole " if check.verdict != "not_enough_data" else "the "
+    at = "" if found_at is None else f"{level(found_at)} "
+    return f"{whole}{at}interval of the {what}, {ends(found_at, check)}, {lies} {held}."
+
+
+def _examples(check: Check) -> str:
+    if check.examples:
+        return f"{len(check.examples)} of {check.n} failed: {listed(check.examples)}."
+    if check.unknown:
+        return f"of {len(check.unknown)} of {check.n} it is not known: {listed(check.unknown)}."
+    return f"all {check.n} passed."
+
+
+def listed(examples: Sequence[Example], most: int = 5) -> str:
+    """Examples by id with what is known about them."""
+    shown = [f"{safe(one.query_id)}{_known(one)}" for one in examples[:most]]
+    more = len(examples) - most
+    return ", ".join([*shown, *([f"and {more} more"] if more > 0 else [])])
+
+
+def _known(one: Example) -> str:
+    if one.new is not None and one.base is not None:
+        return f" ({figure(one.base)} → {figure(one.new)})"
+    if one.new is not None:
+        return f" ({figure(one.new)})"
+    return f" ({safe(one.why)})" if one.why else ""
+
+
+def said(check: Check) -> str:
+    """A check in one line: what is asked, where, and why the verdict."""
+    place = "" if check.segment is None else f" in {where(check)}"
+    numbers = f" {change(check)}, {estimate(check)}:" if change(check) else ""
+    return f"{check.asks}{place}:{numbers} {reason(check)}"
+
+
+def title(gated: Gated) -> str:
+    """The verdict as a heading."""
+    return TITLES[gated.verdict]
+
+
+def about(gated: Gated) -> str:
+    """Which runs were held against each other."""
+    against = f" against {safe(gated.base.name)}" if gated.base is not None else ""
+    return f"{safe(gated.run.name)}{against}"
+
+
+def tally(gated: Gated) -> str:
+    """How many checks came out how."""
+    counts = Counter(check.verdict for check in gated.checks)
+    shown: dict[Verdict, str] = {"fail": "failed", "not_enough_data": "not enough data", "pass": "passed"}
+    parts = [f"{counts[verdict]} {name}" for verdict, name in shown.items() if counts[verdict]]
+    return f"{len(gated.checks)} checks: {', '.join(parts)}"
+
+
+def stopping(gated: Gated) -> list[Check]:
+    """The checks that decided the verdict: those that fail, or those without enough data."""
+    if gated.verdict == "pass":
+        return []
+    return [check for check in gated.checks if check.stops and check.verdict == gated.verdict]
+
+
+def warned(gated: Gated) -> list[Check]:
+    """Failed checks that do not stop the gate."""
+    return [check for check in gated.checks if check.verdict == "fail" and not check.stops]
+
+
+def summary(gated: Gated) -> str:
+    """The verdict with what decided it, one line a check."""
+    lines = [f"{title(gated)}: {about(gated)}."]
+    lines += [f"- {said(check)}" for check in stopping(gated)]
+    if advice := what_next(gated):
+        lines.append(advice)
+    return "\n".join(lines)
+
+
+def what_next(gated: Gated) -> str:
+    """What to do about the verdict; "" where nothing is to be done."""
+    stopped = stopping(gated)
+    if gated.verdict == "fail":
+        return f"Which examples, and why: ragauge show {safe(gated.run.name)}; the arithmetic: --explain."
+    if gated.verdict != "not_enough_data":
+        return ""
+    causes = {check.because for check in stopped}
+    if "failed" in causes or any(check.unknown for check in stopped):
+        return f"Try the failed calls again: ragauge evaluate {safe(gated.run.name)} --retry-failed."
+    if any(check.kind == "max_drop" and check.amount == 0 for check in stopped):
+        return (
+            "max_drop: 0 passes only what is shown to be better. Allow a small drop (max_drop: 2 points), "
+            "or look at the estimate alone (decide: point)."
+        )
+    return "More examples narrow the interval; a larger limit, or decide: point, asks for less. See docs/gates.md."
+
+
+def shown(gated: Gated) -> list[Check]:
+    """The checks worth a line: the whole run, and segments that fail or might be worse."""
+    alarming = ("corrected", "unsupported")
+    return [
+        check for check in gated.checks
+        if check.segment is None or check.stops or check.verdict == "fail" or check.because in alarming
+    ]     # fmt: skip
+
+
+def left_out(gated: Gated) -> str:
+    """What is said of the segments that have no line of their own; "" where every check has one."""
+    kept = {id(check) for check in shown(gated)}
+    rest = [check for check in gated.checks if id(check) not in kept]
+    passed = sum(check.verdict == "pass" for check in rest)
+    unknown = len(rest) - passed
+    parts = [f"{passed} pass"] if passed else []
+    parts += [f"{unknown} not enough data, which does not stop the gate"] if unknown else []
+    return f"Other segments: {', '.join(parts)}." if parts else ""
+
+
+def bounded(gated: Gated) -> list[str]:
+    """How false alarms are bounded, a sentence a family."""
+    found = []
+    for family in gated.families:
+        n = family.whole + family.segments
+        if n == 1:
+            found.append("The check that blocks fails at one-sided alpha = 0.05." if family.on_fail == "block"
+                         else "The check that warns fails at one-sided alpha = 0.05.")     # fmt: skip
+            continue
+        split = "half of it for the whole run, half for the segments, " if family.whole and family.segments else ""
+        verb = "block" if family.on_fail == "block" else "warn"
+        found.append(
+            f"{n} checks that {verb} ({family.whole} on the whole run, {family.segments} in segments) share "
+            f"alpha = {family.alpha:g}, {split}by Holm's procedure: if nothing got worse, the chance that even one of "
+            f"them fails is at most {100 * family.alpha:g} %."
+        )
+    return found

@@ -1,0 +1,65 @@
+"""A gate's verdict as JUnit XML, which every continuous-integration service shows."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+from ragauge.gating.result import Check, Gated
+from ragauge.reporting import gate_words as words
+from ragauge.reporting.words import safe
+
+
+def junit(gated: Gated) -> str:
+    """One test case a rule and segment.
+
+    A check that fails is a failure, one without enough data that stops the gate an error, one that does not stop it
+    skipped. A failure that only warns is said in system-out.
+    """
+    checks = gated.checks
+    counts = {
+        "tests": len(checks),
+        "failures": sum(_tag(check) == "failure" for check in checks),
+        "errors": sum(_tag(check) == "error" for check in checks),
+        "skipped": sum(_tag(check) == "skipped" for check in checks),
+    }
+    numbers = {name: str(count) for name, count in counts.items()}
+    suites = ET.Element("testsuites", {"name": "ragauge", **numbers})
+    suite = ET.SubElement(suites, "testsuite", {"name": "ragauge gate", **numbers})
+    properties = ET.SubElement(suite, "properties")
+    facts = {
+        "verdict": gated.verdict, "run": gated.run.name, "run_id": gated.run.run_id,
+        "baseline": "" if gated.base is None else gated.base.name, "judge": gated.judge_id, "rules": gated.source,
+    }     # fmt: skip
+    for name, value in facts.items():
+        ET.SubElement(properties, "property", {"name": name, "value": safe(value)})
+    for check in checks:
+        _case(suite, check, gated.source)
+    ET.indent(suites)
+    return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _case(suite: ET.Element, check: Check, source: str) -> None:
+    place = {"file": safe(source), "line": str(check.line)} if check.line is not None else {}
+    name = f"{check.asks}, {words.where(check)}" if check.kind in words.LIMITS else check.asks
+    group = check.metric or (f"tag {check.tag}" if check.tag else "judge calls")
+    case = ET.SubElement(suite, "testcase", {"classname": f"ragauge gate.{safe(group)}", "name": safe(name), **place})
+    tag = _tag(check)
+    detail = words.reason(check)
+    if check.examples and check.kind != "must_pass":
+        detail += f"\nlost most: {words.listed(check.examples)}"
+    if tag:
+        about = {"message": safe(words.reason(check)), "type": check.verdict} if tag != "skipped" else {
+            "message": safe(words.reason(check))
+        }     # fmt: skip
+        ET.SubElement(case, tag, about).text = safe(detail)
+    elif check.verdict == "fail":
+        ET.SubElement(case, "system-out").text = safe(f"warning: {detail}")
+
+
+def _tag(check: Check) -> str:
+    """The element that says how the case ended; "" where it passed."""
+    if check.verdict == "pass" or (check.verdict == "fail" and not check.stops):
+        return ""
+    if check.verdict == "fail":
+        return "failure"
+    return "error" if check.stops else "skipped"
