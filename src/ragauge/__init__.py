@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from ragauge.api.baselines import remove_baseline as remove_baseline
     from ragauge.api.baselines import set_baseline as set_baseline
     from ragauge.api.compare import compare as compare
+    from ragauge.api.comparison import ComparisonResult as ComparisonResult
     from ragauge.api.gate import gate as gate
     from ragauge.api.gate_result import GateResult as GateResult
-    from ragauge.api.comparison import ComparisonResult as ComparisonResult
     from ragauge.api.history import EvaluationLog as EvaluationLog
     from ragauge.api.history import log as log
     from ragauge.api.history import note as note
