@@ -87,11 +87,12 @@ class Budget:
         largest = self._largest.get(ask.question, 0)
         least, size = max(LEAST_OUTPUT, 2 * largest), _size(ask)
         found: Held | None = None
-        for output in sorted({least, max(USUAL_OUTPUT, 4 * largest)}):
+        outputs = {0} if ask.kind == "embed" else {least, max(USUAL_OUTPUT, 4 * largest)}
+        for output in sorted(outputs):
             cost = self.price(name, Usage(size, output)) or 0.0
             if cost > left:
                 break
-            found = Held(cost, output)
+            found = Held(cost, output or None)
         if found is None:
             unsure = f", {self.unsure:.4f} may be billed for calls that broke off" if self.unsure else ""
             raise BudgetReached(

@@ -74,8 +74,10 @@ class Caller:
         limiters: Callable[[ModelName], Limiter],
         budget: Budget,
         patience: Patience = Patience(),
+        embedders: Callable[[ModelName], ChatModel] | None = None,
     ) -> None:
         self._ledger, self._models, self._limiters = ledger, models, limiters
+        self._embedders = embedders or models
         self.budget, self._patience = budget, patience
         self._flying: dict[str, asyncio.Task[Reply]] = {}
         self._paid: set[asyncio.Task[Any]] = set()     # those whose call is under way
@@ -211,7 +213,8 @@ class Caller:
         call = Call(key, ask.question, name, "", purpose.response_no, purpose.run_id, judge_id=purpose.judge_id)
         try:
             async with asyncio.timeout(seconds):
-                reply = await self._models(name).reply(sent, seconds)
+                asked = self._embedders if ask.kind == "embed" else self._models
+                reply = await asked(name).reply(sent, seconds)
         except TimeoutError:
             error = CallError("timeout", f"no complete reply within {seconds:.0f} s")
         except CallError as trouble:

@@ -119,7 +119,7 @@ async def check(
         offline = [await _judged(rows, way, None, None, progress) for way in asked]
         return Outcome(tuple(said for said, _ in offline), "", None)
     ledger = Ledger(store)
-    caller = Caller(ledger, calling.model, calling.limiter, calling.budget, calling.patience)
+    caller = calling.caller(ledger)
     said, stopped = [], ""
     try:
         for way in asked:

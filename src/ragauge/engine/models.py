@@ -17,9 +17,10 @@ from ragauge.engine.caller import Caller, Patience, Purpose
 from ragauge.engine.judge_batch import BatchResult, Job, Outcome, Work, judging, told
 from ragauge.engine.ledger import Ledger
 from ragauge.engine.pool import Timed
+from ragauge.engine.routing import Answers
 from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge
-from ragauge.llm.build import build_model
+from ragauge.llm.build import build_embedder, build_model
 from ragauge.llm.limiter import Limiter, ceiling
 from ragauge.llm.model import ChatModel
 from ragauge.llm.prices import price
@@ -88,6 +89,7 @@ class Calling:
     patience: Patience = field(default_factory=Patience)
     most: int | None = None
     _models: dict[ModelName, ChatModel] = field(default_factory=dict)
+    _embedders: dict[ModelName, ChatModel] = field(default_factory=dict)
     _limiters: dict[tuple[str, str, str], Limiter] = field(default_factory=dict)
 
     def model(self, name: ModelName) -> ChatModel:
@@ -95,6 +97,16 @@ class Calling:
         if name not in self._models:
             self._models[name] = self.build(name)
         return self._models[name]
+
+    def embedder(self, name: ModelName) -> ChatModel:
+        """The embedder of a name; made when it is first asked."""
+        if name not in self._embedders:
+            self._embedders[name] = build_embedder(name)
+        return self._embedders[name]
+
+    def caller(self, ledger: Ledger) -> Caller:
+        """What answers asks by these means, and keeps the replies."""
+        return Caller(ledger, self.model, self.limiter, self.budget, self.patience, self.embedder)
 
     def limiter(self, name: ModelName) -> Limiter:
         """What bounds calls to a model, shared by all who call it."""
@@ -110,7 +122,8 @@ class Calling:
 
     async def close(self) -> None:
         """Closes the models' connections."""
-        models, self._models = list(self._models.values()), {}
+        models = [*self._models.values(), *self._embedders.values()]
+        self._models, self._embedders = {}, {}
         await asyncio.gather(*[model.close() for model in models])
 
 
@@ -172,7 +185,8 @@ class Models:
         self._judge_id = judge.judge_id
         self._loop = asyncio.get_running_loop()
         self._ledger = Ledger(store)
-        self.caller = Caller(self._ledger, calling.model, calling.limiter, calling.budget, calling.patience)
+        self.caller = calling.caller(self._ledger)
+        self._answers = Answers(judge, self.caller, self._embedded)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ragauge-judge")
         self._vectors = Answering()
         self._spent: BudgetReached | None = None
@@ -232,20 +246,14 @@ class Models:
             reason = reason or next((reply.reason for reply in replies if reply.status == "failed"), "")
 
     async def _answer(self, asks: Sequence[Ask], purpose: Purpose) -> list[Reply]:
-        chats = [(place, ask) for place, ask in enumerate(asks) if ask.kind == "chat"]
-        texts = [(place, ask) for place, ask in enumerate(asks) if ask.kind == "embed"]
-        replies: dict[int, Reply] = {}
-        if texts:
-            vectors = await self._apart(lambda: self._vectors([ask for _, ask in texts]))
-            replies |= {place: reply for (place, _), reply in zip(texts, vectors, strict=True)}
-        if chats:
-            try:
-                said = await self.caller.answer([(self._judge.model_of(ask), ask) for _, ask in chats], purpose)
-            except BudgetReached as end:
-                self._spent = end
-                raise
-            replies |= {place: reply for (place, _), reply in zip(chats, said, strict=True)}
-        return [replies[place] for place in range(len(asks))]
+        try:
+            return await self._answers(asks, purpose)
+        except BudgetReached as end:
+            self._spent = end
+            raise
+
+    async def _embedded(self, asks: Sequence[Ask]) -> list[Reply]:
+        return await self._apart(lambda: self._vectors(asks))
 
 
 async def _all(parts: Sequence[Coroutine[Any, Any, T]]) -> list[T]:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, TypeGuard
 
 from ragauge.data.ask import Ask, Reply, reply_key
 from ragauge.data.example import Example
-from ragauge.engine.caller import Caller, Purpose
+from ragauge.engine.caller import Purpose
 from ragauge.engine.estimate import Estimate
 from ragauge.engine.execute import Progress
 from ragauge.engine.ledger import Ledger
@@ -113,7 +113,7 @@ async def prepare_examples(
         progress: called as examples are done, and every second.
     """
     ledger = Ledger(store)
-    caller = Caller(ledger, calling.model, calling.limiter, calling.budget, calling.patience)
+    caller = calling.caller(ledger)
     todo, purpose = list(lacking(examples)), Purpose(judge_id=judge.judge_id)
 
     async def answer(asks: Sequence[Ask]) -> list[Reply]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragauge.data.ask import PROVIDERS, ModelName
+from ragauge.data.ask import EMBEDDERS, PROVIDERS, ModelName
 from ragauge.errors import UnknownName
 from ragauge.llm.model import ChatModel
 
@@ -33,3 +33,17 @@ def build_model(name: ModelName) -> ChatModel:
 
             return google.build(name)
     raise UnknownName("provider", name.provider, PROVIDERS)
+
+
+def build_embedder(name: ModelName) -> ChatModel:
+    """The embedder of a name, which answers embed asks. Nothing is called.
+
+    Raises:
+        UnknownName: no such provider of embeddings.
+        JudgeError: its key is not set.
+    """
+    if name.provider in EMBEDDERS:
+        from ragauge.llm.embedders import openai
+
+        return openai.build(name)
+    raise UnknownName("provider of embeddings", name.provider, EMBEDDERS)

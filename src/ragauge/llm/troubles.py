@@ -63,6 +63,11 @@ def call_error(error: Exception) -> CallError | Reply:
     raise error
 
 
+def status_error(status: int, text: str, headers: Mapping[str, str]) -> CallError | Reply:
+    """The trouble that an HTTP status and its text tell of; a failed Reply where the provider refused the text."""
+    return _of_status(status, hidden(text), _seconds(headers), no_money=False)
+
+
 def _without_status(error: object, text: str) -> CallError:
     """What is told inside a reply that came with status 200."""
     from pydantic_ai import exceptions as known

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 Body = Mapping[str, Any]
+SIZE = 16     # numbers of a vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +193,25 @@ def _in_prompt(text: str) -> Mapping[str, Any]:
     return {}
 
 
-def embeddings(body: Body) -> dict[str, Any]:
-    """A vector a text, drawn from it: the same text has the same."""
-    texts: Sequence[str] = body.get("input", [])
-    texts = [texts] if isinstance(texts, str) else texts
-    rows = [[random.Random(f"{text}\x00{n}").uniform(-1, 1) for n in range(16)] for text in texts]  # noqa: S311
+def embeddings(body: Body, fault: str = "") -> dict[str, Any]:
+    """A vector a text, drawn from its words: the same text has the same, texts that share words are alike."""
+    given = body.get("input", [])
+    texts: Sequence[str] = [given] if isinstance(given, str) else given
+    rows = [_vector(text) for text in texts]
+    if fault == "missing":
+        rows = rows[: len(rows) // 2]
+    elif fault == "wrong_types":
+        rows = [row[: SIZE - n % 2] for n, row in enumerate(rows)]
     data = [{"object": "embedding", "index": n, "embedding": row} for n, row in enumerate(rows)]
-    return {"object": "list", "data": data, "model": "any", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+    tokens = sum(len(text) // 4 + 1 for text in texts)
+    usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return {"object": "list", "data": data, "model": f"{body.get('model', 'any')}-served", "usage": usage}
+
+
+def _vector(text: str) -> list[float]:
+    """The sum of a vector a word."""
+    row = [0.0] * SIZE
+    for word in re.findall(r"\w+", text.lower()):
+        draw = random.Random(word)  # noqa: S311 - the same word, the same vector
+        row = [value + draw.uniform(-1, 1) for value in row]
+    return row

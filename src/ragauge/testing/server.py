@@ -40,10 +40,10 @@ FAULTS: Mapping[str, str] = {
     "cut_json": "the model's text ends in the middle of its JSON",
     "prose": "the model talks instead of giving JSON",
     "fenced": "the JSON stands in a code fence after a preamble",
-    "missing": "half of the numbers have no verdict",
+    "missing": "half of the numbers have no verdict; half of the texts no vector",
     "extra": "verdicts on numbers that were never sent",
     "twice": "one number comes twice, and the verdicts disagree",
-    "wrong_types": "words and numbers where others are expected",
+    "wrong_types": "words and numbers where others are expected; vectors of unequal length",
     "unknown_word": "a verdict that is none of those asked for",
     "content_filter": "the provider's filter stops the answer",
     "length": "the answer is cut off at the most tokens",
@@ -178,7 +178,8 @@ class FaultyServer:
         if self.latency:
             await asyncio.sleep(self.latency)
         if path.endswith("/embeddings"):
-            await _send(writer, 200, embeddings(body))
+            if not await _failed(writer, fault):
+                await _send(writer, 200, embeddings(body, fault))
             return
         protocol = protocol_of(path)
         asked = protocol.asked(body)

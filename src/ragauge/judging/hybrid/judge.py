@@ -62,6 +62,10 @@ class HybridJudge:
         """Who answers a chat ask."""
         return self.model.model_of(ask)
 
+    def embedder_of(self, ask: Ask) -> ModelName | None:
+        """Who answers an embed ask; None = the embedded embedder, which the local judge is calibrated with."""
+        return self.model.embedder_of(ask)
+
     def models(self) -> tuple[ModelName, ...]:
         """Every model that may be asked."""
         return self.model.models()

@@ -24,6 +24,7 @@ ASKED: Mapping[str, tuple[int, Callable[[Any, Settings, int], Asking]]] = {
     "guess_questions": (guess_questions.VERSION, guess_questions.guess_questions),
 }
 NAMED = (*ASKED, "prepare")     # questions that may have a model of their own
+EMBEDDED_BY = ("guess_questions",)     # questions whose vectors the judge's embedder makes
 
 
 class ModelJudge:
@@ -43,7 +44,8 @@ class ModelJudge:
     @property
     def judge_id(self) -> str:
         """Such as "openai:gpt-5-mini#1f3a9c0e": the main model, and a hash over all that changes a verdict."""
-        everything = plain(self.spec) | {"default": plain(self.spec.default)}
+        embedder = "" if self.spec.embedder is None else plain(self.spec.embedder)
+        everything = plain(self.spec) | {"default": plain(self.spec.default), "embedder": embedder}
         return f"{self.spec.default.provider}:{self.spec.default.model}#{digest(everything)[:8]}"
 
     def version(self, question: str) -> int:
@@ -59,12 +61,17 @@ class ModelJudge:
         return ASKED[inputs.question][1](inputs, self.spec.settings, judge_repeat)
 
     def model_of(self, ask: Ask) -> ModelName:
-        """Who answers an ask; embed asks go to the embedder instead."""
+        """Who answers a chat ask."""
         return self.spec.model(ask.question)
 
+    def embedder_of(self, ask: Ask) -> ModelName | None:
+        """Who answers an embed ask; None = the embedded embedder."""
+        return self.spec.embedder if ask.question in EMBEDDED_BY else None
+
     def models(self) -> tuple[ModelName, ...]:
-        """Every model that may be asked."""
-        return tuple(dict.fromkeys((self.spec.default, *self.spec.own.values())))
+        """Every model that may be asked, the embedder included."""
+        embedder = () if self.spec.embedder is None else (self.spec.embedder,)
+        return tuple(dict.fromkeys((self.spec.default, *self.spec.own.values(), *embedder)))
 
     def prepare(self, query: str, reference: str) -> Any:
         """The generator of `prepare`: claims of a reference and aspects of a question."""

@@ -43,5 +43,7 @@ def who(judge_id: str, spec: str) -> str:
         return f"A language model judges: {judge_id.partition('#')[0]}."
     read: ModelSpec = read_spec(spec, NAMED)
     own = "".join(f", {question} to {model}" for question, model in read.own.items())
+    if read.embedder is not None:
+        own += f", vectors to {read.embedder}"
     settings = ", ".join(f"{name} {value:g}" for name, value in read.settings.params.items()) or "no temperature set"
     return f"A language model judges: {read.default}{own}. It checks {MODES[read.settings.per_claim]}, {settings}."

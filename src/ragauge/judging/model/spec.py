@@ -1,6 +1,6 @@
 """A judge by a short text that any process can build the same one from.
 
-provider:model[@base URL][,key=value…], where a key is a question (its own model), mode, temperature or pack.
+provider:model[@base URL][,key=value…], where a key is a question (its own model), embed, mode, temperature or pack.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ragauge.data.ask import PROVIDERS, ModelName
+from ragauge.data.ask import EMBEDDERS, PROVIDERS, ModelName
 from ragauge.errors import UnknownName, UsageError
 from ragauge.judging.model.asking import Settings
 from ragauge.judging.model.packs import PACK
 
-EMBED = "embed"      # the key that names an embedder
+EMBED, EMBEDDED = "embed", "local"     # the key that names an embedder, and the one in the package
 SETTINGS = ("mode", "temperature", "pack")
 LEAST_PACK = 1_000
 SECRET = re.compile(r"//[^/]*@|\?")     # user and password, or a query
@@ -29,13 +29,13 @@ class ModelSpec:
         default: the model for every question that has none of its own.
         own: question -> its model.
         settings: how it is asked.
-        embedder: spec of the embedder; "" = the embedded one.
+        embedder: what turns texts into vectors; None = the embedded one.
     """
 
     default: ModelName
     own: Mapping[str, ModelName] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
-    embedder: str = ""
+    embedder: ModelName | None = None
 
     def model(self, question: str) -> ModelName:
         """Who answers a question."""
@@ -69,7 +69,7 @@ def read_spec(text: str, questions: tuple[str, ...]) -> ModelSpec:
             values[key] = value
         else:
             raise UnknownName("setting of a judge", key, [*questions, *SETTINGS, EMBED])
-    return ModelSpec(read_model(head), own, _settings(values), values.get(EMBED, ""))
+    return ModelSpec(read_model(head), own, _settings(values), _embedder(values.get(EMBED, EMBEDDED)))
 
 
 def read_model(text: str) -> ModelName:
@@ -89,6 +89,16 @@ def read_model(text: str) -> ModelName:
     if not model:
         raise UsageError(f"{text!r} names no model. Write {provider}:NAME, as the provider spells it.")
     return ModelName(provider, model, _endpoint(provider, endpoint))
+
+
+def _embedder(text: str) -> ModelName | None:
+    if text == EMBEDDED:
+        return None
+    provider = text.partition(":")[0]
+    if provider not in EMBEDDERS:
+        hint = "An embedder is written embed=openai:MODEL[@base URL]; embed=local is the one in the package."
+        raise UnknownName("provider of embeddings", provider, EMBEDDERS, hint)
+    return read_model(text)
 
 
 def _endpoint(provider: str, url: str) -> str:

@@ -1,0 +1,49 @@
+"""Embeddings of OpenAI, and of every server that speaks its protocol."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from ragauge.data.ask import ModelName, Reply
+from ragauge.errors import JudgeError
+from ragauge.llm.embedders.remote import RemoteEmbedder, Vectors
+from ragauge.llm.model import CallError
+from ragauge.llm.providers.openai import KEY, NO_KEY
+from ragauge.llm.troubles import hidden, status_error
+
+
+def build(name: ModelName) -> RemoteEmbedder:
+    """An embedder behind /embeddings. JudgeError where OpenAI's own place is meant and no key is set.
+
+    It is asked through OpenAI's own client: the library's adapter needs a tokenizer, though it does not use it.
+    """
+    from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError, AsyncOpenAI
+    from openai import DefaultAsyncHttpxClient as Connections
+
+    key = os.environ.get(KEY, "")
+    if not name.endpoint and not key:
+        raise JudgeError(
+            f"the embedder {name} needs a key. Set {KEY}; or name a server of your own: "
+            f"embed=openai:{name.model}@http://HOST:PORT/v1"
+        )
+    client = AsyncOpenAI(
+        api_key=key or NO_KEY, base_url=name.url, max_retries=0, timeout=None, http_client=Connections()
+    )
+
+    async def embed(texts: Sequence[str]) -> Vectors:
+        try:
+            said = await client.embeddings.create(input=list(texts), model=name.model, encoding_format="float")
+            rows = [one.embedding for one in sorted(said.data, key=lambda one: one.index)]
+            return Vectors(rows, said.usage.prompt_tokens if said.usage else 0, said.model or "")
+        except APIStatusError as error:
+            found = status_error(error.status_code, str(error), error.response.headers)
+            raise CallError("refused", found.reason) if isinstance(found, Reply) else found from None
+        except APITimeoutError as error:
+            raise CallError("timeout", hidden(str(error))) from None
+        except APIConnectionError as error:
+            raise CallError("connection", hidden(f"{error} {error.__cause__ or ''}".strip())) from None
+        except (APIError, AttributeError, TypeError, ValueError) as error:
+            raise CallError("server", hidden(f"a reply that cannot be read: {error}")[:500]) from None
+
+    return RemoteEmbedder(name, embed, client.close)
