@@ -13,6 +13,7 @@ from ragauge.cli import (
     cache,
     compare,
     demo,
+    doctor,
     evaluate,
     explain,
     gate,
@@ -46,6 +47,7 @@ app.command()(explain.explain)
 app.command()(compare.compare)
 app.command()(gate.gate)
 app.command()(validate.validate)
+app.command()(doctor.doctor)
 app.command("runs")(runs.list_runs)
 app.command()(runs.show)
 app.command()(runs.export)

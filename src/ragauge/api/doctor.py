@@ -1,0 +1,212 @@
+"""Doctor: what works on this machine, what does not, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+from ragauge.data.config.reading import DEFAULT
+from ragauge.errors import RagaugeError
+from ragauge.version import __version__
+
+if TYPE_CHECKING:
+    from ragauge.data.example import EvalSet
+    from ragauge.engine.doctor import Tried
+
+State = Literal["ok", "note", "wrong"]
+LEAST_SPACE = 500_000_000     # bytes: a run of some 100,000 examples
+KEYS: Mapping[str, str] = {
+    "OPENAI_API_KEY": "openai:", "ANTHROPIC_API_KEY": "anthropic:", "GOOGLE_API_KEY": "google:",
+    "GEMINI_API_KEY": "google:",
+}  # fmt: skip
+LABELS: Mapping[str, str] = {
+    "references": "accepted answers", "relevant": "labelled documents", "gold_spans": "gold spans",
+    "answerable": "answerable or not", "criteria": "criteria",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """One thing that was looked at.
+
+    Attributes:
+        name: what.
+        state: ok, note (nothing is wrong, but worth knowing) or wrong.
+        said: what was found.
+        hint: what to do; "" for nothing.
+    """
+
+    name: str
+    state: State
+    said: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Everything that was looked at.
+
+    Attributes:
+        looked: in the order of looking.
+    """
+
+    looked: tuple[Looked, ...]
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing is wrong."""
+        return all(one.state != "wrong" for one in self.looked)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON types."""
+        return {"healthy": self.healthy, "looked": [asdict(one) for one in self.looked]}
+
+
+async def examine(
+    *, store: str | None = None, config: str = DEFAULT, judge: str = "", system: str = "", settings: str = "",
+    eval_set: str = "",
+) -> Diagnosis:     # fmt: skip
+    """Looks at everything that an evaluation needs.
+
+    Args:
+        store: URL of the store.
+        config: the configuration file; looked at where it is there.
+        judge: a model judge to try: one short question a model.
+        system: a system to look for; nothing is asked of it.
+        settings: YAML with the system's settings.
+        eval_set: questions to read.
+    """
+    from ragauge.engine.doctor import try_local_judge, try_models, try_system
+
+    looked = [_python(), *_packages(), _tried(try_local_judge(), "Reinstall it: pip install --force-reinstall ragauge")]
+    looked += [_store(store), _config(config, eval_set), *_keys(), _git()]
+    if eval_set:
+        looked.append(_eval_set(eval_set))
+    if system:
+        looked.append(_tried(await try_system(system, settings or None)))
+    if judge and judge not in ("local", "none"):
+        try:
+            looked += [_tried(one, "docs/model-judges.md says how each is named.") for one in await try_models(judge)]
+        except RagaugeError as error:
+            looked.append(Looked(f"judge {judge}", "wrong", str(error)))
+    return Diagnosis(tuple(looked))
+
+
+def _tried(tried: Tried, hint: str = "") -> Looked:
+    return Looked(tried.name, "ok" if tried.works else "wrong", tried.said, "" if tried.works else hint)
+
+
+def _python() -> Looked:
+    version = ".".join(map(str, sys.version_info[:3]))
+    return Looked("ragauge", "ok", f"{__version__} on Python {version}, {os.cpu_count()} cores, {sys.prefix}")
+
+
+def _packages() -> Iterator[Looked]:
+    """Optional packages, by the extras that the installed ragauge itself names."""
+    import re
+    from importlib import metadata
+
+    by_extra: dict[str, dict[str, str]] = {}
+    for line in metadata.requires("ragauge") or ():
+        found = re.match(r"([\w.-]+).*extra\s*==\s*['\"]([\w-]+)['\"]", line)
+        if found and found[2] != "all":
+            by_extra.setdefault(found[2], {})[found[1]] = ""
+    for packages in by_extra.values():
+        for name in packages:
+            try:
+                packages[name] = metadata.version(name)
+            except metadata.PackageNotFoundError:
+                continue
+    there = [f"{extra} ({', '.join(f'{n} {v}' for n, v in sorted(found.items()))})"
+             for extra, found in sorted(by_extra.items()) if all(found.values())]     # fmt: skip
+    absent = sorted(extra for extra, found in by_extra.items() if not all(found.values()))
+    if there:
+        yield Looked("extras", "ok", f"installed: {', '.join(there)}")
+    if absent:
+        yield Looked("extras", "note", f"not installed: {', '.join(absent)}", f"pip install 'ragauge[{absent[0]}]'")
+
+
+def _store(url: str | None) -> Looked:
+    from ragauge.api.sources import store_url
+    from ragauge.store.open import open_store
+
+    asked = store_url(url)
+    path = Path(asked.removeprefix("sqlite:///"))
+    fresh = asked.startswith("sqlite:///") and not path.exists()
+    folder = next((one for one in (path, *path.absolute().parents) if one.is_dir()), Path())
+    if asked.startswith("sqlite:///") and not os.access(folder, os.W_OK):
+        return Looked("store", "wrong", f"{asked}: {folder} cannot be written to", "Name another with --store.")
+    space = shutil.disk_usage(folder).free
+    tight = f"; only {space / 1e6:,.0f} MB are free there" if space < LEAST_SPACE else ""
+    if fresh:
+        return Looked("store", "wrong" if tight else "ok", f"{asked} is made by the first command that writes{tight}")
+    try:
+        with open_store(asked) as opened:
+            runs, sets = len(opened.runs.list()), len(opened.sets.list())
+    except RagaugeError as error:
+        return Looked("store", "wrong", str(error))
+    size = f", {path.stat().st_size / 1e6:,.1f} MB" if path.exists() else ""
+    return Looked("store", "wrong" if tight else "ok", f"{asked}: {runs:,} runs, {sets:,} sets{size}{tight}")
+
+
+def _config(config: str, eval_set: str) -> Looked:
+    from ragauge.api.validate import validate
+
+    if not Path(config).exists():
+        state: State = "note" if config == DEFAULT else "wrong"
+        return Looked("configuration", state, f"there is no {config}", "ragauge init writes one.")
+    try:
+        found = validate(config, set=eval_set or None)
+    except RagaugeError as error:
+        return Looked("configuration", "wrong", str(error))
+    return Looked("configuration", "ok", f"{config} is valid, {len(found.rules)} rules in its gate")
+
+
+def _keys() -> Iterator[Looked]:
+    there = {name: provider for name, provider in KEYS.items() if os.environ.get(name)}
+    if there:
+        named = ", ".join(f"{name} (for --judge {provider}MODEL)" for name, provider in there.items())
+        yield Looked("keys", "ok", f"set: {named}; a key is never stored or shown")
+    else:
+        hint = "export OPENAI_API_KEY=… for --judge openai:MODEL"
+        yield Looked("keys", "note", "none is set; the local judge needs none", hint)
+    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
+        if os.environ.get(name):
+            place = urlsplit(os.environ[name])     # without user, password and query, which may be secret
+            where = place.netloc.rpartition("@")[2]
+            said = f"{name} sends calls to {place.scheme}://{where}{place.path}"
+            yield Looked("endpoint", "note", said)
+
+
+def _git() -> Looked:
+    from ragauge.api import git
+
+    state = git.state()
+    if not state:
+        return Looked("git", "note", "not a git repository: runs will not say which commit they belong to")
+    branch = git.branch()
+    return Looked("git", "ok", f"commit {state}{f' on {branch}' if branch else ''}: recorded with every run")
+
+
+def _eval_set(source: str) -> Looked:
+    from ragauge.data.readers.source import read_set
+
+    try:
+        found = read_set(source)
+    except RagaugeError as error:
+        return Looked("eval set", "wrong", str(error))
+    labels = [f"{count:,} with {said}" for field, said in LABELS.items() if (count := _with(found, field))]
+    if not labels:
+        hint = "Add reference_answer or relevant to tell whether answers are right and evidence is found: docs/data.md."
+        return Looked("eval set", "note", f"{source}: {len(found):,} questions without any label", hint)
+    return Looked("eval set", "ok", f"{source}: {len(found):,} questions, {', '.join(labels)}")
+
+
+def _with(eval_set: EvalSet, field: str) -> int:
+    return sum(getattr(example, field) not in (None, ()) for example in eval_set.examples)

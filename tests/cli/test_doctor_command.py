@@ -1,0 +1,100 @@
+"""`ragauge doctor`: everything that an evaluation needs, tried for real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.conftest import Cli, Done
+
+from ragauge.testing.server import FaultyServer
+
+SECRET = "sk-very-secret"  # noqa: S105 - of this test
+
+
+def by_name(done: Done) -> dict[str, dict[str, Any]]:
+    """What was looked at, by name; of several, the last."""
+    return {one["name"]: one for one in done.json()["looked"]}
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No key and no base URL in the environment, and a folder of its own."""
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_fresh_folder_is_healthy(cli: Cli) -> None:
+    """Without key, configuration and store everything works: exit 0, and the local judge was really asked."""
+    done = cli("doctor", "--json")
+    assert done.code == 0
+    found = by_name(done)
+    assert found["local judge"]["state"] == "ok"
+    assert "contradicts a changed number" in found["local judge"]["said"]
+    assert found["configuration"]["state"] == found["keys"]["state"] == "note"
+    assert not Path(".ragauge").exists()
+
+
+def test_a_broken_judge_is_wrong(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge that supports everything is told: exit 1, with what it found and what to do."""
+    from ragauge.engine import doctor
+
+    monkeypatch.setattr(doctor, "CHANGED", doctor.SENTENCE)
+    done = cli("doctor")
+    assert done.code == 1
+    assert "found ['supported', 'supported']" in done.out
+    assert "1 thing to mend" in done.out
+
+
+def test_configuration_and_set_are_read(cli: Cli, small: Path) -> None:
+    """Every mistake of the configuration is shown with its line, and the set with the labels that it has."""
+    Path("ragauge.yaml").write_text("gate:\n  rules:\n    - {metric: recal@5, max_drop: 3%}\n")
+    found = by_name(done := cli("doctor", "--set", small, "--json"))
+    assert done.code == 1
+    assert "ragauge.yaml line 3" in found["configuration"]["said"]
+    assert "recall" in found["configuration"]["said"]
+    assert found["eval set"]["state"] == "ok"
+    assert "10 questions" in found["eval set"]["said"]
+    assert "labelled documents" in found["eval set"]["said"]
+
+
+def test_systems_are_looked_for(cli: Cli) -> None:
+    """A system that is there is found with what it can do; another is wrong, in the words of `run`."""
+    Path("shop_app.py").write_text("def answer(question):\n    return 'yes'\n")
+    assert by_name(cli("doctor", "--system", "shop_app:answer", "--json"))["system shop_app:answer"]["state"] == "ok"
+    wrong = by_name(done := cli("doctor", "--system", "shop_app:anser", "--json"))["system shop_app:anser"]
+    assert done.code == 1
+    assert "nearest: answer" in wrong["said"]
+
+
+@pytest.mark.server
+def test_models_are_asked(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that answers is ok; one that is not there is wrong, with what went wrong; no key shows."""
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with FaultyServer() as server:
+        done = cli("doctor", "--judge", f"openai-chat:any@{server.url}", "--json")
+        assert done.code == 0
+        assert by_name(done)[f"model openai-chat:any@{server.url}"]["state"] == "ok"
+        assert SECRET not in done.out + done.err
+    gone = cli("doctor", "--judge", f"openai-chat:any@{server.url}")
+    assert gone.code == 1
+    assert "connection" in gone.out
+    assert SECRET not in gone.out + gone.err
+
+
+def test_a_url_with_a_password_hides_it(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A base URL is shown without user, password and query."""
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://me:{SECRET}@127.0.0.1:9/v1?key={SECRET}")
+    done = cli("doctor")
+    assert "http://127.0.0.1:9/v1" in done.out
+    assert SECRET not in done.out + done.err
+
+
+def test_a_store_that_cannot_be_read_is_wrong(cli: Cli) -> None:
+    """Another program's file in the store's place is told, and left as it is."""
+    Path("notes.db").write_text("these are notes")
+    done = cli("doctor", "--store", "sqlite:///notes.db")
+    assert done.code == 1
+    assert Path("notes.db").read_text() == "these are notes"
