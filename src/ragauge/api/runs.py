@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ragauge.analysis.explanation import ExampleExplained, RunExplained
+    from ragauge.analysis.gaps import Gaps
     from ragauge.analysis.run_cost import RunCost
     from ragauge.analysis.scorecard import ExampleView
     from ragauge.api.scorecard import Scorecard
@@ -112,6 +113,22 @@ class OpenRun:
 
         with self._store() as store:
             return explain_example(store, self.run, query_id, named(metrics), repeat, judge)
+
+    def gaps(self, metrics: str | Sequence[object] = (), *, judge: str | None = None) -> Gaps:
+        """What is lost to retrieval and to generation, and what the model knew by itself.
+
+        Args:
+            metrics: names and presets; () = all that speak of the answer.
+            judge: whose verdicts; None = the last judge's.
+
+        Raises:
+            UsageError: the run has not been evaluated, or there is no evaluated run of the same system and set on the
+                labelled passages or without passages; the commands that make them are in the text.
+        """
+        from ragauge.api.gaps import gaps_of_run
+
+        with self._store() as store:
+            return gaps_of_run(store, self.run, judge, named(metrics))
 
     def export(self, path: Path) -> int:
         """Writes what the name says: scores.jsonl, .csv or .parquet the scores; another .jsonl the responses.

@@ -30,18 +30,22 @@ def show(
         bool, typer.Option("--cost", help="What judging it has cost, by model, question, metric and example.")
     ] = False,
     baseline: options.Baseline = "",
+    gaps: Annotated[
+        bool, typer.Option("--gaps", help="What is lost to retrieval, what to generation, what the model knew alone.")
+    ] = False,
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
     """Show a run, or one example of it with every claim and what it rests on, or how its ranking is used."""
     from ragauge.api.runs import open_run
     from ragauge.errors import UsageError
+    from ragauge.reporting import gaps as gap_words
     from ragauge.reporting import run_cost
     from ragauge.reporting.alignment import alignment_json, alignment_text
     from ragauge.reporting.one_example import example_json, example_text
 
-    if example and (alignment or cost):
-        name = "--alignment" if alignment else "--cost"
+    if example and (alignment or cost or gaps):
+        name = "--alignment" if alignment else "--cost" if cost else "--gaps"
         raise UsageError(f"{name} is about a whole run: leave out the query_id, or the option.")
     if baseline and (example or cost):
         raise UsageError("--baseline holds a whole run against another one: leave out the query_id, or --cost.")
@@ -49,6 +53,10 @@ def show(
     if cost:
         found = opened.cost()
         show_json(run_cost.cost_json(found)) if as_json else shown(run_cost.cost_text(found))
+        return
+    if gaps:
+        lost = opened.gaps()
+        show_json(gap_words.gaps_json(lost)) if as_json else shown(gap_words.gaps_text(lost))
         return
     if alignment:
         card = opened.scorecard(baseline=baseline).card
