@@ -97,6 +97,7 @@ def _examples(source: Any) -> Iterable[Example]:
 
 def _said(rules: Rules) -> Iterator[str]:
     from ragauge.gating.checking import asks
+    from ragauge.gating.examples import asks as asks_of_examples
 
     yield f"at most {100 * rules.max_failed:g} % of the examples may have failed judge calls"
     for one in rules.conditions:
@@ -106,8 +107,7 @@ def _said(rules: Rules) -> Iterator[str]:
         warns = "; warns only" if one.on_fail == "warn" else ""
         yield f"{asks(one)}: {where}, {how}, from {one.min_n} examples on{warns}"
     for must in rules.must_pass:
-        what = f"the score of {must.metric}" if must.metric is not None else "it did not fail"
-        yield f"every example tagged {must.tag} must pass: {what}{'; warns only' if must.on_fail == 'warn' else ''}"
+        yield asks_of_examples(must) + ("; warns only" if must.on_fail == "warn" else "")
 
 
 def _notes(rules: Rules) -> Iterator[str]:

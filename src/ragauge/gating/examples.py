@@ -24,7 +24,7 @@ def check_causes(rule: MustPass, tagged: Sequence[str], causes: Mapping[str, str
     """
     failing = tuple(Example(one, why=causes[one]) for one in tagged if one in causes)
     unknown = tuple(Example(one, why="a judge call failed") for one in tagged if one in unsure and one not in causes)
-    return _check(rule, f"every example tagged {rule.tag} must pass", len(tagged), failing, unknown)
+    return _check(rule, len(tagged), failing, unknown)
 
 
 def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str], columns: Columns | None) -> Check:
@@ -54,11 +54,17 @@ def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str]
     for name in tagged:
         if name not in seen:
             unknown[name] = Example(name, why="not evaluated")
+    left = tuple(one for name, one in unknown.items() if name not in failing)
+    return _check(rule, len(tagged), tuple(failing.values()), left)
+
+
+def asks(rule: MustPass) -> str:
+    """What a rule asks of its examples, in words."""
+    if rule.metric is None:
+        return f"no example tagged {rule.tag} may fail"
     limits = [f"at least {rule.min:g}"] if rule.min is not None else []
     limits += [f"at most {rule.max:g}"] if rule.max is not None else []
-    text = f"{rule.metric} of every example tagged {rule.tag} must be {' and '.join(limits)}"
-    left = tuple(one for name, one in unknown.items() if name not in failing)
-    return _check(rule, text, len(tagged), tuple(failing.values()), left)
+    return f"{rule.metric} of every example tagged {rule.tag} must be {' and '.join(limits)}"
 
 
 def _one(rule: MustPass, name: str, columns: Columns, at: int) -> tuple[Verdict, Example]:
@@ -81,11 +87,11 @@ def _one(rule: MustPass, name: str, columns: Columns, at: int) -> tuple[Verdict,
     return UNKNOWN, Example(name, why=columns.reasons[int(columns.reason[at])] or "a judge call failed")
 
 
-def _check(rule: MustPass, text: str, n: int, failing: tuple[Example, ...], unknown: tuple[Example, ...]) -> Check:
+def _check(rule: MustPass, n: int, failing: tuple[Example, ...], unknown: tuple[Example, ...]) -> Check:
     verdict: Verdict = FAIL if failing else UNKNOWN if unknown else PASS
     return Check(
         rule=rule.rule, line=rule.line, kind="must_pass", metric="" if rule.metric is None else str(rule.metric),
-        asks=text, verdict=verdict, because="examples", on_fail=rule.on_fail,
+        asks=asks(rule), verdict=verdict, because="examples", on_fail=rule.on_fail,
         stops=rule.on_fail == "block" and verdict != PASS, tag=rule.tag, n=n, failed=len(unknown), applies=n,
         estimate=float(len(failing)), examples=failing, unknown=unknown, decide="point",
         amount=rule.min if rule.min is not None else rule.max if rule.max is not None else 0.0,

@@ -17,11 +17,11 @@ def explain(gated: Gated) -> str:
     lines = [f"{words.title(gated)}: {words.about(gated)}", ""]
     last = None
     for check in gated.checks:
-        if check.asks != last:
+        if (check.rule, check.asks) != last:
             at = f"{safe(gated.source)} line {check.line}" if check.line is not None else safe(gated.source)
             rule = f"rule {check.rule}" if check.rule else "max_failed"
             lines += [f"{rule} ({at}): {safe(check.asks)}"]
-            last = check.asks
+            last = (check.rule, check.asks)
         lines += [f"  {line}" for line in _check(check)]
         lines.append("")
     lines += words.bounded(gated)
@@ -85,6 +85,9 @@ def _decision(check: Check) -> Iterator[str]:
     if check.decide == "point":
         met = f"{write(check.estimate, check.scale)} {allowed} {held}"
         yield _line(f"passes when the estimate is {allowed} the limit", f"{met}? {_yes(check, 'pass')}")
+        return
+    if check.because == "unchanged":
+        yield f"passes: {words.reason(check)}"
         return
     if check.interval is not None:
         far = check.interval.low if check.higher else check.interval.high

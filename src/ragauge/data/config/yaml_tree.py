@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 MOST_NODES = 20_000     # a file of rules has a few hundred; a bomb of aliases has billions
 DEEPEST = 40
+COLLECTIONS = ("tag:yaml.org,2002:seq", "tag:yaml.org,2002:map")
 
 
 def read_tree(path: Path) -> Any:
@@ -69,6 +70,8 @@ class _Tree:
         line = node.start_mark.line + 1
         if self._seen > MOST_NODES or depth > DEEPEST:
             raise DataError("is too large or too deep for a configuration file.", source=self._source, line=line)
+        if not isinstance(node, yaml.ScalarNode) and node.tag not in COLLECTIONS:
+            raise DataError(f"is not YAML of plain values: {node.tag}.", source=self._source, line=line)
         if isinstance(node, yaml.SequenceNode):
             items = [self.value(item, depth + 1) for item in node.value]
             for place, item in enumerate(items, 1):

@@ -1,0 +1,163 @@
+"""When a check passes, fails, or knows neither; how often it fails when nothing got worse."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import sqrt
+
+import numpy as np
+import pytest
+from tests.gating.scores import columns, pairs, twins
+
+from ragauge.gating.decide import Cell
+from ragauge.gating.family import shares, step_down
+from ragauge.gating.sample import Difference, Level
+from ragauge.metrics.catalogue import parse
+
+FAITHFULNESS, RECALL, HIT, LATENCY = (parse(name) for name in ("faithfulness", "recall@5", "hit@5", "latency"))
+
+
+def drop(new: object, base: object, points: float, *, point: bool = False, min_n: int = 10) -> Cell:
+    sample = Difference(pairs(RECALL, columns(new), columns(base)))  # type: ignore[arg-type]
+    return Cell(sample, -points, above=True, min_n=min_n, point=point)
+
+
+def test_interval_decides_as_by_hand() -> None:
+    """40 differences of mean −0.1 and standard deviation 0.1: ends by hand, and limits on either side of them."""
+    # d = −0.2 and 0 by turns: mean −0.1, s = 0.1·sqrt(40/39), se = 0.1/sqrt(39) = 0.0160128
+    # t(39) at two-sided 90 % is 1.684875: −0.1 ± 0.0269796
+    base = np.full(40, 0.9)
+    new = base - np.tile([0.2, 0.0], 20)
+    half = 1.684875 / sqrt(39) * 0.1
+    found = drop(new, base, 0.03).sample.interval(0.9)
+    assert found is not None
+    assert (found.low, found.high) == (pytest.approx(-0.1 - half, abs=1e-6), pytest.approx(-0.1 + half, abs=1e-6))
+    verdicts = {points: drop(new, base, points).verdict() for points in (0.0, 0.03, 0.072, 0.074, 0.126, 0.128, 0.5)}
+    assert verdicts == {
+        0.0: ("fail", "interval"), 0.03: ("fail", "interval"), 0.072: ("fail", "interval"),
+        0.074: ("not_enough_data", "interval"), 0.126: ("not_enough_data", "interval"),
+        0.128: ("pass", "interval"), 0.5: ("pass", "interval"),
+    }     # fmt: skip
+
+
+def test_point_looks_at_the_estimate_alone() -> None:
+    """With decide: point a mean difference of −0.1 fails at 9 points, and meets 10 points exactly."""
+    base = np.full(40, 0.9)
+    new = base - np.tile([0.2, 0.0], 20)
+    assert drop(new, base, 0.09, point=True).verdict() == ("fail", "point")
+    assert drop(new, base, 0.10, point=True).verdict() == ("pass", "point")
+
+
+def test_lower_is_better_turns_round() -> None:
+    """A rise of a metric where lower is better fails, a fall passes."""
+    more, less = np.tile([0.4, 0.2], 30), np.tile([0.2, 0.1], 30)
+    worse = Difference(pairs(parse("contradicted"), columns(more), columns(less)))
+    better = Difference(pairs(parse("contradicted"), columns(less), columns(more)))
+    assert Cell(worse, 0.03, above=False, min_n=10).verdict()[0] == "fail"
+    assert Cell(better, 0.03, above=False, min_n=10).verdict()[0] == "pass"
+
+
+def test_few_examples_are_not_enough_data() -> None:
+    """Case 79: 8 examples with a small change are not enough data, by their interval and by min_n."""
+    base = np.array([1, 1, 0.5, 1, 0, 1, 0.5, 1])
+    new = base.copy()
+    new[0], new[4] = 0.5, 0.25
+    assert drop(new, base, 0.03, min_n=2).verdict() == ("not_enough_data", "interval")
+    assert drop(new, base, 0.03).verdict() == ("not_enough_data", "few")
+    assert drop(new, base, 0.03, point=True).verdict() == ("not_enough_data", "few")
+
+
+def test_unchanged_scores_pass() -> None:
+    """Where no example's score changed there is no difference: a pass, even at max_drop: 0; too few examples are not."""
+    base = np.tile([1.0, 0.5], 10)
+    assert drop(base, base, 0.0).verdict() == ("pass", "unchanged")
+    assert drop(base[:6], base[:6], 0.0).verdict() == ("not_enough_data", "few")
+
+
+def test_levels() -> None:
+    """min and max decide by the interval of the mean: Wilson's for a rate, and order statistics for a p95."""
+    hits = Level.of(HIT, columns([1.0] * 90 + [0.0] * 10))
+    # Wilson at 90 %, z = 1.644854: (0.9 + .013528)/(1.027055) ± ... = [0.8403, 0.9390]
+    found = hits.interval(0.9)
+    assert found is not None
+    assert (found.low, found.high) == (pytest.approx(0.8403, abs=1e-3), pytest.approx(0.9390, abs=1e-3))
+    assert [Cell(hits, least, above=True, min_n=10).verdict()[0] for least in (0.83, 0.9, 0.95)] == [
+        "pass", "not_enough_data", "fail",
+    ]     # fmt: skip
+    times = Level.of(LATENCY, columns(np.arange(1.0, 201.0)), "p95")
+    assert times.estimate == pytest.approx(190.05)
+    assert Cell(times, 200.0, above=False, min_n=10).verdict()[0] == "pass"
+    assert Cell(times, 190.0, above=False, min_n=10).verdict()[0] == "not_enough_data"
+    assert Cell(times, 150.0, above=False, min_n=10).verdict()[0] == "fail"
+    few = Level.of(LATENCY, columns(np.arange(1.0, 21.0)), "p95")
+    assert Cell(few, 500.0, above=False, min_n=10).verdict() == ("not_enough_data", "nothing")
+
+
+def test_failed_scores_take_a_verdict_away() -> None:
+    """A pass or a failure that a failed score could turn is not enough data; one that it cannot turn stands."""
+    base, better = np.tile([0.8, 0.6], 20), np.tile([0.85, 0.65], 20)
+    better[3] += 0.01
+    new, old = columns(better, failed={0: (0.0, 1.0), 1: (0.0, 1.0)}), columns(base)
+    sample = Difference(pairs(RECALL, new, old))
+    # means of 40: 38 of +0.05 and two between −0.8 (−0.6) and +0.2 (+0.4): from 0.0125 to 0.0625
+    assert sample.reach() == (pytest.approx((1.9 + 0.01 - 1.4) / 40), pytest.approx((1.9 + 0.01 + 0.6) / 40))
+    assert Cell(sample, 0.0, above=True, min_n=10).verdict() == ("not_enough_data", "failed")
+    assert Cell(sample, -0.05, above=True, min_n=10).verdict()[0] == "pass"
+    worse = Difference(pairs(RECALL, columns(base - 0.3 * (base > 0.7), failed={0: (0.0, 1.0)}), columns(base)))
+    assert Cell(worse, -0.03, above=True, min_n=10).verdict()[0] == "fail"
+    none = Difference(pairs(RECALL, columns(base, failed=dict.fromkeys(range(40), (0.0, 1.0))), columns(base)))
+    assert Cell(none, -0.03, above=True, min_n=10).verdict() == ("not_enough_data", "failed")
+
+
+def test_few_that_differ_need_more_than_t() -> None:
+    """Four of 1,000 examples that all got worse fail by Student's interval; sign flips say 1/16, so it is not known."""
+    base = np.ones(1_000)
+    new = base.copy()
+    new[:4] = 0.0
+    cell = drop(new, base, 0.0)
+    found = cell.sample.interval(0.9)
+    assert found is not None
+    assert found.high < 0
+    assert cell.verdict() == ("not_enough_data", "unsupported")
+
+
+def test_shares_and_steps() -> None:
+    """Half of the 5 % is for the whole run; what has failed hands its share on, as in Holm's procedure."""
+    assert shares([False, False, True, True, True, True]) == [0.25, 0.25, 0.125, 0.125, 0.125, 0.125]
+    assert shares([False]) == [1.0]
+    p_values = [0.011, 0.02, 0.04]     # Holm by hand: 0.011 <= .05/3, 0.02 <= .05/2, 0.04 <= .05
+    assert step_down([1, 1, 1], lambda n, level: p_values[n] <= level)[0] == {0, 1, 2}
+    p_values = [0.011, 0.03, 0.02]     # 0.011 <= .0167, 0.02 <= .025, then 0.03 <= .05
+    assert step_down([1, 1, 1], lambda n, level: p_values[n] <= level)[0] == {0, 1, 2}
+    p_values = [0.011, 0.04, 0.03]     # 0.03 > .025: it stops there
+    failed, levels = step_down([1, 1, 1], lambda n, level: p_values[n] <= level)
+    assert failed == {0}
+    assert levels[1:] == [0.025, 0.025]
+
+
+@pytest.mark.slow
+def test_same_system_seldom_fails(record_property: pytest.RecordProperty) -> None:
+    """Case 76, A/A: of 10,000 comparisons of a run with a noisy twin under max_drop: 0, 4.5 to 5.5 % fail."""
+    generator = np.random.default_rng(20_260_101)
+    counts: Counter[str] = Counter()
+    for _ in range(10_000):
+        new, base = twins(generator, 240)
+        counts[drop(new, base, 0.0).verdict()[0]] += 1
+    share = counts["fail"] / 10_000
+    record_property("figure", f"A/A, 10,000 comparisons, n = 240, max_drop: 0: {share:.2%} fail, {dict(counts)}")
+    assert 0.045 <= share <= 0.055
+    assert 0.045 <= counts["pass"] / 10_000 <= 0.055
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [20, 60, 240])
+@pytest.mark.parametrize("flips", [0.05, 0.3])
+def test_same_system_with_scores_of_0_and_1(n: int, flips: float, record_property: pytest.RecordProperty) -> None:
+    """Scores of 0 and 1, of which few differ, fail no more often than 5 %, within the simulation's error."""
+    generator = np.random.default_rng(n)
+    failed = 0
+    for _ in range(2_000):
+        new, base = twins(generator, n, binary=True, flips=flips)
+        failed += drop(new, base, 0.0).verdict()[0] == "fail"
+    record_property("figure", f"A/A, 0/1 scores, n = {n}, {flips:.0%} drawn anew: {failed / 2_000:.2%} fail")
+    assert failed / 2_000 <= 0.05 + 3 * sqrt(0.05 * 0.95 / 2_000)
