@@ -31,11 +31,23 @@ def test_title_without_front_matter(tmp_path: Path) -> None:
 
 
 def test_order_is_that_of_the_names(tmp_path: Path) -> None:
-    """Documents come in the order of their file names; other files and folders are left alone."""
+    """Documents come in the order of their paths, those of folders below named with the folder; others are left."""
     write(tmp_path, c="C.", a="A.", b="B.")
-    (tmp_path / "notes.txt").write_text("no page")
+    (tmp_path / "notes.txt").write_text("A note.")
+    (tmp_path / "photo.png").write_bytes(b"no text")
     (tmp_path / "folder.md").mkdir()
-    assert [document.doc_id for document in load_folder(str(tmp_path))] == ["a", "b", "c"]
+    (tmp_path / "folder.md" / "d.rst").write_text("D.")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "e.md").write_text("E.")
+    assert [document.doc_id for document in load_folder(str(tmp_path))] == ["a", "b", "c", "folder.md/d", "notes"]
+
+
+def test_two_files_of_one_name(tmp_path: Path) -> None:
+    """Two files that differ in their ending only would be one document, which is said."""
+    write(tmp_path, a="A.")
+    (tmp_path / "a.txt").write_text("Other.")
+    with pytest.raises(DataError, match=r"a\.txt: has the doc_id of a\.md"):
+        load_folder(tmp_path)
 
 
 def test_line_ends_and_byte_order_mark(tmp_path: Path) -> None:
@@ -78,5 +90,5 @@ def test_bad_folder(tmp_path: Path) -> None:
     """A path that is no folder and a folder without pages are told apart."""
     with pytest.raises(DataError, match="not a folder"):
         load_folder(tmp_path / "none")
-    with pytest.raises(DataError, match="no Markdown file"):
+    with pytest.raises(DataError, match="no text file"):
         load_folder(tmp_path)

@@ -12,8 +12,9 @@ from ragauge.data.response import Passage
 from ragauge.data.run import Variant
 from ragauge.errors import DataError, UsageError
 from ragauge.store.open import Store
-from ragauge.systems.base import System as System
+from ragauge.systems.base import System as System  # noqa: PLC0414 - for the layers that may not see systems
 from ragauge.systems.naming import system_of
+from ragauge.systems.reference import system as reference
 
 SECTION = "system"
 Handed = Mapping[str, tuple[Passage, ...]]     # query_id -> the passages to answer from
@@ -23,7 +24,8 @@ def build_system(target: Any, settings: Any = None, eval_set: EvalSet | None = N
     """The system that is meant; see `systems.naming.system_of`.
 
     Args:
-        target: a System, a URL, module:name, a path of recorded responses, a function or object.
+        target: a System, a URL, module:name, a path of recorded responses, a function or object; or reference:FOLDER,
+            the reference pipeline over the text files of a folder.
         settings: a mapping, or the path of a YAML file with a section `system`.
         eval_set: what it will be asked.
 
@@ -33,6 +35,10 @@ def build_system(target: Any, settings: Any = None, eval_set: EvalSet | None = N
     """
     if isinstance(settings, str | Path):
         settings = read_settings(Path(settings))
+    if isinstance(target, str) and target.startswith(reference.PREFIX):
+        from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+
+        return reference.adapt(target, settings or {}, WordLlamaEmbedder().embed)
     return system_of(target, settings, eval_set)
 
 

@@ -1,10 +1,10 @@
-"""Documents, and a folder of Markdown files read as documents."""
+"""Documents, and a folder of text files read as documents."""
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 FENCE = "---"
+SUFFIXES = (".md", ".txt", ".rst")
+ENDINGS = "*.md, *.txt, *.rst"
 FIRST_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
 
@@ -40,27 +42,45 @@ class Document:
 
 
 def load_folder(path: str | Path | Traversable) -> tuple[Document, ...]:
-    """The Markdown files of a folder as documents, in the order of their names.
+    """The text files (.md, .txt, .rst) of a folder and of those below as documents, in the order of their names.
 
     A file may open with front matter: YAML between two lines that hold only ``---``. Its keys title, kind, updated_at
     and superseded_by are read, others are ignored. Without a title there, the first heading is the title, and
-    without a heading the file's name. doc_id is the file's name without its ending; the text is everything after the
-    front matter, without the white space around it.
+    without a heading the file's name. doc_id is the file's path in the folder without its ending; the text is
+    everything after the front matter, without the white space around it.
 
     Args:
-        path: a folder; files in folders below it are not read.
+        path: a folder; names that begin with a dot are passed by.
 
     Raises:
-        DataError: the path is no folder, it holds no Markdown file, or a file is not UTF-8, is empty or has front
-            matter that cannot be read.
+        DataError: the path is no folder, it holds no text file, two files differ in their ending only, or a file is
+            not UTF-8, is empty or has front matter that cannot be read.
     """
     folder = Path(path) if isinstance(path, str) else path
     if not folder.is_dir():
-        raise DataError("not a folder.", source=str(path), hint="Name a folder that holds Markdown files (*.md).")
-    files = sorted((f for f in folder.iterdir() if f.name.endswith(".md") and f.is_file()), key=lambda f: f.name)
+        raise DataError("not a folder.", source=str(path), hint=f"Name a folder that holds {ENDINGS}.")
+    files = dict(sorted(_below(folder, "")))
     if not files:
-        raise DataError("no Markdown file (*.md) in this folder.", source=str(path), hint="Name the pages' folder.")
-    return tuple(_document(file.name, _decoded(file.name, file.read_bytes())) for file in files)
+        raise DataError(f"no text file ({ENDINGS}) in this folder.", source=str(path), hint="Name the pages' folder.")
+    found = [_document(name, _decoded(name, file.read_bytes())) for name, file in files.items()]
+    seen: dict[str, str] = {}
+    for name, document in zip(files, found, strict=True):
+        if document.doc_id in seen:
+            other = seen[document.doc_id]
+            raise DataError(f"has the doc_id of {other}: {document.doc_id!r}.", source=name, hint="Rename one of them.")
+        seen[document.doc_id] = name
+    return tuple(found)
+
+
+def _below(folder: Path | Traversable, prefix: str) -> Iterator[tuple[str, Path | Traversable]]:
+    """(path in the folder, file) of every text file."""
+    for one in folder.iterdir():
+        if one.name.startswith("."):
+            continue
+        if one.is_dir():
+            yield from _below(one, f"{prefix}{one.name}/")
+        elif one.name.endswith(SUFFIXES) and one.is_file():
+            yield f"{prefix}{one.name}", one
 
 
 def _decoded(name: str, raw: bytes) -> str:
@@ -81,7 +101,7 @@ def _document(name: str, text: str) -> Document:
     if not body:
         raise DataError("the page has no text.", source=name, hint="Write a body or remove the file.")
     heading = FIRST_HEADING.search(body)
-    stem = name.removesuffix(".md")
+    stem = name.rpartition(".")[0]
     return Document(
         doc_id=stem,
         title=_word(name, meta, "title") or (heading.group(1) if heading else stem),

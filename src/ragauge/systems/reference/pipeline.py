@@ -102,8 +102,9 @@ class ReferenceRag:
         return self.respond_from(example, candidates, retrieval_ms=_since(started))
 
     def respond_from(
-        self, example: Example, candidates: Sequence[Passage], *, retrieval_ms: float = 0.0, may_refuse: bool = True
-    ) -> Response:
+        self, example: Example, candidates: Sequence[Passage], *, retrieval_ms: float = 0.0, may_refuse: bool = True,
+        every: bool = False,
+    ) -> Response:     # fmt: skip
         """The answer to an example from a ranking that is handed in: the generator sees its first k.
 
         Args:
@@ -111,8 +112,9 @@ class ReferenceRag:
             candidates: the ranking, best first; any passages with text will do.
             retrieval_ms: how long it took to make.
             may_refuse: False answers however low the confidence is.
+            every: the generator sees all of them, and there is no longer ranking to record.
         """
-        passages = tuple(candidates[: self.config.k])
+        passages = tuple(candidates if every else candidates[: self.config.k])
         started = perf_counter()
         extract = self._generator.generate(example.query, passages, may_refuse=may_refuse)
         generation_ms = _since(started)
@@ -120,7 +122,7 @@ class ReferenceRag:
         return Response(
             query_id=example.query_id,
             passages=passages,
-            candidates=tuple(candidates),
+            candidates=None if every else tuple(candidates),
             answer=extract.answer,
             citations=extract.citations,
             latency_ms={
