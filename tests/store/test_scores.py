@@ -174,6 +174,21 @@ class ScoresContract:
         assert len(set(index.cluster.tolist())) == 2  # q2 stands alone
         assert store.scores.of_metric(run_id, "judge@1", "never").is_empty()
 
+    def test_metrics_together_are_each_what_it_is_alone(self, store: Store) -> None:
+        """Several metrics read together equal each read alone; values only, they lack no more than the text says."""
+        run_id, numbers = with_run(store)
+        rows = [(n, (RESULTS[0], result)) for n, result in zip(numbers, RESULTS, strict=True)]
+        store.scores.write(run_id, [LABELS, ASKED], rows)
+        names = ["faithfulness", "never", "recall@5"]
+        together = store.scores.of_metrics(run_id, "judge@1", names)
+        assert list(together) == names
+        short = store.scores.of_metrics(run_id, "judge@1", names, values_only=True)
+        for name in names:
+            alone = store.scores.of_metric(run_id, "judge@1", name)
+            assert_frame_equal(together[name], alone)
+            lacking = [pl.lit(None, dtype=pl.Float64).alias(part) for part in ("numerator", "denominator")]
+            assert_frame_equal(short[name], alone.with_columns(*lacking, pl.lit("").alias("reason")))
+
     def test_judged_score_goes_before_one_without_a_judge(self, store: Store) -> None:
         """Where a response was scored both without and with a judge, a metric alone shows the judge's score."""
         run_id, numbers = with_run(store)

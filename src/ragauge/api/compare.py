@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run, nothing_in_common
-from ragauge.api.cards import judged
 from ragauge.api.comparison import ComparisonResult
 from ragauge.api.paired import Paired
 from ragauge.api.shown import causes_of
 from ragauge.api.sources import HasRun, named, store_url
 from ragauge.data.run import Run
-from ragauge.errors import UsageError
+from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
     from ragauge.analysis.comparing import Comparer, Corrected
@@ -102,12 +101,11 @@ def _compared(
 ) -> Compared:     # fmt: skip
     from ragauge.analysis.comparing import corrected
     from ragauge.analysis.comparison import Compared
-    from ragauge.metrics.catalogue import parse, select
 
     judge_id = _judge(store, base, runs, judge)
     held = []
     for run in runs:
-        metrics = select(names) if names else [parse(name) for name in store.scores.metrics(run.run_id, judge_id)]
+        metrics = _metrics(store, run, judge_id, names)
         held.append(_Held(store, base, run, judge_id, metrics, keep, level, segments=segments))
     found, tests, segment_tests = corrected([one.comparer for one in held], level)
     comparisons = tuple(one.comparison(changes) for one, changes in zip(held, found, strict=True))
@@ -115,13 +113,36 @@ def _compared(
 
 
 def _judge(store: Store, base: Run, runs: Sequence[Run], judge: str | None) -> str | None:
-    """Whose verdicts are compared: the one asked for, or the last of the first run's that every run has."""
-    first = judged(store, runs[0], judge)
+    """Whose verdicts are compared: the one asked for, or the last of the first run's that every run has.
+
+    Raises:
+        UnknownName: no judge of the first run has such an id.
+    """
+    judges = store.scores.judges(runs[0].run_id)
     if judge is not None:
-        return first
+        found = next((one for one in judges if one.startswith(judge)), None)
+        if found is None:
+            raise UnknownName("judge of this run", judge, judges)
+        return found
     others = [set(store.scores.judges(run.run_id)) for run in (base, *runs[1:])]
-    shared = (one for one in store.scores.judges(runs[0].run_id) if all(one in found for found in others))
-    return next(shared, first)
+    shared = (one for one in judges if all(one in found for found in others))
+    return next(shared, next(iter(judges), None))
+
+
+def _metrics(store: Store, run: Run, judge_id: str | None, names: tuple[str, ...]) -> list[Metric]:
+    """The metrics asked for, or all that a run has scores of.
+
+    Raises:
+        UsageError: the run has not been evaluated.
+    """
+    from ragauge.metrics.catalogue import parse, select
+
+    if names:
+        return select(names)
+    found = store.scores.metrics(run.run_id, judge_id)
+    if not found:
+        raise UsageError(f"run {run.name} has not been evaluated. Do it with: ragauge evaluate {run.name}")
+    return [parse(name) for name in found]
 
 
 class _Held:

@@ -83,4 +83,4 @@ class Paired:
         if keep:
             kept = {number for number, _ in store.runs.order(run.run_id, keep)}
             numbers = type(numbers)("q", (number for number in numbers if number in kept))
-        return StoredColumns(store, run.run_id, judge_id, store.runs.index(run.run_id, numbers))
+        return StoredColumns(store, run.run_id, judge_id, store.runs.index(run.run_id, numbers), ahead=names)

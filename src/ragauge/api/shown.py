@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from ragauge.analysis.scorecard import ExampleView
     from ragauge.store.open import Store
 
-AT_A_TIME = 100     # responses with their texts and evidence in memory
+AT_A_TIME = 100            # responses with their texts and evidence in memory
+SCORES_AHEAD = 250_000     # scores read together
 KEY = ["query_id", "repeat"]
 
 
@@ -74,19 +75,44 @@ class Shown:
 
 
 class StoredColumns:
-    """The scores of a run, one metric at a time from the store."""
+    """The scores of a run, one metric at a time from the store.
+
+    Args:
+        store: where the run is.
+        run_id: the run.
+        judge_id: who judged; None = nobody.
+        index: the responses looked at.
+        judge_repeat: which asking of the judge.
+        ahead: metrics in the order in which they will be asked for, each once. Several are then read together, as many
+            as a few hundred thousand scores make: the store keeps scores by response. They come without numerators,
+            denominators and reasons.
+    """
 
     def __init__(
-        self, store: Store, run_id: str, judge_id: str | None, index: ResponseIndex, judge_repeat: int = 0
-    ) -> None:
+        self, store: Store, run_id: str, judge_id: str | None, index: ResponseIndex, judge_repeat: int = 0,
+        ahead: Sequence[str] = (),
+    ) -> None:     # fmt: skip
         self.index = index
         self._store, self._of = store, (run_id, judge_id)
         self._judge_repeat = judge_repeat
+        self._ahead = list(ahead)
+        self._read: dict[str, pl.DataFrame] = {}
 
     def column(self, metric: str) -> Columns | None:
         """A metric's scores; None where it has none."""
-        found = columns_of(self._store.scores.of_metric(*self._of, metric, self._judge_repeat), self.index)
+        if metric not in self._read:
+            self._fill(metric)
+        found = columns_of(self._read.pop(metric), self.index)
         return found if found.place.size else None
+
+    def _fill(self, metric: str) -> None:
+        """Reads a metric, and those that will be asked for after it."""
+        names, ahead = [metric], metric in self._ahead
+        if ahead:
+            start = self._ahead.index(metric)
+            names = self._ahead[start : start + max(1, SCORES_AHEAD // max(1, len(self.index)))]
+            del self._ahead[: start + len(names)]
+        self._read |= self._store.scores.of_metrics(*self._of, names, self._judge_repeat, values_only=ahead)
 
 
 def visits(store: Store, judge_id: str | None, index: ResponseIndex) -> Iterator[Visit]:

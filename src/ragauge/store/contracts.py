@@ -326,6 +326,15 @@ class Scores(Protocol):
         Columns: response_no, status, value, numerator, denominator, low, high, reason; a row a response.
         """
 
+    def of_metrics(
+        self, run_id: str, judge_id: str | None, names: Sequence[str], judge_repeat: int = 0, *,
+        values_only: bool = False,
+    ) -> dict[str, pl.DataFrame]:     # fmt: skip
+        """Several metrics' scores, each as `of_metric` gives them, read together: scores stand by response.
+
+        With `values_only`, which is quicker, numerators and denominators are null and reasons empty.
+        """
+
     def of_response(
         self, run_id: str, query_id: str, repeat: int, judge_id: str | None, judge_repeat: int = 0
     ) -> dict[str, Score]:

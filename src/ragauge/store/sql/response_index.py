@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ragauge.analysis.arrays import ResponseIndex
@@ -33,7 +34,7 @@ def index_of(rows: Iterable[Any], numbers: Sequence[int]) -> ResponseIndex:
         query.append(queries.setdefault(framed(query_id), len(queries)))
         repeat.append(which)
         weight.append(of)
-        named = None if groups is None else json.loads(unpack(groups)).get("cluster")
+        named = None if groups is None else _cluster(groups)
         # an example without a cluster is one of its own, below 0 to stay apart from the named ones
         cluster.append(-1 - query[-1] if named is None else clusters.setdefault(named, len(clusters)))
     weights = np.frombuffer(weight, dtype=np.float64) if weight else np.empty(0)
@@ -45,6 +46,12 @@ def index_of(rows: Iterable[Any], numbers: Sequence[int]) -> ResponseIndex:
         cluster=_codes(cluster) if clusters else None,
         query_ids=tuple(queries),
     )
+
+
+@lru_cache(maxsize=4_096)     # most examples are grouped as others are
+def _cluster(groups: bytes) -> str | None:
+    found: str | None = json.loads(unpack(groups)).get("cluster")
+    return found
 
 
 def _codes(numbers: array[int]) -> Any:

@@ -6,6 +6,7 @@ import builtins
 import json
 import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, func, select
@@ -192,6 +193,7 @@ def _values(groups: dict[str, Any], column: str) -> builtins.list[str]:
     return groups.get("tags", []) if column == "tag" else []
 
 
+@lru_cache(maxsize=4_096)     # most examples are grouped as others are; what is returned is only read
 def _grouped(groups: bytes | None) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(unpack(groups)) if groups is not None else {}
     return found

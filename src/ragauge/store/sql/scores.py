@@ -99,8 +99,18 @@ class SqlScores:
 
     def of_metric(self, run_id: str, judge_id: str | None, name: str, judge_repeat: int = 0) -> pl.DataFrame:
         """One metric's scores in example order. See `Scores`."""
+        return self.of_metrics(run_id, judge_id, [name], judge_repeat)[name]
+
+    def of_metrics(
+        self, run_id: str, judge_id: str | None, names: Sequence[str], judge_repeat: int = 0, *,
+        values_only: bool = False,
+    ) -> dict[str, pl.DataFrame]:     # fmt: skip
+        """Several metrics' scores, each as `of_metric` gives them. See `Scores`."""
         with self._database.read() as connection:
-            return score_columns.of_metric(connection, run_no(connection, run_id), judge_id, judge_repeat, name)
+            run = run_no(connection, run_id)
+            return score_columns.of_metrics(
+                connection, run, judge_id, judge_repeat, names, values_only=values_only
+            )
 
     def of_response(
         self, run_id: str, query_id: str, repeat: int, judge_id: str | None, judge_repeat: int = 0
