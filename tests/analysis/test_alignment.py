@@ -20,7 +20,7 @@ from ragauge.analysis.use import Use
 from ragauge.data.building import answer_facts, claim, evidence, example, relevance_facts, response
 from ragauge.data.facts import RelevanceFacts
 from ragauge.metrics.facts import Facts
-from ragauge.stats.intervals import clustered_t, wilson
+from ragauge.stats.intervals import scaled_wilson, wilson
 
 IndexOf = Callable[[Sequence[Facts]], ResponseIndex]
 VisitsOf = Callable[[Sequence[Facts]], list[Visit]]
@@ -160,28 +160,25 @@ def test_positions_by_hand(alignment: Measure) -> None:
     assert [part.mean for part in found.values()] == pytest.approx([2 / 3, 1 / 3, 1 / 3])
     assert found["first"].interval == wilson(2, 3)
     # two of the middle three come from one answer
-    mine, theirs = found["middle"].interval, clustered_t([1.0, 0.0, 0.0], [1, 1, 2])
-    assert mine is not None
-    assert theirs is not None
-    assert (mine.low, mine.high, mine.method) == (max(0, theirs.low), min(1, theirs.high), "clustered t")
+    assert found["middle"].interval == scaled_wilson([1.0, 0.0, 0.0], clusters=[1, 1, 2])
 
 
 def test_weights_and_clusters(alignment: Measure) -> None:
     """A sampled response counts as often as it stands for; responses of one document are not independent."""
     weighted = known(alignment([answered(1, 2, claim(1), weight=3.0), answered(2, 2, claim(2))]))
     assert weighted.ignored_share.mean == 0.25
-    alike = [answered(n, 2, claim(1 + n % 2), labels={"cluster": f"doc{n // 4}"}) for n in range(40)]
+    alike = [answered(n, 2, claim(1 + (n % 5 > 1)), labels={"cluster": f"doc{n // 4}"}) for n in range(40)]
     interval = known(alignment(alike)).ignored_share.interval
     assert interval is not None
-    assert interval.method == "clustered t"
+    assert interval.method == "clustered scaled wilson"
 
 
 def test_repeats_of_one_question_are_not_independent(alignment: Measure) -> None:
     """Ten answers to each of four questions are four clusters, not forty answers."""
-    every = [answered(n % 4, 2, claim(1 + n % 2), repeat=n // 4) for n in range(40)]
+    every = [answered(n % 4, 2, claim(1 + (n % 7 > 2)), repeat=n // 4) for n in range(40)]
     interval = known(alignment(every)).ignored_share.interval
     assert interval is not None
-    assert interval.method == "clustered t"
+    assert interval.method == "clustered scaled wilson"
 
 
 def random_answers(seed: int, count: int) -> list[Facts]:

@@ -56,12 +56,12 @@ def test_mean_is_sum_over_n() -> None:
 
 
 @pytest.mark.parametrize("how", ["plain", "weights", "clusters"])
-def test_interval_by_t(how: str) -> None:
+def test_interval_of_amounts(how: str) -> None:
     """Mean ± t · standard error gives the printed ends, plain, weighted and clustered."""
     values, g = draws(), np.random.default_rng(4)
     weights = {q: float(g.choice([1.0, 4.0])) for q in values} if how == "weights" else None
     clusters = {q: f"c{int(q[1:]) // 4}" for q in values} if how == "clusters" else None
-    worked = explained("faithfulness", values, weights, clusters)
+    worked = explained("latency", values, weights, clusters)
     mean, quantile, error, low, high = numbers(worked.interval)[:5]
     assert (low, high) == pytest.approx((mean - quantile * error, mean + quantile * error), abs=0.002)
     interval = worked.summary.interval
@@ -71,6 +71,22 @@ def test_interval_by_t(how: str) -> None:
     if how == "plain":
         x = np.array(list(values.values()))
         assert f"standard error {x.std(ddof=1):.3g} / sqrt(40)" in worked.interval
+
+
+@pytest.mark.parametrize("how", ["plain", "clusters"])
+def test_interval_of_bounded_scores(how: str) -> None:
+    """Wilson's formula with the r and k that are printed gives the printed ends, plain and clustered."""
+    values = draws()
+    clusters = {q: f"c{int(q[1:]) // 4}" for q in values} if how == "clusters" else None
+    worked = explained("faithfulness", values, None, clusters)
+    (r,), (k,) = (re.findall(pattern, worked.interval) for pattern in (r" r = ([\d.]+)", r" = ([\d.]+) = \["))
+    r, k = float(r), float(k)
+    middle, root = r + k / 2, (k * r * (1 - r) + k * k / 4) ** 0.5
+    interval = worked.summary.interval
+    assert interval is not None
+    ends = ((middle - root) / (1 + k), (middle + root) / (1 + k))
+    assert ends == pytest.approx((interval.low, interval.high), abs=2e-3)
+    assert {"plain": "39 degrees", "clusters": "10 clusters of 40 examples"}[how] in worked.interval
 
 
 def test_other_intervals() -> None:
@@ -85,8 +101,11 @@ def test_other_intervals() -> None:
     )
     constant = explained("faithfulness", {f"q{i}": 1.0 for i in range(9)})
     assert constant.interval.startswith("all 9 values are 1: ")
-    cut = explained("faithfulness", {"a": 1.0, "b": 0.9, "c": 0.2})
-    assert ", cut to [0, 1]" in cut.interval
+    pairs = {f"q{i}": f"c{i // 2}" for i in range(8)}
+    alike = explained("faithfulness", {q: int(q[1:]) % 2 / 2 for q in pairs}, None, pairs)
+    assert alike.interval.startswith("all 4 clusters have the mean 0.25: ")
+    cut = explained("latency", {"a": 1.0, "b": 0.9, "c": 0.2})
+    assert ", cut to [0, " in cut.interval
     amounts = explained("latency", {"a": 5.0, "b": 5.0})
     assert amounts.why_none.startswith("all values are alike and have no bounds")
 

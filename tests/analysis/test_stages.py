@@ -96,18 +96,20 @@ def test_a_group_is_there_with_any_member(funnel: Measure) -> None:
     assert means(funnel(every)) == {"handed on": (0.75, 2)}     # (1 + 1/2) / 2
 
 
-def test_interval_is_students(funnel: Measure) -> None:
-    """Shares of 1, 0.5, 0.5 and 0: mean 0.5, s = sqrt(1/6), half-width 3.182 · s / 2 = 0.6496, cut at 0 and 1."""
+def test_interval_is_wilsons_with_the_spread_of_the_shares(funnel: Measure) -> None:
+    """Shares of 1, 0.5, 0.5 and 0: mean 0.5, s² = 1/6, k = 3.182² / 24 / 0.25 = 1.688, ends 0.5 ∓ 0.396."""
     (stage,) = funnel([asked(n, "ab", handed, None) for n, handed in enumerate(("ab", "a", "b", "x"))])
     assert stage.recall.mean == 0.5
     assert stage.recall.interval is not None
-    assert (stage.recall.interval.low, stage.recall.interval.high) == (0.0, 1.0)
+    # sqrt(k/4 + k²/4) / (1 + k) = sqrt(0.42200 + 0.71226) / 2.68799 = 0.39622
+    assert (stage.recall.interval.low, stage.recall.interval.high) == pytest.approx((0.10378, 0.89622), abs=1e-4)
     more = [asked(n, "ab", "a" if n % 2 else "ab", None) for n in range(20)]
     (stage,) = funnel(more)
-    # mean 0.75, s = 0.25 · sqrt(20/19), half-width t(19) 2.0930 · s / sqrt(20)
-    half = 2.0930 * 0.25 * (20 / 19) ** 0.5 / 20**0.5
+    # mean 0.75, s² = 0.0625 · 20/19, k = 2.0930² · s² / 20 / 0.1875
+    k = 2.0930**2 * 0.0625 / 19 / 0.1875
     assert stage.recall.interval is not None
-    assert stage.recall.interval.low == pytest.approx(0.75 - half, abs=1e-4)
+    wanted = (0.75 + k / 2 - (k * 0.1875 + k * k / 4) ** 0.5) / (1 + k)
+    assert stage.recall.interval.low == pytest.approx(wanted, abs=1e-4)
 
 
 @settings(max_examples=30, deadline=None)

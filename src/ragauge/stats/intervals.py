@@ -88,6 +88,63 @@ def clustered_t(
     return _around(estimate(values, weights, clusters), "clustered t", level)
 
 
+def scaled_wilson(
+    values: Values,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    *,
+    weights: Values | None = None,
+    clusters: Clusters | None = None,
+    level: float = 0.95,
+) -> Interval | None:
+    """Wilson's score interval for a mean of values within bounds.
+
+    (r + k/2 ± sqrt(k·r(1−r) + k²/4)) / (1 + k),  k = t(df)² · (se/w)² / (r(1−r)),  r = (m − low)/w,  scaled back
+
+    w         high − low, the width of the bounds
+    m, se, df as in `weighted.estimate`, so weights and clusters count
+
+    A score of a mean near 1 has little room above and much below: its sample varies less when its mean is high, and
+    Student's interval, which does not know that, is then too short on the side of the room. This one takes the
+    variance to go with r(1−r) at every mean that it asks about, as a binomial's does, with the size of it from the
+    data. Of 0/1 values it is Wilson's with t for z.
+
+    Args:
+        values: shape (n,), within the bounds.
+        bounds: least and greatest possible value, both finite.
+        weights: shape (n,), not negative; None = all alike.
+        clusters: shape (n,), labels; values that share one are not independent.
+        level: confidence, in (0, 1).
+
+    Returns:
+        The interval, within the bounds; None for fewer than two values or clusters. Constant values give width 0:
+        `mean_interval` does better.
+
+    Assumes independent values (or clusters) of a bounded score. In simulation nearer to its level than Student's and
+    the bootstrap for skewed and zero-inflated scores from n = 10 on, equal for symmetric ones (docs/statistics.md).
+    Source: Wilson (1927) with an effective number of trials, m(1−m)/se², and t as Korn and Graubard (1998) and Kott
+    and Carr (1997) use it for survey shares; variance in proportion to r(1−r): Wedderburn (1974).
+
+    >>> found = scaled_wilson([1, 1, 0.5, 1, 0.75])
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.462, 0.974)
+    """
+    low, high = bounds
+    if not (isfinite(low) and isfinite(high) and low < high):
+        raise UsageError(f"scaled_wilson: bounds must be two finite numbers, low first, got {low:g} and {high:g}.")
+    found = estimate(values, weights, clusters)
+    if found is None:
+        return None
+    method, width = "scaled wilson" if clusters is None else "clustered scaled wilson", high - low
+    r = min(1.0, max(0.0, (found.mean - low) / width))
+    room = r * (1 - r)
+    if room == 0:
+        return Interval(found.mean, found.mean, method, level)
+    k = (t_quantile(found.df, level) * found.error / width) ** 2 / room
+    middle, half = r + k / 2, sqrt(k * room + k * k / 4)
+    ends = (max(0.0, (middle - half) / (1 + k)), min(1.0, (middle + half) / (1 + k)))
+    return Interval(low + width * ends[0], low + width * ends[1], method, level)
+
+
 def wilson(successes: float, n: float, level: float = 0.95) -> Interval | None:
     """Wilson's score interval of a rate.
 
@@ -174,11 +231,12 @@ def mean_interval(
     """The interval of a mean, by what the values are; it names the method.
 
     - a rate whose values are all 0 or 1: `wilson`;
-    - anything else: `student_t`, clipped to the bounds;
-    - with clusters, if any holds two values: `clustered_t`, clipped to the bounds;
-    - constant values within finite bounds: `wilson` with their rescaled sum as successes, scaled back, never a width
-      of 0. A bounded score varies at most as a 0/1 score of the same mean does, so this errs on the wide side; for
-      all at a bound it is the like of the rule of three;
+    - a score with two finite bounds, and a rate that is not all 0 or 1 or comes in clusters: `scaled_wilson`, which has
+      the least shortfall of all that were tried (docs/statistics.md);
+    - an amount: `student_t`, with clusters, if any holds two values, `clustered_t`, both clipped to the bounds;
+    - constant values (or clusters) within finite bounds: `wilson` with their rescaled sum as successes, scaled back,
+      never a width of 0. A bounded score varies at most as a 0/1 score of the same mean does, so this errs on the wide
+      side; for all at a bound it is the like of the rule of three;
     - constant values without bounds: None, since nothing tells how far the next one may lie.
 
     Args:
@@ -202,13 +260,17 @@ def mean_interval(
     n = min(float(count), effective_number(w, x.size))
     smallest, largest = float(x.min()), float(x.max())
     if largest - smallest <= 1e-12 * max(1.0, abs(largest)):
-        return _constant(smallest, n, low, high, level)
+        return _constant(smallest, n, low, high, "wilson, constant values", level)
     if count == x.size and kind == "rate" and bool(np.all((x == 0) | (x == 1))):
         return wilson(mean_of(x, w) * n, n, level)
     if clusters is None or count == x.size:
-        found = student_t(x, w, level)
+        clusters, values, weights = None, x, w
+    if isfinite(low) and isfinite(high):
+        found = scaled_wilson(values, (low, high), weights=weights, clusters=clusters, level=level)
     else:
-        found = clustered_t(values, clusters, weights, level)
+        found = student_t(values, weights, level) if clusters is None else clustered_t(values, clusters, weights, level)
+    if found and found.high - found.low <= 1e-12 * max(1.0, abs(largest)):     # clusters that are all alike
+        return _constant(found.low, n, low, high, "wilson, clusters alike", level)
     return found and Interval(max(low, found.low), min(high, found.high), found.method, level)
 
 
@@ -259,12 +321,12 @@ def _around(found: Estimate | None, method: str, level: float) -> Interval | Non
     return Interval(found.mean - half, found.mean + half, method, level)
 
 
-def _constant(value: float, n: float, low: float, high: float, level: float) -> Interval | None:
+def _constant(value: float, n: float, low: float, high: float, method: str, level: float) -> Interval | None:
     if not (isfinite(low) and isfinite(high)):
         return None
     width = high - low
     found = wilson(n * min(1.0, max(0.0, (value - low) / width)), n, level)
-    return found and Interval(low + width * found.low, low + width * found.high, "wilson, constant values", level)
+    return found and Interval(low + width * found.low, low + width * found.high, method, level)
 
 
 def _check_level(level: float) -> None:

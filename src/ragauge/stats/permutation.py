@@ -72,7 +72,7 @@ def sign_flip(
     mean, scale = float(parts.sum()) / total, float(np.abs(parts).sum())
     moved = parts[np.abs(parts) > ROUNDING * scale]
     flipped = "sign flips" if units == d.size else "sign flips of clusters"
-    every = 2.0**moved.size <= resamples + 1
+    every = moved.size < (resamples + 1).bit_length()
     beyond, drawn = _beyond(moved, alternative, None if every else resamples, seed)
     p = beyond / drawn if every else (beyond + 1) / (drawn + 1)
     return Tested(p, f"{flipped}, exact" if every else flipped, mean, d.size, alternative, mean)

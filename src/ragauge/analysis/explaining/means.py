@@ -73,10 +73,11 @@ def _interval(found: Summary, scored: Columns, metric: Metric) -> str:
     method, ends = interval.method, f"[{number(interval.low)}, {number(interval.high)}]"
     if method == "wilson":
         return f"{_wilson(found, scored, interval.level)} = {ends}  (Wilson's score interval of a rate)"
-    if method == "wilson, constant values":
-        value, n = float(scored.value[0]), _size(scored)
+    if method in ("wilson, constant values", "wilson, clusters alike"):
+        n, alike = _size(scored), f"{scored.value.size} values are"
+        alike = alike if method.endswith("values") else f"{number(_size(scored))} clusters have the mean"
         return (
-            f"all {scored.value.size} values are {number(value)}: a score within [{number(metric.range[0])}, "
+            f"all {alike} {number(found.mean or 0.0)}: a score within [{number(metric.range[0])}, "
             f"{number(metric.range[1])}] varies at most as a 0/1 score of the same mean, so Wilson's interval of "
             f"n = {number(n)} = {ends}"
         )
@@ -84,6 +85,9 @@ def _interval(found: Summary, scored: Columns, metric: Metric) -> str:
     quantile = t_quantile(df, interval.level)
     half = quantile * error
     mean = found.mean or 0.0
+    if method.endswith("scaled wilson"):
+        return f"{_scaled(mean, half, metric.range)} = {ends}  (Wilson's score interval with the data's own spread, " \
+            f"t = {quantile:.3f} of {number(df)} degrees of freedom; {what})"
     clipped = mean - half < interval.low - 1e-12 or mean + half > interval.high + 1e-12
     within = f", cut to [{number(metric.range[0])}, {number(metric.range[1])}]" if clipped else ""
     name = "Student's t" if method == "t" else "Student's t over clusters"
@@ -126,6 +130,16 @@ def _wilson(found: Summary, scored: Columns, level: float) -> str:
     n, z = _size(scored), normal_quantile(level)
     formula = "(p + z²/2n ± z·sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n)"
     return f"{formula}, p = {number(found.mean or 0.0)}, n = {number(n)}, z = {z:.2f}"
+
+
+def _scaled(mean: float, half: float, bounds: tuple[float, float]) -> str:
+    """Wilson's interval from half the width of Student's."""
+    width = bounds[1] - bounds[0]
+    r = (mean - bounds[0]) / width
+    k = (half / width) ** 2 / (r * (1 - r))
+    scaled = "" if bounds == (0.0, 1.0) else f" (scaled to [{number(bounds[0])}, {number(bounds[1])}])"
+    formula = "(r + k/2 ± sqrt(k·r(1-r) + k²/4)) / (1 + k)"
+    return f"{formula}, r = {number(r)}{scaled}, k = (t·se)² / (r(1-r)) = {k:.3g}"
 
 
 def _micro(found: Summary, scored: Columns) -> str:
