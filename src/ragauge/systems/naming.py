@@ -14,7 +14,7 @@ from ragauge.data.example import EvalSet
 from ragauge.data.readers.values import described
 from ragauge.errors import UsageError
 from ragauge.systems import callable as python
-from ragauge.systems import http, recorded
+from ragauge.systems import haystack, http, langchain, llamaindex, recorded, vector_store
 from ragauge.systems.base import System
 from ragauge.systems.importing import is_named, load
 
@@ -31,7 +31,8 @@ class Adapter(Protocol):
         """The system behind the object. UsageError for a setting that is not known, or an object that will not do."""
 
 
-ADAPTERS: tuple[Adapter, ...] = (python,)     # the first that takes an object has it; plain Python comes last
+# the first that takes an object has it; plain Python comes last
+ADAPTERS: tuple[Adapter, ...] = (langchain, llamaindex, haystack, vector_store, python)
 
 
 def system_of(target: Any, settings: Mapping[str, Any] | None = None, eval_set: EvalSet | None = None) -> System:

@@ -1,0 +1,215 @@
+"""What the components of a Haystack pipeline are to a question: read from the graph, or named."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragauge.errors import UnknownName, UsageError
+
+QUERY = "{query}"
+QUERY_INPUTS = ("query", "question", "user_query")
+DOCUMENTS, ANSWERS = "documents", ("answers", "replies")
+Place = tuple[str, str]     # a component, and one of its inputs or outputs
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The places in a pipeline that matter.
+
+    Attributes:
+        inputs: component -> input -> "{query}" or a value.
+        documents: gives the documents that the generator sees; None = no component does.
+        candidates: gives the ranking behind them, before rankers and filters.
+        answer: gives the answer; None in a pipeline that only retrieves.
+        generators: components with `replies`, whose token counts are read.
+        numbered: whether an AnswerBuilder reads [1] as a reference.
+    """
+
+    inputs: Mapping[str, Mapping[str, Any]]
+    documents: Place | None
+    candidates: Place | None
+    answer: Place | None
+    generators: tuple[str, ...]
+    numbered: bool
+
+    @property
+    def wanted(self) -> set[str]:
+        """The components whose outputs are to be kept."""
+        places = (self.documents, self.candidates, self.answer)
+        return {place[0] for place in places if place is not None} | set(self.generators)
+
+    def filled(self, query: str, present: set[str]) -> dict[str, dict[str, Any]]:
+        """The inputs with the question in them, of the components that are there."""
+        return {
+            name: {key: value.replace(QUERY, query) if isinstance(value, str) else value for key, value in own.items()}
+            for name, own in self.inputs.items()
+            if name in present
+        }
+
+
+def parts_of(pipeline: Any, name: str, settings: Mapping[str, Any]) -> Parts:
+    """The parts of a pipeline.
+
+    The question goes to every free input called query, question or user_query, and to `text` of what gives an
+    embedding. The answer is the only `answers` of the graph's end, else the only `replies`. The documents are those of
+    the component that hands them to one that gives none itself, such as a prompt builder; in a pipeline without an
+    answer, those of its end. The candidates are what the first in the chain of components gave, that each rank or
+    filter the documents of the one before; a join of several retrievers begins a chain.
+
+    Args:
+        pipeline: a Haystack pipeline.
+        name: for errors.
+        settings: inputs, documents, candidates, answer, where the graph does not tell.
+
+    Raises:
+        UsageError: which setting is needed, and what there is to choose from.
+        UnknownName: a setting names no component, input or output.
+    """
+    graph = pipeline.graph
+    answer = _named(graph, settings, "answer", name) or _answer(graph, name)
+    documents = _named(graph, settings, "documents", name) or _documents(graph, name, answer)
+    candidates = _named(graph, settings, "candidates", name) or _first(graph, documents)
+    return Parts(
+        inputs=_inputs(pipeline, name, settings.get("inputs") or {}),
+        documents=documents,
+        candidates=candidates if candidates != documents else None,
+        answer=answer,
+        generators=tuple(node for node, data in graph.nodes(data=True) if "replies" in data["output_sockets"]),
+        numbered=any(getattr(data["instance"], "reference_pattern", None) for _, data in graph.nodes(data=True)),
+    )
+
+
+def with_given(pipeline: Any, place: Place, given: Any) -> Any:
+    """A pipeline of the same components with another in place of one; the user's own stays as it is.
+
+    What only feeds the replaced component is left out.
+
+    Args:
+        pipeline: the user's.
+        place: what is replaced, and the output of it that counts.
+        given: a component without inputs that has this output.
+    """
+    graph = pipeline.graph.copy()
+    name = place[0]
+    feeding = _before(graph, name)
+    graph.remove_edges_from(list(graph.in_edges(name)))
+    needed = {name}
+    for end in [node for node in graph.nodes if graph.out_degree(node) == 0 and node not in feeding]:
+        needed |= {end, *_before(graph, end)}
+    graph.remove_nodes_from([node for node in graph.nodes if node not in needed])
+    graph.nodes[name].update(instance=given, input_sockets={})
+    twin = copy.copy(pipeline)
+    twin.graph = graph
+    return twin
+
+
+def _before(graph: Any, node: str) -> set[str]:
+    found: set[str] = set()
+    todo = [node]
+    while todo:
+        for one in graph.predecessors(todo.pop()):
+            if one not in found:
+                found.add(one)
+                todo.append(one)
+    return found
+
+
+def _named(graph: Any, settings: Mapping[str, Any], setting: str, name: str) -> Place | None:
+    """The place that a setting names."""
+    given = settings.get(setting)
+    if given is None:
+        return None
+    component, _, output = str(given).partition(".")
+    if component not in graph.nodes:
+        raise UnknownName(f"component of {name}", component, graph.nodes)
+    outputs = graph.nodes[component]["output_sockets"]
+    default = DOCUMENTS if setting != "answer" else next((one for one in ANSWERS if one in outputs), "")
+    if (output or default) not in outputs:
+        raise UnknownName(f"output of {component}", output or default, outputs)
+    return component, output or default
+
+
+def _answer(graph: Any, name: str) -> Place | None:
+    for output in ANSWERS:
+        found = [
+            (node, output) for node, data in graph.nodes(data=True)
+            if output in data["output_sockets"] and not _sends(graph, node, output)
+        ]  # fmt: skip
+        if len(found) > 1:
+            raise _unclear(name, "answer", found)
+        if found:
+            return found[0]
+    return None
+
+
+def _sends(graph: Any, node: str, output: str) -> bool:
+    return any(data["from_socket"].name == output for _, _, data in graph.out_edges(node, data=True))
+
+
+def _documents(graph: Any, name: str, answer: Place | None) -> Place | None:
+    giving = {node for node, data in graph.nodes(data=True) if DOCUMENTS in data["output_sockets"]}
+    found = {
+        (sender, DOCUMENTS) for sender, receiver, data in graph.edges(data=True)
+        if sender in giving and data["from_socket"].name == DOCUMENTS and receiver not in giving
+    }  # fmt: skip
+    if not found and answer is None:
+        found = {(node, DOCUMENTS) for node in giving if not _sends(graph, node, DOCUMENTS)}
+    if len(found) > 1:
+        raise _unclear(name, "documents", sorted(found))
+    if not found and answer is None:
+        have = ", ".join(graph.nodes)
+        raise UsageError(f"{name}: no component gives documents, answers or replies (found: {have}).")
+    return next(iter(found), None)
+
+
+def _first(graph: Any, place: Place | None) -> Place | None:
+    """Back from ranker to ranker, while each has the documents of one component only."""
+    node = place[0] if place is not None else None
+    while node is not None:
+        senders = {
+            sender for sender, _, data in graph.in_edges(node, data=True) if data["from_socket"].name == DOCUMENTS
+        }
+        if len(senders) != 1:
+            return node, DOCUMENTS
+        node = senders.pop()
+    return None
+
+
+def _inputs(pipeline: Any, name: str, given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    free = pipeline.inputs()
+    out: dict[str, dict[str, Any]] = {}
+    for place, value in given.items():
+        component, _, socket = str(place).partition(".")
+        if socket not in free.get(component, {}):
+            known = [f"{one}.{key}" for one, own in free.items() for key in own]
+            raise UnknownName(f"input of {name}", str(place), known)
+        out.setdefault(component, {})[socket] = value
+    for component, own in free.items():
+        embeds = "embedding" in pipeline.graph.nodes[component]["output_sockets"]
+        for key in own:
+            if key in QUERY_INPUTS or (key == "text" and embeds):
+                out.setdefault(component, {}).setdefault(key, QUERY)
+    needed = [
+        f"{component}.{key}" for component, own in free.items() for key, socket in own.items()
+        if socket["is_mandatory"] and key not in out.get(component, {})
+    ]  # fmt: skip
+    if needed:
+        raise UsageError(
+            f"{name} needs {', '.join(needed)}. Say what each gets as inputs: {{{needed[0]}: '{QUERY}'}} in the file "
+            "of --system-config."
+        )
+    if not any(QUERY in value for own in out.values() for value in own.values() if isinstance(value, str)):
+        have = ", ".join(f"{component}.{key}" for component, own in free.items() for key in own)
+        raise UsageError(f"{name}: no input takes the question (found: {have}). Set inputs: {{NAME: '{QUERY}'}}.")
+    return out
+
+
+def _unclear(name: str, setting: str, found: Sequence[Place]) -> UsageError:
+    places = [".".join(place) for place in found]
+    return UsageError(
+        f"{name}: more than one component gives {setting}: {', '.join(places)}. Set {setting}: {places[0]} (or "
+        "another) in the file of --system-config."
+    )

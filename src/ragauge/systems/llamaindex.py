@@ -1,0 +1,201 @@
+"""LlamaIndex: a query engine or a retriever."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+from ragauge.data.response import Passage, Response
+from ragauge.systems.base import EVERY, OWN, Question, System, known_settings
+from ragauge.systems.citing import checked, with_numbers
+from ragauge.systems.documents import RETRIEVED_ONLY, as_metadata, bases, counted, deeper, document, identity
+from ragauge.systems.returned import response_of
+from ragauge.systems.threads import Threads
+
+PACKAGE = "llama_index"
+SETTINGS = ("name", "config", "id_key", "citations")
+CITING = "CitationQueryEngine"     # answers with [1], one number a source node
+
+
+class LlamaIndexSystem(System):
+    """Asks a query engine, or a retriever, and hears its retrievals and model calls through LlamaIndex's events.
+
+    Passages are the response's source nodes. Candidates are what the retriever returned before the node postprocessors,
+    where the source nodes were chosen from it. Handed passages go to the engine's `synthesize`.
+
+    Args:
+        target: a query engine; or a retriever: then there are passages and no answer.
+        name: of the system.
+        config: its settings, for the record.
+        settings: id_key (a key of the metadata that names the document), citations ("numbered": [1] in the answer;
+            as CitationQueryEngine writes them, so for that it is on).
+    """
+
+    implement = (
+        "a query engine with a method synthesize, such as RetrieverQueryEngine; or a class with retrieve(query) and "
+        "generate(query, passages)"
+    )
+
+    def __init__(
+        self, target: Any, name: str, config: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:     # fmt: skip
+        given = settings or {}
+        kinds = bases(target, PACKAGE)
+        self._target = target
+        self._retriever = "BaseQueryEngine" not in kinds
+        super().__init__(name, config, EVERY if not self._retriever and _synthesizes(target) else OWN)
+        self._id_key: str | None = given.get("id_key")
+        self._numbered = checked(given.get("citations")) or CITING in kinds
+        self._hearing: _Hearing | None = None
+        self._threads = Threads()
+
+    async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
+        """The response to a question; see `System.respond`."""
+        if passages is not None:
+            self.check("replayed")
+        hearing = self._hearing = self._hearing or _Hearing()
+        with_events: list[Any] = []
+        token = hearing.events.set(with_events)
+        try:
+            returned = await self._threads.call(lambda: self._ask(question.query, passages))
+        finally:
+            hearing.events.reset(token)
+        found = response_of(self._read(returned, with_events), question, passages=passages)
+        return with_numbers(found) if self._numbered else found
+
+    async def close(self) -> None:
+        """Stops hearing, and ends the idle threads."""
+        if self._hearing is not None:
+            self._hearing.close()
+            self._hearing = None
+        self._threads.close()
+
+    def _ask(self, query: str, passages: Sequence[Passage] | None) -> Any:
+        if self._retriever:
+            return self._target.retrieve(query)
+        if passages is None:
+            response = self._target.query(query)
+        else:
+            from llama_index.core.schema import QueryBundle
+
+            response = self._target.synthesize(QueryBundle(query), [_node(one) for one in passages])
+        streamed = getattr(response, "get_response", None)
+        return streamed() if callable(streamed) else response
+
+    def _read(self, returned: Any, events: Sequence[Any]) -> dict[str, Any]:
+        """What `response_of` takes."""
+        if self._retriever:
+            return {"passages": self._items(returned), "missing": RETRIEVED_ONLY, **_spent(events)}
+        passages = self._items(returned.source_nodes)
+        said = returned.response
+        out = {"answer": said if isinstance(said, str) or said is None else str(said), "passages": passages}
+        ends = [event for event in events if event.class_name() == "RetrievalEndEvent"]
+        candidates = self._items(ends[-1].nodes) if ends else []
+        chosen = set(map(identity, passages)) <= set(map(identity, candidates))
+        if chosen and deeper(candidates, passages):
+            out["candidates"] = candidates
+        return {**out, **_spent(events)}
+
+    def _items(self, nodes: Sequence[Any]) -> list[dict[str, Any]]:
+        return [_item(one, self._id_key) for one in nodes]
+
+
+class _Hearing:
+    """Receives LlamaIndex's events while a system is used, each call its own.
+
+    Attributes:
+        events: where the events of the running call go; what is not a call of ours is not kept.
+    """
+
+    def __init__(self) -> None:
+        from llama_index.core.instrumentation import get_dispatcher
+        from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+
+        mine: ContextVar[list[Any] | None] = ContextVar("events", default=None)
+
+        class Handler(BaseEventHandler):  # type: ignore[misc]     # the types of an optional package are not read
+            def handle(self, event: Any, **_rest: Any) -> None:
+                kept = mine.get()
+                if kept is not None and event.class_name() in HEARD:
+                    kept.append(event)
+
+        self.events = mine
+        self._handler = Handler()
+        self._dispatcher = get_dispatcher()
+        self._dispatcher.add_event_handler(self._handler)
+
+    def close(self) -> None:
+        """Receives no more."""
+        kept = [one for one in self._dispatcher.event_handlers if one is not self._handler]
+        self._dispatcher.event_handlers = kept
+
+
+PAIRS = {
+    "RetrievalStartEvent": "RetrievalEndEvent", "LLMChatStartEvent": "LLMChatEndEvent",
+    "LLMCompletionStartEvent": "LLMCompletionEndEvent",
+}  # fmt: skip
+HEARD = frozenset({*PAIRS, *PAIRS.values()})
+
+
+def _spent(events: Sequence[Any]) -> dict[str, Any]:
+    """Token counts and times of the call, where they are known."""
+    latency: dict[str, float] = {}
+    open_: dict[str, list[Any]] = {}
+    for event in events:     # starts and ends of one kind nest: the outermost pair counts
+        kind = event.class_name()
+        if kind in PAIRS:
+            open_.setdefault(PAIRS[kind], []).append(event.timestamp)
+        elif open_.get(kind):
+            started = open_[kind].pop()
+            if not open_[kind]:
+                stage = "retrieval" if kind.startswith("Retrieval") else "generation"
+                latency[stage] = latency.get(stage, 0.0) + (event.timestamp - started).total_seconds() * 1_000
+    ends = [event.response for event in events if event.class_name().startswith("LLM") and hasattr(event, "response")]
+    tokens = counted(*(_usage(one) for one in ends))
+    found = {"tokens": tokens, "latency_ms": latency}
+    return {name: value for name, value in found.items() if value}
+
+
+def _usage(response: Any) -> Any:
+    """The token counts of a model's response: in what the provider sent, or beside it."""
+    raw = getattr(response, "raw", None)
+    usage = raw.get("usage") if isinstance(raw, Mapping) else getattr(raw, "usage", None)
+    return usage or getattr(response, "additional_kwargs", None)
+
+
+def _item(one: Any, id_key: str | None) -> dict[str, Any]:
+    node = getattr(one, "node", one)
+    return document(
+        node.get_content(), [node.ref_doc_id, node.node_id], node.metadata or {}, getattr(one, "score", None),
+        key=id_key, start=getattr(node, "start_char_idx", None),
+    )  # fmt: skip
+
+
+def _node(passage: Passage) -> Any:
+    from llama_index.core.schema import NodeWithScore, TextNode
+
+    hidden = list(as_metadata(passage))     # a prompt shows the text as it is
+    node = TextNode(
+        id_=passage.passage_id, text=passage.text or "", metadata=as_metadata(passage),
+        excluded_llm_metadata_keys=hidden, excluded_embed_metadata_keys=hidden,
+    )  # fmt: skip
+    return NodeWithScore(node=node, score=passage.score)
+
+
+def _synthesizes(target: object) -> bool:
+    """Whether the engine's class has a `synthesize` of its own: the base class only raises."""
+    return any("synthesize" in vars(cls) and cls.__name__ != "BaseQueryEngine" for cls in type(target).__mro__)
+
+
+def takes(target: object) -> bool:
+    """Whether it is a LlamaIndex query engine or retriever."""
+    return bool(bases(target, PACKAGE) & {"BaseQueryEngine", "BaseRetriever"})
+
+
+def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
+    """The system behind a LlamaIndex object; see `LlamaIndexSystem`."""
+    known_settings(settings, SETTINGS, "a LlamaIndex system")
+    config = {"framework": "llamaindex", "kind": type(target).__name__, **(settings.get("config") or {})}
+    return LlamaIndexSystem(target, str(settings.get("name") or name), config, settings)

@@ -1,0 +1,126 @@
+"""Any vector store as a retriever: what it must have is two methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
+
+from ragauge.data.response import Passage, Response
+from ragauge.errors import UnknownName, UsageError
+from ragauge.systems.base import Question, System, known_settings
+from ragauge.systems.documents import RETRIEVED_ONLY, bases, document, finite
+from ragauge.systems.importing import load
+from ragauge.systems.returned import passages_of
+from ragauge.systems.threads import Threads
+
+SETTINGS = ("name", "config", "k", "embed", "score", "id_key")
+WITH_SCORE = "similarity_search_with_score"
+Score = Literal["similarity", "distance"]
+PAIR, K = 2, 10
+
+
+@runtime_checkable
+class VectorStore(Protocol):
+    """The two methods that a vector store is searched with."""
+
+    def embed(self, text: str) -> Sequence[float]:
+        """The vector of a question. Without it, `search` gets the question's text, or the setting `embed` names it."""
+
+    def search(self, vector: Any, k: int) -> Sequence[Any]:
+        """The k nearest, best first: passages in any form, or pairs (passage, score)."""
+
+
+class VectorStoreSystem(System):
+    """Searches a vector store; there are passages and no answer.
+
+    Args:
+        target: has `search(vector or text, k)` and perhaps `embed(text)`; or LangChain's
+            `similarity_search_with_score(query, k)`.
+        name: of the system.
+        config: its settings, for the record.
+        k: how many passages.
+        embed: text -> vector; in place of the store's own.
+        score: "distance" where a smaller number is nearer: it is negated, so that higher is better.
+        id_key: a key of the metadata that names the document.
+
+    Raises:
+        UsageError: k below 1.
+    """
+
+    implement = "a class with retrieve(query) and generate(query, passages): a vector store does not answer"
+
+    def __init__(
+        self, target: Any, name: str, config: Mapping[str, Any] | None = None, *, k: int = K,
+        embed: Callable[[str], Any] | None = None, score: Score = "similarity", id_key: str | None = None,
+    ) -> None:     # fmt: skip
+        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+            raise UsageError(f"{name}: k must be an integer of at least 1, got {k!r}.")
+        super().__init__(name, {**(config or {}), "k": k, "score": _said(score)})
+        self._k, self._negated, self._id_key = k, score == "distance", id_key
+        self._with_score = getattr(target, WITH_SCORE, None)
+        self._search = getattr(target, "search", None)
+        self._embed = embed or getattr(target, "embed", None)
+        self._threads = Threads()
+
+    async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
+        """The nearest passages to a question; see `System.respond`."""
+        if passages is not None:
+            self.check("replayed")
+        found = await self._threads.call(lambda: self._nearest(question.query))
+        read, missing = passages_of([self._item(one) for one in found])
+        return Response(question.query_id, question.repeat, read, missing={**RETRIEVED_ONLY, **missing})
+
+    async def close(self) -> None:
+        """Ends the idle threads."""
+        self._threads.close()
+
+    def _nearest(self, query: str) -> Sequence[Any]:
+        if self._with_score is not None:
+            return list(self._with_score(query, k=self._k))
+        if self._search is None:
+            raise UsageError(f"{self.name} has no method search.")
+        return list(self._search(query if self._embed is None else self._embed(query), self._k))
+
+    def _item(self, one: Any) -> Any:
+        """A passage as `returned` reads it, with the score in our direction."""
+        scored = isinstance(one, tuple | list) and len(one) == PAIR
+        passage, score = one if scored else (one, None)
+        score = finite(score)
+        if self._negated and score is not None:
+            score = -score + 0.0     # a distance of 0 is 0, not -0
+        if bases(passage, "langchain_core"):
+            metadata = passage.metadata or {}
+            return document(passage.page_content, [passage.id], metadata, score, key=self._id_key)
+        if self._negated and isinstance(passage, Mapping) and (own := finite(passage.get("score"))) is not None:
+            passage = {**passage, "score": -own + 0.0}
+        if isinstance(passage, Mapping) and self._id_key and passage.get(self._id_key) is not None:
+            passage = {**passage, "doc_id": passage[self._id_key]}
+        return passage if score is None else (passage, score)
+
+
+def _said(score: Score) -> str:
+    return "negated distance" if score == "distance" else score
+
+
+def takes(target: object) -> bool:
+    """Whether it has the methods of a vector store, and none that answers questions."""
+    if isinstance(target, type):
+        return False
+    asked = any(callable(getattr(target, name, None)) for name in ("query", "retrieve", "generate"))
+    found = any(callable(getattr(target, name, None)) for name in (WITH_SCORE, "search"))
+    return found and (hasattr(target, WITH_SCORE) or not (asked or callable(target)))
+
+
+def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
+    """The system behind a vector store; see `VectorStoreSystem`."""
+    known_settings(settings, SETTINGS, "a vector store")
+    score = settings.get("score", "similarity")
+    if score not in get_args(Score):
+        raise UnknownName("kind of score", str(score), get_args(Score))
+    embed = settings.get("embed")
+    named = {"embed": embed} if isinstance(embed, str) else {}
+    config = {"kind": type(target).__name__, **named, **(settings.get("config") or {})}
+    return VectorStoreSystem(
+        target, str(settings.get("name") or name), config, k=settings.get("k", K), score=score,
+        embed=load(embed) if isinstance(embed, str) else embed, id_key=settings.get("id_key"),
+    )  # fmt: skip

@@ -1,0 +1,102 @@
+"""Vector stores of two methods as retrievers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tests.systems.one_index import embed, embed_one, golden, nearest, one_response, pieces, vectors
+
+from ragauge.errors import UnknownName, UsageError
+from ragauge.systems.naming import system_of
+from ragauge.systems.vector_store import VectorStore
+
+QUESTION = "How do I pair a device?"
+
+
+class ByVector:
+    """embed and search: the whole protocol."""
+
+    def embed(self, text: str) -> Sequence[float]:
+        return embed([text])[0]
+
+    def search(self, vector: Any, k: int) -> Sequence[Any]:
+        found = [sum(a * b for a, b in zip(vector, row, strict=True)) for row in vectors()]
+        order = sorted(range(len(found)), key=lambda n: -found[n])[:k]
+        return [(self.shown(n), found[n]) for n in order]
+
+    def shown(self, n: int) -> dict[str, Any]:
+        one = pieces()[n]
+        return {"passage_id": one.passage_id, "doc_id": one.doc_id, "text": one.text}
+
+
+class ByText:
+    """search alone: the store embeds for itself; distances, in the passages."""
+
+    def search(self, query: str, k: int) -> list[dict[str, Any]]:
+        return [
+            {"url": one.doc_id, "id": one.passage_id, "text": one.text, "score": 1 - score}
+            for one, score in nearest(query, k)
+        ]
+
+
+class WithScore:
+    """LangChain's method, of a store that is not LangChain's."""
+
+    def similarity_search_with_score(self, query: str, k: int = 4) -> list[Any]:
+        found = nearest(query, k)
+        return [({"doc_id": one.doc_id, "id": one.passage_id, "text": one.text}, score) for one, score in found]
+
+    def query(self, query: str) -> None:
+        raise AssertionError("not what is asked")
+
+
+def test_every_form_gives_the_same_ranking() -> None:
+    """By vector, by text and by LangChain's method: the same passages with the same scores for every question."""
+    assert isinstance(ByVector(), VectorStore)
+    forms: list[tuple[Any, dict[str, Any]]] = [
+        (ByVector(), {}),
+        (ByText(), {"score": "distance", "id_key": "url"}),
+        (WithScore(), {}),
+    ]
+    for example in golden().examples[:5]:
+        expected = [(one.doc_id, one.passage_id, round(score, 9)) for one, score in nearest(example.query, 3)]
+        for store, settings in forms:
+            shift = 1.0 if "score" in settings else 0.0     # a distance of 1 - cosine is negated: cosine - 1
+            found = one_response(system_of(store, {"k": 3, **settings}), example.query)
+            assert found.passages is not None
+            read = [(one.doc_id, one.passage_id, round((one.score or 0) + shift, 9)) for one in found.passages]
+            assert read == expected
+            assert (found.answer, found.missing) == (None, {"answer": "retrieval only"})
+
+
+def test_what_the_score_was_is_kept() -> None:
+    """The configuration says whether scores are similarities or negated distances, and how many are asked for."""
+    assert system_of(ByText(), {"score": "distance"}).config == {"kind": "ByText", "k": 10, "score": "negated distance"}
+    assert system_of(ByVector(), {"k": 2}).config == {"kind": "ByVector", "k": 2, "score": "similarity"}
+
+
+def test_settings_are_checked() -> None:
+    """An impossible k, an unknown setting and an unknown kind of score are refused; so are handed passages."""
+    with pytest.raises(UsageError, match="k must be an integer of at least 1, got 0"):
+        system_of(ByText(), {"k": 0})
+    with pytest.raises(UnknownName, match="nearest: embed"):
+        system_of(ByText(), {"embedd": "x"})
+    with pytest.raises(UnknownName, match="distance"):
+        system_of(ByText(), {"score": "distances"})
+    with pytest.raises(UsageError, match="a vector store does not answer"):
+        system_of(ByText()).check("oracle")
+
+
+def test_embed_as_a_setting() -> None:
+    """A store that takes vectors and embeds nothing is given a function, or module:name of one."""
+
+    class Bare:
+        def search(self, vector: Any, k: int) -> Any:
+            return ByVector().search(vector, k)
+
+    for given in (embed_one, "tests.systems.one_index:embed_one"):
+        found = one_response(system_of(Bare(), {"k": 2, "embed": given}), QUESTION)
+        assert found.passages is not None
+        assert found.passages[0].passage_id == nearest(QUESTION)[0][0].passage_id
