@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def killed(words: list[str], service: FlakyService, after: int) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.server
-def test_killed_three_times(tmp_path: Path, record_property: pytest.RecordProperty) -> None:
+def test_killed_three_times(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     """With 20 % errors and 5 % hangs, killed three times: every question has one response; asked twice: in flight."""
     rows = ({"query_id": f"q{i}", "query": f"question {i}"} for i in range(QUESTIONS))
     (tmp_path / "set.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

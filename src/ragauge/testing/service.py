@@ -16,8 +16,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from ragauge.testing.protocols import Refusal
 from ragauge.testing.server import FaultyServer, Request, _failed, _send
 
+REFUSALS: Mapping[str, Refusal] = {
+    "rate_limited": Refusal(429, {"detail": "Too many requests."}, {"retry-after": "0.05"}),
+    "server": Refusal(500, {"detail": "The service had an error."}),
+}
 Respond = Callable[[Mapping[str, Any]], Any]
 
 
@@ -51,5 +56,5 @@ class FlakyService(FaultyServer):
         self.requests.append(Request(path, body, headers, fault))
         if self.latency:
             await asyncio.sleep(self.latency)
-        if not await _failed(writer, fault):
+        if not await _failed(writer, fault, REFUSALS):
             await _send(writer, self.status, self.respond(body))
