@@ -199,6 +199,6 @@ def _reply(response: ModelResponse, usage: Usage | None, sent: dict[str, Any]) -
     }
     reason = reasons.get(finish, "")
     return Reply(
-        "failed" if reason else "ok", _text(response), reason=hidden(reason), finish=finish,
+        "failed" if reason else "ok", _text(response), reason=reason, finish=finish,
         served=response.model_name or "", sent=sent, usage=usage,
     )  # fmt: skip

@@ -16,15 +16,19 @@ if TYPE_CHECKING:
 
 KEY = "OPENAI_API_KEY"
 NO_KEY = "none"     # what servers of one's own are told: the client sends something in any case
+OPTIONS = {"extra_headers": "headers", "extra_query": "params", "extra_body": "extra_json", "timeout": "timeout"}
 CLIENTS = 64     # connection pools: one looks at all of its connections at every call; a pool takes 0.7 ms to make
 
 
 def responses(name: ModelName) -> LibraryModel:
     """A model behind the Responses API."""
+    from openai.types.responses import Response
     from pydantic_ai.models.openai import OpenAIResponsesModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
     clients = _clients(name, needs_key=not name.endpoint)
+    for client in clients:
+        _send_as_given(client, client.responses, "/responses", Response)
     models = [OpenAIResponsesModel(name.model, provider=OpenAIProvider(openai_client=client)) for client in clients]
     always = {"openai_store": False}     # else texts and replies are kept for 30 days
     return LibraryModel(name, models, _closing(clients), _as_text_format, always, _refused(models[0]))
@@ -32,10 +36,13 @@ def responses(name: ModelName) -> LibraryModel:
 
 def chat(name: ModelName) -> LibraryModel:
     """A model behind chat completions: vLLM, Ollama, llama.cpp, LM Studio, gateways, OpenAI itself."""
+    from openai.types.chat import ChatCompletion
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
     clients = _clients(name, needs_key=not name.endpoint)
+    for client in clients:
+        _send_as_given(client, client.chat.completions, "/chat/completions", ChatCompletion)
     models = [OpenAIChatModel(name.model, provider=OpenAIProvider(openai_client=client)) for client in clients]
     return LibraryModel(name, models, _closing(clients), _as_response_format, refused=_refused(models[0]))
 
@@ -58,6 +65,25 @@ def _clients(name: ModelName, *, needs_key: bool) -> list[AsyncOpenAI]:
         )
         for _ in range(CLIENTS)
     ]  # fmt: skip
+
+
+def _send_as_given(client: AsyncOpenAI, resource: Any, path: str, kind: type[Any]) -> None:
+    """Lets a resource's `create` send its arguments as they are.
+
+    Its own walks through all of them and the type hints of every kind of message there is, to rename keys that are
+    named otherwise in Python than in JSON. None of ours is, and it takes a third of a call's time.
+    """
+    from openai import NotGiven, Omit
+
+    async def create(**given: Any) -> Any:
+        given = {key: value for key, value in given.items() if not isinstance(value, Omit | NotGiven)}
+        options: Any = {"security": {"bearer_auth": True}}
+        for key, called in OPTIONS.items():
+            if (value := given.pop(key, None)) is not None:
+                options[called] = value
+        return await client.post(path, cast_to=kind, body=given, options=options)
+
+    resource.create = create
 
 
 def _closing(clients: Sequence[AsyncOpenAI]) -> Callable[[], Awaitable[None]]:
