@@ -1,0 +1,359 @@
+"""An eval set as tests: evaluated once for all processes of a test session, then looked at example by example."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.errors import RagaugeError, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.analysis.scorecard import ExampleView
+    from ragauge.api.scorecard import Scorecard
+    from ragauge.data.example import EvalSet
+    from ragauge.data.response import Passage
+
+MOST_TEXT = 600          # characters of an answer that a failure prints
+PATIENCE = 24 * 3600.0   # seconds to wait for the process that evaluates
+
+
+class ExampleFailed(AssertionError):  # noqa: N818 - what happened
+    """An example does not meet what a test wants of it; the text holds its question, answer, cause and what to do."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is evaluated for tests.
+
+    Attributes:
+        sources: of recorded answers one (questions with answers) or two (the set, then the answers); of a system the
+            set alone. A path, a list of dicts, an EvalSet.
+        system: what answers the questions, as `run` takes it; None = the answers are recorded.
+        metrics: names and presets; () = the default preset.
+        judge: who answers what labels do not.
+        name: of the run.
+        keep: segment column or "tag" -> value; only examples that match.
+        columns: our field -> the source's column.
+        segments: columns of the source to report by.
+        settings: of the system, as `run` takes them.
+        concurrency: questions to the system under way, at most.
+    """
+
+    sources: tuple[Any, ...]
+    system: Any = None
+    metrics: tuple[str, ...] = ()
+    judge: str = "local"
+    name: str = ""
+    keep: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    segments: tuple[str, ...] = ()
+    settings: Any = None
+    concurrency: int = 4
+
+    def __post_init__(self) -> None:
+        most = 1 if self.system is not None else 2
+        if not 1 <= len(self.sources) <= most:
+            takes = "one file with answers, or set and answers" if most == 2 else "the set alone beside a system"
+            raise UsageError(f"ragauge takes {takes}; got {len(self.sources)} sources.")
+
+    @property
+    def key(self) -> str:
+        """The same for the same wish in every process of a session."""
+        from ragauge.data.canonical import digest
+
+        what = [_said(item) for item in self.sources], _said(self.system), _said(self.settings)
+        more = self.metrics, self.judge, self.name, dict(self.keep), dict(self.columns), self.segments
+        return digest(json.loads(json.dumps([what, more], default=str)))[:24]
+
+    def keys(self) -> list[tuple[str, int]]:
+        """(query_id, repeat) of the examples, in the order of the source.
+
+        Raises:
+            DataError: a source that cannot be read.
+            UsageError: no example matches.
+        """
+        if self.system is not None:
+            found = [(example.query_id, 0) for example in self.eval_set().examples if _kept(example, self.keep)]
+        else:
+            found = [
+                (record.example.query_id, record.response.repeat if record.response else 0)
+                for record in self._records()
+                if _kept(record.example, self.keep)
+            ]
+        if not found:
+            asked = " and ".join(f"{column}={value}" for column, value in self.keep.items())
+            raise UsageError(f"no example of {_said(self.sources[0])} matches {asked or 'anything'}.")
+        return found
+
+    def eval_set(self) -> EvalSet:
+        """The questions."""
+        from ragauge.data.example import EvalSet
+        from ragauge.data.readers.source import read_set
+
+        (source, *_) = self.sources
+        if isinstance(source, EvalSet):
+            return source
+        return read_set(source, columns=self.columns, segments=self.segments)
+
+    def _records(self) -> Iterator[Any]:
+        from ragauge.data.readers import source
+
+        more: dict[str, Any] = {"columns": self.columns, "segments": self.segments}
+        return source.joined(*self.sources, **more) if len(self.sources) == 2 else source.records(*self.sources, **more)
+
+
+class TestedExample:
+    """One example of an evaluated set, as a test sees it.
+
+    Attributes:
+        card: the scorecard of the whole set.
+        view: the example with its response, evidence, scores and cause.
+    """
+
+    __test__ = False     # no class of tests, whatever its name begins with
+
+    def __init__(self, card: Scorecard, view: ExampleView, store: str, *, whole: bool) -> None:
+        self.card, self.view = card, view
+        self._store, self._whole = store, whole
+
+    @property
+    def query_id(self) -> str:
+        """Identity of the example."""
+        return self.view.example.query_id
+
+    @property
+    def query(self) -> str:
+        """The question."""
+        return self.view.example.query
+
+    @property
+    def answer(self) -> str | None:
+        """What the system answered; None when it did not."""
+        return self.view.response.answer
+
+    @property
+    def passages(self) -> Sequence[Passage]:
+        """What the generator saw, in order."""
+        return self.view.response.passages or ()
+
+    @property
+    def cause(self) -> str:
+        """Why the example failed, such as retrieval_miss; "" when it did not."""
+        return "" if self.view.cause is None else self.view.cause.name or "unnamed"
+
+    def __getitem__(self, metric: str) -> float | None:
+        """A metric's score; None where it is undefined for this example, or does not apply to it.
+
+        Raises:
+            UsageError: it was not evaluated, or could not be scored.
+        """
+        score = self.view.scores[self._checked(metric)]
+        if score.status == "failed":
+            raise UsageError(f"{self.query_id}: {metric} could not be scored: {score.reason}")
+        return score.value if score.status == "scored" else None
+
+    def check(self, wanted: Mapping[str, float] | None = None, /, **more: float) -> None:
+        """Holds the example to what is wanted of it.
+
+        Without arguments it fails where ragauge names a cause of failure. Otherwise each metric must reach its number:
+        at least, for metrics that should be high, at most, for those that should be low. A metric that is undefined
+        for this example, or does not apply to it, is passed by; one that applies to none of the set is refused.
+
+        Args:
+            wanted: printed name -> number, for names such as "recall@5".
+            more: the same for plain names: faithfulness=0.8.
+
+        Raises:
+            ExampleFailed: it does not; the text says what, why and what to look at.
+            UsageError: a metric that was not evaluated, or applies to no example: the check could never fail.
+        """
+        __tracebackhide__ = True
+        asked = {**(wanted or {}), **more}
+        if not asked:
+            if self.view.cause is not None:
+                raise ExampleFailed(self.facts())
+            return
+        short = [said for name, bound in asked.items() if (said := self._short(name, bound))]
+        if short:
+            raise ExampleFailed(self.facts("; ".join(short)))
+
+    def facts(self, failed: str = "") -> str:
+        """Question, answer, cause with its facts, and the command that explains every number."""
+        view, cause = self.view, self.view.cause
+        answer = "(none)" if self.answer is None else _cut(self.answer)
+        error = view.response.error
+        lines = [("question", _cut(self.query)), ("answer", answer)]
+        lines += [("error", _cut(error))] if error else []
+        if cause is not None:
+            where = f" ({cause.component})" if cause.component else ""
+            lines.append(("cause", f"{self.cause}{where}: {_cut(cause.decided_by) or 'the facts decide nothing'}"))
+            lines += [("fix", cause.fix)] if cause.fix else []
+        lines.append(("explain", self.command))
+        head = f"{self.query_id}: {failed or self.cause}" if failed or self.cause else self.query_id
+        return f"{head}\n" + "\n".join(f"  {label:<9} {text}" for label, text in lines)
+
+    @property
+    def command(self) -> str:
+        """What to type to see every number of this example come about."""
+        repeat = ["--repeat", str(self.view.response.repeat)] if self.view.response.repeat else []
+        store = ["--store", self._store] if self._store else []
+        return shlex.join(["ragauge", "explain", self.card.run.run_id, self.query_id, *repeat, *store])
+
+    def _short(self, name: str, bound: float) -> str:
+        """What a metric falls short of; "" when it does not."""
+        from ragauge.metrics.catalogue import parse
+
+        metric, score = parse(name), self.view.scores[self._checked(name)]
+        if metric.direction == "neither":
+            raise UsageError(f"{name}: neither high nor low is better, so nothing can be wanted of it. Use assert.")
+        if self._whole and not self.card[str(metric)].scored and score.status != "failed":
+            reasons = ", ".join(self.card[str(metric)].reasons)
+            raise UsageError(f"{name} has a value for no example ({reasons}): this check could never fail.")
+        if score.status == "failed":
+            return f"{name} could not be scored: {score.reason}"
+        if score.value is None or score.status != "scored":
+            return ""
+        above = metric.direction == "higher"
+        if score.value >= bound if above else score.value <= bound:
+            return ""
+        return f"{name} is {score.value:.3g}, wanted at {'least' if above else 'most'} {bound:g}"
+
+    def _checked(self, name: str) -> str:
+        from ragauge.metrics.catalogue import parse
+
+        found = str(parse(name))
+        if found not in self.view.scores:
+            raise UsageError(f"{found} was not evaluated. Add it: metrics=\"default,{found}\" beside the set.")
+        return found
+
+    def __repr__(self) -> str:
+        return f"<example {self.query_id} of run {self.card.run.run_id}>"
+
+
+class Evaluations:
+    """Evaluates each wish once a session: in one process, the others wait and read what it stored.
+
+    Args:
+        store: URL of the store.
+        shared: a folder that the processes of the session share; None when there is one process.
+        shown: the store as commands in texts name it; "" where the default leads to it.
+    """
+
+    def __init__(self, store: str, shared: Path | None = None, shown: str = "") -> None:
+        self.store, self._shared, self._shown = store, shared, shown
+        self._found: dict[str, Scorecard | RagaugeError] = {}
+
+    def card(self, asked: Asked, only: frozenset[str] | None = None) -> Scorecard:
+        """The scorecard of a wish.
+
+        Args:
+            asked: the wish.
+            only: of a system: ask these questions alone; None = all. Recorded answers are evaluated whole in any case.
+        """
+        only = only if asked.system is not None else None
+        key = asked.key if only is None else f"{asked.key}-{_digest(sorted(only))}"
+        if key not in self._found:
+            try:
+                with self._alone(key):
+                    self._found[key] = self._evaluated(asked, only, key)
+            except RagaugeError as error:     # said by every test, tried once
+                self._found[key] = error
+        found = self._found[key]
+        if isinstance(found, RagaugeError):
+            raise found.with_traceback(None)
+        return found
+
+    def example(
+        self, asked: Asked, query_id: str, repeat: int = 0, only: frozenset[str] | None = None
+    ) -> TestedExample:
+        """One example of a wish, evaluated."""
+        from ragauge.api.views import view_of
+        from ragauge.store.open import open_store
+
+        card = self.card(asked, only)
+        with open_store(self.store) as store:
+            view = view_of(store, card.run.run_id, query_id, repeat, card.card.judge.judge_id or None)
+        return TestedExample(card, view, self._shown, whole=only is None or asked.system is None)
+
+    def _evaluated(self, asked: Asked, only: frozenset[str] | None, key: str) -> Scorecard:
+        from ragauge.api.verbs import evaluate
+
+        source: Any = asked.sources[-1]
+        more: dict[str, Any] = {"columns": asked.columns, "segments": asked.segments}
+        if asked.system is not None:
+            source, more = self._answered(asked, only, key), {}
+        elif len(asked.sources) == 2:
+            more["set"] = asked.sources[0]
+        if asked.system is None:
+            more |= {"name": asked.name, "filter": asked.keep}
+        return evaluate(source, metrics=asked.metrics, judge=asked.judge, store=self.store, **more)
+
+    def _answered(self, asked: Asked, only: frozenset[str] | None, key: str) -> str:
+        """The run that a system was asked for in this session; the first process asks, the others read its id."""
+        from ragauge.api.run import run
+
+        note = None if self._shared is None else self._shared / f"{key}.run"
+        if note is not None and note.exists():
+            return note.read_text(encoding="utf-8")
+        whole = asked.eval_set()
+        kept = (one for one in whole.examples if _kept(one, asked.keep))
+        chosen = tuple(one for one in kept if only is None or one.query_id in only)
+        part = "" if len(chosen) == len(whole.examples) else f" ({len(chosen)} of {len(whole.examples)})"
+        found = run(
+            asked.system, replace(whole, name=f"{whole.name}{part}", examples=chosen), name=asked.name,
+            settings=asked.settings, concurrency=asked.concurrency, fresh=True, store=self.store,
+        )     # fmt: skip
+        if note is not None:
+            note.write_text(found.run.run_id, encoding="utf-8")
+        return found.run.run_id
+
+    @contextmanager
+    def _alone(self, key: str) -> Iterator[None]:
+        """A block that one process of the session is in at a time; a killed one leaves it."""
+        if self._shared is None:
+            yield
+            return
+        self._shared.mkdir(parents=True, exist_ok=True)
+        # SQLite's lock on a file of its own: the same on every platform, and the system takes it back from the dead
+        with closing(sqlite3.connect(self._shared / f"{key}.lock", timeout=PATIENCE, isolation_level=None)) as lock:
+            lock.execute("BEGIN EXCLUSIVE")
+            yield
+            lock.execute("ROLLBACK")
+
+
+def _kept(example: Any, keep: Mapping[str, str]) -> bool:
+    return all(
+        value in example.tags if column == "tag" and column not in example.segments
+        else example.segments.get(column) == value
+        for column, value in keep.items()
+    )     # fmt: skip
+
+
+def _said(item: Any) -> str:
+    """What tells a source or system from another, the same in every process."""
+    if item is None:
+        return ""
+    if isinstance(item, str | Path):
+        return str(item)
+    if isinstance(item, list | tuple | dict):
+        return _digest(item)
+    version = getattr(item, "version", "")
+    return f"{getattr(item, '__module__', '')}:{getattr(item, '__qualname__', type(item).__qualname__)}:{version}"
+
+
+def _digest(value: Any) -> str:
+    from ragauge.data.canonical import digest
+
+    return digest(json.loads(json.dumps(value, default=str)))[:12]
+
+
+def _cut(text: str) -> str:
+    from ragauge.reporting.words import line
+
+    return line(text, MOST_TEXT)

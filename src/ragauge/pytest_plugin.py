@@ -1,0 +1,241 @@
+"""pytest plugin: each example of an eval set as a test, fixtures that evaluate and gate.
+
+    @pytest.mark.ragauge("golden.jsonl", system="my_app:answer")
+    def test_answers(ragauge_example):
+        ragauge_example.check(faithfulness=0.8)
+
+pytest loads this module in every project where ragauge is installed: everything beyond pytest is imported by the first
+test that uses it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ragauge.api.gate_result import GateResult
+    from ragauge.api.regression import Asked, Evaluations, TestedExample
+    from ragauge.api.scorecard import Scorecard
+
+FIXTURE = "ragauge_example"
+MARKER = (
+    "ragauge(set, [answers], *, system=None, metrics='', judge='', name='', filter={}, columns={}, segments=[], "
+    "settings=None, concurrency=4): a test for each example of an eval set; the test takes ragauge_example."
+)
+RUN, NAME = "ragauge_run", "ragauge_run_name"     # properties of a test's report
+
+
+@dataclass(frozen=True)
+class Param:
+    """One example of one marker."""
+
+    asked: Asked
+    key: str
+    query_id: str
+    repeat: int
+
+
+SELECTED: pytest.StashKey[dict[str, frozenset[str]]] = pytest.StashKey()
+COUNTS: pytest.StashKey[dict[str, int]] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Where results are kept, and who judges."""
+    group = parser.getgroup("ragauge", "ragauge: evaluation of retrieval-augmented generation")
+    group.addoption(
+        "--ragauge-store", metavar="URL", default="",
+        help="where results are kept; RAGAUGE_STORE, or .ragauge/ragauge.db where pytest is started.",
+    )     # fmt: skip
+    group.addoption(
+        "--ragauge-judge", metavar="JUDGE", default="",
+        help="who judges, whatever the tests say: local (offline, the default), none, openai:MODEL.",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Makes the marker known."""
+    config.addinivalue_line("markers", MARKER)
+    config.stash[COUNTS] = {}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test for each example of the marker's set, its query_id in brackets."""
+    marker = metafunc.definition.get_closest_marker("ragauge")
+    if marker is None:
+        return
+    if FIXTURE not in metafunc.fixturenames:
+        if any(own.name == "ragauge" for own in metafunc.definition.own_markers):
+            _stop(f"{metafunc.definition.nodeid} is marked ragauge, and takes no argument {FIXTURE}. Add it.")
+        return
+    from ragauge.errors import RagaugeError
+
+    folders = (metafunc.definition.path.parent, metafunc.config.rootpath)
+    try:
+        asked = _asked(metafunc.config, folders, marker.args, marker.kwargs)
+        keys, key = asked.keys(), asked.key
+    except RagaugeError as error:
+        _stop(f"{metafunc.definition.nodeid}: {error}")
+    metafunc.config.stash[COUNTS][key] = len(keys)
+    params = [
+        pytest.param(Param(asked, key, query_id, repeat), id=f"{query_id}-{repeat}" if repeat else query_id)
+        for query_id, repeat in keys
+    ]
+    metafunc.parametrize(FIXTURE, params, indirect=True)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Which examples are left by -k and the like: of a system's questions no other one is asked."""
+    found: dict[str, set[str]] = {}
+    for item in session.items:
+        param = getattr(item, "callspec", None) and item.callspec.params.get(FIXTURE)     # type: ignore[attr-defined]
+        if isinstance(param, Param):
+            found.setdefault(param.key, set()).add(param.query_id)
+    session.config.stash[SELECTED] = {key: frozenset(ids) for key, ids in found.items()}
+
+
+@pytest.fixture(scope="session")
+def _ragauge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Evaluations:
+    """What is evaluated in this session."""
+    from ragauge.api.regression import Evaluations
+
+    given = request.config.getoption("--ragauge-store")
+    url = given or os.environ.get("RAGAUGE_STORE") or ""
+    usual = not given
+    if not url:
+        url = f"sqlite:///{(request.config.invocation_params.dir / '.ragauge' / 'ragauge.db').as_posix()}"
+    # a worker of pytest-xdist: the folders of all of them lie in one of the session
+    worker = hasattr(request.config, "workerinput")
+    shared = tmp_path_factory.getbasetemp().parent / "ragauge" if worker else None
+    return Evaluations(url, shared, "" if usual else url)
+
+
+@pytest.fixture
+def ragauge_example(request: pytest.FixtureRequest, _ragauge: Evaluations) -> TestedExample:
+    """One example of the marker's set: `.query`, `.answer`, `["mrr"]`, `.cause`, `.check(faithfulness=0.8)`."""
+    param = getattr(request, "param", None)
+    if not isinstance(param, Param):
+        _stop(f"{request.node.nodeid} takes {FIXTURE} and is not marked: @pytest.mark.ragauge(\"golden.jsonl\").")
+    selected = request.config.stash[SELECTED].get(param.key, frozenset())
+    whole = len(selected) >= request.config.stash[COUNTS].get(param.key, 0)
+    from ragauge.errors import RagaugeError
+
+    try:
+        found = _ragauge.example(param.asked, param.query_id, param.repeat, None if whole else selected)
+    except RagaugeError as error:
+        _stop(str(error))
+    run = found.card.run
+    request.node.user_properties += [(RUN, run.run_id), (NAME, run.name), ("ragauge_cause", found.cause)]
+    return found
+
+
+@pytest.fixture(scope="session")
+def ragauge_evaluate(request: pytest.FixtureRequest, _ragauge: Evaluations) -> Callable[..., Scorecard]:
+    """Evaluates what the marker takes, once a session whatever asks for it, and returns the scorecard."""
+    folders = (request.config.invocation_params.dir, request.config.rootpath)
+
+    def evaluate(*sources: Any, **options: Any) -> Scorecard:
+        return _ragauge.card(_asked(request.config, folders, sources, options))
+
+    return evaluate
+
+
+@pytest.fixture(scope="session")
+def ragauge_gate(request: pytest.FixtureRequest, _ragauge: Evaluations) -> Callable[..., GateResult]:
+    """Holds a scorecard to the rules of ragauge.yaml; a gate that fails, or lacks the data to say, fails the test."""
+    folders = (request.config.invocation_params.dir, request.config.rootpath)
+
+    def gate(
+        run: Any, *, baseline: Any = None, rules: Any = "ragauge.yaml", judge: str | None = None,
+        not_enough_data: bool = True,
+    ) -> GateResult:     # fmt: skip
+        __tracebackhide__ = True
+        from ragauge.api.gate import gate as verb
+        from ragauge.errors import GateFailed, NotEnoughData
+
+        found = verb(run, baseline=baseline, rules=_found(rules, folders), store=_ragauge.store, judge=judge)
+        try:
+            return found.raise_if_failed(not_enough_data=not_enough_data)
+        except (GateFailed, NotEnoughData) as failed:
+            text = str(failed)
+        pytest.fail(text)     # outside, so that the failure is not shown as one on top of another
+
+    return gate
+
+
+@pytest.hookimpl(hookwrapper=True)     # the older form, which pytest 7 knows too
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
+    """Puts the example's facts under a failed assert of the test itself."""
+    outcome: Any = yield
+    report = outcome.get_result()
+    found = getattr(item, "funcargs", {}).get(FIXTURE)
+    if report.when == "call" and report.failed and found is not None and call.excinfo is not None:
+        from ragauge.api.regression import ExampleFailed
+
+        if not isinstance(call.excinfo.value, ExampleFailed):     # that one has them in its text
+            report.sections.append(("ragauge", found.facts()))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The runs that were tested, and where to read on."""
+    counts: dict[tuple[str, str], list[int]] = {}
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            told = dict(getattr(report, "user_properties", ()))
+            if report.when == "call" and RUN in told:
+                found = counts.setdefault((told[RUN], told.get(NAME, "")), [0, 0])
+                found[outcome == "failed"] += 1
+    if not counts:
+        return
+    terminalreporter.section("ragauge")
+    store = terminalreporter.config.getoption("--ragauge-store")
+    for (run_id, name), (passed, failed) in counts.items():
+        more = f" --store {store}" if store else ""
+        terminalreporter.write_line(f"run {name} ({run_id}): {passed} examples passed, {failed} failed")
+        terminalreporter.write_line(f"  ragauge report {run_id} -o report.html{more}")
+
+
+def _asked(
+    config: pytest.Config, folders: tuple[Path, ...], sources: tuple[Any, ...], options: Mapping[str, Any]
+) -> Asked:
+    """What a marker or a call of ragauge_evaluate asks for."""
+    from ragauge.api.regression import Asked
+    from ragauge.api.sources import named
+    from ragauge.errors import UnknownName
+
+    known = ("system", "metrics", "judge", "name", "filter", "columns", "segments", "settings", "concurrency")
+    for name in options:
+        if name not in known:
+            raise UnknownName("argument of ragauge", name, known)
+    given = dict(options)
+    judge = config.getoption("--ragauge-judge") or given.get("judge") or "local"
+    paths = tuple(_found(source, folders) for source in sources)
+    return Asked(
+        paths, given.get("system"), named(given.get("metrics", ())), judge, given.get("name", ""),
+        given.get("filter") or {}, given.get("columns") or {}, tuple(given.get("segments", ())),
+        given.get("settings"), given.get("concurrency", 4),
+    )     # fmt: skip
+
+
+def _found(source: Any, folders: tuple[Path, ...]) -> Any:
+    """A path as an absolute one: beside the test, or below the project's root; anything else as it is."""
+    if not isinstance(source, str | Path):
+        return source
+    places = [folder / source for folder in folders]
+    for place in places:
+        if place.exists():
+            return str(place)
+    from ragauge.errors import UsageError
+
+    raise UsageError(f"{source}: no such file; looked for {' and '.join(dict.fromkeys(map(str, places)))}.")
+
+
+def _stop(text: str) -> NoReturn:
+    pytest.fail(text, pytrace=False)
