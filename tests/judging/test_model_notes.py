@@ -21,7 +21,7 @@ def test_a_model_judge_says_who_answers_and_how() -> None:
     ):  # fmt: skip
         assert part in found.what
     limits = " ".join(found.limits)
-    for part in ("steered", "biased", "vary", "--judge-repeats", "label 50 or more claims"):
+    for part in ("steered", "biased", "vary", "--judge-repeats", "label 50 or more claims", "ragauge judge check FILE"):
         assert part in limits
     assert found.judge_id == judge.judge_id
 

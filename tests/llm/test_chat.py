@@ -241,12 +241,13 @@ def test_faults_have_their_names(provider: str, model: str, fault: str, trouble:
         with pytest.raises(CallError) as caught:
             with_model(server, provider, model, asked)
         assert len(server.requests) == 1
+    status = 529 if (provider, fault) == ("anthropic", "overloaded") else status
     assert (caught.value.trouble, caught.value.status) == (trouble, status)
 
 
 @each_provider
 def test_a_429_says_how_long_to_wait(provider: str, model: str) -> None:
-    """Retry-After is read, fractions too; one request is made."""
+    """Retry-After is read, fractions too, and Google's delay in the body; one request is made."""
     with FaultyServer({"rate_limited": 1.0}) as server:
         with pytest.raises(CallError) as caught:
             with_model(server, provider, model, asked)
@@ -260,7 +261,8 @@ def test_a_filter_that_refuses_the_prompt_is_a_failed_reply(provider: str, model
     with FaultyServer({"filtered_prompt": 1.0}) as server:
         reply, _ = with_model(server, provider, model, asked)
     assert (reply.status, reply.finish) == ("failed", "content_filter")
-    assert "content management policy" in reply.reason
+    assert "content" in reply.reason
+    assert "filter" in reply.reason
 
 
 def test_models_that_reason_are_not_sent_what_they_refuse() -> None:

@@ -163,3 +163,18 @@ def test_words_are_not_taken_for_keys() -> None:
     """Ordinary words that begin like a key stay readable."""
     text = "keyword_arguments skateboarding-competition hfsomething pkcs12certificate: the api key is missing"
     assert hidden(text) == text
+
+
+@pytest.mark.parametrize(
+    ("quota", "headers", "name"),
+    [
+        ("GenerateRequestsPerMinutePerProjectPerModel", {"retry-after": "34"}, "rate_limited"),
+        ("GenerateRequestsPerDayPerProjectPerModel", {"retry-after": "34"}, "quota"),
+        ("GenerateRequestsPerMinutePerProjectPerModel", None, "quota"),
+        ("insufficient_quota", {"retry-after": "1"}, "quota"),
+    ],
+)
+def test_a_limit_of_a_minute_is_no_lack_of_money(quota: str, headers: dict[str, str] | None, name: str) -> None:
+    """Google's words for a minute's limit are those of an empty account; the wait that it names tells them apart."""
+    message = f"You exceeded your current quota, please check your plan and billing details. {quota}"
+    assert trouble(of_status(429, message, headers)) == name

@@ -20,7 +20,10 @@ TOO_LONG = re.compile(
     re.I,
 )
 NO_MONEY = re.compile(r"insufficient_quota|billing|exceeded your current quota|credit balance", re.I)
-FILTERED = re.compile(r"content_filter|content management policy|content_policy_violation|flagged_input", re.I)
+LASTING = re.compile(r"insufficient_quota|credit balance|PerDay", re.I)     # no wait of minutes mends it
+FILTERED = re.compile(
+    r"content_filter|content filtering policy|content management policy|content_policy_violation|flagged_input", re.I
+)
 LONGEST = 500     # characters of a provider's message that are kept
 
 
@@ -85,7 +88,9 @@ def _without_status(error: object, text: str) -> CallError:
 def _of_status(status: int, whole: str, retry_after: float | None, *, no_money: bool) -> CallError | Reply:
     trouble: Trouble
     text = whole[:LONGEST]
-    if status == 402 or no_money or (status == 429 and NO_MONEY.search(whole)):
+    # Google speaks of quota and billing where a minute's limit is met, and says how long to wait
+    passes = status == 429 and retry_after is not None and not LASTING.search(whole)
+    if status == 402 or ((no_money or (status == 429 and NO_MONEY.search(whole))) and not passes):
         trouble = "quota"
     elif status == 429:
         trouble = "rate_limited"

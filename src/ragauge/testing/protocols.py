@@ -7,11 +7,12 @@ import json
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 Body = Mapping[str, Any]
 SIZE = 16     # numbers of a vector
+RETRY_AFTER = 0.05     # seconds that a 429 asks to wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,21 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """How a provider says no: status, body, and headers."""
+
+    status: int
+    body: Mapping[str, Any]
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Protocol:
-    """How requests are read and replies are written."""
+    """How requests are read, replies are written, and how it says no: fault -> what it answers."""
 
     asked: Callable[[Body], Asked]
     reply: Callable[[Said], dict[str, Any]]
+    refusals: Mapping[str, Refusal]
 
 
 def protocol_of(path: str) -> Protocol:
@@ -139,7 +150,8 @@ def _generate_asked(body: Body) -> Asked:
     settings = body.get("generationConfig", {})
     native = settings.get("responseJsonSchema") or settings.get("responseSchema")
     tools = [one for tool in body.get("tools") or [] for one in tool.get("functionDeclarations", [])]
-    tool = tools[0].get("parametersJsonSchema") or tools[0].get("parameters", {}) if tools else None
+    names = ("parametersJsonSchema", "parameters_json_schema", "parameters")     # the client's versions differ
+    tool = next((tools[0][name] for name in names if tools[0].get(name)), {}) if tools else None
     return _asked(system, user, native, tool)
 
 
@@ -157,10 +169,66 @@ def _generate_reply(said: Said) -> dict[str, Any]:
     }  # fmt: skip
 
 
-CHAT = Protocol(_chat_asked, _chat_reply)
-RESPONSES = Protocol(_responses_asked, _responses_reply)
-MESSAGES = Protocol(_messages_asked, _messages_reply)
-GENERATE = Protocol(_generate_asked, _generate_reply)
+def _openai(status: int, kind: str, message: str, **more: str) -> Refusal:
+    headers = {"retry-after": str(RETRY_AFTER)} if status == 429 else {}
+    return Refusal(status, {"error": {"message": message, "type": kind, **more}}, headers)
+
+
+def _anthropic(status: int, kind: str, message: str) -> Refusal:
+    headers = {"retry-after": str(RETRY_AFTER)} if status == 429 else {}
+    return Refusal(status, {"type": "error", "error": {"type": kind, "message": message}}, headers)
+
+
+def _google(status: int, kind: str, message: str, details: Sequence[Body] = ()) -> Refusal:
+    return Refusal(status, {"error": {"code": status, "message": message, "status": kind, "details": list(details)}})
+
+
+# what the providers' own pages and users' reports show; Google says the time to wait in the body
+OPENAI_REFUSALS = {
+    "rate_limited": _openai(429, "rate_limit_error", "Rate limit reached."),
+    "server": _openai(500, "server_error", "The server had an error."),
+    "too_long": _openai(
+        400, "invalid_request_error",
+        "This model's maximum context length is 8192 tokens. Please reduce the length of the messages.",
+        code="context_length_exceeded",
+    ),
+    "filtered_prompt": _openai(
+        400, "invalid_request_error",
+        "The response was filtered due to the prompt triggering the content management policy.", code="content_filter",
+    ),
+}  # fmt: skip
+ANTHROPIC_REFUSALS = {
+    "rate_limited": _anthropic(429, "rate_limit_error", "This request would exceed your rate limit."),
+    "server": _anthropic(500, "api_error", "Internal server error"),
+    "overloaded": _anthropic(529, "overloaded_error", "Overloaded"),
+    "too_long": _anthropic(400, "invalid_request_error", "prompt is too long: 215000 tokens > 200000 maximum"),
+    "filtered_prompt": _anthropic(400, "invalid_request_error", "Output blocked by content filtering policy"),
+}
+GOOGLE_REFUSALS = {
+    "rate_limited": _google(
+        429, "RESOURCE_EXHAUSTED",
+        "You exceeded your current quota, please check your plan and billing details. Quota exceeded for metric: "
+        f"generate_content_requests, limit: 10. Please retry in {RETRY_AFTER}s.",
+        [
+            {"@type": "type.googleapis.com/google.rpc.QuotaFailure",
+             "violations": [{"quotaId": "GenerateRequestsPerMinutePerProjectPerModel"}]},
+            {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{RETRY_AFTER}s"},
+        ],
+    ),
+    "server": _google(500, "INTERNAL", "An internal error has occurred."),
+    "overloaded": _google(503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
+    "too_long": _google(
+        400, "INVALID_ARGUMENT",
+        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    ),
+    "filtered_prompt": Refusal(
+        200, {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 9}}
+    ),
+}  # fmt: skip
+CHAT = Protocol(_chat_asked, _chat_reply, OPENAI_REFUSALS)
+RESPONSES = Protocol(_responses_asked, _responses_reply, OPENAI_REFUSALS)
+MESSAGES = Protocol(_messages_asked, _messages_reply, ANTHROPIC_REFUSALS)
+GENERATE = Protocol(_generate_asked, _generate_reply, GOOGLE_REFUSALS)
 
 
 def _asked(system: str, user: str, native: Any, tool: Any) -> Asked:

@@ -25,7 +25,7 @@ from typing import Any, Self
 
 from ragauge.errors import UnknownName, UsageError
 from ragauge.testing.answers import answer
-from ragauge.testing.protocols import Asked, Said, embeddings, protocol_of
+from ragauge.testing.protocols import Asked, Refusal, Said, embeddings, protocol_of
 
 FAULTS: Mapping[str, str] = {
     "rate_limited": "429 with Retry-After",
@@ -48,17 +48,6 @@ FAULTS: Mapping[str, str] = {
     "content_filter": "the provider's filter stops the answer",
     "length": "the answer is cut off at the most tokens",
 }
-REFUSALS: Mapping[str, Mapping[str, str]] = {
-    "too_long": {
-        "message": "This model's maximum context length is 8192 tokens. Please reduce the length of the messages.",
-        "type": "invalid_request_error", "code": "context_length_exceeded",
-    },
-    "filtered_prompt": {
-        "message": "The response was filtered due to the prompt triggering the content management policy.",
-        "type": "invalid_request_error", "code": "content_filter",
-    },
-}  # fmt: skip
-RETRY_AFTER = 0.05
 Answerer = Callable[[str, str, Mapping[str, Any]], Mapping[str, Any]]
 
 
@@ -177,16 +166,16 @@ class FaultyServer:
         self.requests.append(Request(path, body, headers, fault))
         if self.latency:
             await asyncio.sleep(self.latency)
+        protocol = protocol_of(path)
         if path.endswith("/embeddings"):
-            if not await _failed(writer, fault):
+            if not await _failed(writer, fault, protocol.refusals):
                 await _send(writer, 200, embeddings(body, fault))
             return
-        protocol = protocol_of(path)
         asked = protocol.asked(body)
         refused = self._refused(body, asked)
         if refused:
             await _send(writer, 400, {"error": {"message": refused, "type": "invalid_request_error"}})
-        elif not await _failed(writer, fault):
+        elif not await _failed(writer, fault, protocol.refusals):
             await _send(writer, 200, protocol.reply(self._said(body, asked, fault)))
 
     def _fault(self, raw: bytes) -> str:
@@ -270,15 +259,11 @@ def _as_text(value: Mapping[str, Any], fault: str) -> tuple[str, str]:
     return text, "stop"
 
 
-async def _failed(writer: asyncio.StreamWriter, fault: str) -> bool:
+async def _failed(writer: asyncio.StreamWriter, fault: str, refusals: Mapping[str, Refusal]) -> bool:
     """Fails the connection or the request where the fault is of that kind."""
-    if fault == "rate_limited":
-        error = {"error": {"message": "Rate limit reached.", "type": "rate_limit_error"}}
-        await _send(writer, 429, error, {"retry-after": str(RETRY_AFTER)})
-    elif fault == "server":
-        await _send(writer, 500, {"error": {"message": "The server had an error.", "type": "server_error"}})
-    elif fault in REFUSALS:
-        await _send(writer, 400, {"error": REFUSALS[fault]})
+    refusal = refusals.get(fault)
+    if refusal is not None:
+        await _send(writer, refusal.status, refusal.body, refusal.headers)
     elif fault == "garbage":
         page = b"<html><body>Welcome to the network.</body></html>"
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: %d\r\n\r\n" % len(page) + page)

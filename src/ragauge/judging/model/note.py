@@ -14,8 +14,8 @@ STEERED = (
 )
 VARIES = "Its verdicts vary between askings; ragauge evaluate RUN --judge JUDGE --judge-repeats 3 says how far."
 UNCHECKED = (
-    "How often it agrees with people on your data is not known before it is checked: label 50 or more claims yourself "
-    "and hold its verdicts against them."
+    "How often it agrees with people on your data is not known before it is checked: label 50 or more claims yourself, "
+    "then ragauge judge check FILE --judge JUDGE holds its verdicts against them."
 )
 LIMITS = (STEERED, VARIES, UNCHECKED)
 MODES: Mapping[bool, str] = {
