@@ -17,6 +17,7 @@ from ragauge.cli import (
     evaluate,
     explain,
     gate,
+    init,
     judge,
     log,
     metrics,
@@ -39,6 +40,7 @@ app = typer.Typer(
     epilog="Results go to stdout, progress to stderr. Start with: ragauge demo",
 )
 app.command()(demo.demo)
+app.command()(init.init)
 app.command()(run.run)
 app.command()(evaluate.evaluate)
 app.command()(retrieval.retrieval)

@@ -1,0 +1,225 @@
+"""Init: looks through a project and writes what a first evaluation needs."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.errors import DataError, RagaugeError, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.data.example import EvalSet
+    from ragauge.engine.project import Project
+
+CONFIG, SYSTEM, GOLDEN = "ragauge.yaml", "ragauge_system.py", "eval/golden.jsonl"
+SCHEMA, WORKFLOW, IGNORE = ".ragauge/ragauge.schema.json", ".github/workflows/ragauge.yml", ".gitignore"
+QUESTIONS = 20      # of a first set that is made from documents
+TABLES_READ = 10    # files that are tried as an eval set
+EXAMPLE = {
+    "query_id": "q1", "query": "Write a question here that users ask.", "answerable": True,
+    "reference_answer": "Write the right answer here.", "segments": {"type": "example"},
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One file.
+
+    Attributes:
+        path: relative to the project.
+        what: it is for.
+        kept: it was there, and is left as it is.
+    """
+
+    path: str
+    what: str
+    kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What was found, and what was written.
+
+    Attributes:
+        folder: the project.
+        frameworks: that it uses.
+        found: module:name of what could be asked, likeliest first.
+        target: the system, as `ragauge run` takes it; "" = none, and no documents to make one over.
+        eval_set: path of the questions.
+        n: questions.
+        made_up: the questions are to be replaced by real ones.
+        written: the files.
+    """
+
+    folder: str
+    frameworks: tuple[str, ...]
+    found: tuple[str, ...]
+    target: str
+    eval_set: str
+    n: int
+    made_up: bool
+    written: tuple[Written, ...]
+
+    @property
+    def command(self) -> str:
+        """The command of the first evaluation; "" where there is nothing to ask."""
+        return f"ragauge run {shlex.quote(self.target)} {shlex.quote(self.eval_set)} --evaluate" if self.ready else ""
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a system, and questions that mean something."""
+        return bool(self.target) and self.n > 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON types."""
+        from dataclasses import asdict
+
+        return {**asdict(self), "command": self.command}
+
+
+def begin(folder: str | Path = ".", *, system: str = "", eval_set: str = "", force: bool = False) -> Begun:
+    """Looks through a project and writes ragauge.yaml, a system adapter, a first eval set and a CI workflow.
+
+    Nothing of the project is run. Files that are there are kept.
+
+    Args:
+        folder: the project.
+        system: what to ask, as `ragauge run` takes it; "" = the likeliest that is found.
+        eval_set: the questions, relative to the folder; "" = a file that is found, else a first set is made.
+        force: write over files that are there.
+
+    Raises:
+        UsageError: no such folder.
+        DataError: the eval set that was named cannot be read.
+    """
+    from ragauge.engine.project import look_through
+
+    root = Path(folder)
+    if not root.is_dir():
+        raise UsageError(f"{folder}: no such folder. Run ragauge init in the folder of your project.")
+    project = look_through(root.absolute())
+    writing = _Writing(root, force)
+    target = system or _target(project, writing)
+    questions, path, made_up = _questions(root, project, eval_set, target, writing)
+    known = {"answers", *(name for name in ("relevant", "references", "answerable") if _has(questions, name))}
+    _settings(writing, known, target, path)
+    found = tuple(one.target for one in project.candidates)
+    n = 0 if made_up == "example" else len(questions)
+    return Begun(str(folder), project.frameworks, found, target, path, n, bool(made_up), tuple(writing.files))
+
+
+class _Writing:
+    """Writes files of a project, and keeps what is there."""
+
+    def __init__(self, root: Path, force: bool) -> None:
+        self.root, self.force = root, force
+        self.files: list[Written] = []
+
+    def put(self, path: str, text: str, what: str) -> None:
+        """Writes a file, or leaves the one that is there."""
+        place = self.root / path
+        kept = place.exists() and not self.force
+        if not kept:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8")
+        self.files.append(Written(path, what, kept))
+
+
+def _target(project: Project, writing: _Writing) -> str:
+    """The likeliest system: something of the project, else the reference pipeline over its documents."""
+    from ragauge.api import project_files as files
+
+    if project.candidates:
+        best = project.candidates[0]
+        writing.put(SYSTEM, files.system(best.target, best.root), f"asks {best.target} ({best.path} line {best.line})")
+        return f"{Path(SYSTEM).stem}:system"
+    return f"reference:{project.documents}" if project.documents else ""
+
+
+def _questions(
+    root: Path, project: Project, named: str, target: str, writing: _Writing
+) -> tuple[EvalSet, str, str]:
+    """The eval set, its path, and "" where it is the project's own; else what it was made from."""
+    from ragauge.data.readers.source import read_set
+    from ragauge.engine.project import first_questions
+
+    if named:
+        return read_set(root / named), named, ""
+    for path in project.tables[:TABLES_READ]:
+        found = _read(path)
+        if found is not None:
+            return found, path.relative_to(root.absolute()).as_posix(), ""
+    made = None
+    if project.documents:
+        try:
+            made = first_questions(root / project.documents, QUESTIONS, labelled=target.startswith("reference:"))
+        except DataError:     # documents that cannot be read make no questions
+            made = None
+    if made is not None and len(made):
+        what = f"{len(made)} questions from the headings of {project.documents}: replace them"
+        writing.put(GOLDEN, _lines(made), what)
+        return read_set(root / GOLDEN), GOLDEN, "documents"
+    writing.put(GOLDEN, json.dumps(EXAMPLE, ensure_ascii=False) + "\n", "one example: write your questions after it")
+    return read_set(root / GOLDEN), GOLDEN, "example"
+
+
+def _read(path: Path) -> EvalSet | None:
+    """A table as an eval set; None where it is none."""
+    import warnings
+
+    from ragauge.data.readers.source import read_set
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = read_set(path)
+        except (RagaugeError, OSError, ValueError):
+            return None
+    return found if len(found) else None
+
+
+def _lines(made: EvalSet) -> str:
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in _rows(made))
+
+
+def _rows(made: EvalSet) -> Iterator[dict[str, Any]]:
+    for one in made.examples:
+        labels = {doc_id: 1 for group in one.relevant or () for doc_id in group.doc_ids}
+        yield {
+            "query_id": one.query_id, "query": one.query, **({"relevant": labels} if labels else {}),
+            "tags": sorted(one.tags),
+        }  # fmt: skip
+
+
+def _has(questions: EvalSet, name: str) -> bool:
+    return any(getattr(example, name) not in (None, ()) for example in questions.examples)
+
+
+def _settings(writing: _Writing, known: set[str], target: str, path: str) -> None:
+    """Configuration, its schema for editors, the workflow, and what git is not to keep."""
+    from ragauge.api import project_files as files
+    from ragauge.data.config.file import json_schema
+
+    writing.put(CONFIG, files.config(known), "what a change must not break")
+    writing.put(SCHEMA, json.dumps(json_schema(), indent=2) + "\n", "lets editors check and complete ragauge.yaml")
+    root = writing.root
+    if (root / ".git").exists():
+        wanted = next((name for name in ("requirements.txt",) if (root / name).exists()), "")
+        wanted = wanted or ("." if (root / "pyproject.toml").exists() else "")
+        if target:
+            writing.put(WORKFLOW, files.workflow(target, path, wanted), "evaluates and gates every pull request")
+        _ignored(writing)
+
+
+def _ignored(writing: _Writing) -> None:
+    place = writing.root / IGNORE
+    lines = place.read_text(encoding="utf-8").splitlines() if place.exists() else []
+    if not {".ragauge", ".ragauge/", "/.ragauge/", "/.ragauge"} & set(lines):
+        place.write_text("\n".join([*lines, ".ragauge/"]) + "\n", encoding="utf-8")
+        writing.files.append(Written(IGNORE, "leaves the store out of git"))
+    else:
+        writing.files.append(replace(Written(IGNORE, "leaves the store out of git"), kept=True))

@@ -1,0 +1,105 @@
+"""`ragauge init`: from a project to its first evaluation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragauge.cli import options
+from ragauge.cli.output import kept_on_interrupt, progress_line, show, show_json, warn
+
+if TYPE_CHECKING:
+    from ragauge.api.project import Begun
+    from ragauge.api.scorecard import Scorecard
+
+FIRST = 20     # questions of the first evaluation
+Folder = Annotated[Path, typer.Argument(help="The project.")]
+System = Annotated[str, typer.Option("--system", help="What to ask, as ragauge run takes it; else it is looked for.")]
+EvalSet = Annotated[str, typer.Option("--set", help="A file of questions; else one is looked for, or made.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over files that are there.")]
+Evaluate = Annotated[bool, typer.Option("--evaluate/--no-evaluate", help=f"Run {FIRST} questions at once.")]
+
+
+def init(
+    folder: Folder = Path(),
+    system: System = "",
+    eval_set: EvalSet = "",
+    force: Force = False,
+    evaluate: Evaluate = True,
+    store: options.Store = "",
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find the system in a project, write ragauge.yaml, an adapter, a first eval set and a workflow, and evaluate."""
+    import os
+
+    from ragauge.api.project import begin
+
+    os.chdir(_folder(folder))     # modules are found from the project, and the store lies in it
+    begun = begin(".", system=system, eval_set=eval_set, force=force)
+    if not as_json:
+        _show(begun)
+    card = _first(begun, store, quiet) if evaluate and begun.ready else None
+    if as_json:
+        show_json({**begun.to_dict(), "scorecard": card.to_dict() if card is not None else None})
+    elif card is not None:
+        show(card.to_terminal())
+    if not as_json:
+        _show_next(begun, ran=card is not None)
+
+
+def _folder(folder: Path) -> Path:
+    from ragauge.errors import UsageError
+
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: no such folder. Run ragauge init in the folder of your project.")
+    return folder
+
+
+def _first(begun: Begun, store: str, quiet: bool) -> Scorecard | None:
+    """The first evaluation; None where the system could not be asked, which is said."""
+    from ragauge.api.evaluate import Wanted, evaluate_source
+    from ragauge.api.run import Running, run_system
+    from ragauge.api.sources import Source
+    from ragauge.api.threads import finish
+    from ragauge.errors import RagaugeError
+
+    running = Running(begun.target, begun.eval_set, limit=FIRST, warn=warn)
+    try:
+        with kept_on_interrupt():
+            with progress_line(quiet, "asked") as progress:
+                run = finish(lambda: run_system(running, store or None, progress))
+            with progress_line(quiet) as progress:
+                return finish(lambda: evaluate_source(Source((run.run,)), Wanted(), store or None, progress))
+    except RagaugeError as error:
+        if error.exit_code == 130:     # Ctrl-C
+            raise
+        warn(f"the first evaluation did not come about: {error}")
+        return None
+
+
+def _show(begun: Begun) -> None:
+    show(f"uses {', '.join(begun.frameworks)}" if begun.frameworks else "no framework that is known here")
+    if begun.found:
+        others = f"; also {', '.join(begun.found[1:4])}" if len(begun.found) > 1 else ""
+        show(f"system: {begun.found[0]}{others}")
+    elif begun.target:
+        show(f"system: none found; {begun.target} answers in its place, from the documents of this project")
+    else:
+        show("system: none found, and no documents. Name it: ragauge init --system module:name")
+    show(f"questions: {begun.eval_set}" + (", made up: replace them by real ones" if begun.made_up else ""))
+    for one in begun.written:
+        show(f"{'kept ' if one.kept else 'wrote'} {one.path}  {one.what}")
+
+
+def _show_next(begun: Begun, *, ran: bool) -> None:
+    if not begun.ready:
+        named = begun.target or "SYSTEM"
+        show(f"Next: write questions into {begun.eval_set}, then ragauge run {named} {begun.eval_set} --evaluate")
+    elif ran:
+        show("Next: ragauge report latest -o report.html · ragauge baseline set latest · change something · "
+             "ragauge gate latest --baseline main")     # fmt: skip
+    else:
+        show(f"Next: ragauge doctor --system {begun.target}, then {begun.command}")

@@ -1,0 +1,154 @@
+"""`ragauge init`: from a project to its first evaluation."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.cli.conftest import Cli
+
+from ragauge.api.validate import validate
+from ragauge.data.readers.source import read_set
+from ragauge.systems.detecting import look_through
+
+RAG = '''
+raise SystemExit("nothing of the project is run")
+from langchain_core.documents import Document
+
+def _answer(question): ...
+def load(path): ...
+def answer_two(question, passages): ...
+
+async def answer_question(question: str, k: int = 5) -> dict:
+    return {}
+
+class Bot:
+    def __init__(self, k=3): ...
+    def ask(self, question): ...
+
+class Needs:
+    def __init__(self, client): ...
+    def ask(self, question): ...
+
+rag_chain = build()
+'''
+WORKING = '''
+def answer(question: str) -> dict:
+    return {
+        "answer": "A hub can be returned within 30 days of delivery.",
+        "passages": [{"doc_id": "returns", "text": "A hub can be returned within 30 days of delivery."}],
+    }
+'''
+QUESTIONS = [
+    {"query_id": f"q{n}", "query": f"How long can hub {n} be returned?", "reference_answer": "Within 30 days.",
+     "relevant": {"returns": 1}}
+    for n in range(3)
+]  # fmt: skip
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder that is the working directory."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    for name in ("ragauge_system", "shop", "app"):     # of another test's folder
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return folder
+
+
+def test_finds_what_could_be_asked(project: Path) -> None:
+    """Functions of one question, classes made of nothing and framework objects are found; nothing is run."""
+    (project / "src").mkdir()
+    (project / "src" / "rag.py").write_text(RAG)
+    (project / "broken.py").write_text("def answer(:")
+    (project / "venv").mkdir()
+    (project / "venv" / "pyvenv.cfg").touch()
+    (project / "venv" / "rag.py").write_text(RAG)
+    found = look_through(project)
+    assert found.frameworks == ("LangChain",)
+    assert [one.target for one in found.candidates] == ["rag:answer_question", "rag:rag_chain", "rag:Bot"]
+    assert {one.root for one in found.candidates} == {"src"}
+    assert RAG.splitlines()[found.candidates[0].line - 1].startswith("async def answer_question")
+
+
+def test_a_working_project_is_evaluated(cli: Cli, project: Path) -> None:
+    """A function and a file of questions: adapter, configuration and workflow are written, the questions scored."""
+    (project / "shop.py").write_text(WORKING)
+    (project / "questions.jsonl").write_text("".join(json.dumps(one) + "\n" for one in QUESTIONS))
+    subprocess.run(["git", "init", "-q", "."], check=True)
+    done = cli("init", "--json", "-q")
+    assert done.code == 0
+    begun = done.json()
+    assert begun["target"] == "ragauge_system:system"
+    assert begun["eval_set"] == "questions.jsonl"
+    assert begun["command"] == "ragauge run ragauge_system:system questions.jsonl --evaluate"
+    assert begun["scorecard"]["metrics"]["recall@5"]["mean"] == 1.0
+    assert begun["scorecard"]["metrics"]["faithfulness"]["mean"] == 1.0
+    rules = validate("ragauge.yaml", set="questions.jsonl").rules
+    assert any("recall@5" in rule for rule in rules)
+    assert any("faithfulness" in rule for rule in rules)
+    steps = yaml.safe_load((project / ".github/workflows/ragauge.yml").read_text())["jobs"]["evaluate"]["steps"]
+    assert any("ragauge gate change --baseline base" in step.get("run", "") for step in steps)
+    assert (project / ".gitignore").read_text() == ".ragauge/\n"
+
+
+def test_documents_without_a_system(cli: Cli, project: Path) -> None:
+    """Documents alone: the reference pipeline answers questions made of their headings, each labelled with its page."""
+    (project / "docs").mkdir()
+    for name in ("returns", "pairing", "support"):
+        text = f"# All about {name}\n\nThe page on {name} says what to do.\n\n## How is {name} done?\n\nBy {name}.\n"
+        (project / "docs" / f"{name}.md").write_text(text)
+    begun = cli("init", "--json", "-q").json()
+    assert begun["target"] == "reference:docs"
+    assert begun["made_up"] is True
+    made = read_set("eval/golden.jsonl")
+    queries = {one.query for one in made.examples}
+    assert queries >= {"How is returns done?", "What do the documents say about All about pairing?"}
+    labelled = {group.doc_ids[0] for one in made.examples for group in one.relevant or ()}
+    assert labelled == {"pairing", "returns", "support"}
+    assert begun["scorecard"]["metrics"]["recall@5"]["scored"] == len(made)
+
+
+def test_an_empty_folder_is_told_what_lacks(cli: Cli, project: Path) -> None:
+    """Nothing to ask and nothing to read: a valid configuration, one example to go by, no evaluation, exit 0."""
+    done = cli("init")
+    assert done.code == 0
+    assert "Name it: ragauge init --system module:name" in done.out
+    assert "write questions into eval/golden.jsonl" in done.out
+    validate("ragauge.yaml")
+    assert len(read_set("eval/golden.jsonl")) == 1
+    assert not list((project / ".ragauge").glob("*.db"))
+
+
+def test_what_is_there_is_kept(cli: Cli, project: Path) -> None:
+    """Files that are there are kept and said to be; --force writes over them."""
+    (project / "ragauge.yaml").write_text("# mine\n")
+    done = cli("init", "--no-evaluate")
+    assert "kept  ragauge.yaml" in done.out
+    assert (project / "ragauge.yaml").read_text() == "# mine\n"
+    cli("init", "--no-evaluate", "--force")
+    assert "max_drop" in (project / "ragauge.yaml").read_text()
+
+
+def test_a_system_that_fails_leaves_the_files(cli: Cli, project: Path) -> None:
+    """A system that cannot be imported: the files are there, what went wrong is said, and what to look at next."""
+    (project / "app.py").write_text("import no_such_package\n\ndef answer(question):\n    return 'x'\n")
+    (project / "golden.jsonl").write_text(json.dumps(QUESTIONS[0]) + "\n")
+    done = cli("init", "-q")
+    assert done.code == 0
+    assert "no_such_package" in done.err
+    assert "ragauge doctor --system ragauge_system:system" in done.out
+    assert (project / "ragauge.yaml").exists()
+
+
+def test_a_folder_that_is_not_there(cli: Cli, project: Path) -> None:
+    """A wrong folder is a usage error."""
+    done = cli("init", "nowhere")
+    assert done.code == 2
+    assert "nowhere: no such folder" in done.err
