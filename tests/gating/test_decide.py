@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from ragauge.gating.decide import Cell
 from ragauge.gating.family import shares, step_down
 from ragauge.gating.sample import Difference, Level
 from ragauge.metrics.catalogue import parse
+from ragauge.stats.result import Interval
 
 FAITHFULNESS, RECALL, HIT, LATENCY = (parse(name) for name in ("faithfulness", "recall@5", "hit@5", "latency"))
 
@@ -68,14 +69,14 @@ def test_few_examples_are_not_enough_data() -> None:
 
 
 def test_unchanged_scores_pass() -> None:
-    """Where no example's score changed there is no difference: a pass, even at max_drop: 0; too few examples are not."""
+    """Where no example's score changed there is no difference: a pass, even at max_drop: 0; too few do not."""
     base = np.tile([1.0, 0.5], 10)
     assert drop(base, base, 0.0).verdict() == ("pass", "unchanged")
     assert drop(base[:6], base[:6], 0.0).verdict() == ("not_enough_data", "few")
 
 
 def test_levels() -> None:
-    """min and max decide by the interval of the mean: Wilson's for a rate, and order statistics for a p95."""
+    """Limits on a mean decide by the interval of the mean: Wilson's for a rate, and order statistics for a p95."""
     hits = Level.of(HIT, columns([1.0] * 90 + [0.0] * 10))
     # Wilson at 90 %, z = 1.644854: (0.9 + .013528)/(1.027055) ± ... = [0.8403, 0.9390]
     found = hits.interval(0.9)
@@ -90,7 +91,10 @@ def test_levels() -> None:
     assert Cell(times, 190.0, above=False, min_n=10).verdict()[0] == "not_enough_data"
     assert Cell(times, 150.0, above=False, min_n=10).verdict()[0] == "fail"
     few = Level.of(LATENCY, columns(np.arange(1.0, 21.0)), "p95")
-    assert Cell(few, 500.0, above=False, min_n=10).verdict() == ("not_enough_data", "nothing")
+    assert few.interval(0.9) == Interval(17.0, inf, "order statistics", 0.9)
+    # of 20 values 16 or fewer lie below the p95 with chance 0.016, 17 or fewer with 0.075; and all 20 with 0.36 > 0.05
+    assert Cell(few, 500.0, above=False, min_n=10).verdict() == ("not_enough_data", "interval")
+    assert Cell(few, 15.0, above=False, min_n=10).verdict() == ("fail", "interval")
 
 
 def test_failed_scores_take_a_verdict_away() -> None:

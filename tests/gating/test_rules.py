@@ -43,7 +43,7 @@ BAD: dict[str, tuple[str, int | None, list[str]]] = {
     "key-twice": ("gate:\n  min_n: 5\n  min_n: 9\n", 3, ["'min_n' stands twice", "line 2"]),
     "no-rules": ("gate:\n  max_failed: 2%\n", 2, ["no rule", "never fail"]),
     "rules-no-list": ("gate:\n  rules: {metric: mrr, min: 0.5}\n", 2, ["gate.rules", "expected a list"]),
-    "unknown-metric": (HEAD + "    - {metric: recal@5, max_drop: 3%}\n", 3, ["gate.rules[1].metric", "nearest: recall"]),
+    "unknown-metric": (HEAD + "    - {metric: recal@5, max_drop: 3%}\n", 3, ["rules[1].metric", "nearest: recall"]),
     "needs-more": (HEAD + "    - {metric: rbp, max_drop: 3%}\n", 3, ["rbp needs p", "rbp:p=VALUE"]),
     "bad-parameter": (HEAD + "    - {metric: ndcg:gian=exp@10, min: 0.5}\n", 3, ["'gian'", "nearest: gain"]),
     "rule-key": (HEAD + "    - {metric: mrr, max_drp: 3%}\n", 3, ["gate.rules[1].max_drp", "nearest: max_drop"]),
@@ -127,7 +127,7 @@ def test_all_mistakes_at_once(tmp_path: Path) -> None:
     """Mistakes of the file and of the rules come together, in the order of the lines, under the place in the file."""
     text = (
         "gate:\n  min_nn: 3\n  rules:\n    - {metric: mrr, max_drop: 3}\n    - {metric: mrr, min: 0.5}\n"
-        "    - {metric: recal@5, min: 0.5}\n    - {metric: mrr, min: 0, segments: []}\n    - {metric: hit@3, max: 0.2}\n"
+        "    - {metric: recal@5, min: 0.5}\n    - {metric: mrr, min: 0, segments: []}\n    - {metric: hit@3, max: .2}\n"
     )
     with pytest.raises(ConfigError) as caught:
         rules_of(read_config(written(tmp_path / "ragauge.yaml", text)))

@@ -252,7 +252,7 @@ class Level:
         if not values.size or (where != "out" and not _finite(values)):
             return None
         if self.statistic != "mean":
-            return order_statistics(values, QUANTILES[self.statistic], level)
+            return order_statistics(values, QUANTILES[self.statistic], level, self.metric.range)
         return mean_interval(
             values, kind=self.metric.scale, weights=weights, clusters=clusters, level=level, bounds=self.metric.range
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import isinf
 
 from ragauge.gating.result import Check, Example, Gated, Verdict
 from ragauge.reporting.words import safe
@@ -25,6 +26,8 @@ def figure(value: float | None, scale: str = "mean") -> str:
     """
     if value is None:
         return "–"
+    if isinf(value):
+        return "∞" if value > 0 else "−∞"
     shown = f"{abs(value):.3f}" if scale != "amount" else f"{abs(value):,.0f}" if abs(value) >= 100 else (
         f"{abs(value):.3g}"
     )     # fmt: skip
@@ -203,7 +206,9 @@ def warned(gated: Gated) -> list[Check]:
 def summary(gated: Gated) -> str:
     """The verdict with what decided it, one line a check."""
     lines = [f"{title(gated)}: {about(gated)}."]
-    lines += [f"- {said(check)}" for check in stopping(gated)]
+    for check in stopping(gated):
+        lost = f" Lost most: {listed(check.examples)}." if check.examples and check.kind != "must_pass" else ""
+        lines.append(f"- {said(check)}{lost}")
     if advice := what_next(gated):
         lines.append(advice)
     return "\n".join(lines)

@@ -134,15 +134,12 @@ def scaled_wilson(
     found = estimate(values, weights, clusters)
     if found is None:
         return None
-    method, width = "scaled wilson" if clusters is None else "clustered scaled wilson", high - low
-    r = min(1.0, max(0.0, (found.mean - low) / width))
-    room = r * (1 - r)
-    if room == 0:
+    method = "scaled wilson" if clusters is None else "clustered scaled wilson"
+    r = min(1.0, max(0.0, (found.mean - low) / (high - low)))
+    if r in (0.0, 1.0):
         return Interval(found.mean, found.mean, method, level)
-    k = (t_quantile(found.df, level) * found.error / width) ** 2 / room
-    middle, half = r + k / 2, sqrt(k * room + k * k / 4)
-    ends = (max(0.0, (middle - half) / (1 + k)), min(1.0, (middle + half) / (1 + k)))
-    return Interval(low + width * ends[0], low + width * ends[1], method, level)
+    k = (t_quantile(found.df, level) * found.error / (high - low)) ** 2 / (r * (1 - r))
+    return _within(r, k, (low, high), method, level)
 
 
 def wilson(successes: float, n: float, level: float = 0.95) -> Interval | None:
@@ -170,15 +167,14 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval | None:
         return None
     if not 0 <= successes <= n:
         raise UsageError(f"wilson: successes must be between 0 and n={n:g}, got {successes:g}.")
-    z2 = normal_quantile(level) ** 2
-    p = successes / n
-    middle, half = p + z2 / (2 * n), sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n * n)))
-    low = 0.0 if successes == 0 else max(0.0, (middle - half) / (1 + z2 / n))
-    high = 1.0 if successes == n else min(1.0, (middle + half) / (1 + z2 / n))
+    found = _within(successes / n, normal_quantile(level) ** 2 / n, (0.0, 1.0), "wilson", level)
+    low, high = (0.0 if successes == 0 else found.low), (1.0 if successes == n else found.high)     # without rounding
     return Interval(low, high, "wilson", level)
 
 
-def order_statistics(values: Values, q: float, level: float = 0.95) -> Interval | None:
+def order_statistics(
+    values: Values, q: float, level: float = 0.95, bounds: tuple[float, float] | None = None
+) -> Interval | None:
     """Interval of a quantile whose ends are two of the values themselves.
 
     [x_(l), x_(u)], l the largest rank with P(B < l) < (1−level)/2, u the smallest with P(B >= u) <= (1−level)/2
@@ -189,10 +185,12 @@ def order_statistics(values: Values, q: float, level: float = 0.95) -> Interval 
         values: shape (n,), any unit.
         q: the quantile, in (0, 1), such as 0.95.
         level: confidence, in (0, 1).
+        bounds: least and greatest possible value, which stand for an end that so few values do not hold; None = no
+            interval then.
 
     Returns:
-        The interval; None where so few values hold no such pair: below n = 6 for the median, 72 for the 95th and
-        368 for the 99th percentile, all at level 0.95.
+        The interval; without bounds None where so few values hold no such pair: below n = 6 for the median, 72 for the
+        95th and 368 for the 99th percentile, all at level 0.95.
 
     Assumes independent values and nothing about their distribution; covers at least the level.
     Source: Conover, Practical Nonparametric Statistics (1999), 3.2.
@@ -214,9 +212,11 @@ def order_statistics(values: Values, q: float, level: float = 0.95) -> Interval 
     tail = (1 - level) / 2
     first = int(np.searchsorted(below, tail)) - 1
     last = int(np.searchsorted(below, 1 - tail))
-    if first < 0 or last >= n:
+    if bounds is None and (first < 0 or last >= n):
         return None
-    return Interval(float(x[first]), float(x[last]), "order statistics", level)
+    low, high = bounds or (-inf, inf)
+    ends = low if first < 0 else float(x[first]), high if last >= n else float(x[last])
+    return Interval(*ends, "order statistics", level)
 
 
 def mean_interval(
@@ -265,13 +265,10 @@ def mean_interval(
         return wilson(mean_of(x, w) * n, n, level)
     if clusters is None or count == x.size:
         clusters, values, weights = None, x, w
-    if isfinite(low) and isfinite(high):
-        found = scaled_wilson(values, (low, high), weights=weights, clusters=clusters, level=level)
-    else:
-        found = student_t(values, weights, level) if clusters is None else clustered_t(values, clusters, weights, level)
+    found = _of_varying(values, weights, clusters, (low, high), level)
     if found and found.high - found.low <= 1e-12 * max(1.0, abs(largest)):     # clusters that are all alike
         return _constant(found.low, n, low, high, "wilson, clusters alike", level)
-    return found and Interval(max(low, found.low), min(high, found.high), found.method, level)
+    return found
 
 
 @lru_cache(maxsize=8_192)
@@ -312,6 +309,24 @@ def normal_quantile(level: float) -> float:
 
     _check_level(level)
     return float(ndtri(0.5 + level / 2))
+
+
+def _of_varying(
+    values: Values, weights: Values | None, clusters: Clusters | None, bounds: tuple[float, float], level: float
+) -> Interval | None:
+    low, high = bounds
+    if isfinite(low) and isfinite(high):
+        return scaled_wilson(values, bounds, weights=weights, clusters=clusters, level=level)
+    found = student_t(values, weights, level) if clusters is None else clustered_t(values, clusters, weights, level)
+    return found and Interval(max(low, found.low), min(high, found.high), found.method, level)
+
+
+def _within(r: float, k: float, bounds: tuple[float, float], method: str, level: float) -> Interval:
+    """Wilson's interval around a share r, scaled to the bounds."""
+    middle, half = r + k / 2, sqrt(k * r * (1 - r) + k * k / 4)
+    low, high = max(0.0, (middle - half) / (1 + k)), min(1.0, (middle + half) / (1 + k))
+    width = bounds[1] - bounds[0]
+    return Interval(bounds[0] + width * low, bounds[0] + width * high, method, level)
 
 
 def _around(found: Estimate | None, method: str, level: float) -> Interval | None:
