@@ -171,6 +171,9 @@ def test_test_follows_the_kind() -> None:
     assert paired_test(new, base, kind="rate", clusters=labels) == sign_flip(new - base, clusters=labels)
     many = np.arange(1_000) // 2
     assert paired_test(new, base, kind="mean", clusters=many) == paired_t(new - base, clusters=many)
+    assert paired_test(new[:5], 2 * base[:5], kind="mean") == paired_t(new[:5] - 2 * base[:5])
+    five = np.arange(1_000) // 200
+    assert paired_test(new, base, kind="mean", clusters=five) == paired_t(new - base, clusters=five)
     weights = g.random(1_000) + 0.5
     assert paired_test(new, base, kind="rate", weights=weights) == paired_t(new - base, weights=weights)
     assert paired_test(new, base, kind="rate", clusters=np.arange(1_000)) == mcnemar(gained, lost, 1_000)

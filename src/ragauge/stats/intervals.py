@@ -105,8 +105,7 @@ def scaled_wilson(
 
     A score of a mean near 1 has little room above and much below: its sample varies less when its mean is high, and
     Student's interval, which does not know that, is then too short on the side of the room. This one takes the
-    variance to go with r(1−r) at every mean that it asks about, as a binomial's does, with the size of it from the
-    data. Of 0/1 values it is Wilson's with t for z.
+    variance to go with r(1−r), as a binomial's does, with its size from the data. Of 0/1 values it is Wilson's with t.
 
     Args:
         values: shape (n,), within the bounds.
@@ -116,11 +115,10 @@ def scaled_wilson(
         level: confidence, in (0, 1).
 
     Returns:
-        The interval, within the bounds; None for fewer than two values or clusters. Constant values give width 0:
-        `mean_interval` does better.
+        The interval; None for fewer than two values or clusters. Constant values: width 0, see `mean_interval`.
 
     Assumes independent values (or clusters) of a bounded score. In simulation nearer to its level than Student's and
-    the bootstrap for skewed and zero-inflated scores from n = 10 on, equal for symmetric ones (docs/statistics.md).
+    the bootstrap for skewed and zero-inflated scores, for symmetric ones equal (docs/statistics.md).
     Source: Wilson (1927) with an effective number of trials, m(1−m)/se², and t as Korn and Graubard (1998) and Kott
     and Carr (1997) use it for survey shares; variance in proportion to r(1−r): Wedderburn (1974).
 

@@ -57,25 +57,30 @@ def sign_flip(
     """
     import numpy as np
 
-    d, w = weighted(differences, weights)
-    if d.size and not bool(np.isfinite(d).all()):
-        raise UsageError("sign_flip: differences must be finite. Leave out the pairs of which one side has no score.")
-    total = float(d.size) if w is None else float(w.sum())
-    parts = d if w is None else w * d
-    units = d.size
-    if clusters is not None:
-        groups = group_numbers(differences, weights, clusters)
-        units = group_count(groups)
-        parts = np.asarray(np.bincount(groups, weights=parts, minlength=units), dtype=float)
-    if units < 2:
+    parts, n, total = _parts(differences, weights, clusters)
+    if parts.size < 2:
         return None
     mean, scale = float(parts.sum()) / total, float(np.abs(parts).sum())
     moved = parts[np.abs(parts) > ROUNDING * scale]
-    flipped = "sign flips" if units == d.size else "sign flips of clusters"
+    flipped = "sign flips" if parts.size == n else "sign flips of clusters"
     every = moved.size < (resamples + 1).bit_length()
     beyond, drawn = _beyond(moved, alternative, None if every else resamples, seed)
     p = beyond / drawn if every else (beyond + 1) / (drawn + 1)
-    return Tested(p, f"{flipped}, exact" if every else flipped, mean, d.size, alternative, mean)
+    return Tested(p, f"{flipped}, exact" if every else flipped, mean, n, alternative, mean)
+
+
+def _parts(differences: Values, weights: Values | None, clusters: Clusters | None) -> tuple[Array, int, float]:
+    """What flips its sign as one, how many pairs that is, and the sum of their weights."""
+    import numpy as np
+
+    d, w = weighted(differences, weights)
+    if d.size and not bool(np.isfinite(d).all()):
+        raise UsageError("sign_flip: differences must be finite. Leave out the pairs of which one side has no score.")
+    parts, total = (d, float(d.size)) if w is None else (w * d, float(w.sum()))
+    if clusters is None:
+        return parts, d.size, total
+    groups = group_numbers(differences, weights, clusters)
+    return np.bincount(groups, weights=parts, minlength=group_count(groups)).astype(float), d.size, total
 
 
 def _beyond(parts: Array, alternative: Alternative, resamples: int | None, seed: int) -> tuple[int, int]:
