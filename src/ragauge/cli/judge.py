@@ -15,6 +15,32 @@ from ragauge.errors import Interrupted
 app = typer.Typer(help="What a judge is worth on your data.", no_args_is_help=True)
 
 
+Labelled = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE", help="Answers or claims with passages and human labels: JSON lines, CSV or Parquet."
+    ),
+]
+Judges = Annotated[
+    list[str] | None,
+    typer.Option("--judge", help="Who is checked: openai:MODEL and others; repeatable. local always comes along."),
+]
+Modes = Annotated[
+    str, typer.Option("--modes", help="How models are asked: fused (all claims in a call), per_claim, or both.")
+]
+Supported = Annotated[
+    str, typer.Option("--supported", help="Values of the label that mean supported; all others mean not.")
+]
+Columns = Annotated[
+    list[str] | None, typer.Option("--map", help="A column under another name: --map label=verdict; repeatable.")
+]
+Limit = Annotated[int | None, typer.Option(min=1, help="So many rows, drawn at random, always the same.")]
+Outputs = Annotated[
+    list[Path] | None,
+    typer.Option("-o", "--output", help="Write the report: .md, .json; every part that differs: .jsonl."),
+]
+
+
 @app.callback()
 def front() -> None:
     """What a judge is worth on your data."""
@@ -23,34 +49,17 @@ def front() -> None:
 @app.command()
 @options.grouped
 def check(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE", help="Answers or claims with passages and human labels: JSON lines, CSV or Parquet."
-        ),
-    ],
-    judges: Annotated[
-        list[str] | None,
-        typer.Option("--judge", help="Who is checked: openai:MODEL and others; repeatable. local always comes along."),
-    ] = None,
-    modes: Annotated[
-        str, typer.Option("--modes", help="How models are asked: fused (all claims in a call), per_claim, or both.")
-    ] = "fused,per_claim",
-    supported: Annotated[
-        str, typer.Option("--supported", help="Values of the label that mean supported; all others mean not.")
-    ] = "",
+    source: Labelled,
+    judges: Judges = None,
+    modes: Modes = "fused,per_claim",
+    supported: Supported = "",
     store: options.Store = "",
-    columns: Annotated[
-        list[str] | None, typer.Option("--map", help="A column under another name: --map label=verdict; repeatable.")
-    ] = None,
+    columns: Columns = None,
     segments: options.Segments = "",
-    limit: Annotated[int | None, typer.Option(min=1, help="So many rows, drawn at random, always the same.")] = None,
+    limit: Limit = None,
     calls: Calls = USUAL,
     only_plan: options.DryRun = False,
-    outputs: Annotated[
-        list[Path] | None,
-        typer.Option("-o", "--output", help="Write the report: .md, .json; every part that differs: .jsonl."),
-    ] = None,
+    outputs: Outputs = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:

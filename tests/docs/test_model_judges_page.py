@@ -1,0 +1,115 @@
+"""Every command of the page about model judges runs as it stands there, against a server on this machine."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shlex
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ragauge.cli.main import main
+from ragauge.data.ask import PROVIDERS
+from ragauge.judging.model.judge import NAMED
+from ragauge.judging.model.spec import EMBED, SETTINGS
+from ragauge.testing.server import FaultyServer
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "model-judges.md").read_text()
+README = (ROOT / "README.md").read_text()
+EXTRAS = {"anthropic": "anthropic", "google": "google.genai"}
+KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """The code blocks of a language."""
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+LINES = [line[2:] for block in blocks(PAGE, "console") for line in block.splitlines() if line.startswith("$ ")]
+COMMANDS = [line for line in LINES if not line.startswith("export ")]
+
+
+def lacks(command: str) -> bool:
+    """Whether a command needs a provider whose library is not installed."""
+    for provider, module in EXTRAS.items():
+        if f" {provider}:" in command:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    importlib.import_module(module)
+            except ImportError:
+                return True
+    return False
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FaultyServer]:
+    """What stands for every provider."""
+    with FaultyServer() as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that the page speaks of, one store for all of its commands."""
+    path = tmp_path_factory.mktemp("page")
+    (path / "answers.jsonl").write_text(blocks(README, "json")[0])
+    (path / "labelled.jsonl").write_text(blocks(PAGE, "json")[0])
+    (path / "prices.yaml").write_text(blocks(PAGE, "yaml")[0])
+    return path
+
+
+@pytest.mark.server
+@pytest.mark.xdist_group("model judges page")     # in order, on one store
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command_runs(
+    command: str,
+    server: FaultyServer,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The command ends well and prints something, whichever provider it names."""
+    if lacks(command):
+        pytest.skip("its extra is not installed")
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("RAGAUGE_STORE", raising=False)
+    for name in KEYS:
+        monkeypatch.setenv(name, "sk-your-key")
+    for provider, place in PROVIDERS.items():
+        root = server.url.removesuffix("/v1")
+        monkeypatch.setenv(place.variable, server.url if provider.startswith("openai") else root)
+    monkeypatch.setenv("RAGAUGE_PRICES", "prices.yaml")
+    words = shlex.split(re.sub(r"http://localhost:\d+/v1", server.url, command))
+    assert words[0] == "ragauge"
+    monkeypatch.setattr(sys, "argv", words)
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, capsys.readouterr().err     # noqa: PT017 - the command's own exit code
+    assert "".join(capsys.readouterr()).strip()
+    for output in re.findall(r"-o (\S+)", command):
+        assert (folder / output).is_file()
+
+
+def test_page_sets_what_its_commands_need() -> None:
+    """The page has a dozen commands and more, and exports the key and the price file that they use."""
+    assert len(COMMANDS) >= 15
+    assert {line.partition("=")[0] for line in LINES if line.startswith("export ")} == {
+        "export OPENAI_API_KEY", "export RAGAUGE_PRICES",
+    }  # fmt: skip
+
+
+def test_page_names_every_provider_question_and_setting() -> None:
+    """Whatever a judge's spec can say is on the page."""
+    for provider in PROVIDERS:
+        assert f"`{provider}:" in PAGE
+    for name in (*SETTINGS, EMBED):
+        assert f"`{name}=" in PAGE
+    for question in set(NAMED) - {"rate_sentences", "prepare"}:
+        assert f"`{question}`" in PAGE
