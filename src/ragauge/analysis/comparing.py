@@ -78,9 +78,9 @@ class Comparer:
             self.metrics.append(unpaired_change(metric, new, base, self._level))
             return
         pairs = pair(metric, new, base, self._join)
-        self.metrics.append(change_of(pairs, self._level, self._movement.moved(
-            pairs.query, pairs.base, pairs.new, metric.direction
-        ) if metric.direction != "neither" else ()))     # fmt: skip
+        moved = self._movement.moved(pairs.query, pairs.base, pairs.new, metric.direction)
+        moved = moved if metric.direction != "neither" else ()
+        self.metrics.append(change_of(pairs, self._level, moved, sized=True))
         self.flips.read(pairs)
         if metric.scale == "amount" and len(pairs):
             self.amounts.append(amount_of(pairs, self._level))
@@ -142,11 +142,10 @@ def corrected(comparers: Sequence[Comparer], level: float = 0.95) -> tuple[list[
 def _urgency(part: SegmentChange) -> tuple[int, float, str, str]:
     """Worse first, then possibly worse, better, the rest; within each by how far the interval lies from 0."""
     change = part.change
-    rank = {"worse": 0, "better": 2, "changed": 3}.get(change.verdict, 1 if change.possible and change.alone == WORSE
-                                                       else 4)     # fmt: skip
-    size = abs(change.difference.mean or 0.0) / (abs(change.base or 0.0) or 1.0) if change.kind == "amount" else abs(
-        change.difference.mean or 0.0
-    )     # fmt: skip
+    perhaps = change.possible and change.alone == WORSE
+    rank = {"worse": 0, "better": 2, "changed": 3}.get(change.verdict, 1 if perhaps else 4)
+    of = abs(change.base or 0.0) or 1.0
+    size = abs(change.difference.mean or 0.0) / (of if change.kind == "amount" else 1.0)
     return rank, -size, f"{part.column}={part.value}", change.metric
 
 

@@ -9,21 +9,24 @@ from typing import Any
 from ragauge.analysis.overview import Estimate, Moved
 from ragauge.analysis.scorecard import Finding
 from ragauge.data.run import Run
+from ragauge.stats.result import Interval
 
 WORSE, BETTER, CHANGED, SAME = "worse", "better", "changed", "no change seen"
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """How large a difference is, beside how sure.
+    """How large a difference is, apart from its unit.
 
     Attributes:
-        name: of the measure, such as "Cohen's d of differences".
-        value: in units of its own.
+        name: of the measure: Hedges' g of the differences, or Cohen's h of two rates.
+        value: in units of its own; 0.2 is small, 0.5 medium, 0.8 large.
+        interval: of the value; None where there is none.
     """
 
     name: str
     value: float
+    interval: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class MetricChange:
         corrected: by Holm, over the family; what a verdict takes.
         discovery: by Benjamini and Hochberg, over the same family.
         test: name of the test.
-        effect: its size; None where it has none.
+        effect: its size; None where it has none, and of segments.
         wins: examples that got better; of a metric without direction, that rose.
         ties: examples that stayed the same.
         losses: examples that got worse, or fell.

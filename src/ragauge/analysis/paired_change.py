@@ -12,6 +12,7 @@ from ragauge.analysis.overview import Estimate, Moved
 from ragauge.analysis.pairs import Pairs
 from ragauge.metrics.base import Metric
 from ragauge.stats.difference import paired_test, unpaired_test
+from ragauge.stats.effects import cohens_h, standardized_difference
 from ragauge.stats.intervals import order_statistics
 from ragauge.stats.paired import paired_interval, unpaired_interval
 from ragauge.stats.result import Interval, Tested
@@ -31,13 +32,16 @@ CLEARLY_NOT = 0.2      # p of a t test from which sign flips would say nothing e
 FLOOR = 1e-3           # p that random signs tell only roughly; below, a bound serves
 
 
-def change_of(pairs: Pairs, level: float, moved: tuple[Moved, ...] = ()) -> MetricChange:
+def change_of(
+    pairs: Pairs, level: float, moved: tuple[Moved, ...] = (), *, sized: bool = False
+) -> MetricChange:
     """The change over some pairs. Without a pair it has no mean; with one, no interval: never a width of 0.
 
     Args:
         pairs: of one metric.
         level: of the interval.
         moved: the examples that got worse.
+        sized: whether to say the size of the effect too.
     """
     metric, failed = pairs.metric, int(pairs.failed.query.size)
     if not len(pairs):
@@ -50,8 +54,9 @@ def change_of(pairs: Pairs, level: float, moved: tuple[Moved, ...] = ()) -> Metr
     d = pairs.new - pairs.base
     verdict = verdict_of(metric.direction, interval, pairs.sums())
     found = Estimate(new - base, interval, len(pairs))
-    tested = None if interval is None else test_of(pairs)
-    return _change(metric, (base, new), found, tested, _effect(pairs, d), _tally(metric, d), failed, verdict, moved)
+    test = None if interval is None else chosen_test(pairs)
+    effect = _effect(pairs, d, level) if sized else None
+    return _change(metric, (base, new), found, test, effect, _tally(metric, d), failed, verdict, moved)
 
 
 def unpaired_change(metric: Metric, new: Columns, base: Columns, level: float) -> MetricChange:
@@ -76,15 +81,15 @@ def unpaired_change(metric: Metric, new: Columns, base: Columns, level: float) -
     )     # fmt: skip
     means = [float(np.average(side.value, weights=side.weight)) for side in (here, there)]
     d = means[0] - means[1]
-    tested = None
+    test = None
     if interval is not None:
-        tested = unpaired_test(here.value, there.value, kind=metric.scale, weights=weights, clusters=clusters)
+        test = unpaired_test(here.value, there.value, kind=metric.scale, weights=weights, clusters=clusters)
     verdict = verdict_of(metric.direction, interval, (d, d))
     found = Estimate(d, interval, int(here.value.size))
-    return _change(metric, (means[1], means[0]), found, tested, None, (0, 0, 0), failed, verdict, ())
+    return _change(metric, (means[1], means[0]), found, test, None, (0, 0, 0), failed, verdict, ())
 
 
-def test_of(pairs: Pairs) -> Tested | None:
+def chosen_test(pairs: Pairs) -> Tested | None:
     """The test that `stats.difference.paired_test` chooses, spared where its answer is plain.
 
     Sign flips cost ten thousand sums, and there are hundreds of segments: where a t test says p > 0.2 it is taken, and
@@ -156,29 +161,21 @@ def _tally(metric: Metric, d: Floats) -> tuple[int, int, int]:
     return (down, stayed, up) if metric.direction == "lower" else (up, stayed, down)
 
 
-def _effect(pairs: Pairs, d: Floats) -> Effect | None:
-    """Cohen's g of the pairs that differ for 0/1 scores, else Cohen's d of the differences; None where undefined."""
-    import numpy as np
-
-    if pairs.metric.scale == "rate" and pairs.weight is None:
-        gained, lost = int((d > 0).sum()), int((d < 0).sum())
-        return Effect("Cohen's g", gained / (gained + lost) - 0.5) if gained + lost else None
-    if d.size < 2:
-        return None
-    mean = float(np.average(d, weights=pairs.weight))
-    if pairs.weight is None:
-        spread = float(d.std(ddof=1))
-    else:
-        spread = float(np.sqrt(np.average((d - mean) ** 2, weights=pairs.weight)))
-    return Effect("Cohen's d of differences", mean / spread) if spread > ALIKE else None
+def _effect(pairs: Pairs, d: Floats, level: float) -> Effect | None:
+    """Cohen's h of two rates, else Hedges' g of the differences; None where undefined, or with weights."""
+    if pairs.metric.scale == "rate":
+        new, base = pairs.means()
+        return Effect("Cohen's h", cohens_h(new, base)) if min(new, base) >= 0 and max(new, base) <= 1 else None
+    found = standardized_difference(d, level) if pairs.weight is None else None
+    return found and Effect("Hedges' g of differences", found.value, found.interval)
 
 
 def _change(
-    metric: Metric, means: tuple[float | None, float | None], difference: Estimate, tested: Tested | None,
+    metric: Metric, means: tuple[float | None, float | None], difference: Estimate, test: Tested | None,
     effect: Effect | None, tally: tuple[int, int, int], failed: int, verdict: str, moved: tuple[Moved, ...],
 ) -> MetricChange:     # fmt: skip
     return MetricChange(
         str(metric), metric.measures, metric.direction, metric.scale, means[0], means[1], difference,
-        None if tested is None else tested.p_value, "" if tested is None else tested.method, effect, *tally, failed,
+        None if test is None else test.p_value, "" if test is None else test.method, effect, *tally, failed,
         verdict, verdict, moved=moved,
     )     # fmt: skip

@@ -11,6 +11,7 @@ from ragauge.data.canonical import plain
 from ragauge.data.run import Run
 from ragauge.reporting.as_json import finding_json
 from ragauge.reporting.comparing.words import sentence
+from ragauge.stats.result import Interval
 
 
 def as_json(compared: Compared) -> dict[str, Any]:
@@ -81,14 +82,14 @@ def change_json(change: MetricChange) -> dict[str, Any]:
         "base": change.base,
         "new": change.new,
         "difference": change.difference.mean,
-        "ci": None if found is None else [found.low, found.high],
+        "ci": _ends(found),
         "ci_method": None if found is None else found.method,
         "n": change.difference.n,
         "p": change.p_value,
         "p_holm": change.corrected,
         "p_bh": change.discovery,
         "test": change.test or None,
-        "effect": None if effect is None else {"name": effect.name, "value": effect.value},
+        "effect": effect and {"name": effect.name, "value": effect.value, "ci": _ends(effect.interval)},
         "wins": change.wins,
         "ties": change.ties,
         "losses": change.losses,
@@ -98,13 +99,17 @@ def change_json(change: MetricChange) -> dict[str, Any]:
     }
 
 
+def _ends(found: Interval | None) -> list[float] | None:
+    return None if found is None else [found.low, found.high]
+
+
 def amount_json(amount: AmountChange) -> dict[str, Any]:
     """Quantiles before and now."""
 
     def side(found: Mapping[float, Estimate]) -> dict[str, Any]:
         return {
             f"p{round(100 * q)}": {
-                "value": one.mean, "ci": None if one.interval is None else [one.interval.low, one.interval.high],
+                "value": one.mean, "ci": _ends(one.interval),
             }
             for q, one in found.items()
         }     # fmt: skip
