@@ -1,0 +1,194 @@
+"""A pull request played through: a git repository, a baseline on main, a change that hurts one segment, the action."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / ".github/action/gate-pull-request.sh"
+KINDS = ("lookup", "compare", "howto", "multi_hop")
+N = 120
+
+# a small RAG system: word overlap over a corpus of one page an item, with a setting that the pull request changes
+SYSTEM = '''
+import json, sys
+
+settings = json.load(open("settings.json"))
+examples = [json.loads(line) for line in open(sys.argv[1])]
+pages = {example["gold"]: example["page"] for example in examples}
+
+def search(query):
+    words = query.replace("?", "").split()
+    if settings["first_words_only"]:
+        words = words[:6]
+    overlap = {name: len(set(words) & set(text.replace(".", "").split())) for name, text in pages.items()}
+    return sorted(pages, key=lambda name: (-overlap[name], name))[:3]
+
+with open(sys.argv[2], "w") as out:
+    for example in examples:
+        found = search(example["query"])
+        passages = [{"doc_id": name, "text": pages[name]} for name in found]
+        row = {"query_id": example["query_id"], "query": example["query"], "answer": pages[found[0]],
+               "passages": passages}
+        out.write(json.dumps(row) + "\\n")
+'''
+RULES = """gate:
+  max_failed: 2%
+  rules:
+    - {metric: recall@3, max_drop: 3%}
+    - {metric: mrr, max_drop: 5 points, on_fail: warn}
+    - {tag: regression, must_pass: true, metric: recall@3, min: 1}
+"""
+
+
+def examples() -> list[dict[str, Any]]:
+    """Questions of four kinds; those of multi_hop name what they ask for only at their end."""
+    found = []
+    for n in range(N):
+        kind = KINDS[n % 4]
+        name = f"item{n:03d}"
+        start = "which of the many things there" if kind == "multi_hop" else "what is the"
+        found.append({
+            "query_id": f"q{n}", "query": f"{start} {name} colour{n} ?", "gold": f"page-{n:03d}",
+            "page": f"the {name} has colour{n} and weight {n * 7}.", "relevant": {f"page-{n:03d}": 1},
+            "segments": {"type": kind}, "tags": ["regression"] if n in (0, 1, 2) else [],
+        })     # fmt: skip
+    return found
+
+
+class Repository:
+    """A git repository with a RAG system, its eval set and its gate."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.mkdir()
+        self.git("init", "--quiet", "--initial-branch", "main")
+        self.write("answer.py", SYSTEM)
+        self.write("ragauge.yaml", RULES)
+        self.write("golden.jsonl", "".join(json.dumps(one) + "\n" for one in examples()))
+        self.write(".gitignore", ".ragauge\nanswers.jsonl\nragauge-gate\n")
+        self.change(first_words_only=False, note="first")
+
+    def git(self, *words: str) -> str:
+        who = {"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@example.com", "GIT_CONFIG_GLOBAL": os.devnull}
+        env = os.environ | who | {"GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@example.com"}
+        done = subprocess.run(["git", *words], cwd=self.path, env=env, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def write(self, name: str, text: str) -> None:
+        (self.path / name).write_text(text, encoding="utf-8")
+
+    def change(self, *, first_words_only: bool, note: str) -> None:
+        self.write("settings.json", json.dumps({"first_words_only": first_words_only, "note": note}))
+        self.git("add", ".")
+        self.git("commit", "--quiet", "-m", note)
+
+    def gate(self, tmp: Path, **more: str) -> subprocess.CompletedProcess[str]:
+        """The step of the action, as the runner starts it."""
+        tmp.mkdir(exist_ok=True)
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("RAGAUGE_", "GITHUB_"))}
+        env = kept | {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "RAGAUGE_BASE": "main",
+            "RAGAUGE_SYSTEM": 'python answer.py "$RAGAUGE_SET" answers.jsonl', "RAGAUGE_RESPONSES": "answers.jsonl",
+            "RAGAUGE_SET": "golden.jsonl", "RAGAUGE_METRICS": "recall@3,mrr,faithfulness", "RAGAUGE_JUDGE": "local",
+            "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp / "summary.md"),
+            "GITHUB_OUTPUT": str(tmp / "output.txt"), "ACTION": str(ROOT),
+        } | more     # fmt: skip
+        step = next(one for one in action()["runs"]["steps"] if one.get("id") == "gate")
+        words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+        return subprocess.run(words, cwd=self.path, env=env, capture_output=True, text=True, check=False, timeout=240)
+
+
+def action() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
+    return found
+
+
+@pytest.mark.slow
+def test_pull_request_that_hurts_one_segment(tmp_path: Path) -> None:
+    """A change that hurts multi_hop ends with exit 3, named in JUnit, summary and annotations; its repair passes."""
+    repository = Repository(tmp_path / "app")
+    repository.git("checkout", "--quiet", "-b", "shorter-queries")
+    repository.change(first_words_only=True, note="search for the first words only")
+    done = repository.gate(tmp_path / "first")
+    assert done.returncode == 3, done.stdout + done.stderr
+
+    suite = ET.parse(repository.path / "ragauge-gate/gate.xml").getroot().find("testsuite")  # noqa: S314 - our own
+    assert suite is not None
+    cases = {(case.get("classname"), case.get("name")): case for case in suite}
+    failed = [name for (_, name), case in cases.items() if case.find("failure") is not None and name]
+    assert any(name.endswith("type=multi_hop") for name in failed)
+    assert not any(name.endswith(f"type={kind}") for name in failed for kind in KINDS[:3])
+    assert int(suite.get("failures", "0")) == len(failed)
+
+    summary = (tmp_path / "first/summary.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in summary.splitlines() if line[:1] == "|"]
+    hurt = next(row for row in rows if "multi\\_hop" in row[1])
+    assert hurt[0] == "❌ **fail**"
+    assert hurt[2] == "1.000 → 0.000"
+    assert summary == (repository.path / "ragauge-gate/gate.md").read_text(encoding="utf-8")
+
+    errors = [line for line in done.stdout.splitlines() if line.startswith("::error ")]
+    assert any("line=4" in line and "type=multi_hop" in line for line in errors)
+    assert (tmp_path / "first/output.txt").read_text() == "verdict=fail\noutput=ragauge-gate\n"
+    found = json.loads((repository.path / "ragauge-gate/gate.json").read_text())
+    assert (found["verdict"], found["exit_code"], found["matched"]) == ("fail", 3, N)
+    assert (repository.path / "ragauge-gate/report.html").stat().st_size > 10_000
+    assert repository.git("worktree", "list").count("\n") == 0     # nothing is left behind
+
+    repository.change(first_words_only=False, note="search for the whole query again")
+    again = repository.gate(tmp_path / "second")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "the answers at commit-" in again.stdout     # those of the base are not asked for again
+    assert (tmp_path / "second/output.txt").read_text() == "verdict=pass\noutput=ragauge-gate\n"
+
+
+def test_a_bad_gate_stops_before_anything_is_asked(tmp_path: Path) -> None:
+    """A mistake in ragauge.yaml, or a missing setting, ends the step at once: the system is never started."""
+    repository = Repository(tmp_path / "app")
+    repository.write("ragauge.yaml", RULES.replace("regression", "regresion"))
+    done = repository.gate(tmp_path / "step", RAGAUGE_SYSTEM="touch started")
+    assert done.returncode == 2
+    assert "ragauge.yaml line 6: gate.rules[3].tag" in done.stderr
+    assert "nearest: regression" in done.stderr
+    assert not (repository.path / "started").exists()
+    unset = repository.gate(tmp_path / "step", RAGAUGE_SYSTEM="")
+    assert unset.returncode not in (0, 3, 4)
+    assert "RAGAUGE_SYSTEM" in unset.stderr
+
+
+def test_action_is_whole_and_safe() -> None:
+    """Inputs are used and reach scripts by environment alone, so that none is run as code; every script is there."""
+    found = action()
+    steps = found["runs"]["steps"]
+    text = json.dumps(steps)
+    assert {name for name in found["inputs"] if f"inputs.{name} " not in text} == set()
+    assert set(re.findall(r"inputs\.([\w-]+)", text)) == set(found["inputs"])
+    for step in steps:
+        assert "${{" not in step.get("run", "")
+    for name in re.findall(r"\$ACTION/(\S+?)\"", "\n".join(step.get("run", "") for step in steps)):
+        assert os.access(ROOT / name, os.X_OK)
+    used = set(re.findall(r"RAGAUGE_[A-Z]+", SCRIPT.read_text()))
+    given = next(set(step["env"]) for step in steps if step.get("id") == "gate")
+    assert used - {"RAGAUGE_STORE"} == given - {"ACTION"}
+
+
+def test_example_workflow_names_what_the_action_takes() -> None:
+    """The workflow that people copy gives inputs that there are, and reads outputs that there are."""
+    workflow = yaml.safe_load((ROOT / ".github/examples/rag-gate.yml").read_text())
+    steps = workflow["jobs"]["gate"]["steps"]
+    step = next(one for one in steps if one.get("id") == "ragauge")
+    found = action()
+    needed = {name for name, given in found["inputs"].items() if given.get("required")}
+    assert needed <= set(step["with"]) <= set(found["inputs"])
+    assert set(re.findall(r"steps\.ragauge\.outputs\.(\w+)", json.dumps(steps))) <= set(found["outputs"])
