@@ -178,8 +178,9 @@ def test_ctrl_c_keeps_what_is_done_and_prints_the_command(folder: Path) -> None:
     (folder / "many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     words = [sys.executable, "-m", "ragauge", "run", "numbers_app:slow", "many.jsonl", "--store", "s.db"]
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2] / "src")}
-    pipes = {"stderr": subprocess.PIPE, "stdout": subprocess.PIPE}
-    process = subprocess.Popen(words, cwd=folder, env=environment, text=True, **pipes)
+    process = subprocess.Popen(
+        words, cwd=folder, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     assert process.stderr is not None
     process.stderr.readline()     # the first progress: a tenth is done
     time.sleep(0.1)
