@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from ragauge.api.runs import runs as runs
     from ragauge.api.scorecard import Scorecard as Scorecard
     from ragauge.api.validate import validate as validate
+    from ragauge.api.thresholds import ThresholdsResult as ThresholdsResult
+    from ragauge.api.thresholds import thresholds as thresholds
     from ragauge.api.verbs import evaluate as evaluate
     from ragauge.api.verbs import read_set as read_set
     from ragauge.data.example import EvalSet as EvalSet
@@ -57,6 +59,8 @@ _FROM = {
     "set_baseline": "ragauge.api.baselines",
     "EvaluationLog": "ragauge.api.history",
     "log": "ragauge.api.history",
+    "ThresholdsResult": "ragauge.api.thresholds",
+    "thresholds": "ragauge.api.thresholds",
     "note": "ragauge.api.history",
     "compare": "ragauge.api.compare",
     "gate": "ragauge.api.gate",

@@ -34,6 +34,7 @@ PUBLIC = {
     "Relevant", "Span", "Citation", "Passage", "Response", "Run", "DataError", "RagaugeError", "UnknownName",
     "UsageError", "EvaluationLog", "log", "note", "baselines", "remove_baseline", "set_baseline", "compare",
     "ComparisonResult", "gate", "GateResult", "validate", "ConfigError", "GateFailed", "NotEnoughData",
+    "ThresholdsResult", "thresholds",
 }  # fmt: skip
 
 

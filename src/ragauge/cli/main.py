@@ -26,6 +26,7 @@ from ragauge.cli import (
     run,
     runs,
     testset,
+    thresholds,
     validate,
 )
 from ragauge.errors import Interrupted, RagaugeError
@@ -55,6 +56,7 @@ app.command()(runs.show)
 app.command()(runs.export)
 app.command()(runs.delete)
 app.command()(metrics.metrics)
+app.command()(thresholds.thresholds)
 app.add_typer(baseline.app, name="baseline")
 app.add_typer(log.app, name="log")
 app.add_typer(testset.app, name="testset")

@@ -1,0 +1,171 @@
+"""Thresholds: which level of a metric serves, or what the baseline reaches."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.baseline import baseline_run
+from ragauge.api.baselines import USUAL, resolve, usual_name
+from ragauge.api.shown import StoredColumns, visits
+from ragauge.api.sources import run_of, store_url
+from ragauge.errors import UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ragauge.analysis.arrays import Columns, ResponseIndex
+    from ragauge.analysis.outcomes import Value
+    from ragauge.analysis.thresholds import Thresholds
+    from ragauge.data.run import Run
+    from ragauge.metrics.base import Metric
+    from ragauge.store.open import Store
+
+
+class ThresholdsResult:
+    """Which level of a metric serves, in every form.
+
+    Attributes:
+        found: every number as plain frozen values.
+    """
+
+    def __init__(self, found: Thresholds) -> None:
+        self.found = found
+
+    @property
+    def verdict(self) -> str:
+        """serves, none does, not enough data; "" where no outcome is recorded."""
+        return self.found.by_outcome.verdict if self.found.by_outcome is not None else ""
+
+    @property
+    def level(self) -> float | None:
+        """The score from which on answers turn out well often enough; None where there is none."""
+        return self.found.by_outcome.level if self.found.by_outcome is not None else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The machine-readable form, as `--json` prints it."""
+        from ragauge.reporting.thresholds import thresholds_json
+
+        return thresholds_json(self.found)
+
+    def to_json(self) -> str:
+        """The same as text: valid JSON, no NaN."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def to_terminal(self) -> RenderableType:
+        """What the command line prints."""
+        from ragauge.reporting.thresholds import thresholds_terminal
+
+        return thresholds_terminal(self.found)
+
+    def __repr__(self) -> str:
+        from rich.console import Console
+
+        console = Console(width=120, color_system=None, force_terminal=False)
+        with console.capture() as captured:
+            console.print(self.to_terminal())
+        return captured.get()
+
+
+def thresholds(
+    metric: str, run: Any = None, *, target: float = 0.8, outcome: str = "", good: str = "", judge: str | None = None,
+    store: str | None = None,
+) -> ThresholdsResult:     # fmt: skip
+    """From which level of a metric on answers turn out well often enough; without outcomes, what the run reaches.
+
+    Where responses carry an outcome (solved, thumbs, click), the share that turned out well by level of the metric,
+    and the lowest level from which its interval reaches the target. Otherwise the run's own distribution: a
+    description, not a target.
+
+    Args:
+        metric: printed name; it must have been evaluated.
+        run: an evaluated run: id, name, a baseline's name, or what stands for one. None = the baseline of this git
+            branch, else main, else the latest run.
+        target: the wanted share of good outcomes.
+        outcome: which one, such as solved; the one recorded most often by default.
+        good: which of its values are good, such as ">=4" or "up,love", where they do not say so themselves.
+        judge: whose verdicts; None = the last judge's.
+        store: URL of the store.
+
+    Raises:
+        UnknownName: no such metric, run, outcome or judge.
+        UsageError: the metric was not evaluated, or values of an outcome that need to be explained.
+    """
+    from ragauge.metrics.catalogue import parse
+    from ragauge.store.open import open_store
+
+    wanted = parse(metric)
+    if not 0 < target < 1:
+        raise UsageError(f"target must lie between 0 and 1, got {target:g}. Write 0.8 for 80 %.")
+    with open_store(store_url(store or getattr(run, "url", None))) as opened:
+        found = baseline_run(run, opened) or _usual_run(opened)
+        return ThresholdsResult(_read(opened, found, wanted, judge, target, outcome, good))
+
+
+def _usual_run(store: Store) -> Run:
+    """The baseline of this branch, else main, else the latest run."""
+    try:
+        names = dict.fromkeys((usual_name(), USUAL))
+    except UsageError:     # a checkout without a branch
+        names = {USUAL: None}
+    found = next((run_id for name in names if (run_id := resolve(name, store)) is not None), None)
+    return run_of(found or "latest", store)
+
+
+def _read(
+    store: Store, run: Run, metric: Metric, judge: str | None, target: float, outcome: str, good: str
+) -> Thresholds:
+    from ragauge.analysis.arrays import SCORED, by_example
+    from ragauge.analysis.summarize import summary
+    from ragauge.analysis.thresholds import Thresholds, reached
+    from ragauge.api.cards import judged
+
+    judge_id = judged(store, run, judge)
+    known = store.scores.metrics(run.run_id, judge_id)
+    if str(metric) not in known:
+        how = f"Evaluate it: ragauge evaluate {run.name} -m {metric}"
+        raise UnknownName("metric evaluated on this run", str(metric), known, how)
+    index = store.runs.index(run.run_id, store.scores.evaluated(run.run_id, judge_id, [str(metric)]))
+    columns = StoredColumns(store, run.run_id, judge_id, index).column(str(metric))
+    examples = None if columns is None else by_example(columns)
+    mean = summary(metric, examples)
+    values = None if examples is None else examples.value[examples.status == SCORED]
+    name, others, said, without, found = _outcome(store, index, columns, metric, target, outcome, good)
+    return Thresholds(
+        run.name, run.run_id, str(metric), metric.direction, metric.scale, judge_id or "", mean.scored, mean.mean,
+        mean.interval, () if values is None else reached(values, metric.direction), name, said, others, without, found,
+    )     # fmt: skip
+
+
+def _outcome(
+    store: Store, index: ResponseIndex, columns: Columns | None, metric: Metric, target: float, outcome: str, good: str
+) -> tuple[str, tuple[str, ...], str, int, Any]:
+    """Which outcome, the others, what is good, scored responses without it, and the shares by level."""
+    import numpy as np
+
+    from ragauge.analysis.arrays import SCORED
+    from ragauge.analysis.outcomes import chosen, marks
+    from ragauge.analysis.thresholds import by_outcome
+
+    recorded = _recorded(store, index)
+    name, others = chosen(recorded, outcome)
+    if not name or columns is None:
+        return "", (), "", 0, None
+    if metric.direction == "neither":
+        raise UsageError(f"of {metric} neither high nor low is better, so no level of it can serve.")
+    values: list[Value | None] = [one.get(name) for one in recorded]
+    good_at, said = marks(values, name, good)
+    scored = columns.take(np.flatnonzero(columns.status == SCORED))
+    has = np.asarray([good_at[place] is not None for place in scored.place], dtype=bool)
+    kept = scored.take(np.flatnonzero(has))
+    clusters = kept.cluster if kept.cluster is not None else kept.query if index.repeated else None
+    found = by_outcome(
+        kept.value, [bool(good_at[place]) for place in kept.place], metric.direction, target=target,
+        weights=kept.weight, clusters=clusters,
+    )     # fmt: skip
+    return name, others, said, int((~has).sum()), found
+
+
+def _recorded(store: Store, index: ResponseIndex) -> list[dict[str, Value]]:
+    """The outcomes of every response, in the order of the index."""
+    return [dict(visit.response.outcome) for visit in visits(store, None, index)]

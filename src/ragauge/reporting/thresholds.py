@@ -1,0 +1,184 @@
+"""Which level of a metric serves, for people and machines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ragauge.analysis.thresholds import ByOutcome, Level, Thresholds
+from ragauge.reporting.words import between, line, number, plural
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from ragauge.stats.result import Interval
+
+TRACK = 16     # characters from 0 to 1
+DESCRIPTION = "This describes what the run does; it is no target: nothing here tells which level is good enough."
+
+
+def thresholds_json(found: Thresholds) -> dict[str, Any]:
+    """Everything as JSON types."""
+    shares = found.by_outcome
+    return {
+        "run_id": found.run_id, "name": found.run, "judge": found.judge_id, "metric": found.metric,
+        "direction": found.direction, "n": found.n, "mean": found.mean, "ci": _ends(found.interval),
+        "reached": [{"share": one.share, "value": one.value, "ci": _ends(one.interval)} for one in found.reached],
+        "outcome": found.outcome, "good": found.good, "other_outcomes": list(found.others),
+        "without_outcome": found.without_outcome, "by_outcome": None if shares is None else _shares(shares),
+    }     # fmt: skip
+
+
+def _shares(shares: ByOutcome) -> dict[str, Any]:
+    return {
+        "target": shares.target, "verdict": shares.verdict, "level": shares.level, "n": shares.n, "rate": shares.rate,
+        "ci": _ends(shares.interval),
+        "trend": {
+            "word": shares.trend, "correlation": shares.correlation, "ci": _ends(shares.correlation_interval),
+            "p_value": shares.p_value,
+        },
+        "needed": shares.needed,
+        "levels": [
+            {
+                "low": one.low, "high": one.high, "n": one.n, "rate": one.rate, "ci": _ends(one.interval),
+                "from_here": {"n": one.from_n, "rate": one.from_rate, "ci": _ends(one.from_interval)},
+                "serves": one.serves,
+            }
+            for one in shares.levels
+        ],
+    }     # fmt: skip
+
+
+def _ends(found: Interval | None) -> list[float] | None:
+    return None if found is None else [found.low, found.high]
+
+
+def thresholds_terminal(found: Thresholds) -> RenderableType:
+    """The levels with their shares and what follows, or what the run reaches."""
+    from rich.console import Group
+    from rich.text import Text
+
+    by = f" · judged by {found.judge_id}" if found.judge_id else ""
+    head = Text(found.metric, style="bold") + Text(f"  run {line(found.run)} ({found.run_id}){by}", style="dim")
+    if found.by_outcome is None:
+        return Group(head, *_reached(found))
+    shares = found.by_outcome
+    parts: list[RenderableType] = [head, Text(_about(found, shares))]
+    if shares.levels:
+        parts.append(_levels(found, shares))
+    parts += [Text(_trend(found, shares)), Text(conclusion(found, shares), style="bold")]
+    return Group(*parts)
+
+
+def _about(found: Thresholds, shares: ByOutcome) -> str:
+    without = f"; {found.without_outcome:,} without this outcome left out" if found.without_outcome else ""
+    others = f" Other outcomes: {', '.join(map(line, found.others))} (--outcome)." if found.others else ""
+    rate = "" if shares.rate is None else f" {number(shares.rate)} {between(shares.interval)} of them turned out well."
+    said = f"Outcome {line(found.outcome)} ({line(found.good)}): {plural(shares.n, 'response')}{without}."
+    return f"{said}{rate}{others}"
+
+
+def _levels(found: Thresholds, shares: ByOutcome) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("score", no_wrap=True)
+    table.add_column("n", justify="right")
+    table.add_column("turned out well", no_wrap=True)
+    table.add_column(f"0 {'·' * (TRACK - 4)} 1", no_wrap=True)
+    table.add_column("from here on", no_wrap=True)
+    table.add_column("")
+    for one in shares.levels:
+        served = shares.level is not None and one.serves
+        first = served and shares.level in (one.low, one.high)
+        rate, from_rate = (
+            f"{number(rate)} {between(ends)}".strip()
+            for rate, ends in ((one.rate, one.interval), (one.from_rate, one.from_interval))
+        )
+        mark = Text("◀" if first else "✓" if served else "", style="green" if served else "")
+        table.add_row(_span(one, found.kind), f"{one.n:,}", rate, track(one, shares.target), from_rate, mark)
+    return table
+
+
+def _span(one: Level, kind: str) -> str:
+    low, high = number(one.low, kind), number(one.high, kind)
+    return low if low == high else f"{low} – {high}"
+
+
+def track(one: Level, target: float) -> str:
+    """The share on a line from 0 to 1: its interval, the share itself, and the target.
+
+    >>> track(Level(0, 0, 4, 0.5, None, 4, 0.5, None, False), 1.0)
+    '        ●      ┆'
+    """
+    cells = [" "] * TRACK
+    if one.interval is not None:
+        for place in range(_place(one.interval.low), _place(one.interval.high) + 1):
+            cells[place] = "─"
+    cells[_place(target)] = "┆"
+    cells[_place(one.rate)] = "●"
+    return "".join(cells)
+
+
+def _place(value: float) -> int:
+    return min(TRACK - 1, max(0, int(value * TRACK)))
+
+
+def _trend(found: Thresholds, shares: ByOutcome) -> str:
+    if shares.correlation is None:
+        return "Score or outcome is all alike, so there is no trend to test."
+    p_value = ""
+    if shares.p_value is not None:
+        p_value = ", p < 0.001" if shares.p_value < 0.001 else f", p = {shares.p_value:.3f}"
+    said = {
+        "rises": f"The better {found.metric}, the more often it turns out well",
+        "falls": f"The better {found.metric}, the less often it turns out well: it does not speak for this outcome",
+        "no trend seen": f"No trend of the outcome with {found.metric} is seen",
+    }[shares.trend]
+    return f"{said}: rank correlation {number(shares.correlation)} {between(shares.correlation_interval)}{p_value}."
+
+
+def conclusion(found: Thresholds, shares: ByOutcome) -> str:
+    """The level that serves, that none does, or that there is too little to say."""
+    wanted = f"{shares.target:.0%}"
+    if shares.verdict == "serves":
+        first = next(one for one in shares.levels if one.serves)
+        level, side = number(shares.level, found.kind), "at least" if found.direction == "higher" else "at most"
+        every = " Every level seen does." if first is shares.levels[0] else ""
+        return (
+            f"Serves: {found.metric} of {side} {level}. From there on {number(first.from_rate)} "
+            f"{between(first.from_interval)} of {first.from_n:,} turned out well; the interval reaches {wanted}.{every}"
+            " It is a level for single answers, not for a run's mean."
+        )
+    if shares.verdict == "none does":
+        best = shares.levels[-1]
+        return (
+            f"None does: even at the best level {number(best.from_rate)} {between(best.from_interval)} turned out well,"
+            f" and from every level on the whole interval lies below {wanted}."
+        )
+    more = (
+        f" About {shares.needed:,} responses from the nearest level on would do, were their share to stay."
+        if shares.needed is not None else ""
+    )     # fmt: skip
+    return f"Not enough data to say which level reaches {wanted}: {plural(shares.n, 'response')} with an outcome.{more}"
+
+
+def _reached(found: Thresholds) -> list[RenderableType]:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    if not found.reached:
+        return [Text("No example has a score.")]
+    side = {"higher": "score at least", "lower": "score at most", "neither": "score at most"}[found.direction]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for head, justify in (("share of the examples", "right"), (side, "right"), ("95 % interval of that score", "left")):
+        table.add_column(head, justify="right" if justify == "right" else "left")
+    for one in found.reached:
+        ends = between(one.interval, found.kind) or "too few examples"
+        table.add_row(f"{one.share:.0%}", number(one.value, found.kind), ends)
+    mean = f"{number(found.mean, found.kind)} {between(found.interval, found.kind)}".strip()
+    about = f"No outcome is recorded with the responses. {plural(found.n, 'example')}, mean {mean}."
+    return [Text(about), table, Text(DESCRIPTION, style="bold")]

@@ -1,0 +1,85 @@
+"""`ragauge thresholds` as people type it."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.conftest import Cli, write
+
+
+def traffic(n: int, *, outcome: bool = True) -> list[dict[str, Any]]:
+    """Answers with 0 to 4 of 4 words right; they are solved nine times in ten from 3 on, else three in ten."""
+    generator = random.Random(5)
+    words = ["red", "green", "blue", "black"]
+    rows: list[dict[str, Any]] = []
+    for i in range(n):
+        right = i % 5
+        solved = generator.random() < (0.95 if right >= 3 else 0.3)
+        said = [*words[:right], *["wrong"] * (4 - right)]
+        row = {"query_id": f"q{i}", "query": f"{i}?", "answer": " ".join(said), "reference_answer": " ".join(words)}
+        rows.append(row | ({"outcome": {"solved": solved, "stars": 5 if solved else 2}} if outcome else {}))
+    return rows
+
+
+@pytest.fixture
+def evaluated(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """500 answers with outcomes, 8 of them, and 500 without, evaluated without a judge."""
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    for name, rows in (("without", traffic(500, outcome=False)), ("few", traffic(8)), ("solved", traffic(500))):
+        path = write(tmp_path / f"{name}.jsonl", rows)
+        done = cli("evaluate", path, "-m", "token_f1", "--judge", "none", "-q")
+        assert done.code == 0, done.err
+    return cli
+
+
+def test_the_level_that_serves(evaluated: Cli) -> None:
+    """The planted level, 3 of 4 words, is found, drawn and said with its share; --json holds the same."""
+    found = evaluated("thresholds", "token_f1", "solved", "--json").json()
+    assert (found["outcome"], found["n"], found["other_outcomes"]) == ("solved", 500, ["stars"])
+    assert (found["by_outcome"]["verdict"], found["by_outcome"]["level"]) == ("serves", 0.75)
+    assert [level["serves"] for level in found["by_outcome"]["levels"]] == [False, False, False, True, True]
+    shown = evaluated("thresholds", "token_f1").out
+    assert "Serves: token_f1 of at least 0.75." in shown
+    assert shown.count("◀") == shown.count("✓") == 1
+    assert "the more often it turns out well: rank correlation" in shown
+    stars = evaluated("thresholds", "token_f1", "solved", "--outcome", "stars", "--good", ">=4", "--json").json()
+    assert stars["by_outcome"]["levels"] == found["by_outcome"]["levels"]
+
+
+def test_eight_examples(evaluated: Cli) -> None:
+    """Eight examples are not enough data, and that is an answer: exit 0."""
+    done = evaluated("thresholds", "token_f1", "few")
+    assert done.code == 0
+    assert "Not enough data to say which level reaches 80%: 8 responses with an outcome." in done.out
+
+
+def test_none_does(evaluated: Cli) -> None:
+    """A target that no level reaches is said to be out of reach."""
+    assert "None does: even at the best level" in evaluated("thresholds", "token_f1", "solved", "--target", "0.999").out
+
+
+def test_without_outcomes(evaluated: Cli) -> None:
+    """Without outcomes the baseline's own distribution is shown, as a description and no target."""
+    assert evaluated("baseline", "set", "without").code == 0
+    done = evaluated("thresholds", "token_f1")
+    assert "it is no target" in done.out
+    found = evaluated("thresholds", "token_f1", "--json").json()
+    assert (found["name"], found["by_outcome"], found["outcome"]) == ("without", None, "")
+    assert {one["share"]: one["value"] for one in found["reached"]} == {0.5: 0.5, 0.75: 0.25, 0.9: 0.0, 0.95: 0.0}
+
+
+def test_refused(evaluated: Cli) -> None:
+    """What was not evaluated, is not recorded, or needs to be told is a usage error that says what to do."""
+    for words, said in (
+        (("faithfulness", "solved"), "ragauge evaluate solved -m faithfulness"),
+        (("token_f1", "solved", "--outcome", "solvd"), "nearest: solved"),
+        (("token_f1", "without", "--outcome", "solved"), "No response carries an outcome."),
+        (("token_f1", "solved", "--outcome", "stars"), "say which are good, as in --good '>=4'"),
+        (("token_f1", "solved", "--target", "80"), "target must lie between 0 and 1"),
+    ):
+        done = evaluated("thresholds", *words)
+        assert done.code == 2
+        assert said in done.err
