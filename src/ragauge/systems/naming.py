@@ -14,7 +14,7 @@ from ragauge.data.example import EvalSet
 from ragauge.data.readers.values import described
 from ragauge.errors import UsageError
 from ragauge.systems import callable as python
-from ragauge.systems import haystack, http, langchain, llamaindex, recorded, vector_store
+from ragauge.systems import haystack, http, langchain, llamaindex, pgvector, recorded, vector_store
 from ragauge.systems.base import System
 from ragauge.systems.importing import is_named, load
 
@@ -58,6 +58,8 @@ def system_of(target: Any, settings: Mapping[str, Any] | None = None, eval_set: 
         return _adapted(target, _name_of(target), given)
     if target.startswith(("http://", "https://")):
         return http.adapt(target, target, given)
+    if target.startswith(pgvector.SCHEMES):
+        return pgvector.adapt(target, target, given)
     if is_named(target) and not Path(target).exists():
         return _adapted(load(target), target, given)
     if _exists(target):

@@ -1,0 +1,190 @@
+"""A PostgreSQL table with pgvector as a retriever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, get_args
+from urllib.parse import unquote, urlsplit
+
+from ragauge.data.response import Passage, Response
+from ragauge.errors import MissingExtra, UnknownName, UsageError
+from ragauge.systems.base import Question, System, known_settings
+from ragauge.systems.documents import RETRIEVED_ONLY
+from ragauge.systems.importing import load
+from ragauge.systems.returned import passages_of
+from ragauge.systems.threads import Threads
+from ragauge.systems.troubles import SystemTrouble
+
+SCHEMES = ("postgresql://", "postgres://")
+SETTINGS = ("name", "config", "table", "columns", "metric", "k", "embed", "where")
+Metric = Literal["cosine", "l2", "l1", "inner_product"]
+# `<#>` is the negative inner product: negated, it is the product itself
+OPERATORS: Mapping[Metric, tuple[str, str]] = {
+    "cosine": ("<=>", "negated cosine distance"), "l2": ("<->", "negated L2 distance"),
+    "l1": ("<+>", "negated L1 distance"), "inner_product": ("<#>", "inner product"),
+}  # fmt: skip
+COLUMNS = {"passage_id": "id", "doc_id": "", "text": "text", "embedding": "embedding"}
+
+
+class PgvectorRetriever(System):
+    """Finds the rows of a table whose vectors are nearest to the question's; there are passages and no answer.
+
+    A score is the distance negated, so that higher is better; `config["score"]` says which. Connections are kept for
+    the next question and closed at the end.
+
+    Args:
+        url: postgresql://user:password@host/database.
+        table: with its schema where that is not on the search path: schema.table.
+        embed: text -> vector, by the model that made the table's vectors.
+        columns: passage_id (default "id"), doc_id (none: the passage is the document), text ("text"; "" = there is
+            none), embedding ("embedding") -> what the table calls it.
+        metric: cosine, l2, l1 or inner_product.
+        k: how many passages.
+        where: column -> value that a row must have.
+        name: of the system; by default the URL without user and password, and the table.
+        config: its settings, for the record.
+
+    Raises:
+        MissingExtra: psycopg is not installed.
+        UnknownName: another metric or column.
+        UsageError: k below 1.
+    """
+
+    implement = "a class with retrieve(query) and generate(query, passages): a table does not answer"
+
+    def __init__(
+        self, url: str, table: str, embed: Callable[[str], Any], *, columns: Mapping[str, str] | None = None,
+        metric: Metric = "cosine", k: int = 10, where: Mapping[str, Any] | None = None, name: str = "",
+        config: Mapping[str, Any] | None = None,
+    ) -> None:     # fmt: skip
+        if metric not in OPERATORS:
+            raise UnknownName("metric of pgvector", str(metric), get_args(Metric))
+        for column in columns or {}:
+            if column not in COLUMNS:
+                raise UnknownName("column of pgvector", column, COLUMNS)
+        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+            raise UsageError(f"pgvector: k must be an integer of at least 1, got {k!r}.")
+        self._columns = {**COLUMNS, **(columns or {})}
+        said = {"table": table, "columns": self._columns, "metric": metric, "k": k, "score": OPERATORS[metric][1]}
+        filtered = {"where": dict(where)} if where else {}
+        super().__init__(name or f"{_shown(url)} {table}", {**(config or {}), **said, **filtered})
+        self.secrets = _secrets(url)
+        self._url, self._embed = url, embed
+        self._query = _query(table, self._columns, OPERATORS[metric][0], where or {})
+        self._values = [*(where or {}).values(), k]
+        self._idle: list[Any] = []
+        self._threads = Threads()
+
+    async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
+        """The nearest passages to a question; see `System.respond`."""
+        if passages is not None:
+            self.check("replayed")
+        rows = await self._threads.call(lambda: self._rows(question.query))
+        found, missing = passages_of([self._item(row) for row in rows])
+        return Response(question.query_id, question.repeat, found, missing={**RETRIEVED_ONLY, **missing})
+
+    async def close(self) -> None:
+        """Closes the connections, and ends the idle threads."""
+        while self._idle:
+            self._idle.pop().close()
+        self._threads.close()
+
+    def _rows(self, query: str) -> list[tuple[Any, ...]]:
+        import psycopg
+
+        vector = "[" + ",".join(str(float(value)) for value in self._embed(query)) + "]"
+        missing = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, psycopg.errors.UndefinedFunction)
+        try:
+            return self._fetched([vector, *self._values])
+        except missing as error:
+            said = ", ".join(f"{ours}: {theirs}" for ours, theirs in self._columns.items() if theirs)
+            raise SystemTrouble("not_found", f"{_first_line(error)} (columns: {said})") from error
+        except psycopg.OperationalError as error:
+            raise SystemTrouble("connection", _first_line(error)) from error
+
+    def _fetched(self, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """The rows, by a connection that nobody else uses meanwhile."""
+        import psycopg
+
+        connection = self._idle.pop() if self._idle else psycopg.connect(self._url, autocommit=True)
+        try:
+            rows: list[tuple[Any, ...]] = connection.execute(self._query, values).fetchall()
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append(connection)
+        return rows
+
+    def _item(self, row: tuple[Any, ...]) -> dict[str, Any]:
+        passage_id, doc_id, text, distance = row
+        return {
+            "passage_id": str(passage_id), "doc_id": str(passage_id if doc_id is None else doc_id), "text": text,
+            "score": -float(distance) + 0.0,     # a distance of 0 is 0, not -0
+        }  # fmt: skip
+
+
+def _query(table: str, columns: Mapping[str, str], operator: str, where: Mapping[str, Any]) -> Any:
+    """The statement, every name quoted; its parameters are the vector, the values of `where`, and k."""
+    try:
+        from psycopg import sql
+    except ImportError as error:
+        raise MissingExtra("Retrieval with pgvector", "psycopg", "postgres") from error
+
+    def column(name: str) -> Any:
+        return sql.Identifier(name) if name else sql.NULL
+
+    shown = [column(columns[name]) for name in ("passage_id", "doc_id", "text")]
+    # the vector goes without a type, so that it takes the column's: vector, halfvec or sparsevec
+    distance = sql.SQL("{} " + operator + " %s").format(column(columns["embedding"]))
+    conditions = [sql.SQL("{} = %s").format(column(name)) for name in where]
+    parts = [
+        sql.SQL("SELECT {}, {} AS distance FROM {}").format(
+            sql.SQL(", ").join(shown), distance, sql.Identifier(*table.split("."))
+        ),
+        *([sql.SQL("WHERE ") + sql.SQL(" AND ").join(conditions)] if conditions else []),
+        sql.SQL("ORDER BY distance LIMIT %s"),
+    ]
+    return sql.SQL(" ").join(parts)
+
+
+def _shown(url: str) -> str:
+    """The URL without who connects.
+
+    >>> _shown("postgresql://me:secret@db.example:5432/docs?sslmode=require")
+    'postgresql://db.example:5432/docs'
+    """
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _secrets(url: str) -> tuple[str, ...]:
+    password = urlsplit(url).password
+    return tuple({password, unquote(password)}) if password else ()
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return ": ".join([type(error).__name__, *lines[:1]])
+
+
+def adapt(target: str, name: str, settings: Mapping[str, Any]) -> System:
+    """The retriever of a URL; see `PgvectorRetriever`.
+
+    Raises:
+        UsageError: a setting that is not known, or without table or embed.
+    """
+    known_settings(settings, SETTINGS, "pgvector")
+    for needed in ("table", "embed"):
+        if not settings.get(needed):
+            raise UsageError(
+                f"{_shown(name)} needs the setting {needed}. Write it in the file of --system-config, such as "
+                "table: chunks, embed: my_app:embed (text -> vector, by the model that filled the table)."
+            )
+    embed = settings["embed"]
+    said = {"embed": embed} if isinstance(embed, str) else {}
+    return PgvectorRetriever(
+        target, str(settings["table"]), load(embed) if isinstance(embed, str) else embed,
+        columns=settings.get("columns"), metric=settings.get("metric", "cosine"), k=settings.get("k", 10),
+        where=settings.get("where"), name=str(settings.get("name") or ""),
+        config={**said, **(settings.get("config") or {})},
+    )  # fmt: skip
