@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ragauge.cli import options
 from ragauge.cli.output import show as shown
 from ragauge.cli.output import show_json
+
+if TYPE_CHECKING:
+    from ragauge.api.runs import OpenRun
 
 
 def list_runs(store: options.Store = "", as_json: options.Json = False) -> None:
@@ -39,38 +44,38 @@ def show(
     """Show a run, or one example of it with every claim and what it rests on, or how its ranking is used."""
     from ragauge.api.runs import open_run
     from ragauge.errors import UsageError
-    from ragauge.reporting import gaps as gap_words
-    from ragauge.reporting import run_cost
-    from ragauge.reporting.alignment import alignment_json, alignment_text
-    from ragauge.reporting.one_example import example_json, example_text
 
     if example and (alignment or cost or gaps):
         name = "--alignment" if alignment else "--cost" if cost else "--gaps"
         raise UsageError(f"{name} is about a whole run: leave out the query_id, or the option.")
-    if baseline and (example or cost):
-        raise UsageError("--baseline holds a whole run against another one: leave out the query_id, or --cost.")
+    if baseline and (example or cost or gaps):
+        raise UsageError("--baseline holds a whole run against another one: leave out the query_id, --cost or --gaps.")
     opened = open_run(run, store=store or None)
-    if cost:
-        found = opened.cost()
-        show_json(run_cost.cost_json(found)) if as_json else shown(run_cost.cost_text(found))
-        return
-    if gaps:
-        lost = opened.gaps()
-        show_json(gap_words.gaps_json(lost)) if as_json else shown(gap_words.gaps_text(lost))
-        return
-    if alignment:
-        card = opened.scorecard(baseline=baseline).card
-        show_json(alignment_json(card)) if as_json else shown(alignment_text(card))
-        return
-    if example:
-        view = opened.example(example)
-        show_json(example_json(view)) if as_json else shown(example_text(view))
-        return
-    if baseline:
-        held = opened.scorecard(baseline=baseline)
-        show_json(held.to_dict()) if as_json else shown(held.to_terminal())
-        return
-    show_json(opened.to_dict()) if as_json else shown(opened.to_terminal())
+    view = "cost" if cost else "gaps" if gaps else "alignment" if alignment else "example" if example else "run"
+    as_data, as_text = _view(opened, view, example, baseline)
+    show_json(as_data()) if as_json else shown(as_text())
+
+
+def _view(opened: OpenRun, view: str, example: str, baseline: str) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """What makes the JSON of a view, and what makes its text."""
+    from ragauge.reporting import alignment, one_example, run_cost
+    from ragauge.reporting import gaps as lost
+
+    match view:
+        case "cost":
+            paid = opened.cost()
+            return partial(run_cost.cost_json, paid), partial(run_cost.cost_text, paid)
+        case "gaps":
+            gaps = opened.gaps()
+            return partial(lost.gaps_json, gaps), partial(lost.gaps_text, gaps)
+        case "alignment":
+            card = opened.scorecard(baseline=baseline).card
+            return partial(alignment.alignment_json, card), partial(alignment.alignment_text, card)
+        case "example":
+            found = opened.example(example)
+            return partial(one_example.example_json, found), partial(one_example.example_text, found)
+    shown_run = opened.scorecard(baseline=baseline) if baseline else opened
+    return shown_run.to_dict, shown_run.to_terminal
 
 
 def export(

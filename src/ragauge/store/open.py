@@ -98,11 +98,24 @@ def open_store(url: str = DEFAULT_URL) -> Store:
         StoreError: it cannot be opened, is newer than this program, or is another program's database.
     """
     from ragauge.store.migrations.upgrade import upgrade
+    from ragauge.store.sql.database import Database, use_write_ahead_log
+
+    database = Database(_absolute(url))
+    try:
+        use_write_ahead_log(database)
+        upgrade(database)
+    except BaseException:
+        database.close()
+        raise
+    return _store(database)
+
+
+def _store(database: Database) -> Store:
+    """Every area on one database."""
     from ragauge.store.sql.baselines import SqlBaselines, SqlRunLog
     from ragauge.store.sql.calls import SqlCalls
     from ragauge.store.sql.causes import SqlCauses
     from ragauge.store.sql.collecting import SqlCollecting
-    from ragauge.store.sql.database import Database, use_write_ahead_log
     from ragauge.store.sql.evidence import SqlEvidence
     from ragauge.store.sql.judges import SqlJudges
     from ragauge.store.sql.listings import SqlListings
@@ -113,13 +126,6 @@ def open_store(url: str = DEFAULT_URL) -> Store:
     from ragauge.store.sql.summaries import SqlSummaries
     from ragauge.store.sql.texts import SqlTexts
 
-    database = Database(_absolute(url))
-    try:
-        use_write_ahead_log(database)
-        upgrade(database)
-    except BaseException:
-        database.close()
-        raise
     return Store(
         url=database.url,
         texts=SqlTexts(database),
