@@ -16,7 +16,7 @@ def main() -> None:
     began = time.perf_counter()
     card = rg.evaluate(
         file, judge=f"openai-chat:gpt-4o-mini@{url}", metrics=metrics, store=store, name=name,
-        concurrency=int(concurrency),
+        concurrency=int(concurrency), max_concurrency=int(concurrency),
     )  # fmt: skip
     took = time.perf_counter() - began
     scored = {metric: card[metric].scored for metric in metrics.split(",")}

@@ -26,6 +26,7 @@ from ragauge.data.facts import (
     ReferenceClaim,
     ReferenceFacts,
     RelevanceFacts,
+    SimilarityFacts,
     Window,
 )
 from ragauge.data.response import Citation, Passage, Response
@@ -76,6 +77,7 @@ FACT_STRATEGIES: dict[type[Any], st.SearchStrategy[Any]] = {
     ),
     CoverFacts: st.builds(CoverFacts, tuples(maybe)),
     GuessedFacts: st.builds(GuessedFacts, tuples(st.none() | real)),
+    SimilarityFacts: st.builds(SimilarityFacts, st.none() | real, st.booleans()),
 }
 spans = st.builds(Span, text, st.integers(0), st.integers(0))
 examples = st.builds(

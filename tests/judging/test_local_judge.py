@@ -58,9 +58,9 @@ def test_it_is_a_judge_that_names_its_weights() -> None:
 
 
 def test_what_it_answers() -> None:
-    """It answers seven questions and declines the one that takes writing."""
+    """It answers eight questions and declines the one that takes writing."""
     judge = LocalJudge()
-    covers = {"cover_aspects", "cover_criteria"}
+    covers = {"cover_aspects", "cover_criteria", "similarity"}
     assert set(ASKED) == {"verify_answer", "verify_reference", "rate_passages", "rate_sentences", "agree", *covers}
     assert all(judge.answers(question) and judge.version(question) >= 1 for question in ASKED)
     assert not judge.answers("guess_questions")

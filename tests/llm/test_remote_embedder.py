@@ -182,3 +182,47 @@ def test_the_hybrid_judge_keeps_its_local_vectors(store: str) -> None:
         rg.evaluate(rows(4), judge=judge, metrics=f"faithfulness,{METRIC}", store=store, name="m", timeout=5.0)
         asked = [request.body["input"] for request in server.requests if request.path.endswith("/embeddings")]
     assert [len(found) for found in asked] == [4] * 4
+
+
+@pytest.mark.server
+def test_similarity_takes_vectors_only(store: str) -> None:
+    """Semantic similarity is a cosine by the judge's embedder: one call an answer to it, none to the chat model."""
+    given: Any = {"metrics": "semantic_similarity", "store": store, "name": "m"}
+    with FaultyServer() as server:
+        judge = f"openai-chat:any@{server.url},embed=openai:small@{server.url}"
+        planned = rg.evaluate(rows(6), judge=judge, timeout=5.0, **given)["semantic_similarity"]
+        assert Counter(request.path for request in server.requests) == {"/v1/embeddings": 6}
+        assert {tuple(request.body["input"]) for request in server.requests} == {
+            (row["answer"], row["reference_answer"]) for row in rows(6)
+        }
+        (one, other) = embedded(server, texts(rows(1)[0]["answer"]), texts(rows(1)[0]["reference_answer"]))
+        alone = rg.evaluate(rows(1), judge=judge, timeout=5.0, **(given | {"name": "n"}))["semantic_similarity"]
+    a, b = one.vectors[0].astype(float), other.vectors[0].astype(float)
+    assert alone.mean == pytest.approx(float(a @ b) / float(np.linalg.norm(a) * np.linalg.norm(b)), abs=1e-5)
+    local = rg.evaluate(rows(6), judge="local", **given)["semantic_similarity"]
+    assert (planned.scored, local.scored) == (6, 6)
+    assert planned.mean != local.mean
+    with FaultyServer() as server:
+        plain = rg.evaluate(rows(6), judge=f"openai-chat:any@{server.url}", **given)["semantic_similarity"]
+        assert server.requests == []
+    assert plain.mean == local.mean     # the embedder in the package
+
+
+@pytest.mark.server
+def test_a_dry_run_counts_calls_for_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a dry run says is what is then called: guessed questions, their vectors, and those of similarity."""
+    import ragauge.api.evaluate as verbs
+    from ragauge.api.sources import Source
+    from ragauge.api.threads import finish
+
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows(5)))
+    with FaultyServer() as server:
+        judge = f"openai-chat:any@{server.url},embed=openai:small@{server.url}"
+        wanted = verbs.Wanted((METRIC, "semantic_similarity"), judge)
+        planned = finish(lambda: verbs.dry_run(Source((str(path),)), wanted, "sqlite:///s.db"))
+        assert server.requests == []
+        finish(lambda: verbs.evaluate_source(Source((str(path),)), wanted, "sqlite:///s.db"))
+        assert planned["calls"] == len(server.requests) == 4 * 5
+        assert finish(lambda: verbs.dry_run(Source((str(path),)), wanted, "sqlite:///s.db"))["calls"] == 0

@@ -20,7 +20,7 @@ from ragauge.data.building import (
     response,
 )
 from ragauge.data.example import Example
-from ragauge.data.facts import AnswerFacts, CoverFacts, GuessedFacts, Strength
+from ragauge.data.facts import AnswerFacts, CoverFacts, GuessedFacts, SimilarityFacts, Strength
 from ragauge.data.ranking import Ranking
 from ragauge.data.response import Passage, Response
 from ragauge.metrics.facts import Facts
@@ -105,8 +105,8 @@ def drawn(rng: Random, *, passages: int = 4, claims: int = 4, reference: int = 4
         cover_aspects=CoverFacts(tuple(rng.random() < 0.5 for _ in one.aspects or ())),
         cover_criteria=CoverFacts(tuple(rng.random() < 0.5 for _ in one.criteria or ())),
     )
-    vectors = {"sample": ([rng.gauss(0, 1) for _ in range(8)], [rng.gauss(0, 1) for _ in range(8)])}
-    return Facts(one, returned, found, ranked(one, returned.passages or ()), vectors)
+    found |= evidence(SimilarityFacts(rng.uniform(-1, 1)))
+    return Facts(one, returned, found, ranked(one, returned.passages or ()))
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ from ragauge.data.building import (
     relevance_facts,
     response,
 )
-from ragauge.data.facts import Agreement, CoverFacts, GuessedFacts
+from ragauge.data.facts import Agreement, CoverFacts, GuessedFacts, SimilarityFacts
 from ragauge.metrics.catalogue import parse, questions, samples
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
@@ -49,6 +49,7 @@ FACTS = Facts(
         relevance_facts(True, False, True, *[False] * 6, True, unit="sentence"),
         agreement_facts(["agrees", "absent", "contradicts", "agrees", "contradicts"], [True, True, False, False]),
         GuessedFacts((0.2, 0.9, 0.4)),
+        SimilarityFacts(0.75),
         cover_aspects=CoverFacts((True, True, False)),
         cover_criteria=CoverFacts((False, True, False, False)),
     ),
@@ -82,6 +83,7 @@ BY_HAND: dict[str, Fraction | str] = {
     "context_precision:by=answer:ranked=true": Fraction(1),
     "context_recall": Fraction(2, 4),
     "answer_relevance": Fraction(1, 2),
+    "semantic_similarity": Fraction(3, 4),
     "answer_relevance:method=questions": Fraction(1, 2),         # 1.5 / 3
     "completeness": Fraction(2, 3),
     "criteria_met": Fraction(1, 4),

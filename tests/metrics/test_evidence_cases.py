@@ -22,7 +22,7 @@ from ragauge.data.building import (
     response,
 )
 from ragauge.data.example import Example
-from ragauge.data.facts import Claim, Evidence
+from ragauge.data.facts import Claim, Evidence, SimilarityFacts
 from ragauge.data.response import REDACTED, Response
 from ragauge.errors import UnknownName, UsageError
 from ragauge.judging.inputs import evidence_key, inputs_for
@@ -312,7 +312,6 @@ def test_case_99_names() -> None:
         ("context_precision:by=answer:unit=sentence", UsageError, "unit=sentence goes with by=question, got by=answer"),
         ("noise_sensitivity", UsageError, "noise_sensitivity:source=relevant or noise_sensitivity:source=irrelevant"),
         ("hallucination:by=judge", UnknownName, "no value of hallucination:by 'judge'"),
-        ("semantic_similarity", UsageError, "semantic_similarity needs model"),
         ("faithfulnes", UnknownName, "nearest: faithfulness"),
         ("citation_recall:cited=none", UnknownName, "Known: all, any."),
     ],
@@ -323,15 +322,19 @@ def test_wrong_names_say_what_to_write(name: str, error: type[Exception], text: 
         parse(name)
 
 
-def test_vectors_of_the_named_model() -> None:
-    """Similarity is the cosine of the supplied vectors of the named model, and not_applicable without them."""
+def test_similarity_is_the_cosine_that_was_found() -> None:
+    """The score is the cosine; a blank text has none, a call that failed fails, no reference does not apply."""
     about, of = example("One."), response()
-    metric = parse("semantic_similarity:model=small")
-    cosine = measure(metric, Facts(about, of, vectors={"small": ([3.0, 4.0], [4.0, 3.0])})).value
-    assert cosine == pytest.approx(24 / 25)     # (12 + 12) / (5 * 5)
-    assert measure(metric, Facts(about, of, vectors={"small": ([1.0, 0.0], [-2.0, 0.0])})).value == -1
-    assert measure(metric, Facts(about, of, vectors={"small": ([0.0], [1.0])})).status == "undefined"
-    assert measure(metric, Facts(about, of, vectors={"large": ([1.0], [1.0])})).status == "not_applicable"
-    assert measure(metric, Facts(about, of)).reason == "no vectors of answer and reference were supplied"
-    with pytest.raises(UsageError, match="must be equally long, got 1 and 2"):
-        measure(metric, Facts(about, of, vectors={"small": ([1.0], [1.0, 2.0])}))
+    metric = parse("semantic_similarity")
+
+    def status(found: SimilarityFacts | None) -> tuple[str, float | None]:
+        evidence = {} if found is None else {"similarity": Evidence("k", "similarity", 1, "local:1", "ok", found)}
+        result = measure(metric, Facts(about, of, evidence))
+        return result.status, result.value
+
+    assert status(SimilarityFacts(0.96)) == ("scored", 0.96)
+    assert status(SimilarityFacts(-1.0)) == ("scored", -1.0)
+    assert status(SimilarityFacts(None, blank=True)) == ("undefined", None)
+    assert status(SimilarityFacts(None)) == ("failed", None)
+    assert status(None) == ("not_applicable", None)
+    assert measure(metric, Facts(example(), of)).status == "not_applicable"

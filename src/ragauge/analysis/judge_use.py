@@ -16,6 +16,7 @@ from ragauge.data.facts import (
     GuessedFacts,
     ReferenceFacts,
     RelevanceFacts,
+    SimilarityFacts,
 )
 
 
@@ -165,6 +166,8 @@ def _missing(facts: FactsOf) -> bool:
             return None in facts.met
         case GuessedFacts():
             return None in facts.cosines
+        case SimilarityFacts():
+            return facts.cosine is None and not facts.blank
 
 
 def _probabilities(facts: FactsOf) -> list[float | None]:

@@ -28,6 +28,7 @@ from ragauge.data.facts import (
     ReferenceClaim,
     ReferenceFacts,
     RelevanceFacts,
+    SimilarityFacts,
     Strength,
 )
 from ragauge.data.response import Citation, Passage, Response
@@ -224,3 +225,5 @@ def _question(found: FactsOf) -> str:
             return "cover_aspects"
         case GuessedFacts():
             return "guess_questions"
+        case SimilarityFacts():
+            return "similarity"

@@ -23,6 +23,7 @@ from ragauge.data.facts import (
     GuessedFacts,
     ReferenceFacts,
     RelevanceFacts,
+    SimilarityFacts,
 )
 from ragauge.errors import DataError
 
@@ -39,6 +40,7 @@ FACTS: Mapping[str, type[FactsOf]] = {
     "cover_aspects": CoverFacts,
     "cover_criteria": CoverFacts,
     "guess_questions": GuessedFacts,
+    "similarity": SimilarityFacts,
 }
 
 

@@ -154,7 +154,20 @@ class GuessedFacts:
     cosines: tuple[float | None, ...]
 
 
-FactsOf = AnswerFacts | ReferenceFacts | RelevanceFacts | AgreementFacts | CoverFacts | GuessedFacts
+@dataclass(frozen=True, slots=True)
+class SimilarityFacts:
+    """Facts of `similarity`: cosine of the answer with the reference.
+
+    Attributes:
+        cosine: None = failed, or one of both has no vector.
+        blank: a text without content has no vector.
+    """
+
+    cosine: float | None
+    blank: bool = False
+
+
+FactsOf = AnswerFacts | ReferenceFacts | RelevanceFacts | AgreementFacts | CoverFacts | GuessedFacts | SimilarityFacts
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from ragauge.engine.budget import Price
 from ragauge.engine.models import AsksModels, asks_models
 from ragauge.engine.plan import Plan
 from ragauge.engine.routing import asked_of
-from ragauge.judging.inputs import evidence_key, inputs_for
+from ragauge.judging.inputs import GuessQuestions, evidence_key, inputs_for
 from ragauge.judging.judge import Asking, Judge
 from ragauge.llm.prices import price
 from ragauge.store.contracts import Loaded
@@ -51,7 +51,8 @@ class Estimate:
         """Counts one call."""
         size = sum(len(text) for _, text in ask.messages)
         items = max(1, ask.messages[-1][1].count("\n["))
-        usage = Usage(int(size / CHARS_A_TOKEN), OUTPUT.get(ask.question, 50) * items // 2 + 20)
+        said = 0 if ask.kind == "embed" else OUTPUT.get(ask.question, 50) * items // 2 + 20
+        usage = Usage(int(size / CHARS_A_TOKEN), said)
         self.calls += 1
         self.characters += size
         self.tokens = Usage(
@@ -107,7 +108,17 @@ def _asks(
         if question == "agree" or key not in store.evidence.known([key]):
             first = first_to_a_model(judge.ask(inputs, plan.judge_repeat), judge, local)
             asks += [(name, ask) for ask in first if (name := asked_of(judge, ask)) is not None]
+            if isinstance(inputs, GuessQuestions):
+                asks += _vectors(judge, inputs, plan.judge_repeat)
     return asks
+
+
+def _vectors(judge: Judge, inputs: GuessQuestions, judge_repeat: int) -> list[tuple[ModelName, Ask]]:
+    """The call for the vectors of questions that are not guessed yet: four texts as long as the question."""
+    messages = tuple(("text", f"{inputs.query} {n}" if n else inputs.query) for n in range(4))
+    ask = Ask("embed", "guess_questions", judge.version("guess_questions"), messages, judge_repeat=judge_repeat)
+    name = asked_of(judge, ask)
+    return [] if name is None else [(name, ask)]
 
 
 def first_to_a_model(asking: Asking, judge: Judge, local: Answering | None = None) -> Sequence[Ask]:

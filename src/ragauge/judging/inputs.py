@@ -96,9 +96,18 @@ class GuessQuestions:
     answer: str
 
 
+@dataclass(frozen=True, slots=True)
+class Similarity:
+    """How near the answer's vector is to the main reference's."""
+
+    question: ClassVar = "similarity"
+    answer: str
+    reference: str
+
+
 Rate = RatePassages | RateSentences
 Cover = CoverAspects | CoverCriteria
-Inputs = VerifyAnswer | VerifyReference | Rate | Agree | Cover | GuessQuestions
+Inputs = VerifyAnswer | VerifyReference | Rate | Agree | Cover | GuessQuestions | Similarity
 
 
 def reference_claims(example: Example) -> tuple[str, ...]:
@@ -148,6 +157,8 @@ def inputs_for(
             return CoverCriteria(example.query, parts, answer) if parts and answer is not None else None
         case "guess_questions":
             return None if answer is None else GuessQuestions(example.query, answer)
+        case "similarity":
+            return None if answer is None or not example.references else Similarity(answer, example.references[0])
     raise ValueError(f"no question {question!r}")
 
 

@@ -14,7 +14,7 @@ from itertools import chain, combinations, product
 from math import prod
 from typing import Any
 
-from ragauge.data.facts import Claim, Rating, ReferenceClaim
+from ragauge.data.facts import Claim, Rating, ReferenceClaim, SimilarityFacts
 from ragauge.metrics.base import Failed, Measured, Metric, Needs
 from ragauge.metrics.facts import Facts, blank
 
@@ -27,6 +27,7 @@ SCALARS: Mapping[str, tuple[Any, ...]] = {
     "verify_answer.refuse": BITS,
     "verify_answer.claimed": BITS,
     "verify_answer.address": ("no", "partly", "fully"),
+    "similarity.cosine": (SimilarityFacts(-1.0), SimilarityFacts(1.0)),
 }
 MARKS: Mapping[str, tuple[Any, ...]] = {        # facts with one mark an item: what a None among them could have been
     "verify_answer.used": BITS,

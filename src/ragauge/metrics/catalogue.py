@@ -204,4 +204,5 @@ QUESTIONS = (
     "cover_aspects",
     "cover_criteria",
     "guess_questions",
+    "similarity",       # vectors only
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,6 @@ from ragauge.metrics.base import Failed, NotApplicable
 from ragauge.metrics.usage import used
 
 Absent = NotApplicable | Failed
-Vectors = tuple[Sequence[float], Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +25,12 @@ class Facts:
         response: what the system returned; for an example absent from a finished run, an empty one.
         evidence: question -> what the judge found; a question that does not apply is absent.
         ranking: ranks of the judged documents; None when there are no labels or no passages were recorded.
-        vectors: embedding model -> (vector of the answer, vector of the reference).
     """
 
     example: Example
     response: Response
     evidence: Mapping[str, Evidence] = field(default_factory=dict)
     ranking: Ranking | None = None
-    vectors: Mapping[str, Vectors] = field(default_factory=dict)
 
 
 def question_of(fact: str) -> str | None:
@@ -43,7 +40,7 @@ def question_of(fact: str) -> str | None:
     ('verify_answer', None)
     """
     head = fact.partition(".")[0]
-    return None if head in ("labels", "response", "set", "embedding") else head
+    return None if head in ("labels", "response", "set") else head
 
 
 def resolve(fact: str, facts: Facts) -> Any:
@@ -176,7 +173,6 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
     "response.answer": ("answer",),
     "response.citations": ("answer",),
     "set.references": ("reference text",),
-    "embedding.cosine": ("answer", "reference text"),
     "verify_answer.claims": ("answer",),
     "verify_answer.claimed": ("answer",),
     "verify_answer.support": ("answer", "texts"),
@@ -194,6 +190,7 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
     "cover_aspects.met": ("answer", "aspects"),
     "cover_criteria.met": ("answer", "criteria"),
     "guess_questions.cosines": ("answer",),
+    "similarity.cosine": ("answer", "reference text"),
 }
 
 
@@ -225,10 +222,6 @@ def _answerable(facts: Facts) -> Any:
     return NotApplicable("not known whether the question is answerable") if known is None else known
 
 
-def _vectors(facts: Facts) -> Any:
-    return facts.vectors or NotApplicable("no vectors of answer and reference were supplied")
-
-
 # facts that ask nothing
 FREE: Mapping[str, Callable[[Facts], Any]] = {
     "labels.ranking": _ranking,
@@ -243,7 +236,6 @@ FREE: Mapping[str, Callable[[Facts], Any]] = {
     "set.references": lambda facts: facts.example.references,
     "set.answerable": _answerable,
     "set.expected": lambda facts: facts.example.answerable is not False,     # an answer is, for all that is known
-    "embedding.cosine": _vectors,
 }
 
 
@@ -319,4 +311,5 @@ ASKED: Mapping[str, Callable[[Any, Facts], Any]] = {
     "cover_aspects.met": lambda found, _: found.met,
     "cover_criteria.met": lambda found, _: found.met,
     "guess_questions.cosines": lambda found, _: found.cosines,
+    "similarity.cosine": lambda found, _: found if found.blank or found.cosine is not None else None,
 }

@@ -151,7 +151,7 @@ def _generate_asked(body: Body) -> Asked:
     native = settings.get("responseJsonSchema") or settings.get("responseSchema")
     tools = [one for tool in body.get("tools") or [] for one in tool.get("functionDeclarations", [])]
     names = ("parametersJsonSchema", "parameters_json_schema", "parameters")     # the client's versions differ
-    tool = next((tools[0][name] for name in names if tools[0].get(name)), {}) if tools else None
+    tool: Any = next((tools[0][name] for name in names if tools[0].get(name)), {}) if tools else None
     return _asked(system, user, native, tool)
 
 

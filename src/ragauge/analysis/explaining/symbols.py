@@ -296,7 +296,7 @@ BY_FACT: Mapping[str, Mapping[str, Value]] = {
     },
     # of answers whose relevance was judged, no question was guessed
     "verify_answer.address": {"g": _function, "cos": _function},
-    "embedding.cosine": {"a": _function, "b": _function},
+    "similarity.cosine": {"a": _function, "b": _function},
     "set.answerable": {"answerable": _scalar("set.answerable")},
     "set.references": {"E": _entities, "normal": _normal, "tokens": _words, "common": _common},
     "response.passages": {"n": _n_passages},

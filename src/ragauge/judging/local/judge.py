@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ragauge.errors import JudgeError
+from ragauge.judging import similarity
 from ragauge.judging.inputs import Inputs
 from ragauge.judging.judge import Asking
 from ragauge.judging.local import agree, cover, rate_passages, verify_answer, verify_reference
@@ -21,6 +22,7 @@ ASKED: Mapping[str, tuple[int, Callable[[Any, int], Asking]]] = {
     "agree": (agree.VERSION, agree.agree),
     "cover_aspects": (cover.VERSION, cover.cover_aspects),
     "cover_criteria": (cover.VERSION, cover.cover_criteria),
+    "similarity": (similarity.VERSION, similarity.similarity),
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ragauge.data.ask import Ask, ModelName
 from ragauge.data.canonical import digest, plain
+from ragauge.judging import similarity
 from ragauge.judging.inputs import Inputs
 from ragauge.judging.judge import Asking
 from ragauge.judging.model import agree, cover, guess_questions, prepare, rate_passages, verify_answer, verify_reference
@@ -22,9 +23,11 @@ ASKED: Mapping[str, tuple[int, Callable[[Any, Settings, int], Asking]]] = {
     "cover_aspects": (cover.VERSION, cover.cover_aspects),
     "cover_criteria": (cover.VERSION, cover.cover_criteria),
     "guess_questions": (guess_questions.VERSION, guess_questions.guess_questions),
+    "similarity": (similarity.VERSION, lambda inputs, _, judge_repeat: similarity.similarity(inputs, judge_repeat)),
 }
-NAMED = (*ASKED, "prepare")     # questions that may have a model of their own
-EMBEDDED_BY = ("guess_questions",)     # questions whose vectors the judge's embedder makes
+# questions that may have a model of their own; vectors are the embedder's
+NAMED = (*(name for name in ASKED if name != "similarity"), "prepare")
+EMBEDDED_BY = ("guess_questions", "similarity")     # questions whose vectors the judge's embedder makes
 
 
 class ModelJudge:
