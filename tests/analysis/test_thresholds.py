@@ -128,13 +128,13 @@ def _width(found: ByOutcome) -> float:
 
 
 def test_false_alarms_are_rare() -> None:
-    """Where every level just misses the target, a level is said to serve in at most 6 of 100 runs."""
+    """Where every level is just at the target, one is said to serve by chance in 1 to 6 of 100 runs, not in more."""
     generator = np.random.default_rng(11)
     values = generator.random(300)
     said = sum(
-        by_outcome(values, (generator.random(300) < 0.8).tolist(), "higher").verdict == "serves" for _ in range(600)
+        by_outcome(values, (generator.random(300) < 0.8).tolist(), "higher").verdict == "serves" for _ in range(800)
     )
-    assert said <= 0.06 * 600
+    assert 0.01 * 800 <= said <= 0.06 * 800
 
 
 def test_what_most_examples_reach() -> None:

@@ -71,6 +71,7 @@ class ByOutcome:
         trend: rises, falls or no trend seen: how the outcome moves as the metric gets better.
         verdict: serves, none does, or not enough data.
         level: the score from which on it serves: at least, for metrics that should be high, else at most.
+        confidence: of the intervals from a level on.
         needed: responses that would be needed from the nearest level on, were the share to stay; None where unknown.
     """
 
@@ -85,6 +86,7 @@ class ByOutcome:
     trend: str
     verdict: Verdict
     level: float | None
+    confidence: float
     needed: int | None
 
 
@@ -110,9 +112,11 @@ def by_outcome(
     """How often answers turned out well by level of a metric, and the lowest level that serves.
 
     Up to six different scores are a level each; of more, levels hold equal numbers of responses, about 30 or more. A
-    level serves where the 95 % interval of the share at this level and all better ones lies at or above the target,
-    and neither this level nor a better one lies wholly below it by its own interval, so that very good answers do not
-    hide a bad level. Intervals are Wilson's, or a clustered t where responses depend on each other.
+    level serves where the interval of the share at this level and all better ones lies at or above the target, and
+    neither this level nor a better one lies wholly below it by its own interval, so that very good answers do not hide
+    a bad level. Intervals are Wilson's, or a clustered t where responses depend on each other. Those of a level alone
+    are at 95 %; those from a level on are at 1 − 0.1/k of k levels, at least 95 %, so that with k looks a level is said
+    to serve by chance in at most 5 of 100 runs (Bonferroni, one-sided).
     None serves where from every level on the whole interval lies below the target; everything else, and fewer than 20
     responses, is not enough data.
 
@@ -137,14 +141,16 @@ def by_outcome(
         raise UsageError("this metric has no better side, so no level of it can serve.")
     y = np.asarray(good, dtype=float)
     share = _Shares(y, weights, clusters)
-    levels = tuple(_levels(values, share, direction, target))
+    places = _places(values, direction)
+    confidence = max(0.95, 1 - 0.1 / (int(places.max()) + 1)) if values.size else 0.95
+    levels = tuple(_levels(values, places, share, target, confidence))
     rho, rho_interval, p_value = _trend(values if direction == "higher" else -values, y, weights, clusters)
     rate, interval = share.of(np.ones(values.size, dtype=bool)) if values.size else (None, None)
     verdict, level = _verdict(levels, values.size, target)
     found = None if level is None else level.low if direction == "higher" else level.high
     return ByOutcome(
         target, int(values.size), rate, interval, levels, rho, rho_interval, p_value, _trend_word(rho_interval),
-        verdict, found, _needed(levels, target) if verdict == "not enough data" else None,
+        verdict, found, confidence, _needed(levels, target, confidence) if verdict == "not enough data" else None,
     )     # fmt: skip
 
 
@@ -154,38 +160,39 @@ class _Shares:
     def __init__(self, y: Floats, weights: Floats | None, clusters: Codes | None) -> None:
         self._y, self._weights, self._clusters = y, weights, clusters
 
-    def of(self, rows: npt.NDArray[np.bool_]) -> tuple[float, Interval | None]:
+    def of(self, rows: npt.NDArray[np.bool_], confidence: float = 0.95) -> tuple[float, Interval | None]:
         """Of some responses, at least one."""
         import numpy as np
 
         y = self._y[rows]
         weights = None if self._weights is None else self._weights[rows]
         clusters = None if self._clusters is None else self._clusters[rows]
-        found = mean_interval(y, kind="rate", weights=weights, clusters=clusters)
+        found = mean_interval(y, kind="rate", weights=weights, clusters=clusters, level=confidence)
         return float(np.average(y, weights=weights)), found
 
 
-def _levels(values: Floats, share: _Shares, direction: str, target: float) -> list[Level]:
-    import numpy as np
-
-    if not values.size:
-        return []
-    groups = _groups(values)
-    order = sorted(set(groups.tolist()), reverse=direction == "lower")     # the worst level first
+def _levels(values: Floats, places: Codes, share: _Shares, target: float, confidence: float) -> list[Level]:
+    """The levels, the worst first, from their places: 0 for the worst."""
     found: list[Level] = []
     below = False     # a level seen from the best one down lies clearly below the target
-    rank = np.empty(max(order) + 1, dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    places = rank[groups]
-    for place in reversed(range(len(order))):
+    for place in range(int(places.max()), -1, -1) if places.size else ():
         mine, on = places == place, places >= place
         rate, interval = share.of(mine)
-        from_rate, from_interval = share.of(on)
+        from_rate, from_interval = share.of(on, confidence)
         below = below or (interval is not None and interval.high < target)
         serves = from_interval is not None and from_interval.low >= target and not below
         low, high = float(values[mine].min()), float(values[mine].max())
         found.append(Level(low, high, int(mine.sum()), rate, interval, int(on.sum()), from_rate, from_interval, serves))
     return found[::-1]
+
+
+def _places(values: Floats, direction: str) -> Codes:
+    """Which level each value is in, 0 = the worst; equal values are in one, and none is empty."""
+    import numpy as np
+
+    _, codes = np.unique(_groups(values), return_inverse=True)
+    places = np.asarray(codes, dtype=np.int64)
+    return places if direction == "higher" or not places.size else places.max() - places
 
 
 def _groups(values: Floats) -> Codes:
@@ -211,7 +218,7 @@ def _verdict(levels: Sequence[Level], n: int, target: float) -> tuple[Verdict, L
     return "none does" if none else "not enough data", None
 
 
-def _needed(levels: Sequence[Level], target: float) -> int | None:
+def _needed(levels: Sequence[Level], target: float, confidence: float) -> int | None:
     """Responses at which the level nearest to serving would serve, were its share to stay."""
     hopeful = [level for level in levels if level.from_rate > target]
     if not hopeful:
@@ -220,7 +227,7 @@ def _needed(levels: Sequence[Level], target: float) -> int | None:
     low, high = 1, MOST_NEEDED
     while low < high:
         middle = (low + high) // 2
-        found = wilson(rate * middle, middle)
+        found = wilson(rate * middle, middle, confidence)
         low, high = (low, middle) if found is not None and found.low >= target else (middle + 1, high)
     return low if low < MOST_NEEDED else None
 

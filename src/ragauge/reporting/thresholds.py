@@ -37,7 +37,7 @@ def _shares(shares: ByOutcome) -> dict[str, Any]:
             "word": shares.trend, "correlation": shares.correlation, "ci": _ends(shares.correlation_interval),
             "p_value": shares.p_value,
         },
-        "needed": shares.needed,
+        "needed": shares.needed, "confidence": shares.confidence,
         "levels": [
             {
                 "low": one.low, "high": one.high, "n": one.n, "rate": one.rate, "ci": _ends(one.interval),
@@ -88,7 +88,7 @@ def _levels(found: Thresholds, shares: ByOutcome) -> Table:
     table.add_column("n", justify="right")
     table.add_column("turned out well", no_wrap=True)
     table.add_column(f"0 {'·' * (TRACK - 4)} 1", no_wrap=True)
-    table.add_column("from here on", no_wrap=True)
+    table.add_column(f"from here on ({shares.confidence:.0%})", no_wrap=True)
     table.add_column("")
     for one in shares.levels:
         served = shares.level is not None and one.serves
