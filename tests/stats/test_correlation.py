@@ -1,4 +1,4 @@
-"""Spearman's correlation of marks in clusters."""
+"""Correlation of scores, pooled and within groups, and of ranks with marks in clusters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import scipy.stats
 
 from ragauge.errors import UsageError
 from ragauge.stats import correlation
-from ragauge.stats.correlation import spearman_of_marks
+from ragauge.stats.correlation import correlate, spearman_of_marks
 
 Draw = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
@@ -120,3 +120,73 @@ def test_taking_pairs_as_independent_is_too_sure() -> None:
         half = 1.96 * np.sqrt(1.06 / (ranks.size - 3))
         hit += np.tanh(z - half) <= wanted <= np.tanh(z + half)
     assert hit / 300 < 0.9
+
+
+# --- two scores ---
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pooled_correlations_are_scipys(seed: int) -> None:
+    """Pearson's and Spearman's correlations are SciPy's, ties and all, Pearson's interval too."""
+    g = np.random.default_rng(seed)
+    x = g.integers(0, 6, 40) / 5
+    y = x + g.normal(0, 0.5, 40)
+    pearson, spearman = correlate(x, y), correlate(x, y, method="spearman")
+    theirs = scipy.stats.pearsonr(x, y)
+    ends = theirs.confidence_interval()
+    assert pearson is not None
+    assert pearson.interval is not None
+    assert pearson.value == pytest.approx(theirs.statistic)
+    assert (pearson.interval.low, pearson.interval.high) == pytest.approx((ends.low, ends.high))
+    assert spearman is not None
+    assert spearman.value == pytest.approx(scipy.stats.spearmanr(x, y).statistic)
+
+
+def test_within_groups_is_the_partial_correlation() -> None:
+    """Within groups it is the correlation of what regression on the group leaves over."""
+    g = np.random.default_rng(7)
+    groups = g.integers(0, 4, 80)
+    x, y = g.normal(groups, 1), g.normal(-groups, 1)
+    dummies = np.eye(4)[groups]
+    left = [side - dummies @ np.linalg.lstsq(dummies, side, rcond=None)[0] for side in (x, y)]
+    found = correlate(x, y, within=groups)
+    assert found is not None
+    assert found.value == pytest.approx(np.corrcoef(left[0], left[1])[0, 1])
+    assert (found.n, found.groups) == (80, 4)
+    moved = correlate(x + 100 * groups, y - 7 * groups, within=groups)
+    assert moved is not None
+    assert moved.value == pytest.approx(found.value)
+
+
+@pytest.mark.parametrize("method", ["pearson", "spearman"])
+def test_coverage_within_groups(method: str) -> None:
+    """Of 1,500 intervals within three groups of 12, 93 to 97 % hold the truth, which pooling would miss."""
+    g, held, pooled = np.random.default_rng(8), 0, 0
+    groups = np.repeat([0, 1, 2], 12)
+    # Spearman's of 12 normal pairs is (6/π)·(asin(ρ) + (n−2)·asin(ρ/2)) / (n+1) on average (Moran 1948)
+    truth = 0.5 if method == "pearson" else 6 / np.pi * (np.arcsin(0.5) + 10 * np.arcsin(0.25)) / 13
+    for _ in range(1_500):
+        x = g.normal(0, 1, 36)
+        y = 0.5 * x + 0.75**0.5 * g.normal(0, 1, 36) - 3 * groups
+        found = correlate(x + 3 * groups, y, method=method, within=groups)     # type: ignore[arg-type]
+        whole = correlate(x + 3 * groups, y, method=method)     # type: ignore[arg-type]
+        assert found is not None
+        assert found.interval is not None
+        assert whole is not None
+        held += found.interval.low <= truth <= found.interval.high
+        pooled += whole.value < 0
+    assert 0.93 <= held / 1_500 <= 0.97
+    assert pooled == 1_500
+
+
+def test_scores_that_do_not_vary_have_no_correlation() -> None:
+    """Constant scores, groups of one, and no pairs have none; few pairs and perfect ones have no interval."""
+    assert correlate([], []) is None
+    assert correlate([1, 1, 1], [1, 2, 3]) is None
+    assert correlate([1, 2, 3], [1, 2, 3], within=["a", "b", "c"]) is None
+    few = correlate([1, 2, 4], [1, 3, 2])
+    assert few is not None
+    assert few.interval is None
+    for wrong in (([1, 2], [1]), ([1, float("nan")], [1, 2])):
+        with pytest.raises(UsageError, match="must"):
+            correlate(*wrong)

@@ -1,12 +1,13 @@
-"""Rank correlation of marks that depend on each other within groups."""
+"""Correlation: of two scores, pooled or within groups, and of ranks with marks that depend on each other."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import atanh, isfinite, sqrt, tanh
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.errors import UsageError
-from ragauge.stats.intervals import t_quantile
+from ragauge.stats.intervals import normal_quantile, t_quantile
 from ragauge.stats.result import Interval
 
 if TYPE_CHECKING:
@@ -19,6 +20,79 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 CELLS = 2_000_000     # of the tables of one block of clusters: 16 MB of integers
+
+
+@dataclass(frozen=True, slots=True)
+class Correlated:
+    """A correlation.
+
+    Attributes:
+        value: in [-1, 1].
+        interval: None for |value| = 1 and where there are too few pairs.
+        n: pairs.
+        groups: groups that it is taken within; 1 = pooled.
+    """
+
+    value: float
+    interval: Interval | None
+    n: int
+    groups: int
+
+
+def correlate(
+    x: Values,
+    y: Values,
+    *,
+    method: Literal["pearson", "spearman"] = "pearson",
+    within: Clusters | None = None,
+    level: float = 0.95,
+) -> Correlated | None:
+    """Correlation of two scores of the same things, such as a metric and what people say; pooled or within groups.
+
+    r = Σ aᵢbᵢ / sqrt(Σ aᵢ² · Σ bᵢ²);  tanh(atanh(r) ± z · e),  e² = c / (n − G − 2), c = 1, for ranks 1 + r²/2
+
+    aᵢ, bᵢ  the scores (for Spearman their mid-ranks within the group), less the mean of their group
+    G       groups; 1 = pooled
+
+    Pooled over systems a metric may correlate with people only because both tell good systems from bad ones, while
+    within a system, which is what tells good answers from bad ones, it says nothing (Simpson's paradox). With `within`
+    only what differs inside the groups counts: the partial correlation given the group.
+
+    Args:
+        x: shape (n,), finite.
+        y: shape (n,), finite.
+        method: "pearson", or "spearman" for ranks.
+        within: shape (n,), labels of the groups, such as systems; None = pooled.
+        level: confidence, in (0, 1).
+
+    Returns:
+        The correlation; None where one of the two does not vary. Without an interval for n below G + 3.
+
+    Assumes independent pairs; for Pearson's interval also that they are about normal, else it is too short for skewed
+    scores. Two labels of one answer are not independent: its interval is then too short.
+    Source: Fisher (1921); ranks: Bonett and Wright (2000); within groups: partial correlation, Fisher (1924).
+
+    >>> pooled = correlate([1, 2, 3, 11, 12, 13], [3, 2, 1, 13, 12, 11])
+    >>> inside = correlate([1, 2, 3, 11, 12, 13], [3, 2, 1, 13, 12, 11], within=list("aaabbb"))
+    >>> round(pooled.value, 3), inside.value
+    (0.948, -1.0)
+    """
+    import numpy as np
+
+    a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    labels = np.zeros(a.size) if within is None else np.asarray(within)
+    if not a.size == b.size == labels.size:
+        raise UsageError(f"x, y and groups must be as many, got {a.size}, {b.size}, {labels.size}.")
+    if not bool(np.isfinite(a).all() and np.isfinite(b).all()):
+        raise UsageError("correlate: scores must be finite. Leave out the pairs of which one side has no score.")
+    groups = np.unique(labels, return_inverse=True)[1]
+    count = int(groups.max()) + 1 if groups.size else 0
+    a, b = (_centred(side, groups, count, method == "spearman") for side in (a, b))
+    spread = float((a * a).sum()) * float((b * b).sum())
+    if spread <= 0:
+        return None
+    r = max(-1.0, min(1.0, float((a * b).sum()) / sqrt(spread)))
+    return Correlated(r, _fisher(r, a.size - count - 2, method, level), a.size, count)
 
 
 def spearman_of_marks(
@@ -70,6 +144,28 @@ def spearman_of_marks(
     if not isfinite(rho):
         return None, None
     return rho, _jackknife(rho, pairs, hits, codes, y, groups, level)
+
+
+def _centred(scores: Floats, groups: Counts, count: int, ranked: bool) -> Floats:
+    """Scores or mid-ranks less the mean of their group; what rounding leaves of equal scores is 0."""
+    import numpy as np
+
+    out = np.zeros(scores.size)
+    for group in range(count):
+        mine = groups == group
+        part = scores[mine]
+        if ranked:
+            _, places, sizes = np.unique(part, return_inverse=True, return_counts=True)
+            part = (np.cumsum(sizes) - (sizes - 1) / 2)[places]
+        out[mine] = part - part.mean() if float(np.ptp(part)) > 0 else 0.0
+    return out
+
+
+def _fisher(r: float, freedom: int, method: str, level: float) -> Interval | None:
+    if abs(r) > 1 - 1e-12 or freedom < 1:
+        return None
+    half = normal_quantile(level) * sqrt((1 + r * r / 2 if method == "spearman" else 1.0) / freedom)
+    return Interval(tanh(atanh(r) - half), tanh(atanh(r) + half), "Fisher's z", level)
 
 
 def _arrays(values: Values, marks: Values, clusters: Clusters) -> tuple[npt.NDArray[Any], Counts, Counts]:
