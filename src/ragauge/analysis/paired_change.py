@@ -167,7 +167,7 @@ def _effect(pairs: Pairs, d: Floats, level: float) -> Effect | None:
         new, base = pairs.means()
         return Effect("Cohen's h", cohens_h(new, base)) if min(new, base) >= 0 and max(new, base) <= 1 else None
     found = standardized_difference(d, level) if pairs.weight is None else None
-    return found and Effect("Hedges' g of differences", found.value, found.interval)
+    return None if found is None else Effect("Hedges' g of differences", found.value, found.interval)
 
 
 def _change(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 MOST_IDS = 50     # unmatched examples named
+LAYERS = ("retrieval", "generation", "end_to_end")
 
 
 def compare(
@@ -130,7 +131,7 @@ def _judge(store: Store, base: Run, runs: Sequence[Run], judge: str | None) -> s
 
 
 def _metrics(store: Store, run: Run, judge_id: str | None, names: tuple[str, ...]) -> list[Metric]:
-    """The metrics asked for, or all that a run has scores of.
+    """The metrics asked for, or all that a run has scores of, by layer.
 
     Raises:
         UsageError: the run has not been evaluated.
@@ -142,7 +143,7 @@ def _metrics(store: Store, run: Run, judge_id: str | None, names: tuple[str, ...
     found = store.scores.metrics(run.run_id, judge_id)
     if not found:
         raise UsageError(f"run {run.name} has not been evaluated. Do it with: ragauge evaluate {run.name}")
-    return [parse(name) for name in found]
+    return sorted((parse(name) for name in found), key=lambda metric: LAYERS.index(metric.measures))
 
 
 class _Held:

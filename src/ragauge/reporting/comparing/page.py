@@ -17,9 +17,9 @@ from ragauge.reporting.comparing import words
 from ragauge.reporting.figures import Cell, Figure
 from ragauge.reporting.words import ARROWS, UNNAMED, line, number, signed
 
-MOST_SEGMENTS = 30       # rows of the segments' forest
+MOST_SEGMENTS = 20       # rows of the segments' forest
+MOST_METRICS = 4         # of one segment that got worse
 MOST_VALUES = 200        # rows of the table of all segments
-SIDES = 0.5              # of the bars of causes, as a share of the line
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +156,19 @@ def _part(n: int, found: RunComparison, compared: Compared, anchors: Anchors) ->
     return Part(
         anchors.add("run", n), found, words.sentence(found, compared), tuple(one for one in groups if one.rows),
         words.not_measured(found), tuple(_forests(found, n, compared, anchors)),
-        tuple(_cell(part, n, anchors) for part in found.worse_segments),
+        tuple(_cell(part, n, anchors) for part in _few(found.worse_segments)),
         tuple(_cell(part, n, anchors) for part in found.possible_segments), tuple(cells), len(found.segments),
         tuple(_amount(amount) for amount in found.amounts), flips, behind, tuple(_pairs(found)),
         tuple(Meant(one, tuple(map(reading_words, one.readings))) for one in found.findings),
         tuple(words.settings(found)), tuple(words.states(found, compared)), tuple(words.unmatched(found)),
         words.methods(found),
     )     # fmt: skip
+
+
+def _few(parts: Sequence[SegmentChange]) -> Iterator[SegmentChange]:
+    """The first few changes of each segment, those that the mean hides before the others."""
+    for _, mine in words.by_segment(parts):
+        yield from sorted(mine, key=lambda part: not part.hidden)[:MOST_METRICS]
 
 
 def _row(change: MetricChange, n: int, anchors: Anchors, part: SegmentChange | None = None) -> Row:

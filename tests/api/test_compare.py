@@ -1,0 +1,263 @@
+"""Stored runs held against a baseline, in Python."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.api.test_baseline import OTHER
+from tests.engine.tiny_judge import SPEC
+
+import ragauge as rg
+
+METRICS = "recall@5,context_recall,faithfulness,answer_correctness,latency"
+Row = dict[str, Any]
+
+
+def rows(numbers: Any, *, missed: Any = (), invented: Any = (), slow: float = 0.0, query: str = "") -> list[Row]:
+    """Questions answered from their passage; `missed` got another one, `invented` answers say too much."""
+    found = []
+    for i in numbers:
+        there = "nothing at all" if i in missed else f"it is number {i}"
+        answer = f"it is number {i}. " + (f"something unheard {i}." if i in invented else "")
+        found.append({
+            "query_id": f"q{i}", "query": query or f"what is number {i}", "answer": answer,
+            "passages": [{"doc_id": "other" if i in missed else f"d{i}", "text": there}],
+            "reference_answer": f"it is number {i}", "relevant": {f"d{i}": 1},
+            "segments": {"type": "rare" if i % 5 == 0 else "usual"}, "latency_ms": {"total": 10.0 + i % 7 + slow},
+        })     # fmt: skip
+    return found
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/runs.db"
+
+
+def evaluated(store: str, name: str, made: list[Row], **more: Any) -> rg.Scorecard:
+    asked = {"metrics": METRICS, "judge": SPEC, "store": store, "name": name, "workers": 1, "config": {"is": name}}
+    return rg.evaluate(made, **{**asked, **more})
+
+
+def test_what_changed(store: str) -> None:
+    """60 of 200 lost their document, 40 of them of one segment: by hand, per metric and segment, and all beside it."""
+    every, missed, prompt = range(200), {*range(0, 200, 5), *range(1, 101, 5)}, {"name": "a"}
+    evaluated(store, "main", rows(every), config={"k": 5, "prompt": prompt})
+    changed = {"k": 3, "prompt": prompt, "seed": 1}
+    evaluated(store, "changed", rows(every, missed=missed, slow=5.0), config=changed)
+    found = rg.compare("main", "changed", store=store)
+    assert isinstance(found, rg.ComparisonResult)
+    recall = found["recall@5"]
+    assert (recall.base, recall.new, recall.difference.mean) == pytest.approx((1.0, 0.7, -0.3))
+    assert (recall.wins, recall.ties, recall.losses, recall.verdict) == (0, 140, 60, "worse")
+    assert recall.corrected is not None
+    assert recall.corrected < 0.001
+    assert len(recall.moved) == 20
+    segments = {(part.value, part.change.metric): part.change for part in found.runs[0].segments}
+    assert segments["rare", "recall@5"].difference.mean == -1.0
+    assert segments["usual", "recall@5"].difference.mean == pytest.approx(-20 / 160)
+    assert {part.value for part in found.worse_segments} == {"rare", "usual"}
+    (amount,) = found.runs[0].amounts
+    assert amount.new[0.5].mean == pytest.approx((amount.base[0.5].mean or 0) + 5)
+    assert amount.base[0.95].interval is not None
+    flips = found.runs[0].flips
+    assert (flips.lost, flips.gained, flips.newly_failed, flips.mended) == (60, 0, 60, 0)
+    first = flips.shown[0]
+    assert (first.base.failed, first.new.failed, first.new.cause) == (False, True, "retrieval_miss")
+    assert first.base.answer is not None
+    assert first.base.answer.startswith("it is number")
+    assert ("recall@5", 1.0, 0.0) in {(one.metric, one.base, one.new) for one in first.scores}
+    settings = found.runs[0].settings
+    assert [(one.path, one.base, one.new) for one in settings.changed] == [("k", 5, 3)]
+    assert [one.path for one in settings.added] == ["seed"]
+    assert found.runs[0].failures.new == {"retrieval_miss": 60}
+    assert {one.against for one in found.runs[0].findings} == {"baseline"}
+    assert any(reading.metric == "context_recall" for one in found.runs[0].findings for reading in one.readings)
+    assert "worse on recall@5 −0.30" in repr(found).splitlines()[0]
+
+
+def test_a_run_against_itself(store: str) -> None:
+    """Case 75: every difference is 0, no change is seen, nothing flips, and the reader is told that it is one run."""
+    card = evaluated(store, "main", rows(range(40), missed=range(5)))
+    for base, new in (("main", "main"), (card, card), (rg.open_run("main", store=store), "latest")):
+        found = rg.compare(base, new, store=store)
+        changes = [*found.metrics.values(), *(part.change for part in found.runs[0].segments)]
+        assert {change.difference.mean for change in changes} == {0.0}
+        assert {change.verdict for change in changes if change.kind != "amount"} == {"no change seen"}
+        assert found.verdict == "no change seen"
+        assert (found.runs[0].flips.lost, found.runs[0].flips.gained) == (0, 0)
+        assert any("this run itself" in warning for warning in found.runs[0].warnings)
+
+
+def test_examples_are_matched_by_id(store: str) -> None:
+    """Case 74: of 100 and 100 examples the 90 in both are paired, ten of each listed; one question twice stays two."""
+    evaluated(store, "main", rows(range(100), query="the same question"))
+    evaluated(store, "changed", rows(range(10, 110), query="the same question"))
+    found = rg.compare("main", "changed", store=store)
+    matched = found.runs[0].matched
+    assert (matched.n, matched.only_new, matched.only_base) == (90, 10, 10)
+    assert matched.ids_new == tuple(f"q{i}" for i in range(100, 110))
+    assert matched.ids_base == tuple(f"q{i}" for i in range(10))
+    assert {change.difference.n for change in found.metrics.values()} == {90}
+    assert any("different versions of the eval set" in warning for warning in found.runs[0].warnings)
+    evaluated(store, "apart", rows(range(500, 510)))
+    with pytest.raises(rg.UsageError, match="no example in common"):
+        rg.compare("main", "apart", store=store)
+
+
+def test_a_segment_that_got_worse_under_a_better_mean(store: str) -> None:
+    """Case 78: overall recall rises, one segment loses half of its documents: the first words say where."""
+    every = range(400)
+    evaluated(store, "main", rows(every, missed=[i for i in every if i % 5 and i % 4 == 0]))
+    evaluated(store, "changed", rows(every, missed=[i for i in every if i % 10 == 0]))
+    found = rg.compare("main", "changed", store=store, metrics=["recall@5"])
+    assert found["recall@5"].verdict == "better"
+    (part,) = found.worse_segments
+    assert (part.column, part.value, part.hidden) == ("type", "rare", True)
+    assert part.change.difference.mean == pytest.approx(-0.5)
+    assert found.verdict == "mixed"
+    assert "worse where type=rare (recall@5 −0.50), though overall recall@5 +0.10" in repr(found).replace("\n", " ")
+
+
+def test_runs_judged_otherwise_are_refused(store: str) -> None:
+    """Case 98: another judge is refused without numbers, with the command that judges alike; labels are compared."""
+    evaluated(store, "main", rows(range(20)))
+    evaluated(store, "changed", rows(range(20), missed=range(5)), judge=OTHER)
+    with pytest.raises(rg.UsageError, match=r"judged by other@1, main by tiny@1.*ragauge evaluate main -m") as raised:
+        rg.compare("main", "changed", store=store)
+    assert raised.value.exit_code == 2
+    labels = rg.compare("main", "changed", store=store, metrics="recall@5,latency")
+    assert list(labels.metrics) == ["recall@5", "latency"]
+    evaluated(store, "main", rows(range(20)), judge=OTHER)     # as the message says
+    assert len(rg.compare("main", "changed", store=store).metrics) == 5
+    evaluated(store, "changed", rows(range(20), missed=range(5)))
+    both = rg.compare("main", "changed", store=store, judge="other")
+    assert both.compared.judge_id == "other@1"
+    with pytest.raises(rg.UnknownName, match="no judge of this run 'nobody'"):
+        rg.compare("main", "changed", store=store, judge="nobody")
+
+
+def test_the_judge_that_all_runs_share_is_taken(store: str) -> None:
+    """Where the last judge of the new run never saw the baseline, the last one that saw both is compared."""
+    evaluated(store, "main", rows(range(20)))
+    evaluated(store, "changed", rows(range(20), missed=range(5)))
+    evaluated(store, "changed", rows(range(20), missed=range(5)), judge=OTHER)
+    assert rg.compare("main", "changed", store=store).compared.judge_id == "tiny@1"
+
+
+def test_several_runs_are_one_family(store: str) -> None:
+    """Two runs against one baseline: a comparison each, and p-values corrected over both together."""
+    every = range(60)
+    evaluated(store, "main", rows(every))
+    evaluated(store, "one", rows(every, missed=range(12)))
+    evaluated(store, "two", rows(every, invented=range(12)))
+    found = rg.compare("main", "one", "two", store=store)
+    assert [comparison.run.name for comparison in found.runs] == ["one", "two"]
+    alone = rg.compare("main", "one", store=store)
+    assert found.compared.tests > alone.compared.tests
+    mine, theirs = found["recall@5"], alone["recall@5"]
+    assert mine.p_value == theirs.p_value
+    assert mine.corrected is not None
+    assert theirs.corrected is not None
+    assert mine.corrected >= theirs.corrected
+    assert {change.metric for change in found.runs[1].metrics if change.verdict == "worse"} >= {"faithfulness"}
+
+
+def test_filter_level_and_metrics(store: str) -> None:
+    """A filter keeps its examples, a higher level widens intervals, an unshared metric is named, errors say why."""
+    evaluated(store, "main", rows(range(50)), metrics="recall@5")
+    evaluated(store, "changed", rows(range(50), missed=range(20)))
+    rare = rg.compare("main", "changed", store=store, metrics="recall@5,mrr", filter={"type": "rare"})
+    assert (rare["recall@5"].difference.n, rare.runs[0].matched.only_base) == (10, None)
+    assert any("not compared: mrr" in warning for warning in rare.runs[0].warnings)
+    wide, usual = (
+        rg.compare("main", "changed", store=store, metrics="recall@5", level=level) for level in (0.99, 0.95)
+    )
+    one, other = wide["recall@5"].difference.interval, usual["recall@5"].difference.interval
+    assert one is not None
+    assert other is not None
+    assert one.low < other.low < other.high < one.high
+    assert rg.compare("main", "changed", store=store, metrics="recall@5", segments=False).runs[0].segments == ()
+    wrong: tuple[tuple[Row, str], ...] = (
+        ({"level": 95}, "level must lie between 0 and 1"), ({"filter": {"typ": "rare"}}, "no segment 'typ'"),
+        ({"metrics": "recal@5"}, "nearest: recall"),
+    )     # fmt: skip
+    for more, said in wrong:
+        with pytest.raises(rg.UsageError, match=said):
+            rg.compare("main", "changed", store=store, **{"metrics": "recall@5", **more})
+    for base, said in (("mian", "nearest: main"), (3, "compare takes stored runs"), ("", "compare takes stored runs")):
+        with pytest.raises(rg.UsageError, match=said):
+            rg.compare(base, "changed", store=store)
+    with pytest.raises(rg.UnknownName, match="metric of this comparison"):
+        usual["faithfulness"]
+
+
+def test_traffic_is_compared_as_two_samples(store: str) -> None:
+    """Two weeks that share no request are compared by their means, with intervals and tests, and nothing is paired."""
+    evaluated(store, "week 1", rows(range(60)), traffic=True)
+    evaluated(store, "week 2", rows(range(100, 160), invented=range(100, 140)), traffic=True)
+    found = rg.compare("week 1", "week 2", store=store)
+    assert not found.runs[0].matched.paired
+    assert found["faithfulness"].verdict == "worse"
+    assert found["faithfulness"].p_value is not None
+    assert found["recall@5"].verdict == "no change seen"
+    assert (found.runs[0].segments, found.runs[0].flips.shown) == ((), ())
+    assert "two samples of traffic: 60 examples now, 60 before" in repr(found).replace("\n", " ")
+
+
+def test_replayed_passages_that_differ_are_told(store: str) -> None:
+    """A run meant to replay the baseline's passages is warned about where they are others, and its variant named."""
+    evaluated(store, "main", rows(range(40)))
+    evaluated(store, "same", rows(range(40), invented=range(9)), variant="replayed")
+    evaluated(store, "other", rows(range(40), missed=range(4)), variant="replayed")
+    same, other = (rg.compare("main", name, store=store).runs[0].warnings for name in ("same", "other"))
+    assert not any("passages of" in warning for warning in same)
+    assert any("The passages of 4 of 40 examples differ" in warning for warning in other)
+    assert any("rests on replayed passages" in warning for warning in same)
+
+
+def test_every_form(store: str, tmp_path: Path) -> None:
+    """The comparison shows itself, is a table, and is saved as what its file's ending says."""
+    evaluated(store, "main", rows(range(30)))
+    evaluated(store, "changed", rows(range(30), missed=range(9)))
+    found = rg.compare("main", "changed", store=store)
+    assert found._repr_html_().startswith("<iframe srcdoc=")
+    assert found.to_markdown().startswith("## main → changed\n\n**")
+    table = found.to_polars()
+    whole = table.filter(pl.col("segment").is_null())
+    assert dict(zip(whole["metric"], whole["difference"], strict=True))["recall@5"] == pytest.approx(-0.3)
+    assert table.height == 5 * 3     # over all, and two segments
+    for ending in (".html", ".md", ".json", ".csv"):
+        assert found.save(tmp_path / f"new/change{ending}").stat().st_size > 200
+    assert json.loads((tmp_path / "new/change.json").read_text()) == found.to_dict() == json.loads(found.to_json())
+    assert pl.read_csv(tmp_path / "new/change.csv").height == table.height
+    with pytest.raises(rg.UsageError, match=r"expected .html, .md, .json, .csv, got .jsonl"):
+        found.save(tmp_path / "change.jsonl")
+    assert found.to_json() == rg.compare("main", "changed", store=store).to_json()
+
+
+def test_runs_of_different_stores_are_refused(store: str, tmp_path: Path) -> None:
+    """A scorecard and an opened run know their store; two of them have no common one."""
+    main = evaluated(store, "main", rows(range(5)))
+    other = evaluated(f"sqlite:///{tmp_path}/other.db", "changed", rows(range(5)))
+    with pytest.raises(rg.UsageError, match="different stores"):
+        rg.compare(main, other)
+    changed = evaluated(store, "changed", rows(range(5), missed=range(2)))
+    assert rg.compare(main, changed)["recall@5"].difference.mean == pytest.approx(-0.4)
+    assert any("Only 5 examples in both" in warning for warning in rg.compare(main, changed).runs[0].warnings)
+
+
+def test_coroutine(store: str) -> None:
+    """`aio.compare` gives what `compare` gives; `compare` works inside a running loop too."""
+    main = evaluated(store, "main", rows(range(10)))
+    changed = evaluated(store, "changed", rows(range(10), missed=range(4)))
+
+    async def both() -> tuple[rg.ComparisonResult, rg.ComparisonResult]:
+        return await rg.aio.compare(main, changed), rg.compare(main, changed)
+
+    one, other = asyncio.run(both())
+    assert one.to_dict() == other.to_dict()

@@ -1,0 +1,115 @@
+"""`ragauge compare` as people type it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Cli, Row, ten, write
+from tests.cli.test_baseline_option import MEASURED
+from tests.cli.test_run_commands import validator
+
+
+def answered(found: set[int], n: int = 120) -> list[Row]:
+    """Questions of which these got their document; every fourth is of the segment b."""
+    return [
+        {"query_id": f"q{i}", "query": f"What is {i}?", "answer": f"It is {i}.", "relevant": {f"d{i}": 1},
+         "passages": [{"doc_id": f"d{i}" if i in found else "x", "text": "a text"}],
+         "segments": {"type": "b" if i % 4 == 0 else "a"}}
+        for i in range(n)
+    ]     # fmt: skip
+
+
+@pytest.fixture
+def two(cli: Cli, tmp_path: Path) -> None:
+    """A run in which every third of a is missed, and one in which a is found and half of b is missed."""
+    every = set(range(120))
+    main, changed = every - {i for i in every if i % 4 and i % 3 == 0}, every - set(range(0, 120, 8))
+    for name, found in (("main", main), ("changed", changed)):
+        assert cli("evaluate", write(tmp_path / f"{name}.jsonl", answered(found)), *MEASURED).code == 0
+
+
+def test_first_line_is_the_verdict(cli: Cli, two: None) -> None:
+    """The first line is the outcome in a sentence, which names the segment that the mean hides; then the rest."""
+    done = cli("compare", "main", "changed")
+    first, *rest = done.out.splitlines()
+    assert done.code == 0
+    assert first.startswith("Mixed against main: worse where type=b (mrr −0.50, recall@5 −0.50), though overall mrr")
+    text = "\n".join(rest)
+    places = [text.index(part) for part in (
+        "before → now", "Segments that got worse", "Examples that changed sides", "Configuration", "corrected by Holm",
+    )]     # fmt: skip
+    assert places == sorted(places)
+    assert "ragauge compare main changed -o change.html" in text
+
+
+def test_json_has_its_schema(cli: Cli, two: None) -> None:
+    """The JSON has the shape of comparison.schema.json, holds no NaN, and is the same every time."""
+    done = cli("compare", "main", "changed", "--json")
+    found = done.json()
+    check = validator("comparison.schema.json")
+    check.validate(found)
+    assert cli("compare", "main", "changed", "--json").out == done.out
+    (comparison,) = found["comparisons"]
+    assert comparison["worse_segments"][0]["value"] == "b"
+    assert comparison["worse_segments"][0]["difference"] < 0 < comparison["worse_segments"][0]["overall"]
+    check.validate(cli("compare", "main", "changed", "main", "--json").json())
+    broken = cli("compare", "main", "changed", "--json").json()
+    broken["comparisons"][0]["metrics"]["recall@5"]["p"] = 0
+    assert not check.is_valid(broken)
+
+
+def test_options(cli: Cli, two: None, tmp_path: Path) -> None:
+    """Metrics, filter and level are those asked for; every output is written, and said on stderr."""
+    done = cli("compare", "main", "changed", "-m", "recall@5", "--filter", "type=b", "--level", "0.9", "--json",
+               "-o", tmp_path / "c.html", "-o", tmp_path / "c.md", "-o", tmp_path / "c.csv")     # fmt: skip
+    found = done.json()
+    assert (found["level"], list(found["comparisons"][0]["metrics"])) == (0.9, ["recall@5"])
+    assert found["comparisons"][0]["metrics"]["recall@5"]["n"] == 30
+    assert [line.split()[0] for line in done.err.splitlines()] == ["wrote"] * 3
+    assert all((tmp_path / f"c.{ending}").is_file() for ending in ("html", "md", "csv"))
+
+
+def test_mistakes_end_with_code_2(cli: Cli, two: None, tmp_path: Path) -> None:
+    """One run, an unknown one, another judge, a wrong level or ending: exit code 2, nothing on stdout, what to do."""
+    for words, said in (
+        (("main",), "compare needs two runs"), (("main", "chnged"), "nearest: changed"),
+        (("main", "changed", "--level", "95"), "level must lie between 0 and 1"),
+        (("main", "changed", "-o", "c.pdf"), "expected .html, .md, .json, .csv"),
+        (("main", "changed", "--filter", "type=c"), "no value of segment type 'c'"),
+        (("main", "changed", "--judge", "local"), "no judge of this run 'local'"),
+    ):     # fmt: skip
+        done = cli("compare", *words)
+        assert (done.code, done.out) == (2, ""), words
+        assert said in done.err
+
+
+def test_another_judge_is_refused_with_the_command(cli: Cli, small: Path) -> None:
+    """Case 98: a run that nobody judged is not compared with one that the local judge did; the command is printed."""
+    assert cli("evaluate", small, "-q", "--name", "judged").code == 0
+    rows = [{**row, "answer": "Something else."} for row in ten()]
+    other = write(small.with_name("other.jsonl"), rows)
+    assert cli("evaluate", other, "-q", "--judge", "none").code == 0
+    done = cli("compare", "other", "judged")
+    assert (done.code, done.out) == (2, "")
+    assert "ragauge evaluate other -m" in done.err
+    assert cli("compare", "other", "judged", "-m", "recall@5").code == 0
+
+
+@pytest.mark.slow
+def test_demo_runs_are_compared(cli: Cli, tmp_path: Path) -> None:
+    """The demo's planted faults are found by comparing its runs: retrieval in one, generation in the other."""
+    assert cli("demo").code == 0
+    names = ("good", "broken-retrieval", "corrupted-generation")
+    found = cli("compare", *names, "--json", "-o", tmp_path / "c.html").json()
+    validator("comparison.schema.json").validate(found)
+    retrieval, generation = found["comparisons"]
+    worse = [{n for n, one in c["metrics"].items() if one["verdict"] == "worse"} for c in (retrieval, generation)]
+    assert {"recall@5", "context_recall"} <= worse[0]
+    assert "faithfulness" not in worse[0]
+    assert {"faithfulness", "not_in_context"} <= worse[1]
+    assert not {"recall@5", "mrr"} & worse[1]
+    assert retrieval["diagnosis"][0]["cause"] == "retrieval_miss"
+    assert generation["diagnosis"][0]["cause"] in ("hallucinated", "contradicted")
+    first = cli("compare", "good", "broken-retrieval").out.splitlines()[0]
+    assert first.startswith(("Worse than good", "Mixed against good"))
