@@ -38,9 +38,10 @@ def imported(store: Store, n: int = 8) -> str:
 
 
 def calling(concurrency: int = 4, most: float | None = None, build: Any = build_model, **patience: Any) -> Calling:
-    """How models are called in a test: impatiently."""
+    """How models are called in a test: impatiently, and no more at once than it says."""
     budget = Budget(most, lambda _name, usage: float(usage.input_tokens + usage.output_tokens))
-    return Calling(build, budget, concurrency, Patience(**{"call": 5.0, "total": 5.0, "attempts": 1} | patience))
+    patient = Patience(**{"call": 5.0, "total": 5.0, "attempts": 1} | patience)
+    return Calling(build, budget, concurrency, patient, most=concurrency)
 
 
 async def judged(store: Store, run_id: str, spec: str, how: Calling) -> Outcome:
