@@ -30,6 +30,7 @@ smoke: $(VENV)/.check              ## the built wheel in a clean environment, co
 bench: $(VENV)/.check              ## figures beside those of peers; takes a while
 	$(BIN)/python bench/retrieval.py
 	$(BIN)/python bench/local_judge.py
+	$(BIN)/python bench/bootstrap.py
 
 docs: $(VENV)/.test                ## pages that are generated from the code
 	$(BIN)/python tools/metric_pages.py

@@ -91,7 +91,7 @@ def test_systems_differ_as_scipy_says(one: str, other: str, metric: str) -> None
     methods: tuple[tuple[Any, Any], ...] = (("percentile", "percentile"), ("bca", "BCa"))
     for mine, scipys in methods:
         wanted = scipy.stats.bootstrap(
-            (new, base), lambda x, y, axis: np.mean(x - y, axis=axis), method=scipys, **options     # type: ignore[misc]
+            (new, base), lambda x, y, axis: np.mean(x - y, axis=axis), method=scipys, **options
         ).confidence_interval
         found = resampled.intervals(mine)[0]
         assert found is not None

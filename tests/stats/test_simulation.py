@@ -1,0 +1,35 @@
+"""The tables of docs/statistics.md are what the simulation gives."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.slow
+def test_a_few_cells_are_as_on_the_page() -> None:
+    """Coverage of every chosen interval at n = 50, of pairs at n = 20, and McNemar's false alarms come out as printed."""
+    command = [sys.executable, str(ROOT / "bench" / "simulate_statistics.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("page") == 12     # seven kinds of data, four of pairs, one test
+    assert "missing" not in done.stdout
+
+
+@pytest.mark.slow
+def test_the_check_can_fail(tmp_path: Path) -> None:
+    """A page that says something else makes the check fail."""
+    page = (ROOT / "docs" / "statistics.md").read_text()
+    cell = "rates, 20 % change | McNemar, mid-p | "
+    (tmp_path / "page.md").write_text(page.replace(cell, f"{cell}9"))
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT / 'bench')!r}); import pathlib, simulate_statistics as simulation; "
+        f"simulation.PAGE = pathlib.Path({str(tmp_path / 'page.md')!r}); simulation.SINGLE = simulation.PAIRED = (); "
+        "sys.exit(simulation.check())"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 1
