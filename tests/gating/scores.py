@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragauge.analysis.arrays import FAILED, SCORED, UNDEFINED, Columns
-from ragauge.analysis.compare import Join
+from ragauge.analysis.join import Join
 from ragauge.analysis.pairs import Pairs, pair
 from ragauge.metrics.base import Metric
 
@@ -25,10 +25,11 @@ def columns(
     n = value.size
     status = np.full(n, SCORED)
     low, high = value.copy(), value.copy()
-    for at, (least, most) in (failed or {}).items():
-        status[at], low[at], high[at], value[at] = FAILED, least, most, np.nan
-    for at in undefined:
-        status[at], value[at], low[at], high[at] = UNDEFINED, np.nan, np.nan, np.nan
+    for n_failed, (least, most) in (failed or {}).items():
+        status[n_failed], low[n_failed], high[n_failed], value[n_failed] = FAILED, least, most, np.nan
+    for of in (value, low, high):
+        of[list(undefined)] = np.nan
+    status[list(undefined)] = UNDEFINED
     at = np.arange(n)
     nothing = np.full(n, np.nan)
     return Columns(

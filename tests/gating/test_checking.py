@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -149,12 +149,12 @@ def test_tags_and_named_segments() -> None:
 
 
 @pytest.mark.slow
-def test_whole_family_seldom_fails(record_property: pytest.RecordProperty) -> None:
+def test_whole_family_seldom_fails(record_property: Callable[[str, object], None]) -> None:
     """A/A: three metrics on the whole run and in 7 segments under max_drop: 0: fewer than 5 % of gates fail."""
     names = ("recall@5", "faithfulness", "mrr")
     generator = np.random.default_rng(7)
     asked = rules(*({"metric": name, "max_drop": 0} for name in names))
-    n, draws, failed = 160, 1_500, 0
+    n, draws, failed = 160, 1_000, 0
     for _ in range(draws):
         kinds = {"type": [TYPES[k] for k in generator.integers(0, 4, n)],
                  "tenant": [f"t{k}" for k in generator.integers(0, 3, n)]}     # fmt: skip
@@ -217,13 +217,12 @@ def _whole(asked: Rules, made: Data) -> str:
 
 def _lost(generator: np.random.Generator, n: int, share: float) -> Mask:
     """Which calls fail: a share of them, or a single one."""
-    if share:
-        return generator.random(n) < share
-    return np.arange(n) == generator.integers(0, n)
+    found: Mask = generator.random(n) < share if share else np.arange(n) == generator.integers(0, n)
+    return found
 
 
 @pytest.mark.slow
-@settings(max_examples=500)
+@settings(max_examples=400)
 @given(
     seed=st.integers(0, 2**32 - 1), which=st.integers(0, len(ASKED) - 1), n=st.integers(8, 90),
     shift=st.sampled_from([-0.5, -0.3, -0.2, -0.15, -0.1, -0.06]), lost=st.sampled_from([0.0, 0.0, 0.02, 0.1, 0.4]),

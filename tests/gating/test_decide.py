@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from math import inf, sqrt
 
 import numpy as np
@@ -32,7 +33,7 @@ def test_interval_decides_as_by_hand() -> None:
     half = 1.684875 / sqrt(39) * 0.1
     found = drop(new, base, 0.03).sample.interval(0.9)
     assert found is not None
-    assert (found.low, found.high) == (pytest.approx(-0.1 - half, abs=1e-6), pytest.approx(-0.1 + half, abs=1e-6))
+    assert [found.low, found.high] == pytest.approx([-0.1 - half, -0.1 + half], abs=1e-6)
     verdicts = {points: drop(new, base, points).verdict() for points in (0.0, 0.03, 0.072, 0.074, 0.126, 0.128, 0.5)}
     assert verdicts == {
         0.0: ("fail", "interval"), 0.03: ("fail", "interval"), 0.072: ("fail", "interval"),
@@ -81,7 +82,7 @@ def test_levels() -> None:
     # Wilson at 90 %, z = 1.644854: (0.9 + .013528)/(1.027055) ± ... = [0.8403, 0.9390]
     found = hits.interval(0.9)
     assert found is not None
-    assert (found.low, found.high) == (pytest.approx(0.8403, abs=1e-3), pytest.approx(0.9390, abs=1e-3))
+    assert [found.low, found.high] == pytest.approx([0.8403, 0.9390], abs=1e-3)
     assert [Cell(hits, least, above=True, min_n=10).verdict()[0] for least in (0.83, 0.9, 0.95)] == [
         "pass", "not_enough_data", "fail",
     ]     # fmt: skip
@@ -104,7 +105,7 @@ def test_failed_scores_take_a_verdict_away() -> None:
     new, old = columns(better, failed={0: (0.0, 1.0), 1: (0.0, 1.0)}), columns(base)
     sample = Difference(pairs(RECALL, new, old))
     # means of 40: 38 of +0.05 and two between −0.8 (−0.6) and +0.2 (+0.4): from 0.0125 to 0.0625
-    assert sample.reach() == (pytest.approx((1.9 + 0.01 - 1.4) / 40), pytest.approx((1.9 + 0.01 + 0.6) / 40))
+    assert list(sample.reach()) == pytest.approx([(1.9 + 0.01 - 1.4) / 40, (1.9 + 0.01 + 0.6) / 40])
     assert Cell(sample, 0.0, above=True, min_n=10).verdict() == ("not_enough_data", "failed")
     assert Cell(sample, -0.05, above=True, min_n=10).verdict()[0] == "pass"
     worse = Difference(pairs(RECALL, columns(base - 0.3 * (base > 0.7), failed={0: (0.0, 1.0)}), columns(base)))
@@ -140,7 +141,7 @@ def test_shares_and_steps() -> None:
 
 
 @pytest.mark.slow
-def test_same_system_seldom_fails(record_property: pytest.RecordProperty) -> None:
+def test_same_system_seldom_fails(record_property: Callable[[str, object], None]) -> None:
     """Case 76, A/A: of 10,000 comparisons of a run with a noisy twin under max_drop: 0, 4.5 to 5.5 % fail."""
     generator = np.random.default_rng(20_260_101)
     counts: Counter[str] = Counter()
@@ -156,7 +157,9 @@ def test_same_system_seldom_fails(record_property: pytest.RecordProperty) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 60, 240])
 @pytest.mark.parametrize("flips", [0.05, 0.3])
-def test_same_system_with_scores_of_0_and_1(n: int, flips: float, record_property: pytest.RecordProperty) -> None:
+def test_same_system_with_scores_of_0_and_1(
+    n: int, flips: float, record_property: Callable[[str, object], None]
+) -> None:
     """Scores of 0 and 1, of which few differ, fail no more often than 5 %, within the simulation's error."""
     generator = np.random.default_rng(n)
     failed = 0

@@ -168,5 +168,6 @@ def test_schema_accepts_what_is_read() -> None:
     good: dict[str, Any] = yaml.safe_load(GOOD)
     good["gate"]["rules"][4]["max"] = 1000     # YAML 1.1 reads 1e3 as text; we read it as a number
     assert not list(validator.iter_errors(good))
-    for bad in ({"max_drp": "3%"}, {"max_drop": 3}, {"on_fail": "stop"}, {"segments": []}):
+    wrong: list[dict[str, Any]] = [{"max_drp": "3%"}, {"max_drop": 3}, {"on_fail": "stop"}, {"segments": []}]
+    for bad in wrong:
         assert list(validator.iter_errors({"gate": {"rules": [{"metric": "mrr", **bad}]}}))

@@ -25,7 +25,7 @@ def validate(
     if as_json:
         show_json(found.to_dict())
         return
-    typer.echo(f"{found.source} is valid. A run passes the gate when")
+    typer.echo(f"{found.source} is valid. {'A run passes the gate when' if found.rules else 'It holds no gate.'}")
     for rule in found.rules:
         typer.echo(f"- {rule}")
     for note in found.notes:
