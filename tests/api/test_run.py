@@ -189,6 +189,22 @@ def test_stopped_run_is_continued_and_a_finished_one_is_not(app: Path) -> None:
     assert not again.continued
 
 
+def test_part_of_a_run_can_be_evaluated_and_says_so(app: Path) -> None:
+    """An interrupted run is evaluated as far as it is, with a word about it; going on adds the rest."""
+
+    async def answer(query: str) -> str:
+        return query
+
+    stopped(answer, url(app), after=4)
+    part = rg.open_run(store=url(app))
+    card = rg.evaluate(part, metrics="exact_match", judge=None)
+    assert card["exact_match"].n == 4
+    assert "The run is not complete: 4 of 10 responses, a random sample of them." in card.card.warnings
+    whole = rg.evaluate(rg.run(answer, GOLDEN, store=url(app)), metrics="exact_match", judge=None)
+    assert (whole.run.run_id, whole["exact_match"].n) == (part.run.run_id, 10)
+    assert not [warning for warning in whole.card.warnings if "not complete" in warning]
+
+
 def test_another_configuration_or_fresh_is_another_run(app: Path) -> None:
     """With other settings, another selection or with fresh, an unfinished run is left alone."""
 

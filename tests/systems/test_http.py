@@ -124,6 +124,8 @@ def test_secrets_come_from_the_environment_and_stay_out_of_the_record(monkeypatc
         ({"passage": {"text": "$.t"}}, "say with `passages` where they are"),
         ({"passages": "$.p", "passage": {"txt": "$.t"}}, "no setting of passage 'txt'; nearest: text"),
         ({"method": "DELETE"}, "no method 'DELETE'"),
+        ({"headers": ["X: y"]}, "headers: expected names with values"),
+        ({"config": "k=8"}, "config: expected names with values"),
         ({"headers": {"X": "${NO_SUCH_VARIABLE_HERE}"}}, "needs the environment variable NO_SUCH_VARIABLE_HERE"),
         ({"with_passages": {"body": {"q": "{{query}}"}}}, "write {{passages}} or {{texts}}"),
     ],

@@ -193,7 +193,9 @@ def _keep_summaries(store: Store, run: Run, judge_id: str | None, summaries: Seq
 
 
 def _warnings(store: Store, run: Run) -> list[str]:
-    absent = store.runs.absent(run.run_id)
-    if not absent:
-        return []
-    return [f"{absent:,} examples have no response in the run; they count as empty retrieval."]
+    absent, found = store.runs.absent(run.run_id), []
+    if absent:
+        found.append(f"{absent:,} examples have no response in the run; they count as empty retrieval.")
+    if run.state != "finished" and run.done < run.planned:
+        found.append(f"The run is not complete: {run.done:,} of {run.planned:,} responses, a random sample of them.")
+    return found

@@ -143,12 +143,11 @@ def _passages(
 ) -> tuple[Passage, ...] | None:
     """The gold passages of an example; None where a text of theirs is lacking."""
     if example.gold_spans:
-        spans = [span for span in example.gold_spans if span.doc_id in texts]
-        if len(spans) < len(example.gold_spans):
+        cut = [(span, texts.get(span.doc_id, "")[span.start : span.end]) for span in example.gold_spans]
+        if not all(text.strip() for _, text in cut):     # not in the corpus, or beyond the document's end
             return None
         return tuple(
-            Passage(f"{one.doc_id}:{one.start}-{one.end}", one.doc_id, texts[one.doc_id][one.start : one.end], span=one)
-            for one in spans
+            Passage(f"{span.doc_id}:{span.start}-{span.end}", span.doc_id, text, span=span) for span, text in cut
         )
     chosen = [next((doc_id for doc_id in label.doc_ids if doc_id in texts), None) for label in labels]
     if None in chosen:

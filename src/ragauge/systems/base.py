@@ -105,3 +105,17 @@ def known_settings(settings: Mapping[str, Any], known: Collection[str], whose: s
     for name in settings:
         if name not in known:
             raise UnknownName(f"setting of {whose}", str(name), known)
+
+
+def mapping_of(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A setting that holds names and values; empty where it is not there.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    found = settings.get(name)
+    if found is None:
+        return {}
+    if not isinstance(found, Mapping):
+        raise UsageError(f"{name}: expected names with values, such as {name}: {{k: 8}}, got {found!r}.")
+    return found

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UnknownName, UsageError
-from ragauge.systems.base import EVERY, OWN, Question, System, known_settings
+from ragauge.systems.base import EVERY, OWN, Question, System, known_settings, mapping_of
 from ragauge.systems.returned import passages_of, response_of
 from ragauge.systems.threads import Threads
 
@@ -201,12 +201,12 @@ def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
     form: Form | None = settings.get("passages_as")
     if form is not None and form not in get_args(Form):
         raise UnknownName("passages_as", str(form), get_args(Form))
-    arguments = settings.get("arguments") or {}
+    arguments = mapping_of(settings, "arguments")
     if inspect.isclass(target):
         target = _made(target, name, arguments)
     elif arguments:
         raise UsageError(f"arguments are for a class, and {name} is a {type(target).__name__}. Leave them out.")
-    config = {**(settings.get("config") or {}), **({"arguments": dict(arguments)} if arguments else {})}
+    config = {**mapping_of(settings, "config"), **({"arguments": dict(arguments)} if arguments else {})}
     return CallableSystem(target, str(settings.get("name") or name), config, form)
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UnknownName, UsageError
-from ragauge.systems.base import EVERY, OWN, Question, System, known_settings
+from ragauge.systems.base import EVERY, OWN, Question, System, known_settings, mapping_of
 from ragauge.systems.paths import JsonPath, NoValue
 from ragauge.systems.returned import response_of
 from ragauge.systems.template import ASKED, HANDED, check, filled, filled_url, holds, values_of, with_environment
@@ -55,11 +55,9 @@ class Request:
         method = str(settings.get("method") or "POST").upper()
         if method not in METHODS:
             raise UnknownName("method", method, METHODS)
-        body, params = settings.get("body"), settings.get("params") or {}
+        body, params = settings.get("body"), mapping_of(settings, "params")
         if body is None and not params and method != "GET" and not holds(url, known):
             body = {"query": "{{query}}"}
-        if not isinstance(params, Mapping):
-            raise UsageError(f"{where}params: expected a mapping of name and value, got {params!r}.")
         for name, template in (("url", url), ("body", body), ("params", params)):
             check(template, known, f"{where}{name}")
         if not any(holds(template, ("query", "history", "query_id")) for template in (url, body, params)):
@@ -89,9 +87,7 @@ class Mapped:
                 fields |= {f"{name}.{kind}": JsonPath.parse(path, f"{name}.{kind}") for kind, path in given.items()}
             elif given is not None:
                 fields[name] = JsonPath.parse(given, name)
-        passage = settings.get("passage") or {}
-        if not isinstance(passage, Mapping):
-            raise UsageError(f"passage: expected paths such as {{doc_id: $.id, text: $.text}}, got {passage!r}.")
+        passage = mapping_of(settings, "passage")
         known_settings(passage, OF_PASSAGE, "passage")
         if passage and "passages" not in fields:
             raise UsageError("passage: says where the parts of one passage stand; say with `passages` where they are.")
@@ -142,9 +138,9 @@ class HttpSystem(System):
         self._request = Request.read(filled_in, filled_in["url"], ASKED, "")
         self._handed = self._of_handed(filled_in)
         self._mapped = Mapped.read(settings)
-        self._headers = {str(name): str(value) for name, value in (filled_in.get("headers") or {}).items()}
+        self._headers = {str(name): str(value) for name, value in mapping_of(filled_in, "headers").items()}
         shown = without_credentials(given)
-        config = {**(settings.get("config") or {}), **_kept(settings), "url": shown}
+        config = {**mapping_of(settings, "config"), **_kept(settings), "url": shown}
         super().__init__(str(settings.get("name") or shown), config, OWN if self._handed is None else EVERY)
         user = urlsplit(filled_in["url"]).netloc.rpartition("@")[0]
         words = [word for value in self._headers.values() for word in value.split() if len(word) >= LONG]
@@ -174,11 +170,9 @@ class HttpSystem(System):
             self._client = None
 
     def _of_handed(self, settings: Mapping[str, Any]) -> Request | None:
-        handed = settings.get("with_passages")
-        if handed is None:
+        handed = mapping_of(settings, "with_passages")
+        if not handed:
             return None
-        if not isinstance(handed, Mapping):
-            raise UsageError(f"with_passages: expected a section with body, and url where it differs, got {handed!r}.")
         known_settings(handed, REQUEST, "with_passages")
         request = Request.read(handed, str(handed.get("url") or settings["url"]), (*ASKED, *HANDED), "with_passages.")
         if not holds(request.body, HANDED):

@@ -9,7 +9,7 @@ from typing import Any
 from ragauge.data.example import EvalSet
 from ragauge.data.readers.source import joined, name_of, records
 from ragauge.data.response import Passage, Response
-from ragauge.systems.base import Question, System, known_settings
+from ragauge.systems.base import Question, System, known_settings, mapping_of
 from ragauge.systems.troubles import SystemTrouble
 
 SETTINGS = ("name", "config", "columns")
@@ -58,5 +58,5 @@ class RecordedSystem(System):
 def adapt(target: Path, name: str, settings: Mapping[str, Any], eval_set: EvalSet | None = None) -> System:
     """The recorded responses of a file; see `RecordedSystem`."""
     known_settings(settings, SETTINGS, "recorded responses")
-    config = {"file": name_of(target), **(settings.get("config") or {})}
-    return RecordedSystem(target, str(settings.get("name") or name), config, eval_set, settings.get("columns"))
+    config = {"file": name_of(target), **mapping_of(settings, "config")}
+    return RecordedSystem(target, str(settings.get("name") or name), config, eval_set, mapping_of(settings, "columns"))
