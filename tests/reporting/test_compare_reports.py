@@ -1,0 +1,206 @@
+"""A comparison as page, Markdown and terminal: hostile text stays text, and nothing is asked of anybody."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from tests.reporting.conftest import HOSTILE
+
+from ragauge.analysis.comparison import (
+    AmountChange,
+    Compared,
+    ConfigDiff,
+    Effect,
+    Failures,
+    Flip,
+    Flipped,
+    Flips,
+    Matched,
+    MetricChange,
+    RunComparison,
+    SegmentChange,
+    Setting,
+    Side,
+)
+from ragauge.analysis.overview import Estimate, Moved
+from ragauge.analysis.scorecard import Finding, Reading
+from ragauge.data.run import Run
+from ragauge.reporting.comparing.as_json import as_json
+from ragauge.reporting.comparing.html import html
+from ragauge.reporting.comparing.markdown import markdown
+from ragauge.reporting.comparing.table import table
+from ragauge.reporting.comparing.terminal import terminal
+from ragauge.reporting.comparing.words import chance, sentence
+from ragauge.stats.result import Interval
+
+GIVEN = {"script", "img", "iframe", "object", "embed", "form", "input", "link", "base", "button"}
+
+
+def change(metric: str, base: float | None, new: float | None, verdict: str, **more: object) -> MetricChange:
+    d = None if base is None or new is None else new - base
+    interval = None if d is None else Interval(d - 0.04, d + 0.04, "paired t")
+    facts: dict[str, object] = {
+        "measures": "generation", "direction": "higher", "kind": "mean", "p_value": 0.001, "test": "paired t",
+        "effect": Effect("Hedges' g of differences", 0.3), "wins": 10, "ties": 70, "losses": 20, "failed": 2,
+        "alone": verdict, "corrected": 0.01, "discovery": 0.005,
+        "moved": (Moved("q1", 1.0, 0.0), Moved(f"q2 {HOSTILE}", 0.5, 0.25)) if verdict == "worse" else (),
+    }     # fmt: skip
+    found = Estimate(d, interval, 0 if d is None else 100)
+    return MetricChange(metric, base=base, new=new, difference=found, verdict=verdict, **{**facts, **more})     # type: ignore[arg-type]
+
+
+def comparison(name: str = "new", text: str = HOSTILE) -> RunComparison:
+    fell = change("faithfulness", 0.8, 0.65, "worse")
+    metrics = (
+        fell, change("recall@5", 0.6, 0.7, "better", measures="retrieval"),
+        change("self_knowledge", 0.1, 0.2, "changed"),
+        change("mrr", 0.5, 0.5, "no change seen"), change("completeness", None, None, "not enough data", failed=3),
+        change("latency", 900.0, 450.0, "better", kind="amount", direction="lower"),
+    )     # fmt: skip
+    hidden = change("recall@5", 0.6, 0.4, "worse", measures="retrieval")
+    segments = (
+        SegmentChange("type", text, hidden, 0.1), SegmentChange("type", "temporal", fell, -0.15),
+        SegmentChange("type", "rare", change("mrr", 0.5, 0.3, "no change seen", alone="worse"), 0.0),
+    )
+    quantiles = {0.5: Estimate(840.0, Interval(812, 871, "order statistics"), 100), 0.95: Estimate(1900.0, None, 100)}
+    sides = Side(False, answer=f"before {text}"), Side(True, f"hallucinated {text}", text, None)
+    reading = Reading("faithfulness", "low", 0.65, 0.8, Interval(-0.19, -0.11, "t"), text, "baseline", -0.15, 100)
+    finding = Finding(
+        "noise", text, text, text, text, text, 3, 5, confidence="high", against="baseline", readings=(reading,)
+    )
+    turned = Flip("q1", f"Why? {text}", -0.4, (Flipped("recall@5", 1, 0),), *sides)
+    return RunComparison(
+        Run(f"id-{name}", f"{name} {text}", set_version="2", system=text, git=text, variant="replayed"),
+        Matched(100, 70, 3, (text, "q9"), ("b1",)), metrics, segments,
+        (AmountChange("latency", quantiles, quantiles, 100),),
+        Flips(20, 10, 5, 2, (turned, Flip(text, text, 0.2, (), sides[1], sides[0]))),
+        ConfigDiff(
+            (Setting(f"a.{text}", new=text),), (Setting("gone", base=[text, 1]),), (Setting("k", 5, {"x": text}),)
+        ),
+        Failures({"noise": 3}, {text: 4, "": 1}, 3, 5), (finding,), (text, "Only 5 examples."),
+    )     # fmt: skip
+
+
+def compared(*runs: RunComparison, text: str = HOSTILE) -> Compared:
+    return Compared(Run("id-base", f"main {text}", set_name=text, set_version="1"), f"judge {text}", runs, 0.95, 6, 3)
+
+
+@pytest.fixture(params=[1, 2], ids=["one run", "two runs"])
+def whole(request: pytest.FixtureRequest) -> Compared:
+    """A comparison with everything in it, of hostile strings."""
+    return compared(*(comparison(f"new {n}") for n in range(request.param)))
+
+
+class Seen(HTMLParser):
+    """What a page holds: its elements, ids and links."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.attributes: list[str] = []
+        self.policy = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            self.attributes.append(name)
+            if name == "id":
+                self.ids.append(value or "")
+            elif name in ("href", "xlink:href", "src"):
+                self.links.append(value or "")
+        found = dict(attrs)
+        if found.get("http-equiv") == "Content-Security-Policy":
+            self.policy = found["content"] or ""
+
+
+def seen(page: str) -> Seen:
+    found = Seen()
+    found.feed(page)
+    return found
+
+
+def test_page_is_closed_and_hostile_text_stays_text(whole: Compared) -> None:
+    """No script, no request, the report's policy; no tag or handler comes from the data; every link lands."""
+    page = html(whole)
+    found = seen(page)
+    assert page.startswith("<!doctype html>")
+    assert not GIVEN & set(found.tags)
+    assert not [name for name in found.attributes if name.startswith("on")]
+    assert found.policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "base-uri 'none'" in found.policy
+    assert all(link.startswith("#") for link in found.links)
+    assert {link[1:] for link in found.links} <= set(found.ids)
+    assert len(found.ids) == len(set(found.ids))
+    assert "\x1b" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_page_shows_every_part(whole: Compared) -> None:
+    """The sentence, the forest with a mark a metric, segments, flips with both answers, causes, settings: all there."""
+    page = html(whole)
+    text = re.sub(r"<[^>]+>", " ", page)
+    for said in (
+        "Mixed against", "Segments that got worse", "hidden", "Every metric", "Segments that moved", "Perhaps worse",
+        "What the change means", "Failures by cause, before and now", "Examples that changed sides",
+        "before &lt;script", "no answer recorded", "Latency, tokens and cost", "What differs between the runs", "corrected by Holm", "70 only in this run",
+    ):     # fmt: skip
+        assert said in text, said
+    assert page.count("<svg") >= 3 * len(whole.runs)
+    assert 'href="#moved-1-faithfulness"' in page
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_terminal_fits_any_width(whole: Compared, width: int) -> None:
+    """No line is wider than the terminal, no control character reaches it, and markup is printed as it is."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None).print(terminal(whole))
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    assert "\x1b" not in out.getvalue()
+    assert "[red]" in out.getvalue()
+
+
+def test_markdown_cells_hold(whole: Compared) -> None:
+    """Every row of a table has the cells of its head, whatever the data holds, and no tag of the data survives."""
+    text, _, command = markdown(whole).rpartition("With charts: ")
+    assert command.count("`") == 2     # code, where markup is text
+    assert "<script>" not in text
+    rows = 0
+    for part in re.findall(r"(?:^\|.*\|$\n?)+", text, re.MULTILINE):
+        counts = {len(re.findall(r"(?<!\\)\|", row)) for row in part.splitlines()}
+        rows += len(part.splitlines())
+        assert len(counts) == 1, part
+    assert rows > 20
+
+
+def test_sentence_names_what_the_mean_hides() -> None:
+    """The verdict begins with the segment that got worse though the metric rose; then worse, better, changed."""
+    found = comparison(text="multi_hop")
+    said = sentence(found, compared(found, text=""))
+    assert said.startswith("Mixed against main: worse where type=multi_hop (recall@5 −0.20), though overall recall@5")
+    assert "worse on faithfulness −0.15; better on recall@5 +0.10 and latency −50%" in said
+    assert "changed self_knowledge +0.10" in said
+    same = replace(found, metrics=found.metrics[3:4], segments=())
+    assert sentence(same, compared(same, text="")) == (
+        "No change seen against main: 1 metric looked at (100 examples in both)."
+    )
+    unknown = replace(found, metrics=found.metrics[4:5], segments=())
+    assert sentence(unknown, compared(unknown, text="")).startswith("Not enough data to tell from main (")
+
+
+def test_table_and_json_of_no_data() -> None:
+    """A metric without examples is null in the table and the JSON, never 0."""
+    found = compared(comparison())
+    row = table(found).filter(metric="completeness").row(0, named=True)
+    assert (row["n"], row["difference"], row["low"], row["verdict"]) == (0, None, None, "not enough data")
+    mine = as_json(found)["comparisons"][0]["metrics"]["completeness"]
+    assert (mine["base"], mine["difference"], mine["ci"]) == (None, None, None)
+    assert chance(None) == "–"
