@@ -35,12 +35,12 @@ def terminal(found: JudgeCheck, most: int = MOST) -> RenderableType:
 
     shown: list[RenderableType] = [Text("\n".join(_head(found)))]
     for heading, columns, rows in _sections(found):
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=Text(heading, style="bold"), title_justify="left")
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for n, column in enumerate(columns):
             table.add_column(column, justify="left" if n == 0 else "right")
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
-        shown += [Text(), table]
+        shown += [Text(f"\n{heading}", style="bold"), table]
     for one in found.judges:
         if one.differs:
             shown.append(Text(f"\n{_differ_heading(one)}", style="bold"))
@@ -189,10 +189,10 @@ def _differs(place: int, one: Differs) -> Iterator[str]:
     verdict, text = one.verdict, one.row.answer[one.part.start : one.part.end]
     sure = "" if verdict.p is None else f" (p {verdict.p:.2f})"
     judge = WORDS.get(verdict.label or "", verdict.label or "")
-    yield (
-        f"{place}. line {one.row.line}, {line(one.row.query_id, 40)}: people say {WORDS.get(one.human, one.human)}, "
-        f"the judge {judge}{sure}"
-    )
+    where = f"line {one.row.line}"
+    if str(one.row.line) not in one.row.query_id.split():     # a row without an id of its own is called by its line
+        where += f", {line(one.row.query_id, 40)}"
+    yield f"{place}. {where}: people say {WORDS.get(one.human, one.human)}, the judge {judge}{sure}"
     yield f"   {line(text, 220)}"
     window = _window(one)
     if window:
