@@ -15,12 +15,14 @@ from ragauge.reporting.judged import money
 from ragauge.reporting.words import between, cell, line, number
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+    from rich.table import Table
 
 HEADS = {"cost": "cost/question"}
 TITLE = "History"
 SAYS = "This run and those before it over the same set, the newest first."
 MOST_CHANGES = 4     # settings named in a table
+WIDE = 110           # characters of a terminal that has room for what changed beside the means
 MOST_VALUE = 40      # characters of a value in it
 FACTS = (
     "when", "evaluated_at", "name", "run_id", "set", "set_version", "series", "apart", "variant", "system", "git",
@@ -215,7 +217,7 @@ def markdown_table(history: History, name: str) -> Iterator[str]:
 
 
 def history_terminal(history: History) -> RenderableType:
-    """A block a set: a table of means with their intervals below, and what changed under each run."""
+    """A block a set: means with their intervals, and what changed from run to run."""
     from rich.console import Group
     from rich.text import Text
 
@@ -223,33 +225,56 @@ def history_terminal(history: History) -> RenderableType:
         return Text("No run was evaluated yet. Start with: ragauge evaluate FILE, or ragauge demo.")
     parts: list[RenderableType] = []
     for name in history.sets:
-        parts += [Text(f"{name or 'set without a name'}", style="bold"), _table(history, name)]
+        parts += [Text(f"{name or 'set without a name'}", style="bold"), _Rows(history, name)]
     if history.older:
         parts.append(Text("Older runs are left out; --limit shows more of them.", style="dim"))
     return Group(*parts)
 
 
-def _table(history: History, name: str) -> RenderableType:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+class _Rows:
+    """The rows of one set: what changed stands in a column where there is room for it, else in lines below."""
 
-    found = list(lines(history, name))
-    many = len({one.series for one in found}) > 1
-    judging = any(one.judging for one in found)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=False)
-    table.add_column("run", overflow="fold", min_width=16)
-    table.add_column("what changed", overflow="fold", min_width=18)
-    for column in [*map(head, history.columns), *(["judging"] if judging else [])]:
-        table.add_column(column, justify="right", overflow="fold")
-    for one in found:
-        who = Text(one.name, style="bold") + Text(f"\n{one.when}" + (f"\n{one.git}" if one.git else ""), style="dim")
-        said = Text(one.changed) + Text(f"\n“{one.note}”" if one.note else "", style="italic")
-        if many:
-            said += Text(f"\nseries {one.series}", style="dim")
+    def __init__(self, history: History, name: str) -> None:
+        self.columns = [head(column).replace("_", "_\n") for column in history.columns]
+        self.lines = list(lines(history, name))
+        self.many = len({one.series for one in self.lines}) > 1
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        wide = options.max_width >= WIDE
+        yield self._table(wide)
+        if not wide:
+            for one in self.lines:
+                yield Text(f"{one.name}: {'; '.join(self._said(one))}")
+
+    def _said(self, one: Line) -> Iterator[str]:
+        """What changed, the note, and how far the row may be compared."""
+        yield one.changed
+        if one.note:
+            yield f"“{one.note}”"
+        if self.many:
+            yield f"series {one.series}"
         if one.apart:
-            said += Text(f"\nnot compared with the row below: {one.apart}", style="yellow")
-        values = [Text(mean) + Text(f"\n{ends}" if ends else "", style="dim") for mean, ends in one.values]
-        table.add_row(who, said, *values, *([Text(one.judging)] if judging else []))
-        table.add_section()
-    return table
+            yield f"not compared with the row below: {one.apart}"
+
+    def _table(self, wide: bool) -> Table:
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        judging = any(one.judging for one in self.lines)
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table.add_column("run", overflow="fold")
+        if wide:
+            table.add_column("what changed", overflow="fold", min_width=18)
+        for column in [*self.columns, *(["judging"] if judging else [])]:
+            table.add_column(column, justify="right", overflow="fold")
+        for one in self.lines:
+            git = f"\n{one.git}" if one.git else ""
+            who = Text(one.name, style="bold") + Text(f"\n{one.when}{git}", style="dim")
+            said = [Text("\n".join(self._said(one)))] if wide else []
+            values = [Text(mean) + Text(f"\n{ends}" if ends else "", style="dim") for mean, ends in one.values]
+            table.add_row(who, *said, *values, *([Text(one.judging)] if judging else []))
+            table.add_section()
+        return table
