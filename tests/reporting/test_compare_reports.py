@@ -148,7 +148,9 @@ def test_page_shows_every_part(whole: Compared) -> None:
     for said in (
         "Mixed against", "Segments that got worse", "hidden", "Every metric", "Segments that moved", "Perhaps worse",
         "What the change means", "Failures by cause, before and now", "Examples that changed sides",
-        "before &lt;script", "no answer recorded", "Latency, tokens and cost", "What differs between the runs", "corrected by Holm", "70 only in this run",
+        "before &lt;script",
+        "no answer recorded", "Latency, tokens and cost", "What differs between the runs", "corrected by Holm",
+        "70 only in this run",
     ):     # fmt: skip
         assert said in text, said
     assert page.count("<svg") >= 3 * len(whole.runs)

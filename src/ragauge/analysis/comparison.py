@@ -282,8 +282,15 @@ class RunComparison:
 
     @property
     def verdict(self) -> str:
-        """worse, better, mixed, changed, no change seen or not enough data, over metrics and segments."""
-        found = {change.verdict for change in self.metrics} | {part.change.verdict for part in self.segments}
+        """worse, better, mixed, changed, no change seen or not enough data, over metrics and segments.
+
+        Latency, tokens and cost decide only where nothing else moved: a cheaper system that answers worse is worse.
+        """
+        every = [*self.metrics, *(part.change for part in self.segments)]
+        quality, amounts = (
+            {change.verdict for change in every if (change.kind == "amount") == amount} for amount in (False, True)
+        )
+        found = quality if {WORSE, BETTER} & quality else quality | amounts
         if {WORSE, BETTER} <= found:
             return "mixed"
         whole = {change.verdict for change in self.metrics}
