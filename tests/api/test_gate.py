@@ -179,7 +179,7 @@ def test_every_form_of_a_run(store: str, tmp_path: Path) -> None:
     codes = [
         rg.gate(opened.run.run_id, baseline="main", rules=path, store=store).exit_code,
         rg.gate(opened, baseline=rg.open_run("main", store=store), rules=str(path)).exit_code,
-        rg.gate(opened.scorecard(), baseline="release", rules=path, store=store).exit_code,
+        rg.gate(opened.scorecard(), baseline="release", rules=path).exit_code,
     ]
     assert codes == [3, 3, 3]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run, nothing_in_common
 from ragauge.api.gate_result import GateResult
+from ragauge.api.scorecard import Scorecard
 from ragauge.api.shown import StoredColumns
 from ragauge.api.sources import HasRun, run_of, store_url
 from ragauge.data.config.reading import DEFAULT, ConfigFile, read_config
@@ -44,7 +45,7 @@ def gate(
             needs one.
         rules: path of ragauge.yaml, or its content as a mapping: {"gate": {"rules": [...]}}.
         store: URL of the store; that of the run, RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
-        judge: whose verdicts, by id or its beginning; the last judge's by default.
+        judge: whose verdicts, by id or its beginning; a scorecard's own, else the last judge's by default.
 
     Returns:
         The verdict with every check: `.raise_if_failed()`, `.explain()`, `.to_markdown()`, `.exit_code`.
@@ -61,6 +62,8 @@ def gate(
 
     file = read_config(rules)
     understood = rules_of(file)
+    if isinstance(run, Scorecard):
+        judge = judge or run.card.judge.judge_id or None
     with open_store(store or getattr(run, "url", None) or store_url(None)) as opened:
         found = run if isinstance(run, Run) else run.run if isinstance(run, HasRun) else run_of(run, opened)
         base = baseline_run(baseline, opened)
