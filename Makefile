@@ -30,6 +30,7 @@ smoke: $(VENV)/.check              ## the built wheel in a clean environment, co
 bench: $(VENV)/.check              ## figures beside those of peers; takes a while
 	$(BIN)/python bench/retrieval.py
 	$(BIN)/python bench/local_judge.py
+	$(BIN)/python bench/model_judge.py --work out/peers
 	$(BIN)/python bench/bootstrap.py
 
 docs: $(VENV)/.test                ## pages that are generated from the code
@@ -49,6 +50,7 @@ $(VENV)/.core: $(VENV)/.venv pyproject.toml constraints.txt
 
 $(VENV)/.test: $(VENV)/.core
 	$(PIP) install -q --group test
+	$(PIP) install -q --no-deps --group server
 	touch $@
 
 $(VENV)/.check: $(VENV)/.test
