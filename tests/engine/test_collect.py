@@ -14,9 +14,10 @@ import pytest
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Passage, Response
 from ragauge.data.run import Run
-from ragauge.engine import collect as module
+from ragauge.engine import asking as module
+from ragauge.engine.asking import PATIENCE, Asking
 from ragauge.engine.caller import Patience
-from ragauge.engine.collect import PATIENCE, Asking, Collected, collect, in_order
+from ragauge.engine.collect import Collected, collect, in_order
 from ragauge.engine.execute import Progress
 from ragauge.errors import SystemFailed
 from ragauge.store.open import Store

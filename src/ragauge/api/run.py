@@ -17,7 +17,8 @@ from ragauge.errors import SystemFailed, UnknownName, UsageError
 if TYPE_CHECKING:
     from ragauge.analysis.run_counts import RunCounts
     from ragauge.data.example import EvalSet, Example
-    from ragauge.engine.collect import Asking, Collected
+    from ragauge.engine.asking import Asking
+    from ragauge.engine.collect import Collected
     from ragauge.engine.execute import Progress
     from ragauge.engine.systems import System
     from ragauge.store.open import Store
@@ -136,7 +137,8 @@ async def run_system(
         UsageError: the system or the set cannot be had, or not in this variant; said before the first question.
         SystemFailed: the system is not there, or does not let us in.
     """
-    from ragauge.engine.collect import PATIENCE, collect
+    from ragauge.engine.asking import PATIENCE
+    from ragauge.engine.collect import collect
     from ragauge.store.open import open_store
 
     with open_store(store_url(store)) as opened:
@@ -164,7 +166,8 @@ async def run_system(
 
 async def begun(wanted: Running, store: Store) -> Job:
     """The run, begun or found, and what it lacks. Everything that can be wrong with a system's name is said here."""
-    from ragauge.engine.collect import Asking, in_order
+    from ragauge.engine.asking import Asking
+    from ragauge.engine.collect import in_order
     from ragauge.engine.systems import build_system, handed
 
     warn = wanted.warn or _silent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -29,7 +29,7 @@ FIELDS = (
 OF_PASSAGE = ("doc_id", "passage_id", "text", "score", "updated_at", "superseded_by", "hop")
 REQUEST = ("url", "method", "body", "params")
 SETTINGS = ("name", "config", *REQUEST, "headers", *FIELDS, "passage", "with_passages")
-LONG = 8     # characters from which on a word of a header is a secret: "Bearer" is none
+SHORT, LONG = 4, 8     # characters from which on a variable's value, a word of a header is a secret: "Bearer" is none
 SHOWN = 300     # characters of an error page that are kept
 
 
@@ -142,9 +142,7 @@ class HttpSystem(System):
         shown = without_credentials(given)
         config = {**mapping_of(settings, "config"), **_kept(settings), "url": shown}
         super().__init__(str(settings.get("name") or shown), config, OWN if self._handed is None else EVERY)
-        user = urlsplit(filled_in["url"]).netloc.rpartition("@")[0]
-        words = [word for value in self._headers.values() for word in value.split() if len(word) >= LONG]
-        self.secrets = tuple(one for one in (*secrets, *self._headers.values(), *words, *user.split(":")) if one)
+        self.secrets = _secrets(secrets, self._headers.values(), urlsplit(filled_in["url"]).password or "")
         self._client: AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -216,6 +214,12 @@ class HttpSystem(System):
         said = reply.text[:SHOWN].strip() or reply.reason_phrase
         asked = seconds_of(reply.headers.get("retry-after"))
         raise SystemTrouble(kind, f"HTTP {reply.status_code}: {said}{where}", retry_after=asked)
+
+
+def _secrets(values: Iterable[str], headers: Iterable[str], password: str) -> tuple[str, ...]:
+    """What must not be shown; a word so short that it stands in other words is no secret that could be hidden."""
+    words = [word for value in headers for word in (value, *value.split()) if len(word) >= LONG]
+    return (*(value for value in (*values, password) if len(value) >= SHORT), *words)
 
 
 def _kept(settings: Mapping[str, Any]) -> dict[str, Any]:

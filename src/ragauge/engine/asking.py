@@ -1,0 +1,148 @@
+"""Asks a system one question: as often as patience has, at the pace that the system bears."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from ragauge.data.example import Example
+from ragauge.data.response import Passage, Response
+from ragauge.engine.caller import WAITS, Patience
+from ragauge.errors import SystemFailed
+from ragauge.llm.limiter import Limiter
+from ragauge.llm.troubles import hidden
+from ragauge.systems.base import Question, System
+from ragauge.systems.troubles import PASSING, SystemTrouble, trouble_of
+
+PATIENCE = Patience(call=60.0, total=600.0, attempts=4, refusals=20)
+LONGEST = 500     # characters of an error that are kept
+LEAVE = 1.0     # seconds that calls which were given up have for leaving
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """One question to be asked once.
+
+    Attributes:
+        example: whose question.
+        repeat: of the system.
+        passages: what its generator is to answer from; None = its own retrieval.
+    """
+
+    example: Example
+    repeat: int = 0
+    passages: tuple[Passage, ...] | None = None
+
+
+class Asker:
+    """Asks a system, from any number of tasks at once.
+
+    Args:
+        system: what answers.
+        limiter: bounds the questions under way; shared by all who call the same place.
+        patience: how long one may take.
+
+    Attributes:
+        again: what went wrong and was tried again: kind -> how often.
+    """
+
+    def __init__(self, system: System, limiter: Limiter, patience: Patience = PATIENCE) -> None:
+        self.system, self.limiter, self.patience = system, limiter, patience
+        self.again: Counter[str] = Counter()
+        self._abandoned: set[asyncio.Task[Response]] = set()     # calls that were given up and go on
+
+    async def ask(self, asking: Asking) -> Response:
+        """The response of the first attempt that worked.
+
+        Raises:
+            SystemTrouble: there is none, for this question.
+            SystemFailed: the system asks to come back after more time than patience allows.
+        """
+        tries = refusals = 0
+        spent, now = 0.0, asyncio.get_running_loop().time
+        while True:
+            async with self.limiter.slot():
+                began = now()
+                try:
+                    response = await self._attempt(asking)
+                except SystemTrouble as error:
+                    trouble = error
+                    if trouble.kind == "rate_limited":
+                        self.limiter.refused(began, trouble.retry_after)
+                else:
+                    self.limiter.succeeded(began)
+                    return response
+                spent += now() - began
+            if trouble.kind == "rate_limited":
+                refusals += 1
+                self._bear(trouble, refusals)
+                continue
+            tries += 1
+            wait = WAITS[min(tries, len(WAITS)) - 1] * random.uniform(0.5, 1.0)  # noqa: S311 - spreads calls in time
+            wait = max(wait, trouble.retry_after or 0.0)
+            if trouble.kind not in PASSING or tries >= self.patience.attempts or spent + wait >= self.patience.total:
+                raise trouble
+            self.again[trouble.kind] += 1
+            await asyncio.sleep(wait)
+            spent += wait
+
+    def failure(self, asking: Asking, trouble: SystemTrouble) -> Response:
+        """The response that stands for a failure: its error is "kind: message", without secrets."""
+        return Response(asking.example.query_id, asking.repeat, error=f"{trouble.kind}: {self.safe(str(trouble))}")
+
+    def safe(self, text: str) -> str:
+        """A message without secrets, cut where it is long."""
+        for secret in sorted(self.system.secrets, key=len, reverse=True):
+            text = text.replace(secret, "[hidden]")
+        text = hidden(text)
+        return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+
+    async def leave(self) -> None:
+        """Waits a moment for the calls that were given up."""
+        if self._abandoned:
+            await asyncio.wait(set(self._abandoned), timeout=LEAVE)
+
+    def _bear(self, trouble: SystemTrouble, refusals: int) -> None:
+        """Counts a refusal; raises where patience ends."""
+        if (trouble.retry_after or 0.0) > self.patience.total:
+            asked = f"{self.system.name} asks to come back in {trouble.retry_after:,.0f} s"
+            raise SystemFailed(
+                f"{asked}: {self.safe(str(trouble))}. What was answered is kept; the same command goes on from there."
+            )
+        if refusals >= self.patience.refusals:
+            raise trouble
+        self.again[trouble.kind] += 1
+
+    async def _attempt(self, asking: Asking) -> Response:
+        """One attempt, its whole time bounded; a call that does not leave when it is told to is left behind."""
+        example = asking.example
+        question = Question(example.query_id, example.query, example.history, asking.repeat)
+        began = time.perf_counter()
+        call = asyncio.ensure_future(self.system.respond(question, asking.passages))
+        try:
+            await asyncio.wait({call}, timeout=self.patience.call)
+        finally:
+            if not call.done():
+                call.cancel()
+                self._abandoned.add(call)
+                call.add_done_callback(self._gone)
+        if not call.done():
+            raise SystemTrouble("timeout", f"no response within {self.patience.call:g} s")
+        try:
+            response = call.result()
+        except asyncio.CancelledError:
+            raise SystemTrouble("exception", "the call was cancelled by the system itself") from None
+        except Exception as error:
+            raise trouble_of(error) from error
+        if not self.system.measured or "total" in response.latency_ms:
+            return response
+        total = (time.perf_counter() - began) * 1_000
+        return replace(response, latency_ms={**response.latency_ms, "total": total})
+
+    def _gone(self, call: asyncio.Task[Response]) -> None:
+        self._abandoned.discard(call)
+        if not call.cancelled():
+            call.exception()
