@@ -151,6 +151,32 @@ def test_evaluated_once_and_gated(project: pytest.Pytester) -> None:
     assert len((project.path / "asked.txt").read_text().splitlines()) == 6
 
 
+def test_systems_are_told_apart(project: pytest.Pytester) -> None:
+    """Functions of one name, closures and objects of one class are systems of their own."""
+    project.makepyfile(test_it="""
+        import pytest
+
+        def made(word):
+            return lambda question: word
+
+        class App:
+            def __init__(self, word):
+                self.word = word
+
+            def query(self, question):
+                return self.word
+
+        ONE, OTHER = (lambda question: "one"), (lambda question: "other")
+        SYSTEMS = [ONE, OTHER, made("third"), made("fourth"), App("fifth"), App("sixth")]
+
+        def test_it(ragauge_evaluate):
+            cards = [ragauge_evaluate("golden.jsonl", system=one, metrics="exact_match") for one in SYSTEMS]
+            said = [{view.response.answer for view in card.examples()} for card in cards]
+            assert said == [{"one"}, {"other"}, {"third"}, {"fourth"}, {"fifth"}, {"sixth"}]
+    """)
+    project.runpytest(TINY).assert_outcomes(passed=1)
+
+
 def test_runs_stand_in_junit(project: pytest.Pytester) -> None:
     """The run and the cause of each example are properties of its test in JUnit's XML."""
     project.makepyfile(test_it=RECORDED)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ragauge.errors import RagaugeError, UsageError
@@ -336,15 +338,25 @@ def _kept(example: Any, keep: Mapping[str, str]) -> bool:
 
 
 def _said(item: Any) -> str:
-    """What tells a source or system from another, the same in every process."""
-    if item is None:
-        return ""
-    if isinstance(item, str | Path):
-        return str(item)
+    """What tells a source or system from another: the same in every process, where that can be.
+
+    Objects, closures and tables are told apart by their identity: each process of a session evaluates its own.
+    """
+    from ragauge.data.example import EvalSet
+
+    if item is None or isinstance(item, str | Path):
+        return str(item or "")
     if isinstance(item, list | tuple | dict):
         return _digest(item)
-    version = getattr(item, "version", "")
-    return f"{getattr(item, '__module__', '')}:{getattr(item, '__qualname__', type(item).__qualname__)}:{version}"
+    if isinstance(item, EvalSet):
+        return f"{item.name}@{item.version}"
+    if isinstance(item, FunctionType) and not (item.__closure__ or item.__defaults__ or item.__kwdefaults__):
+        code = item.__code__     # two lambdas have one name
+        made = code.co_code.hex(), code.co_names, repr(code.co_consts)
+        return f"{item.__module__}:{item.__qualname__}:{code.co_firstlineno}:{_digest(made)}"
+    if isinstance(item, type):
+        return f"{item.__module__}:{item.__qualname__}"
+    return f"{type(item).__qualname__} of process {os.getpid()}, {id(item)}"
 
 
 def _digest(value: Any) -> str:
