@@ -72,3 +72,22 @@ def test_benjamini_hochberg_equals_scipy(p_values: list[float]) -> None:
     for raw, mild, strict in zip(p_values, ours, holm(p_values), strict=True):
         assert raw <= mild + 1e-15
         assert mild <= strict + 1e-12
+
+
+def test_families_hold_their_level() -> None:
+    """Of 1,500 families of 40 related tests without effect Holm raises one false alarm in at most 5 % (case 82).
+
+    Where half of the metrics did move, at most 5 % of what Benjamini and Hochberg find is false, and they find more.
+    """
+    g, times = np.random.default_rng(9), 1_500
+    d = (g.normal(0, 1, (times, 2, 40, 1)) + g.normal(0, 1, (times, 2, 40, 20))) / 2**0.5
+    none = scipy.stats.ttest_1samp(d, 0, axis=2).pvalue.reshape(times, 40)
+    d[..., :10] += 0.5
+    some = scipy.stats.ttest_1samp(d, 0, axis=2).pvalue.reshape(times, 40)
+    still = np.tile(np.arange(20) >= 10, 2)
+    alarms = np.mean([min(holm(p)) <= 0.05 for p in none.tolist()])
+    strict, mild = (np.array([adjust(p) for p in some.tolist()]) <= 0.05 for adjust in (holm, benjamini_hochberg))
+    assert (none.min(axis=1) <= 0.05).mean() > 0.4     # what uncorrected tests would do
+    assert 0.015 <= alarms <= 0.05
+    assert np.mean(mild[:, still].sum(axis=1) / np.maximum(1, mild.sum(axis=1))) <= 0.05
+    assert mild[:, ~still].mean() > strict[:, ~still].mean() + 0.1

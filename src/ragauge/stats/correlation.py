@@ -77,15 +77,7 @@ def correlate(
     >>> round(pooled.value, 3), inside.value
     (0.948, -1.0)
     """
-    import numpy as np
-
-    a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    labels = np.zeros(a.size) if within is None else np.asarray(within)
-    if not a.size == b.size == labels.size:
-        raise UsageError(f"x, y and groups must be as many, got {a.size}, {b.size}, {labels.size}.")
-    if not bool(np.isfinite(a).all() and np.isfinite(b).all()):
-        raise UsageError("correlate: scores must be finite. Leave out the pairs of which one side has no score.")
-    groups = np.unique(labels, return_inverse=True)[1]
+    a, b, groups = _sides(x, y, within)
     count = int(groups.max()) + 1 if groups.size else 0
     a, b = (_centred(side, groups, count, method == "spearman") for side in (a, b))
     spread = float((a * a).sum()) * float((b * b).sum())
@@ -144,6 +136,19 @@ def spearman_of_marks(
     if not isfinite(rho):
         return None, None
     return rho, _jackknife(rho, pairs, hits, codes, y, groups, level)
+
+
+def _sides(x: Values, y: Values, within: Clusters | None) -> tuple[Floats, Floats, Counts]:
+    """Both scores and the group numbers from 0, checked."""
+    import numpy as np
+
+    a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    labels = np.zeros(a.size) if within is None else np.asarray(within)
+    if not a.size == b.size == labels.size:
+        raise UsageError(f"x, y and groups must be as many, got {a.size}, {b.size}, {labels.size}.")
+    if not bool(np.isfinite(a).all() and np.isfinite(b).all()):
+        raise UsageError("correlate: scores must be finite. Leave out the pairs of which one side has no score.")
+    return a, b, np.unique(labels, return_inverse=True)[1]
 
 
 def _centred(scores: Floats, groups: Counts, count: int, ranked: bool) -> Floats:
