@@ -81,9 +81,9 @@ def test_families_hold_their_level() -> None:
     """
     g, times = np.random.default_rng(9), 1_500
     d = (g.normal(0, 1, (times, 2, 40, 1)) + g.normal(0, 1, (times, 2, 40, 20))) / 2**0.5
-    none = scipy.stats.ttest_1samp(d, 0, axis=2).pvalue.reshape(times, 40)
+    none = np.reshape(scipy.stats.ttest_1samp(d, 0, axis=2).pvalue, (times, 40))
     d[..., :10] += 0.5
-    some = scipy.stats.ttest_1samp(d, 0, axis=2).pvalue.reshape(times, 40)
+    some = np.reshape(scipy.stats.ttest_1samp(d, 0, axis=2).pvalue, (times, 40))
     still = np.tile(np.arange(20) >= 10, 2)
     alarms = np.mean([min(holm(p)) <= 0.05 for p in none.tolist()])
     strict, mild = (np.array([adjust(p) for p in some.tolist()]) <= 0.05 for adjust in (holm, benjamini_hochberg))
