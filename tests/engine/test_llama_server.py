@@ -34,7 +34,7 @@ given = xllamacpp.CommonParams()
 given.model.path = str(next(pathlib.Path(sys.argv[1]).glob("*.gguf")))
 given.n_ctx, given.n_parallel, given.n_predict, given.port = 4096, 2, 96, 0
 given.sampling.penalty_present, given.sampling.penalty_last_n = 1.0, 256
-given.cpuparams.n_threads = 2
+given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1     # several spin where cores are shared
 given.hostnames = ["127.0.0.1"]
 server = xllamacpp.Server(given)
 print(server.listening_address, flush=True)
