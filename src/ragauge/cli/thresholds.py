@@ -22,8 +22,7 @@ def thresholds(
 ) -> None:
     """Say from which level of a metric on answers turn out well often enough.
 
-    Where responses carry an outcome (solved, thumbs, click): how often they turned out well, by level. Otherwise what
-    the run itself reaches, which describes it and sets no target.
+    With outcomes (solved, thumbs, click): how often, by level. Without: what the run reaches, which is no target.
     """
     from ragauge.api.thresholds import thresholds as found_by
 
