@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from ragauge.errors import RagaugeError as RagaugeError
     from ragauge.errors import UnknownName as UnknownName
     from ragauge.errors import UsageError as UsageError
+    from ragauge.systems.capture import Capture as Capture
+    from ragauge.systems.capture import capture as capture
 
 _FROM = {
     "baselines": "ragauge.api.baselines",
@@ -90,6 +92,8 @@ _FROM = {
     "RagaugeError": "ragauge.errors",
     "UnknownName": "ragauge.errors",
     "UsageError": "ragauge.errors",
+    "Capture": "ragauge.systems.capture",
+    "capture": "ragauge.systems.capture",
 }
 
 __all__ = ["__version__", "aio", *sorted(_FROM)]  # noqa: PLE0604 - strings, all of them

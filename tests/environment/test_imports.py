@@ -29,6 +29,7 @@ VENDORS = {
 PICKLES = {"diskcache", "joblib", "dill", "cloudpickle", "pickle5", "apscheduler"}
 
 PUBLIC = {
+    "Capture", "capture",
     "__version__", "aio", "run", "SystemRun",
     "evaluate", "read_set", "open_run", "runs", "OpenRun", "Scorecard", "EvalSet", "Example",
     "Relevant", "Span", "Citation", "Passage", "Response", "Run", "DataError", "RagaugeError", "UnknownName",

@@ -1,0 +1,262 @@
+"""Records what a running system retrieves and answers, without changing it."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import queue
+import random
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar, Unpack, overload
+
+from ragauge.errors import UsageError
+from ragauge.systems.capture_call import Added, Call, kept, new_id
+from ragauge.systems.capture_file import RotatingLines
+from ragauge.systems.capture_wrap import answering, retrieving
+
+F = TypeVar("F", bound=Callable[..., Any])
+MEGABYTE = 1_048_576
+MOST_WAITING = 10_000     # calls that wait for the disk; beyond it they are lost, and counted
+BATCH = 500
+logger = logging.getLogger("ragauge.capture")
+
+
+class Capture:
+    """Appends one line a question to a file, in the form that `ragauge evaluate FILE --traffic` reads.
+
+    As a decorator it records the function that answers: the question is its argument called query or question (or its
+    first), the return value is read like any system's. Functions, coroutines, generators and async generators of text
+    do what they did: results, chunks and exceptions pass unchanged. Calls inside a recorded call belong to it.
+
+    Nothing here raises into the system: what cannot be read is said in the line's `missing`, and what cannot be written
+    is one warning of the logger `ragauge.capture` and a count. Lines are written by a thread of their own and are on
+    disk a moment later; `close`, the end of `with` and the end of the program wait for them.
+
+    Args:
+        path: appended to, by several processes if need be.
+        sample: the share of questions that is recorded; each line carries its weight, 1 / sample.
+        rotate_mb: a file beyond it is renamed to NAME.TIME-PROCESS.jsonl, and a new one begun.
+
+    Raises:
+        UsageError: sample is not above 0 and at most 1, or rotate_mb not above 0.
+
+    Attributes:
+        recorded: lines on disk.
+        lost: questions that could not be written.
+    """
+
+    def __init__(self, path: str | Path, *, sample: float = 1.0, rotate_mb: float = 256) -> None:
+        if not 0 < sample <= 1:
+            raise UsageError(f"capture: sample must be above 0 and at most 1, got {sample!r}.")
+        if not rotate_mb > 0:
+            raise UsageError(f"capture: rotate_mb must be above 0, got {rotate_mb!r}.")
+        self.recorded = self.lost = 0
+        self._path, self._sample, self._most = Path(path), sample, int(rotate_mb * MEGABYTE)
+        self._current: ContextVar[Call | None] = ContextVar("call", default=None)
+        self._random = random.Random()  # noqa: S311 - which questions are drawn is no secret
+        self._lock = threading.Lock()
+        self._closed = self._warned = False
+        self._pid = 0
+        self._start()
+        atexit.register(self.close)
+
+    @overload
+    def __call__(self, function: F) -> F: ...
+    @overload
+    def __call__(self, *, query: str) -> Callable[[F], F]: ...
+    def __call__(self, function: Any = None, *, query: str = "") -> Any:
+        """Records a function that answers questions.
+
+        Args:
+            function: the function.
+            query: which of its arguments is the question, where it is neither the first nor called so.
+        """
+        if function is None:
+            return lambda one: answering(self, one, query)
+        return answering(self, function, query)
+
+    def retrieval(self, function: F) -> F:
+        """Records what a function retrieves while a question is answered; several are hops, in order."""
+        return retrieving(self, function, "passages")
+
+    def candidates(self, function: F) -> F:
+        """Records the longer ranking that a function gives to a reranker or filter."""
+        return retrieving(self, function, "candidates")
+
+    @contextmanager
+    def question(self, query: str) -> Iterator[Call]:
+        """Records what happens inside as the answering of a question; say the rest with `add`.
+
+        Args:
+            query: the question.
+
+        Yields:
+            The question; `add` says what became of it. Inside of another question it is that one.
+        """
+        call = self.begin(query)
+        if call is None:
+            yield self._current.get() or Call(query, "", 0.0)     # closed: what is added goes nowhere
+            return
+        token = self._current.set(call)
+        try:
+            yield call
+        except BaseException as error:
+            self.end(call, error=error)
+            raise
+        finally:
+            self._current.reset(token)
+        self.end(call)
+
+    def add(self, **fields: Unpack[Added]) -> None:
+        """Says more of the question that is being answered; outside of one, nothing happens.
+
+        Args:
+            fields: answer, passages, candidates, citations, tokens, cost, outcome, segments, as in a recorded file.
+        """
+        call = self._current.get()
+        if call is not None:
+            call.add(**fields)
+
+    def flush(self, timeout: float = 10.0) -> bool:
+        """Waits until all that was recorded is on disk; False if that took too long."""
+        if self._closed or self._pid != os.getpid():
+            return True
+        done = threading.Event()
+        self._waiting.put(done)
+        return done.wait(timeout)
+
+    def close(self) -> None:
+        """Writes what waits, and records nothing more."""
+        if self._closed:
+            return
+        self.flush()
+        self._closed = True
+        self._waiting.put(None)
+        if self._pid == os.getpid():
+            self._thread.join(1.0)
+        atexit.unregister(self.close)
+
+    def __enter__(self) -> Capture:
+        """Itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Closes."""
+        self.close()
+
+    def begin(self, asked: Any) -> Call | None:
+        """The start of a question; None where one is being answered already. A weight of 0 = it was not drawn."""
+        if self._closed or self._current.get() is not None:
+            return None
+        drawn = self._sample == 1 or self._random.random() < self._sample
+        return Call(asked, new_id(f"{self._random.getrandbits(32):08x}"), 1 / self._sample if drawn else 0.0)
+
+    def end(self, call: Call | None, returned: Any = None, error: BaseException | None = None) -> None:
+        """The end of a question, to be written."""
+        if call is not None:
+            self._safely(call, lambda: call.end(returned, error))
+
+    def cut(self, call: Call, characters: int) -> None:
+        """The end of a stream whose reader stopped early, to be written."""
+        self._safely(call, lambda: call.cut(characters))
+
+    def heard(self, kind: str, found: Any, milliseconds: float) -> None:
+        """What a function retrieved."""
+        call = self._current.get()
+        if call is not None:
+            call.hops.append((kind, kept(found), milliseconds))
+
+    def _safely(self, call: Call, ended: Callable[[], None]) -> None:
+        """Ends a call and hands it to the writing thread; whatever goes wrong, the system does not feel it."""
+        if not call.weight:
+            return
+        try:
+            ended()
+            self._keep(call)
+        except Exception as error:     # a user's exception that cannot be printed, no more threads ...
+            self._trouble(f"{type(error).__name__}", 1)
+
+    def _keep(self, call: Call) -> None:
+        if self._pid != os.getpid():     # a process that was forked off: threads and queues stay behind
+            with self._lock:
+                self._start()
+        if self._waiting.qsize() >= MOST_WAITING:
+            self._trouble(f"more than {MOST_WAITING:,} questions wait to be written", 1)
+        else:
+            self._waiting.put(call)
+
+    @property
+    def current(self) -> ContextVar[Call | None]:
+        """The question that is being answered here."""
+        return self._current
+
+    def _start(self) -> None:
+        if self._pid == os.getpid():
+            return
+        self._waiting: queue.SimpleQueue[Call | threading.Event | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._write, args=[self._waiting], name="ragauge-capture", daemon=True)
+        self._pid = os.getpid()
+        self._thread.start()
+
+    def _write(self, waiting: queue.SimpleQueue[Call | threading.Event | None]) -> None:
+        lines = RotatingLines(self._path, self._most)
+        while True:
+            batch = [waiting.get()]
+            while len(batch) < BATCH and not waiting.empty():
+                batch.append(waiting.get())
+            self._append(lines, [one for one in batch if isinstance(one, Call)])
+            for one in batch:
+                if isinstance(one, threading.Event):
+                    one.set()
+            if None in batch:
+                lines.close()
+                return
+
+    def _append(self, lines: RotatingLines, calls: list[Call]) -> None:
+        ready = []
+        for call in calls:
+            try:
+                ready.append(call.line())
+            except Exception as error:     # whatever a user's objects do when they are read
+                self._trouble(f"{type(error).__name__}: {error}", 1)
+        if not ready:
+            return
+        try:
+            lines.append(ready)
+        except OSError as error:
+            self._trouble(f"{self._path} cannot be written: {error.strerror or error}", len(ready))
+        else:
+            self.recorded += len(ready)
+
+    def _trouble(self, what: str, n: int) -> None:
+        """Counts what is lost; the first time, says so."""
+        with self._lock:
+            self.lost += n
+            first, self._warned = not self._warned, True
+        if first:
+            logger.warning("Not everything is captured: %s. What is lost is counted; this is said once.", what)
+
+
+def capture(path: str | Path, *, sample: float = 1.0, rotate_mb: float = 256) -> Capture:
+    """Records what a running system retrieves and answers: a decorator and a context manager, see `Capture`.
+
+        seen = rg.capture("answers.jsonl")
+
+        @seen.retrieval
+        def retrieve(question): ...
+
+        @seen
+        def answer(question): ...
+
+    Args:
+        path: one line a question is appended; `ragauge evaluate answers.jsonl --traffic` reads it.
+        sample: the share of questions that is recorded.
+        rotate_mb: size from which a new file is begun.
+    """
+    return Capture(path, sample=sample, rotate_mb=rotate_mb)
