@@ -84,7 +84,8 @@ class FlipGatherer:
             {query_id for query_id in one if query_id not in other and query_id in among}
             for one, other in ((failed_new, failed_base), (failed_base, failed_new))
         )
-        numbers = {query_id: number for number, query_id in enumerate(self._ids) if query_id in newly | mended}
+        turned = newly | mended
+        numbers = {query_id: number for number, query_id in enumerate(self._ids) if query_id in turned}
         found = {number for queries, _, _ in self._turned.values() for number in queries.tolist()}
         every = np.array(sorted(found | set(numbers.values())), dtype=np.int64)
         change = self._sum[every] / np.maximum(self._count[every], 1)
