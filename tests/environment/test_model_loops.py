@@ -127,7 +127,7 @@ def test_cancelled_coroutine_goes_on_from_there(answers: Path, server: FaultySer
     server.latency = 0.2
 
     async def stopped() -> None:
-        task = asyncio.create_task(rg.aio.evaluate(answers, **given(answers, server), concurrency=2))
+        task = asyncio.create_task(rg.aio.evaluate(answers, **given(answers, server), concurrency=2, max_concurrency=2))
         while len(server.requests) < 3 and not task.done():
             await asyncio.sleep(0.01)
         task.cancel()
