@@ -77,7 +77,7 @@ def test_what_changed(store: str) -> None:
     assert found.runs[0].failures.new == {"retrieval_miss": 60}
     assert {one.against for one in found.runs[0].findings} == {"baseline"}
     assert any(reading.metric == "context_recall" for one in found.runs[0].findings for reading in one.readings)
-    assert "worse on recall@5 −0.30" in repr(found).splitlines()[0]
+    assert repr(found).startswith("Worse than main: context_recall −0.30, recall@5 −0.30 and faithfulness −0.30;")
 
 
 def test_a_run_against_itself(store: str) -> None:

@@ -40,6 +40,8 @@ def sentence(found: RunComparison, compared: Compared) -> str:
         parts.append(f"{plural(len(measured(found)) - unclear, 'metric')} looked at")
     if unclear and found.verdict != "not enough data":
         parts.append(f"not enough data on {unclear}")
+    if parts and found.verdict in ("worse", "better"):     # the head has said it
+        parts[0] = parts[0].removeprefix(f"{found.verdict} on ")
     said = f"{head}: {'; '.join(parts)}" if parts else head
     return f"{said} ({matched(found)})."
 
