@@ -50,7 +50,7 @@ $(VENV)/.core: $(VENV)/.venv pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.test: $(VENV)/.core
-	$(PIP) install -q --group test
+	$(PIP) install -q --group test --group frameworks
 	$(PIP) install -q --no-deps --group server
 	touch $@
 

@@ -11,9 +11,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ragauge.errors import UnknownName, UsageError
+from ragauge.errors import MissingExtra, UnknownName, UsageError
 
 NAMED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+
+EXTRAS = {"langchain_core": "langchain", "llama_index": "llamaindex", "haystack": "haystack", "psycopg": "postgres"}
 
 
 def is_named(text: str) -> bool:
@@ -30,6 +32,7 @@ def load(text: str) -> Any:
 
     Raises:
         UsageError: no such module, with the nearest; or it cannot be imported, with its own error.
+        MissingExtra: it imports a framework that is not installed.
         UnknownName: the module has no such name, with the nearest.
     """
     module_name, _, path = text.partition(":")
@@ -57,6 +60,9 @@ def _module(name: str, text: str) -> ModuleType:
                 f"{text}: no module {error.name!r} in the working directory {Path.cwd()} or among the installed "
                 f"packages.{nearest}"
             ) from None
+        package = (error.name or "").partition(".")[0]
+        if package in EXTRAS:
+            raise MissingExtra(text, package, EXTRAS[package]) from error
         raise UsageError(f"{text}: importing {name} failed: {type(error).__name__}: {error}.") from error
     except Exception as error:     # whatever the user's module does while it is imported
         raise UsageError(f"{text}: importing {name} failed: {type(error).__name__}: {error}.") from error
