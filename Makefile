@@ -28,7 +28,7 @@ smoke: $(VENV)/.check              ## the built wheel in a clean environment, co
 	$(BIN)/python tools/smoke.py
 
 bench: $(VENV)/.check              ## figures beside those of peers; takes a while
-	$(BIN)/python bench/retrieval.py
+	$(BIN)/python bench/retrieval.py --work out/retrieval
 	$(BIN)/python bench/local_judge.py
 	$(BIN)/python bench/model_judge.py --work out/peers
 	$(BIN)/python bench/bootstrap.py

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]     # it comes without types
 
+from ragauge.api.validate import validate
 from ragauge.data.config.file import json_schema
 from ragauge.data.config.reading import read_config
+from ragauge.engine.systems import read_settings
 from ragauge.errors import ConfigError, DataError
 from ragauge.gating.rules import rules_of
 
@@ -171,3 +173,11 @@ def test_schema_accepts_what_is_read() -> None:
     wrong: list[dict[str, Any]] = [{"max_drp": "3%"}, {"max_drop": 3}, {"on_fail": "stop"}, {"segments": []}]
     for bad in wrong:
         assert list(validator.iter_errors({"gate": {"rules": [{"metric": "mrr", **bad}]}}))
+
+
+def test_other_sections_stand_beside_the_gate(tmp_path: Path) -> None:
+    """One file holds the system's settings and the gate: each reader takes its own section."""
+    path = tmp_path / "ragauge.yaml"
+    path.write_text("system: {url: 'https://x.example', answer: $.text}\ngate:\n  rules:\n    - {metric: mrr, min: 0.5}\n")
+    assert len(validate(path).rules) == 2
+    assert read_settings(path) == {"url": "https://x.example", "answer": "$.text"}

@@ -14,6 +14,9 @@ class Config(Section):
     """The one configuration file of ragauge."""
 
     gate: GateSection | None = Field(default=None, description="Rules that a run must meet: docs/gates.md.")
+    system: dict[str, Any] | None = Field(
+        default=None, description="Settings of the system under test, for ragauge run --system-config: docs/systems.md."
+    )
 
 
 def json_schema() -> dict[str, Any]:
