@@ -178,6 +178,7 @@ def test_schema_accepts_what_is_read() -> None:
 def test_other_sections_stand_beside_the_gate(tmp_path: Path) -> None:
     """One file holds the system's settings and the gate: each reader takes its own section."""
     path = tmp_path / "ragauge.yaml"
-    path.write_text("system: {url: 'https://x.example', answer: $.text}\ngate:\n  rules:\n    - {metric: mrr, min: 0.5}\n")
+    gate = "gate:\n  rules:\n    - {metric: mrr, min: 0.5}\n"
+    path.write_text("system: {url: 'https://x.example', answer: $.text}\n" + gate)
     assert len(validate(path).rules) == 2
     assert read_settings(path) == {"url": "https://x.example", "answer": "$.text"}
