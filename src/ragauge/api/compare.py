@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.baseline import baseline_run, nothing_in_common
+from ragauge.api.baseline import baseline_run, measuring, nothing_in_common
 from ragauge.api.comparison import ComparisonResult
 from ragauge.api.paired import Paired
 from ragauge.api.shown import causes_of
@@ -14,6 +14,7 @@ from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
+    from ragauge.analysis.compare import Measuring
     from ragauge.analysis.comparing import Comparer, Corrected
     from ragauge.analysis.comparison import Compared, Matched, RunComparison
     from ragauge.metrics.base import Metric
@@ -105,9 +106,11 @@ def _compared(
 
     judge_id = _judge(store, base, runs, judge)
     held = []
+    theirs = measuring(store, base, judge_id)
     for run in runs:
-        metrics = _metrics(store, run, judge_id, names)
-        held.append(_Held(store, base, run, judge_id, metrics, keep, level, segments=segments))
+        mine = measuring(store, run, judge_id)
+        metrics, both = _metrics(run, mine, names), (mine, theirs)
+        held.append(_Held(store, base, run, judge_id, metrics, both, keep, level, segments=segments))
     found, tests, segment_tests = corrected([one.comparer for one in held], level)
     comparisons = tuple(one.comparison(changes) for one, changes in zip(held, found, strict=True))
     return Compared(base, judge_id or "", comparisons, level, tests, segment_tests)
@@ -130,7 +133,7 @@ def _judge(store: Store, base: Run, runs: Sequence[Run], judge: str | None) -> s
     return next(shared, next(iter(judges), None))
 
 
-def _metrics(store: Store, run: Run, judge_id: str | None, names: tuple[str, ...]) -> list[Metric]:
+def _metrics(run: Run, measured: Measuring, names: tuple[str, ...]) -> list[Metric]:
     """The metrics asked for, or all that a run has scores of, by layer.
 
     Raises:
@@ -140,10 +143,9 @@ def _metrics(store: Store, run: Run, judge_id: str | None, names: tuple[str, ...
 
     if names:
         return select(names)
-    found = store.scores.metrics(run.run_id, judge_id)
-    if not found:
+    if not measured.metrics:
         raise UsageError(f"run {run.name} has not been evaluated. Do it with: ragauge evaluate {run.name}")
-    return sorted((parse(name) for name in found), key=lambda metric: LAYERS.index(metric.measures))
+    return sorted((parse(name) for name in measured.metrics), key=lambda metric: LAYERS.index(metric.measures))
 
 
 class _Held:
@@ -151,7 +153,7 @@ class _Held:
 
     def __init__(
         self, store: Store, base: Run, run: Run, judge_id: str | None, metrics: Sequence[Metric],
-        keep: Mapping[str, str], level: float, *, segments: bool,
+        measured: tuple[Measuring, Measuring], keep: Mapping[str, str], level: float, *, segments: bool,
     ) -> None:     # fmt: skip
         from ragauge.analysis.arrays import by_example
         from ragauge.analysis.compare import is_paired
@@ -159,7 +161,7 @@ class _Held:
 
         self._store, self._base, self._run, self._judge_id, self._keep = store, base, run, judge_id, keep
         self._asked = metrics
-        self.pair = Paired(store, run, base, judge_id, metrics, keep)
+        self.pair = Paired(store, run, base, judge_id, metrics, keep, measured)
         join = self.pair.join
         self.paired = is_paired(run, base, join)
         here, there = self.pair.new.index.query_ids, self.pair.base.index.query_ids

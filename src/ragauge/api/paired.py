@@ -13,6 +13,7 @@ from ragauge.data.run import Run
 if TYPE_CHECKING:
     import polars as pl
 
+    from ragauge.analysis.compare import Measuring
     from ragauge.analysis.pairs import Pairs
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
@@ -28,6 +29,7 @@ class Paired:
         judge_id: who judged the new run; None = nobody.
         metrics: of interest; those that one run lacks are left out.
         keep: segment column or "tag" -> value; only examples of the new run that match.
+        measured: how the new run and the baseline were measured, where the caller has asked already.
 
     Attributes:
         metrics: those that both runs have.
@@ -41,12 +43,12 @@ class Paired:
 
     def __init__(
         self, store: Store, new: Run, base: Run, judge_id: str | None, metrics: Sequence[Metric],
-        keep: Mapping[str, str] | None = None,
+        keep: Mapping[str, str] | None = None, measured: tuple[Measuring, Measuring] | None = None,
     ) -> None:     # fmt: skip
         from ragauge.analysis.compare import comparable
         from ragauge.analysis.join import Join
 
-        mine, theirs = measuring(store, new, judge_id), measuring(store, base, judge_id)
+        mine, theirs = measured or (measuring(store, new, judge_id), measuring(store, base, judge_id))
         self.metrics = comparable(mine, theirs, metrics)
         names = [str(metric) for metric in self.metrics]
         self._store, self._run = store, new
