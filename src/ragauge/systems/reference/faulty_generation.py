@@ -123,6 +123,26 @@ class IgnorePassages(Fault):
 
 
 @dataclass(frozen=True, slots=True)
+class IgnoreFirst(Fault):
+    """The generator does not read the first passage; the response records it all the same.
+
+    Nothing to spoil in a refusal, or where the answer is the same without the first passage.
+    """
+
+    name: ClassVar[str] = "ignore_first"
+    causes: ClassVar[tuple[str, ...]] = ("off_topic", "wrong_refusal", "incomplete", "ignored")
+
+    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+        """The answer from the passages without the first."""
+        if not _answers(honest):
+            return None
+        spoilt = system.respond_from(example, (honest.passages or ())[1:])
+        if spoilt.answer is None or spoilt.answer == honest.answer:
+            return None
+        return _rewritten(honest, spoilt.answer, spoilt.citations)
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerAnyway(Fault):
     """A question that the documents cannot answer is answered from what was found, however little it fits.
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ragauge.data.example import Example
 from ragauge.data.response import Passage, Response
-from ragauge.systems.reference.faults import Answering, Fault
+from ragauge.systems.reference.faults import Answering, Fault, chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,12 @@ class DropGold(Fault):
 
     def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
         """The answer from the ranking without the labelled documents."""
-        gold = _labelled(example)
+        gold = labelled(example)
         ranking = honest.candidates or ()
         left = [passage for passage in ranking if passage.doc_id not in gold]
         if len(left) == len(ranking):
             return None
-        return _again(example, honest, left, system)
+        return again(example, honest, left, system)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class PushGoldLow(Fault):
 
     def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
         """The answer from the ranking with the labelled documents behind the first k others."""
-        gold = _labelled(example)
+        gold = labelled(example)
         ranking, k = honest.candidates or (), len(honest.passages or ())
         others = [passage for passage in ranking if passage.doc_id not in gold]
         pushed = [passage for passage in ranking if passage.doc_id in gold]
@@ -53,7 +53,7 @@ class PushGoldLow(Fault):
             return None
         moved = [*others[:k], *pushed, *others[k:]]
         scored = [replace(passage, score=place.score) for passage, place in zip(moved, ranking, strict=True)]
-        return _again(example, honest, scored, system)
+        return again(example, honest, scored, system)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +65,36 @@ class FindNothing(Fault):
 
     def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
         """The answer without passages."""
-        return _again(example, honest, (), system) if honest.passages else None
+        return again(example, honest, (), system) if honest.passages else None
 
 
-def _labelled(example: Example) -> set[str]:
+@dataclass(frozen=True, slots=True)
+class ShuffleRanking(Fault):
+    """The candidates come in an order drawn from seed and question, so that evidence may fall out of the first k.
+
+    Scores keep their places, so the ranking still descends. Nothing to spoil where fewer than two were found, or where
+    the first k come out as they were.
+    """
+
+    name: ClassVar[str] = "shuffle_ranking"
+    causes: ClassVar[tuple[str, ...]] = ("ranked_low",)
+
+    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+        """The answer from the shuffled ranking."""
+        ranking, k = honest.candidates or (), len(honest.passages or ())
+        drawn = {n: chance(self.seed, self.name, "place", example.query_id, str(n)) for n in range(len(ranking))}
+        moved = [ranking[n] for n in sorted(drawn, key=drawn.__getitem__)]
+        if moved[:k] == list(ranking[:k]):
+            return None
+        scored = [replace(passage, score=place.score) for passage, place in zip(moved, ranking, strict=True)]
+        return again(example, honest, scored, system)
+
+
+def labelled(example: Example) -> set[str]:
+    """Documents that are labelled as holding the answer."""
     return {doc_id for item in example.relevant or () if item.grade > 0 for doc_id in item.doc_ids}
 
 
-def _again(example: Example, honest: Response, ranking: Sequence[Passage], system: Answering) -> Response:
+def again(example: Example, honest: Response, ranking: Sequence[Passage], system: Answering) -> Response:
+    """The answer from another ranking, found in the same time."""
     return system.respond_from(example, ranking, retrieval_ms=honest.latency_ms.get("retrieval", 0.0))
