@@ -28,13 +28,13 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ragauge.analysis.attribute import attribute
 from ragauge.analysis.causes.table import BY_NAME
 from ragauge.data.example import Example
-from ragauge.data.facts import Evidence, FactsOf
+from ragauge.data.facts import AnswerFacts, Evidence, FactsOf
 from ragauge.data.response import Response
 from ragauge.engine.answering import Answering
 from ragauge.engine.judges import build_judge
@@ -63,6 +63,7 @@ END = "<!-- table: end -->"
 LEAST, MOST_BLAME = 0.90, 0.05
 QUESTIONS = ("verify_answer", "verify_reference", "rate_passages", "agree")
 NONE, UNNAMED = "no failure", "no cause"
+SEEDS = 4
 MOVED = 0.03      # how far a share of the local judge may move before the page is stale
 Judging = Callable[[Example, Response, Response], Mapping[str, Evidence]]
 
@@ -146,9 +147,10 @@ class Bench:
         if local:
             self.judges["local"] = local_judge()
 
-    def planted(self, fault: Fault) -> Planted:
-        """One fault over all questions."""
-        found = Planted(fault, named={judge: [] for judge in self.judges})
+    def planted(self, fault: Fault, judges: Mapping[str, Judging] | None = None) -> Planted:
+        """One fault over all questions, under the two judges or others."""
+        judges = self.judges if judges is None else judges
+        found = Planted(fault, named={judge: [] for judge in judges})
         for example in self.examples:
             honest = self.honest[example.query_id]
             spoilt = fault.spoil(example, honest, self.system)
@@ -160,11 +162,11 @@ class Bench:
                 continue
             found.changed += 1
             found.whole += all(before)
-            for judge, judging in self.judges.items():
+            for judge, judging in judges.items():
                 found.named[judge].append(_named(example, spoilt, judging(example, spoilt, honest), fault.causes))
         return found
 
-    def clean(self, judge: str) -> Clean:
+    def clean(self, judging: Judging) -> Clean:
         """False blame on the honest system."""
         blamed, failed = [], 0
         for example in self.examples:
@@ -172,8 +174,7 @@ class Bench:
             passages, answer = self._right(example, honest)
             failed += not (passages and answer)
             expected = () if passages and answer else ("generation",) if passages else ("retrieval", "data")
-            evidence = self.judges[judge](example, honest, honest)
-            cause = attribute(Facts(example, honest, evidence))
+            cause = attribute(Facts(example, honest, judging(example, honest, honest)))
             if cause is not None and cause.component not in expected and (cause.name or not expected):
                 blamed.append(Named(example.query_id, cause.name or UNNAMED, cause.decided_by, False, False))
         return Clean(len(self.examples), failed, tuple(blamed))
@@ -196,6 +197,33 @@ def local_judge() -> Judging:
         return {name: Evidence(name, name, 1, judge.judge_id, "ok", facts) for name, facts in found.items()}
 
     return asked
+
+
+def without_address(judging: Judging) -> Judging:
+    """A judge that never says whether an answer addresses the question; refusals are told as before."""
+
+    def asked(example: Example, response: Response, honest: Response) -> Mapping[str, Evidence]:
+        found = dict(judging(example, response, honest))
+        facts = found["verify_answer"].facts
+        if isinstance(facts, AnswerFacts) and not facts.refuse:
+            found["verify_answer"] = replace(found["verify_answer"], facts=replace(facts, address=None))
+        return found
+
+    return asked
+
+
+def reservations(bench: Bench) -> str:
+    """What the figures of the scripted judge hang on: one draw of the shuffle, and its verdict on the address."""
+    judge = {"scripted": bench.judges["scripted"]}
+    draws = [rates([bench.planted(ShuffleRanking(seed=seed), judge)], "scripted")[1] for seed in range(SEEDS)]
+    silent = {"scripted": without_address(bench.judges["scripted"])}
+    part, right = rates([bench.planted(IgnoreFirst(), silent)], "scripted")
+    blame = bench.clean(silent["scripted"]).share
+    return (
+        f"Right cause of shuffle_ranking by seed, 0 to {SEEDS - 1}: {', '.join(f'{share:.0%}' for share in draws)}.  \n"
+        f"Without a verdict on whether the answer addresses the question: ignore_first {part:.0%} right component, "
+        f"{right:.0%} right cause; false blame {blame:.1%}."
+    )
 
 
 def _named(
@@ -275,8 +303,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     bench = Bench()
     planted = [bench.planted(fault) for fault in faults()]
-    clean = {judge: bench.clean(judge) for judge in bench.judges}
-    shown = table(planted, clean)
+    clean = {judge: bench.clean(judging) for judge, judging in bench.judges.items()}
+    shown = f"{table(planted, clean)}\n\n{reservations(bench)}"
     print(shown)
     if asked.misses:
         wrong = [(one.fault.name, name) for one in planted for name in one.named[asked.misses] if not name.right_cause]

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.data.example import EvalSet, Example
-from ragauge.data.response import Response
+from ragauge.data.example import EvalSet, Example, Span
+from ragauge.data.response import Passage, Response
 from ragauge.errors import UsageError
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.demo.systems import DONORS, documents, golden
@@ -17,15 +17,21 @@ from ragauge.systems.reference.faults import Fault, FaultySystem
 from ragauge.systems.reference.faulty_generation import (
     AnswerAnyway,
     ChangeNumber,
+    IgnoreFirst,
     IgnorePassages,
     InventNumber,
     RefuseAnyway,
 )
-from ragauge.systems.reference.faulty_retrieval import DropGold, FindNothing, PushGoldLow
+from ragauge.systems.reference.faulty_retrieval import DropGold, FindNothing, PushGoldLow, ShuffleRanking
+from ragauge.systems.reference.faulty_sources import CutEvidence, ServeSuperseded
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
-RETRIEVAL = (DropGold(), PushGoldLow(), FindNothing())
-GENERATION = (InventNumber(), ChangeNumber(), IgnorePassages(donors=DONORS), AnswerAnyway(), RefuseAnyway())
+RETRIEVAL = (
+    DropGold(), PushGoldLow(), ShuffleRanking(seed=4), FindNothing(), CutEvidence(), ServeSuperseded(pages=documents()),
+)     # fmt: skip
+GENERATION = (
+    InventNumber(), ChangeNumber(), IgnoreFirst(), IgnorePassages(donors=DONORS), AnswerAnyway(), RefuseAnyway(),
+)     # fmt: skip
 Pairs = list[tuple[Example, Response, Response]]
 
 
@@ -96,6 +102,74 @@ def test_find_nothing(rag: ReferenceRag, questions: EvalSet, honest: dict[str, R
     assert len(pairs) == len(questions)
     for _, _, after in pairs:
         assert (after.passages, after.candidates, after.answer) == ((), (), REFUSAL)
+
+
+def test_shuffle_ranking(rag: ReferenceRag, questions: EvalSet, honest: dict[str, Response]) -> None:
+    """The same candidates in another order that the seed alone decides; scores still descend."""
+    pairs = spoilt_by(ShuffleRanking(seed=4), rag, questions, honest)
+    assert len(pairs) == len(questions)
+    for example, before, after in pairs:
+        assert after.passages != before.passages
+        names = [[passage.passage_id for passage in response.candidates or ()] for response in (before, after)]
+        assert sorted(names[0]) == sorted(names[1])
+        assert [p.score for p in after.candidates or ()] == [p.score for p in before.candidates or ()]
+        again = ShuffleRanking(seed=4).spoil(example, before, rag)
+        other = ShuffleRanking(seed=5).spoil(example, before, rag)
+        assert again is not None
+        assert other is not None
+        assert again.candidates == after.candidates != other.candidates
+    # gold falls out of the first five for some questions, and stays for others
+    fell = [gold(e).isdisjoint(seen(after)) for e, before, after in pairs if not gold(e).isdisjoint(seen(before))]
+    assert 0.2 < sum(fell) / len(fell) < 0.8
+
+
+def whole(passage: Passage, span: Span) -> bool:
+    """Whether a passage holds a span from end to end."""
+    mine = passage.span
+    return mine is not None and (mine.doc_id, max(mine.start, span.start)) == (span.doc_id, span.start) and (
+        mine.end >= span.end
+    )     # fmt: skip
+
+
+def test_cut_evidence(rag: ReferenceRag, questions: EvalSet, honest: dict[str, Response]) -> None:
+    """No candidate holds a labelled span whole, the labelled documents stay, and every piece is where it says."""
+    texts = {page.doc_id: page.text for page in documents()}
+    pairs = spoilt_by(CutEvidence(), rag, questions, honest)
+    assert len(pairs) > 80
+    for example, before, after in pairs:
+        spans = example.gold_spans or ()
+        assert any(whole(passage, span) for passage in before.passages or () for span in spans)
+        assert not any(whole(passage, span) for passage in after.candidates or () for span in spans)
+        assert [passage.doc_id for passage in after.passages or ()] == seen(before)
+        for passage in after.candidates or ():
+            assert passage.span is not None
+            body = texts[passage.doc_id][passage.span.start : passage.span.end]
+            assert (passage.text or "").endswith(body)
+        assert len({passage.passage_id for passage in after.candidates or ()}) == len(after.candidates or ())
+
+
+def test_serve_superseded(rag: ReferenceRag, questions: EvalSet, honest: dict[str, Response]) -> None:
+    """The current page is gone, its old version stands in its places with its date, and other pages stay."""
+    dates = {page.doc_id: (page.updated_at, page.superseded_by) for page in documents()}
+    pairs = spoilt_by(ServeSuperseded(pages=documents()), rag, questions, honest)
+    assert len(pairs) > 15
+    for example, before, after in pairs:
+        replaced = {page for page in gold(example) & set(seen(before)) if page not in found(after)}
+        assert replaced
+        old = [passage for passage in after.passages or () if passage.superseded_by in replaced]
+        assert old
+        assert all((passage.updated_at, passage.superseded_by) == dates[passage.doc_id] for passage in old)
+        gone = replaced | {passage.doc_id for passage in old}
+        kept = [passage for passage in before.candidates or () if passage.doc_id not in gone]
+        assert [passage for passage in after.candidates or () if passage.doc_id not in gone] == kept
+
+
+def test_serve_superseded_without_an_old_version(
+    rag: ReferenceRag, questions: EvalSet, honest: dict[str, Response]
+) -> None:
+    """Where no page of the corpus has been replaced, there is nothing to spoil."""
+    current = tuple(page for page in documents() if page.superseded_by is None)
+    assert spoilt_by(ServeSuperseded(pages=current), rag, questions, honest) == []
 
 
 @pytest.mark.parametrize("fault", RETRIEVAL, ids=lambda fault: fault.name)
@@ -175,6 +249,17 @@ def test_ignore_passages(rag: ReferenceRag, questions: EvalSet, honest: dict[str
         assert not any((after.answer or "") in (passage.text or "") for passage in before.passages or ())
 
 
+def test_ignore_first(rag: ReferenceRag, questions: EvalSet, honest: dict[str, Response]) -> None:
+    """The answer is the one without the first passage, which is recorded but never cited."""
+    pairs = spoilt_by(IgnoreFirst(), rag, questions, honest)
+    assert len(pairs) > 50
+    for example, before, after in pairs:
+        blind = rag.respond_from(example, (before.passages or ())[1:])
+        assert (after.answer, after.citations) == (blind.answer, blind.citations)
+        first = (before.passages or ())[0].passage_id
+        assert first not in [citation.target for citation in after.citations or ()]
+
+
 def test_donors_are_answered(rag: ReferenceRag) -> None:
     """Every donor question of the demo has an answer to lend."""
     assert all(rag.respond(Example("q", donor)).answer != REFUSAL for donor in DONORS)
@@ -198,12 +283,14 @@ def test_refuse_anyway(rag: ReferenceRag, questions: EvalSet, honest: dict[str, 
         assert (after.answer, after.citations) == (REFUSAL, ())
 
 
-@pytest.mark.parametrize("fault", [DropGold(), PushGoldLow()], ids=lambda fault: fault.name)
+@pytest.mark.parametrize(
+    "fault", [DropGold(), PushGoldLow(), CutEvidence(), ServeSuperseded(pages=documents())], ids=lambda f: f.name
+)
 def test_nothing_to_spoil_without_labels(
     fault: Fault, rag: ReferenceRag, questions: EvalSet, honest: dict[str, Response]
 ) -> None:
     """A question without labels is left alone by faults that need them."""
-    bare = [replace(example, relevant=None) for example in questions.examples]
+    bare = [replace(example, relevant=None, gold_spans=None) for example in questions.examples]
     assert all(fault.spoil(example, honest[example.query_id], rag) is None for example in bare)
 
 
