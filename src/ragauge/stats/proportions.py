@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, sqrt
+from math import ceil, lgamma, sqrt
 from typing import TYPE_CHECKING
 
 from ragauge.errors import UsageError
@@ -142,6 +142,6 @@ def _hypergeometric(hits: int, n: int, other_hits: int, other_n: int) -> tuple[f
 
 def _log_choose(n: int, k: Array) -> Array:
     import numpy as np
-    from scipy.special import gammaln
 
-    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1) - gammaln(n - k + 1))
+    whole = lgamma(n + 1.0)     # some dozens of numbers: SciPy's takes longer to load than they take
+    return np.array([whole - lgamma(one + 1) - lgamma(n - one + 1) for one in k.tolist()])
