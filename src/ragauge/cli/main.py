@@ -12,6 +12,7 @@ from ragauge.cli import (
     baseline,
     cache,
     compare,
+    confirm,
     demo,
     doctor,
     evaluate,
@@ -47,6 +48,7 @@ app.command()(evaluate.evaluate)
 app.command()(retrieval.retrieval)
 app.command()(report.report)
 app.command()(explain.explain)
+app.command()(confirm.confirm)
 app.command()(compare.compare)
 app.command()(gate.gate)
 app.command()(validate.validate)

@@ -1,0 +1,390 @@
+"""What would have to happen if a cause were right: which passages to hand over instead, and how to read the answer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from ragauge.analysis.causes.row import Lack
+from ragauge.analysis.causes.seen import Seen
+from ragauge.analysis.causes.table import BY_NAME
+from ragauge.data.response import REDACTED, Passage
+
+if TYPE_CHECKING:
+    from ragauge.stats.result import Interval
+
+Gold = tuple[Passage, ...] | None     # the labelled passages from a corpus; None where there is none
+Handed = tuple[Passage, ...] | Lack
+Expects = Literal["right", "still wrong", "right or open"]
+Verdict = Literal["confirmed", "refuted", "undecided"]
+
+WRONG, PARTLY, RIGHT = 0, 1, 2
+NO_GOLD = "no labelled passages at hand: give the corpus"
+NO_TEXTS = "the passages' texts were not recorded"
+SAME = "the change would hand over the same passages again"
+RIGHT_ALREADY = "the answer was right all the same"
+UNREADABLE = "no verdict on the answer"
+NO_EXPERIMENT = "no change of passages can tell"
+
+
+class Graded(NamedTuple):
+    """How good an answer is, whatever was retrieved for it.
+
+    Attributes:
+        grade: RIGHT, PARTLY, WRONG; None where the judge could not say.
+        sign: what is wrong with it, or what is not known; "" for a right one.
+    """
+
+    grade: int | None
+    sign: str = ""
+
+
+class Rule(NamedTuple):
+    """One kind of experiment.
+
+    Attributes:
+        name: of the experiment.
+        change: what is handed over instead, in words.
+        hands: the passages, or why there are none to hand.
+        expects: what the answer has to become if the cause is right.
+        confirmed_if: in words.
+        refuted_if: in words; "" where nothing refutes.
+    """
+
+    name: str
+    change: str
+    hands: Callable[[Seen, Gold], Handed]
+    expects: Expects
+    confirmed_if: str
+    refuted_if: str
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One failed example that is asked again with other passages.
+
+    Attributes:
+        query_id: of the example.
+        repeat: which of the system's answers failed.
+        cause: that was inferred.
+        rule: what is changed.
+        passages: to answer from.
+        before: how good the answer was.
+        answer: that failed.
+    """
+
+    query_id: str
+    repeat: int
+    cause: str
+    rule: Rule
+    passages: tuple[Passage, ...]
+    before: Graded
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an experiment.
+
+    Attributes:
+        experiment: what was changed.
+        verdict: confirmed, refuted or undecided.
+        why: in words.
+        after: how good the new answer is.
+        answer: the new one; "" where there is none.
+    """
+
+    experiment: Experiment
+    verdict: Verdict
+    why: str
+    after: Graded
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class CauseTally:
+    """One cause: as often as it was inferred, and what experiments said of it.
+
+    Attributes:
+        cause: its name; "" for failures without a cause.
+        component: where to fix it.
+        inferred: failed examples with this cause.
+        confirmed: experiments that came out as the cause says.
+        refuted: experiments that came out the other way.
+        undecided: the others.
+        without: why no experiment was made -> how many of the examples that were looked at.
+    """
+
+    cause: str
+    component: str
+    inferred: int
+    confirmed: int = 0
+    refuted: int = 0
+    undecided: int = 0
+    without: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def made(self) -> int:
+        """Experiments."""
+        return self.confirmed + self.refuted + self.undecided
+
+    @property
+    def share(self) -> float | None:
+        """Confirmed experiments among all that were made: what is undecided counts as not confirmed."""
+        return self.confirmed / self.made if self.made else None
+
+    @property
+    def interval(self) -> Interval | None:
+        """Wilson's 95 % interval of the share."""
+        from ragauge.stats.intervals import wilson
+
+        return wilson(self.confirmed, self.made) if self.made else None
+
+
+# ---- which passages to hand over ----
+
+
+def labelled(seen: Seen, gold: Gold) -> tuple[Passage, ...]:
+    """The passages that hold the evidence; () where they are not at hand.
+
+    From the corpus, where it has them. Else the recorded passages and candidates of the labelled documents, if there
+    is one of each; without labels, those that support the reference claims, if each claim has one.
+    """
+    if gold:
+        return gold
+    if not seen.relevant:
+        return () if seen.unmet or not seen.evidence_whole else _numbered(seen, seen.evidence)
+    known = (*(seen.passages or ()), *(seen.response.candidates or ()))
+    held = [passage for passage in known if passage.text and passage.text != REDACTED]
+    if not all(any(passage.doc_id in item.doc_ids for passage in held) for item in seen.relevant):
+        return ()
+    wanted = {doc_id for item in seen.relevant for doc_id in item.doc_ids}
+    return tuple({passage.passage_id: passage for passage in held if passage.doc_id in wanted}.values())
+
+
+def _swapped(seen: Seen, gold: Gold) -> Handed:
+    """The labelled passages first, then those that were handed on, as many as before."""
+    return _filled(seen, gold, seen.passages or ())
+
+
+def _renewed(seen: Seen, gold: Gold) -> Handed:
+    """The same without the passages that are outdated."""
+    if not gold:
+        return Lack(NO_GOLD)     # what was recorded of the document may be the outdated version itself
+    return _filled(seen, gold, [passage for n, passage in enumerate(seen.passages or (), 1) if n not in seen.stale])
+
+
+def _filled(seen: Seen, gold: Gold, others: Sequence[Passage]) -> Handed:
+    evidence = labelled(seen, gold)
+    if not evidence:
+        return Lack(NO_GOLD)
+    if not seen.response.texts_recorded:
+        return Lack(NO_TEXTS)
+    first = {passage.passage_id for passage in evidence}
+    rest = [passage for passage in others if passage.passage_id not in first]
+    return (*evidence, *rest)[: max(len(evidence), seen.n)]
+
+
+def _only_labelled(seen: Seen, gold: Gold) -> Handed:
+    """Nothing but the labelled passages."""
+    return labelled(seen, gold) or Lack(NO_GOLD)
+
+
+def _only_evidence(seen: Seen, _: Gold) -> Handed:
+    """Of what was handed on, the passages of labelled documents and those that a reference claim rests on."""
+    kept = _evidence(seen)
+    if not kept:
+        return Lack("none of the passages is known to hold evidence")
+    return _numbered(seen, kept) if seen.response.texts_recorded else Lack(NO_TEXTS)
+
+
+def _evidence_first(seen: Seen, _: Gold) -> Handed:
+    """The same passages, those that hold the evidence first."""
+    first = _evidence(seen)
+    if not first:
+        return Lack("none of the passages is known to hold evidence")
+    rest = [n for n in range(1, seen.n + 1) if n not in first]
+    return _numbered(seen, [*sorted(first), *rest]) if seen.response.texts_recorded else Lack(NO_TEXTS)
+
+
+def _evidence(seen: Seen) -> set[int]:
+    wanted = {doc_id for item in seen.relevant for doc_id in item.doc_ids}
+    there = {n for n, passage in enumerate(seen.passages or (), 1) if passage.doc_id in wanted}
+    return there | set(seen.evidence)
+
+
+def _numbered(seen: Seen, numbers: Sequence[int] | set[int] | frozenset[int]) -> tuple[Passage, ...]:
+    ordered = sorted(numbers) if isinstance(numbers, set | frozenset) else numbers
+    return tuple((seen.passages or ())[n - 1] for n in ordered)
+
+
+SWAP_IN = Rule(
+    "swap in", "the labelled passages first, in place of the last ones", _swapped, "right",
+    "the answer is right", "it is no better",
+)  # fmt: skip
+RENEW = Rule(
+    "renew", "the labelled passages in place of the outdated ones", _renewed, "right",
+    "the answer is right", "it is no better",
+)  # fmt: skip
+DROP = Rule(
+    "drop", "only the passages that hold evidence", _only_evidence, "right", "the answer is right", "it is no better"
+)  # fmt: skip
+FIRST = Rule(
+    "move first", "the same passages, those with the evidence first", _evidence_first, "right or open",
+    "the answer is right", "",
+)  # fmt: skip
+ONLY = Rule(
+    "labelled only", "the labelled passages and nothing else", _only_labelled, "still wrong",
+    "the answer is no better", "it is right: what else was handed on is to blame",
+)  # fmt: skip
+RULES: Mapping[str, Rule] = {
+    "empty_retrieval": SWAP_IN, "stale_source": RENEW, "compound": SWAP_IN, "not_in_index": SWAP_IN,
+    "retrieval_miss": SWAP_IN, "ranked_low": SWAP_IN, "lost_before_prompt": SWAP_IN, "span_cut": SWAP_IN,
+    "wrong_refusal": ONLY, "off_topic": ONLY, "contradicted": ONLY, "noise": DROP, "ignored": FIRST,
+    "hallucinated": ONLY, "incomplete": ONLY,
+}  # fmt: skip
+
+
+def experiment(seen: Seen, cause: str, answer_no: int, gold: Gold) -> Experiment | str:
+    """The experiment that tells whether a cause is right, or why there is none.
+
+    Args:
+        seen: the failed example.
+        cause: that was inferred.
+        answer_no: which of the system's answers it is.
+        gold: the labelled passages, where a corpus was given.
+    """
+    rule = RULES.get(cause)
+    if rule is None:
+        return NO_EXPERIMENT
+    before = graded(seen)
+    if before.grade is None:
+        return UNREADABLE
+    if before.grade == RIGHT:
+        return RIGHT_ALREADY
+    passages = rule.hands(seen, gold)
+    if isinstance(passages, Lack):
+        return passages.what
+    if [one.text for one in passages] == [one.text for one in seen.passages or ()]:
+        return SAME
+    answer = seen.response.answer or ""
+    return Experiment(seen.example.query_id, answer_no, cause, rule, passages, before, answer)
+
+
+# ---- how to read the answers ----
+
+
+def graded(seen: Seen) -> Graded:
+    """How good an answer is by itself: what was missed on the way to it does not count.
+
+    Wrong: an error, a refusal, or an answer where a refusal is right; another subject, a claim that contradicts the
+    reference, or not one reference claim stated. Partly: some reference claims or parts of the question left out, or
+    claims without support. Right: none of these, every verdict being there.
+    """
+    if seen.response.error is not None:
+        return Graded(WRONG, f"the system failed: {seen.response.error}")
+    if seen.answer is None:
+        return Graded(None, UNREADABLE)
+    if seen.example.answerable is False and seen.refuse is not None:
+        return Graded(RIGHT) if seen.refuse else Graded(WRONG, "it answers an unanswerable question")
+    if seen.refuse:
+        return Graded(WRONG, "it declines to answer")
+    if seen.address == "no":
+        return Graded(WRONG, "it does not address the question")
+    if seen.wrong:
+        return Graded(WRONG, f"claim {seen.wrong[0].n} contradicts the reference")
+    of = len(seen.agreement.reference) if seen.agreement else 0
+    if of and len(seen.unstated) == of:
+        return Graded(WRONG, f"it states none of {of} reference claims")
+    if seen.unstated:
+        return Graded(PARTLY, f"it states {of - len(seen.unstated)} of {of} reference claims")
+    if seen.bare or seen.against:
+        return Graded(PARTLY, f"{len(seen.bare) + len(seen.against)} of its claims have no support")
+    if seen.address == "partly":
+        return Graded(PARTLY, "it addresses part of the question")
+    return Graded(RIGHT) if _whole(seen) else Graded(None, "verdicts are missing")
+
+
+def _whole(seen: Seen) -> bool:
+    agreed = seen.agreement is None or None not in (*seen.agreement.reference, *seen.agreement.answer)
+    return seen.claims_whole and seen.address is not None and seen.refuse is not None and agreed
+
+
+def outcome(made: Experiment, seen: Seen | None) -> Outcome:
+    """What an experiment says about its cause.
+
+    Args:
+        made: the experiment.
+        seen: the new answer, judged as the first was; None where there is none yet.
+    """
+    if seen is None:
+        return Outcome(made, "undecided", "not answered", Graded(None, "not answered"), "")
+    after = graded(seen)
+    if seen.response.error is not None:
+        return Outcome(made, "undecided", after.sign, after, "")
+    return Outcome(made, *_read(made.rule, made.before, after), after, seen.response.answer or "")
+
+
+def _read(rule: Rule, before: Graded, after: Graded) -> tuple[Verdict, str]:
+    if before.grade is None or after.grade is None:
+        return "undecided", after.sign or before.sign
+    if after.grade == RIGHT:
+        mended = "right with the other passages"
+        return ("refuted", mended) if rule.expects == "still wrong" else ("confirmed", mended)
+    if after.grade > before.grade:
+        return "undecided", f"better, but not right: {after.sign}"
+    still = f"no better with the other passages: {after.sign}"
+    match rule.expects:
+        case "right":
+            return "refuted", still
+        case "still wrong":
+            return "confirmed", still
+    return "undecided", still
+
+
+# ---- drawing and counting ----
+
+
+def drawn(failed: Mapping[str, str], version: str, seed: int = 0) -> list[str]:
+    """The failed examples in the order of their experiments: one of each cause in turn, each cause's at random.
+
+    So a limit cuts every cause alike, within a cause the sample is random, and a higher limit only adds to it.
+
+    Args:
+        failed: query_id -> cause.
+        version: of the eval set.
+        seed: of the draw.
+    """
+
+    def place(query_id: str) -> bytes:
+        return hashlib.sha256(f"{seed} {version} {query_id}".encode("utf-8", "surrogatepass")).digest()
+
+    by_cause: dict[str, list[str]] = {name: [] for name in (*BY_NAME, "")}
+    for query_id in sorted(failed, key=place):
+        by_cause.setdefault(failed[query_id], []).append(query_id)
+    turns = zip_longest(*by_cause.values())
+    return [query_id for query_id in chain.from_iterable(turns) if query_id is not None]
+
+
+def tallies(
+    failed: Mapping[str, str], without: Mapping[str, str], outcomes: Sequence[Outcome]
+) -> tuple[CauseTally, ...]:
+    """Inferred and confirmed side by side, the most frequent cause first.
+
+    Args:
+        failed: query_id -> cause, of all failed examples.
+        without: query_id -> why no experiment was made, of those looked at.
+        outcomes: of the experiments.
+    """
+    found = []
+    for cause in dict.fromkeys(failed.values()):
+        verdicts = [one.verdict for one in outcomes if one.experiment.cause == cause]
+        reasons = [why for query_id, why in without.items() if failed[query_id] == cause]
+        counts = verdicts.count("confirmed"), verdicts.count("refuted"), verdicts.count("undecided")
+        component = BY_NAME[cause].component if cause in BY_NAME else ""
+        left = {why: reasons.count(why) for why in dict.fromkeys(reasons)}
+        found.append(CauseTally(cause, component, list(failed.values()).count(cause), *counts, left))
+    return tuple(sorted(found, key=lambda one: (-one.inferred, one.cause)))

@@ -1,0 +1,290 @@
+"""Confirm: answer failed examples again with other passages, to see whether their causes are right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ragauge.api.calls import USUAL, Calls
+from ragauge.api.evaluate import Wanted, evaluate_source
+from ragauge.api.sources import HasRun, Source, run_of, store_url
+from ragauge.api.threads import plain
+from ragauge.data.run import Run
+from ragauge.errors import SystemFailed, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.analysis.causes.seen import Seen
+    from ragauge.analysis.counterfactuals import CauseTally, Experiment, Outcome
+    from ragauge.data.example import Example
+    from ragauge.data.response import Passage
+    from ragauge.engine.execute import Progress
+    from ragauge.engine.systems import System
+    from ragauge.store.open import Store
+
+LIMIT, CONCURRENCY, TIMEOUT = 30, 4, 60.0
+READABLE = "Evaluate it with the preset prompt and a judge first: ragauge evaluate {name} -m prompt"
+
+
+@dataclass(frozen=True)
+class Confirming:
+    """What is to be confirmed.
+
+    Attributes:
+        run: the evaluated run: id, name, latest, or what `open_run` gives.
+        system: the system that answered it, in any form that `run` takes; it must take passages.
+        corpus: documents by id: a path, a table or a mapping; None = the run's own passages and candidates.
+        limit: experiments, at most.
+        seed: of the draw.
+        judge: whose causes, by spec or the beginning of an id; None = the last judge's.
+        settings: of the system.
+        concurrency: questions under way, at most.
+        timeout: seconds for one attempt at a question.
+        calls: how the judge's models are called.
+        warn: receives what the user should know.
+    """
+
+    run: Any
+    system: Any
+    corpus: Any = None
+    limit: int = LIMIT
+    seed: int = 0
+    judge: str | None = None
+    settings: Any = None
+    concurrency: int = CONCURRENCY
+    timeout: float = TIMEOUT
+    calls: Calls = USUAL
+    warn: Callable[[str], None] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("limit", "concurrency"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"confirm: {name} must be at least 1, got {getattr(self, name)}.")
+        if self.timeout <= 0:
+            raise UsageError(f"confirm: timeout must be above 0 seconds, got {self.timeout:g}.")
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """Causes as they were inferred, and what experiments said of them.
+
+    Attributes:
+        run: whose causes.
+        answers: the run that keeps the new answers; None where no experiment could be made.
+        system: that was asked.
+        judge_id: who judged both answers.
+        causes: inferred and confirmed side by side, the most frequent first.
+        outcomes: one an experiment, in the order of the draw.
+        asked: questions asked now; the others were there.
+    """
+
+    run: Run
+    answers: Run | None
+    system: str
+    judge_id: str
+    causes: tuple[CauseTally, ...]
+    outcomes: tuple[Outcome, ...]
+    asked: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON types."""
+        from ragauge.reporting.confirmed import confirmed_json
+
+        return confirmed_json(self.run, self.answers, self.judge_id, self.causes, self.outcomes, self.asked)
+
+
+class _Todo(NamedTuple):
+    """What was drawn: the causes of all failed examples, the experiments, and why there are no others."""
+
+    failed: Mapping[str, str]
+    examples: Mapping[str, Example]
+    experiments: tuple[Experiment, ...]
+    without: Mapping[str, str]
+    run: Run
+    answers: Run | None
+    judge_id: str
+    spec: str
+    metrics: tuple[str, ...]
+
+
+async def confirm_causes(
+    wanted: Confirming, store: str | None = None, progress: Callable[[Progress], None] | None = None
+) -> Confirmation:
+    """Asks the system again, judges the new answers as the first ones were, and reads them.
+
+    Raises:
+        UsageError: the system takes no passages, or the run has no causes; said before the first question.
+        SystemFailed: the system is not there, or does not let us in.
+    """
+    from ragauge.engine.systems import build_system
+    from ragauge.store.open import open_store
+
+    url = store_url(store or getattr(wanted.run, "url", None))
+    system = build_system(wanted.system, wanted.settings)
+    try:
+        system.check("replayed")
+        with open_store(url) as opened:
+            todo = _todo(wanted, system, opened)
+            asked = await _asked(wanted, system, todo, opened, progress)
+    finally:
+        await system.close()
+    if todo.answers is not None:
+        judging = Wanted(todo.metrics, todo.spec, warn=wanted.warn, calls=wanted.calls)
+        await evaluate_source(Source((todo.answers,)), judging, url, progress)
+    with open_store(url) as opened:
+        return _read(todo, system.name, asked, opened)
+
+
+def _todo(wanted: Confirming, system: System, store: Store) -> _Todo:
+    """Draws the experiments; nothing is asked yet."""
+    from ragauge.analysis.counterfactuals import Experiment, drawn, experiment
+    from ragauge.engine.counterfactual import begun, gold_passages
+
+    run = _run(wanted.run, store)
+    judge_id, spec = _judge(wanted, run, store)
+    causes = {row["query_id"]: (row["repeat"], row["cause"]) for row in _failures(store, run, judge_id)}
+    failed = {query_id: cause for query_id, (_, cause) in causes.items()}
+    examples = {
+        example.query_id: example for example, response in store.runs.pairs(run.run_id)
+        if causes.get(example.query_id, (None, ""))[0] == response.repeat
+    }  # fmt: skip
+    gold, said = gold_passages(list(examples.values()), store, wanted.corpus)
+    if said and wanted.warn is not None:
+        wanted.warn(f"{said} Of these, what the run recorded is taken.")
+    experiments: list[Experiment] = []
+    without: dict[str, str] = {}
+    for query_id in drawn(failed, run.set_version, wanted.seed):
+        if len(experiments) == wanted.limit:
+            break
+        repeat, cause = causes[query_id]
+        seen = _seen(store, run, query_id, repeat, judge_id)
+        made = experiment(seen, cause, repeat, gold.get(query_id))
+        if isinstance(made, Experiment):
+            experiments.append(made)
+        else:
+            without[query_id] = made
+    answers = None
+    if experiments:
+        basis = {"judge": judge_id, "causes": causes, "gold": _texts(gold)}
+        answers, _ = begun(store, run, system, list(examples.values()), basis)
+    metrics = tuple(store.scores.metrics(run.run_id, judge_id))
+    return _Todo(failed, examples, tuple(experiments), without, run, answers, judge_id, spec, metrics)
+
+
+async def _asked(
+    wanted: Confirming, system: System, todo: _Todo, store: Store, progress: Callable[[Progress], None] | None
+) -> int:
+    from ragauge.engine.counterfactual import ask_again
+
+    if todo.answers is None:
+        return 0
+    try:
+        return await ask_again(
+            system, todo.answers, todo.experiments, todo.examples, store, concurrency=wanted.concurrency,
+            timeout=wanted.timeout, progress=progress,
+        )  # fmt: skip
+    except SystemFailed:
+        if not store.collecting.held(todo.answers.run_id):
+            store.runs.delete(todo.answers.run_id)     # there was nothing to keep
+        raise
+
+
+def _read(todo: _Todo, system: str, asked: int, store: Store) -> Confirmation:
+    """What the answers say."""
+    from ragauge.analysis.counterfactuals import outcome, tallies
+
+    answers = None if todo.answers is None else store.runs.find(todo.answers.run_id)
+    held = set() if answers is None else store.collecting.held(answers.run_id)
+    outcomes = tuple(
+        outcome(
+            one,
+            _seen(store, answers, one.query_id, 0, todo.judge_id)
+            if answers is not None and (one.query_id, 0) in held else None,
+        )
+        for one in todo.experiments
+    )  # fmt: skip
+    causes = tallies(todo.failed, todo.without, outcomes)
+    return Confirmation(todo.run, answers, system, todo.judge_id, causes, outcomes, asked)
+
+
+def _run(which: Any, store: Store) -> Run:
+    if isinstance(which, Run):
+        return which
+    return which.run if isinstance(which, HasRun) else run_of(str(which), store)
+
+
+def _judge(wanted: Confirming, run: Run, store: Store) -> tuple[str, str]:
+    """Whose causes are tested: the judge's id, and the spec that it is built from."""
+    from ragauge.api.cards import judged
+    from ragauge.engine.judges import build_judge
+
+    if wanted.judge:
+        built = build_judge(wanted.judge)
+        judge_id, spec = judged(store, run, built.judge_id), wanted.judge
+    else:
+        judge_id = judged(store, run, None)
+        spec = store.judges.spec(judge_id) or "" if judge_id else ""
+    if judge_id is None:
+        raise UsageError(f"{run.name} was not judged: nothing tells a right answer. {READABLE.format(name=run.name)}")
+    if not spec:
+        raise UsageError(f"it is not known how the judge {judge_id} is built. Name it with --judge.")
+    return judge_id, spec
+
+
+def _failures(store: Store, run: Run, judge_id: str) -> list[dict[str, Any]]:
+    """query_id, repeat and cause of each failed example."""
+    from ragauge.analysis.frames import failures
+
+    frame = failures(store.causes.frame(run.run_id, judge_id))
+    if frame.is_empty():
+        raise UsageError(f"{run.name} has no failed example: there is no cause to confirm.")
+    return frame.select("query_id", "repeat", "cause").to_dicts()
+
+
+def _seen(store: Store, run: Run, query_id: str, repeat: int, judge_id: str) -> Seen:
+    from ragauge.analysis.causes.seen import Seen
+    from ragauge.api.views import view_of
+    from ragauge.metrics.facts import Facts
+
+    view = view_of(store, run.run_id, query_id, repeat, judge_id)
+    return Seen(Facts(view.example, view.response, view.evidence))
+
+
+def _texts(gold: Mapping[str, tuple[Passage, ...]]) -> dict[str, list[str | None]]:
+    return {query_id: [passage.text for passage in passages] for query_id, passages in gold.items()}
+
+
+async def confirm_async(
+    run: Any, system: Any, *, corpus: Any = None, limit: int = LIMIT, seed: int = 0, judge: str | None = None,
+    settings: Any = None, concurrency: int = CONCURRENCY, timeout: float = TIMEOUT, store: str | None = None,
+    progress: Callable[[Progress], None] | None = None, warn: Callable[[str], None] | None = None,
+) -> Confirmation:     # fmt: skip
+    """Which of a run's causes hold when the passages are changed: answers failed examples again, with extra calls.
+
+    Answers and verdicts are kept as a run of their own: the same call asks nothing twice, and a higher limit only adds.
+
+    Args:
+        run: the evaluated run: id, name, "latest", what `open_run` gives.
+        system: the system that answered it, in any form that `run` takes; it must take passages.
+        corpus: the texts of the labelled documents: a path, a table, or {doc_id: text}.
+        limit: experiments, at most; one of each cause in turn, each cause's examples at random.
+        seed: of the draw.
+        judge: whose causes; None = the last judge's.
+        settings: of the system: a mapping, or a YAML file with a section `system`.
+        concurrency: questions under way, at most.
+        timeout: seconds for one attempt at a question.
+        store: URL of the store.
+        progress: called with what is done.
+        warn: receives what is worth knowing.
+
+    Raises:
+        UsageError: a system that takes no passages, with what to implement; a run without causes.
+        SystemFailed: nothing was answered, and the system is not there.
+    """
+    wanted = Confirming(
+        run, system, corpus, limit, seed, judge, settings, concurrency, timeout, warn=warn
+    )  # fmt: skip
+    return await confirm_causes(wanted, store, progress)
+
+
+confirm = plain(confirm_async)

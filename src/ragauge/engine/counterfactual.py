@@ -1,0 +1,100 @@
+"""Asks a system again with other passages, as a run of its own, so that no answer is paid for twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ragauge.analysis.counterfactuals import Experiment
+from ragauge.data.canonical import digest, plain
+from ragauge.data.example import EvalSet, Example
+from ragauge.data.response import Passage
+from ragauge.data.run import Run
+from ragauge.engine.asking import PATIENCE, Asking
+from ragauge.engine.collect import collect
+from ragauge.engine.execute import Progress
+from ragauge.engine.systems import handed
+from ragauge.store.open import Store
+from ragauge.systems.base import System
+
+
+def gold_passages(
+    examples: Sequence[Example], store: Store, corpus: Any
+) -> tuple[Mapping[str, tuple[Passage, ...]], str]:
+    """The labelled passages of each example from a corpus, and what the user should know; none without one.
+
+    Raises:
+        UsageError: no label's text is in the corpus.
+        DataError: a corpus that cannot be read.
+    """
+    if corpus is None or not examples:
+        return {}, ""
+    found, said = handed("oracle", EvalSet("the failed examples", tuple(examples)), store, corpus=corpus)
+    return found or {}, said
+
+
+def begun(
+    store: Store, run: Run, system: System, examples: Sequence[Example], basis: Mapping[str, Any]
+) -> tuple[Run, bool]:
+    """The run that keeps the new answers, and whether it was there.
+
+    Args:
+        store: where it is kept.
+        run: whose causes are tested.
+        system: what will be asked.
+        examples: the failed ones, whether they will be asked or not.
+        basis: all that the experiments depend on but how many there are: JSON types. The same basis goes on with the
+            same run.
+    """
+    asked = EvalSet(f"{run.set_name or run.name} (failed)", tuple(examples))
+    like = Run(
+        "", f"{run.name}-confirm", set_name=asked.name, set_version=asked.version, system=system.name,
+        config={**system.config, "confirms": run.run_id, "experiments": digest(plain(basis))[:16]},
+        variant="replayed", git=run.git,
+    )  # fmt: skip
+    found = store.collecting.newest(like, unfinished=False)
+    return (found, True) if found is not None else (store.collecting.begin(like, asked), False)
+
+
+async def ask_again(
+    system: System, run: Run, experiments: Sequence[Experiment], examples: Mapping[str, Example], store: Store, *,
+    concurrency: int, timeout: float, progress: Callable[[Progress], None] | None = None,
+) -> int:     # fmt: skip
+    """Makes the experiments that have no answer yet; each answer is durable as it arrives.
+
+    Args:
+        system: what answers; it must take passages.
+        run: that keeps the answers, see `begun`.
+        experiments: what to ask.
+        examples: by query_id.
+        store: where the run is.
+        concurrency: questions under way, at most.
+        timeout: seconds for one attempt.
+        progress: called with every answer.
+
+    Returns:
+        How many were asked now.
+
+    Raises:
+        SystemFailed: the system is not there, or does not let us in.
+    """
+    held, state = store.collecting.held(run.run_id), store.collecting
+    askings = [
+        Asking(examples[one.query_id], 0, one.passages) for one in experiments if (one.query_id, 0) not in held
+    ]
+    if not askings:
+        return 0
+    total = len(held) + len(askings)
+    state.mark(run.run_id, "running", planned=total)
+    patience = replace(PATIENCE, call=timeout, total=max(PATIENCE.total, timeout))
+    try:
+        await collect(
+            system, askings, store, run.run_id, concurrency=concurrency, patience=patience, total=total,
+            progress=progress,
+        )  # fmt: skip
+    except BaseException:
+        state.mark(run.run_id, "interrupted")
+        raise
+    state.finish(run.run_id)
+    return len(askings)
