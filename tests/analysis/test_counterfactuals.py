@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from ragauge.analysis.cause_tally import drawn, tallies
 from ragauge.analysis.causes.seen import Seen
 from ragauge.analysis.causes.table import ROWS
 from ragauge.analysis.counterfactuals import (
+    CHANCE,
     NO_EXPERIMENT,
     NO_GOLD,
     PARTLY,
@@ -20,11 +22,9 @@ from ragauge.analysis.counterfactuals import (
     WRONG,
     Experiment,
     Graded,
-    drawn,
     experiment,
     graded,
     outcome,
-    tallies,
 )
 from ragauge.data.response import Passage
 from ragauge.metrics.facts import Facts
@@ -141,9 +141,21 @@ def test_better_is_neither() -> None:
     """A wrong answer that becomes partly right decides nothing, whichever way the rule looks."""
     half = next(case for case in CASES if graded(failing(case)).grade == PARTLY and case.cause == "hallucinated")
     for rule in set(RULES.values()):
-        made = Experiment("q", 0, "retrieval_miss", rule, GOLD, Graded(WRONG, "it declines to answer"), "No.")
+        made = Experiment("q", 0, "retrieval_miss", rule, GOLD, None, Graded(WRONG, "it declines to answer"), "No.")
         found = outcome(made, failing(half))
         assert (found.verdict, found.why.startswith("better, but not right")) == ("undecided", True)
+
+
+def test_failure_that_does_not_repeat_decides_nothing() -> None:
+    """Where an answer from the unchanged passages is right too, a right new answer is no evidence; a failing one is."""
+    for case in (case for case in CASES if case.cause in ("retrieval_miss", "hallucinated")):
+        made = experiment(failing(case), case.cause, 0, GOLD)
+        assert isinstance(made, Experiment)
+        assert made.unchanged == case.response.passages
+        lucky = outcome(made, sound(case), sound(case))
+        assert (lucky.verdict, lucky.why) == ("undecided", CHANCE)
+        assert outcome(made, sound(case), failing(case)) == outcome(made, sound(case))
+        assert outcome(made, failing(case), sound(case)) == outcome(made, failing(case))
 
 
 def test_draw_takes_each_cause_in_turn_and_a_higher_limit_only_adds() -> None:

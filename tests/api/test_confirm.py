@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,30 @@ def test_stopped_experiments_go_on(url: str) -> None:
     found = confirm(run, system, corpus=CORPUS)
     assert (found.asked, len(system.handed)) == (4, 8)
     assert verdicts(found) == TRUTH
+
+
+def test_control_tells_chance_from_passages(url: str) -> None:
+    """With a control, a failure that goes away by itself confirms nothing; the answers of before are kept."""
+    system = Moody()
+    run = evaluated(system, url)
+    assert verdicts(confirm(run, system, corpus=CORPUS)) == TRUTH
+    found = confirm(run, system, corpus=CORPUS, control=True)
+    assert found.asked == 8
+    assert verdicts(found) == TRUTH | {"distracted": ("noise", "undecided")}
+    (moody,) = [one for one in found.outcomes if one.experiment.query_id == "distracted"]
+    assert moody.why == "right from the unchanged passages too: the failure does not repeat"
+
+
+class Moody(Scripted):
+    """One of its failures was chance: asked again, the answer is right from any passages."""
+
+    async def respond(self, question: Question, passages: Sequence[rg.Passage] | None = None) -> rg.Response:
+        unchanged = passages is not None and question.repeat == 1
+        if unchanged and question.query_id == "distracted":
+            n = question.query.split()[-1]
+            return rg.Response("distracted", 1, passages=tuple(passages or ()), answer=f"number {n}. count {n}.")
+        found = await super().respond(question, None if unchanged else passages)
+        return replace(found, repeat=question.repeat)
 
 
 def test_without_a_corpus_what_was_recorded_is_used(url: str) -> None:

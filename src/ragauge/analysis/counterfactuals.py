@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from ragauge.analysis.causes.row import Lack
 from ragauge.analysis.causes.seen import Seen
-from ragauge.analysis.causes.table import BY_NAME
 from ragauge.data.response import REDACTED, Passage
-
-if TYPE_CHECKING:
-    from ragauge.stats.result import Interval
 
 Gold = tuple[Passage, ...] | None     # the labelled passages from a corpus; None where there is none
 Handed = tuple[Passage, ...] | Lack
@@ -28,6 +22,7 @@ SAME = "the change would hand over the same passages again"
 RIGHT_ALREADY = "the answer was right all the same"
 UNREADABLE = "no verdict on the answer"
 NO_EXPERIMENT = "no change of passages can tell"
+CHANCE = "right from the unchanged passages too: the failure does not repeat"
 
 
 class Graded(NamedTuple):
@@ -72,6 +67,7 @@ class Experiment:
         cause: that was inferred.
         rule: what is changed.
         passages: to answer from.
+        unchanged: those that the failed answer had, for a control; None where their texts were not recorded.
         before: how good the answer was.
         answer: that failed.
     """
@@ -81,6 +77,7 @@ class Experiment:
     cause: str
     rule: Rule
     passages: tuple[Passage, ...]
+    unchanged: tuple[Passage, ...] | None
     before: Graded
     answer: str
 
@@ -102,46 +99,6 @@ class Outcome:
     why: str
     after: Graded
     answer: str
-
-
-@dataclass(frozen=True, slots=True)
-class CauseTally:
-    """One cause: as often as it was inferred, and what experiments said of it.
-
-    Attributes:
-        cause: its name; "" for failures without a cause.
-        component: where to fix it.
-        inferred: failed examples with this cause.
-        confirmed: experiments that came out as the cause says.
-        refuted: experiments that came out the other way.
-        undecided: the others.
-        without: why no experiment was made -> how many of the examples that were looked at.
-    """
-
-    cause: str
-    component: str
-    inferred: int
-    confirmed: int = 0
-    refuted: int = 0
-    undecided: int = 0
-    without: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def made(self) -> int:
-        """Experiments."""
-        return self.confirmed + self.refuted + self.undecided
-
-    @property
-    def share(self) -> float | None:
-        """Confirmed experiments among all that were made: what is undecided counts as not confirmed."""
-        return self.confirmed / self.made if self.made else None
-
-    @property
-    def interval(self) -> Interval | None:
-        """Wilson's 95 % interval of the share."""
-        from ragauge.stats.intervals import wilson
-
-        return wilson(self.confirmed, self.made) if self.made else None
 
 
 # ---- which passages to hand over ----
@@ -270,8 +227,9 @@ def experiment(seen: Seen, cause: str, answer_no: int, gold: Gold) -> Experiment
         return passages.what
     if [one.text for one in passages] == [one.text for one in seen.passages or ()]:
         return SAME
+    unchanged = seen.response.passages if seen.response.texts_recorded else None
     answer = seen.response.answer or ""
-    return Experiment(seen.example.query_id, answer_no, cause, rule, passages, before, answer)
+    return Experiment(seen.example.query_id, answer_no, cause, rule, passages, unchanged, before, answer)
 
 
 # ---- how to read the answers ----
@@ -313,19 +271,24 @@ def _whole(seen: Seen) -> bool:
     return seen.claims_whole and seen.address is not None and seen.refuse is not None and agreed
 
 
-def outcome(made: Experiment, seen: Seen | None) -> Outcome:
+def outcome(made: Experiment, seen: Seen | None, control: Seen | None = None) -> Outcome:
     """What an experiment says about its cause.
 
     Args:
         made: the experiment.
         seen: the new answer, judged as the first was; None where there is none yet.
+        control: another answer from the passages that the failed one had, judged alike; None where none was asked for.
+            Where it is right too, the failure does not repeat, and a right new answer says nothing about passages.
     """
     if seen is None:
         return Outcome(made, "undecided", "not answered", Graded(None, "not answered"), "")
     after = graded(seen)
     if seen.response.error is not None:
         return Outcome(made, "undecided", after.sign, after, "")
-    return Outcome(made, *_read(made.rule, made.before, after), after, seen.response.answer or "")
+    verdict, why = _read(made.rule, made.before, after)
+    if after.grade == RIGHT and control is not None and graded(control).grade == RIGHT:
+        verdict, why = "undecided", CHANCE
+    return Outcome(made, verdict, why, after, seen.response.answer or "")
 
 
 def _read(rule: Rule, before: Graded, after: Graded) -> tuple[Verdict, str]:
@@ -343,48 +306,3 @@ def _read(rule: Rule, before: Graded, after: Graded) -> tuple[Verdict, str]:
         case "still wrong":
             return "confirmed", still
     return "undecided", still
-
-
-# ---- drawing and counting ----
-
-
-def drawn(failed: Mapping[str, str], version: str, seed: int = 0) -> list[str]:
-    """The failed examples in the order of their experiments: one of each cause in turn, each cause's at random.
-
-    So a limit cuts every cause alike, within a cause the sample is random, and a higher limit only adds to it.
-
-    Args:
-        failed: query_id -> cause.
-        version: of the eval set.
-        seed: of the draw.
-    """
-
-    def place(query_id: str) -> bytes:
-        return hashlib.sha256(f"{seed} {version} {query_id}".encode("utf-8", "surrogatepass")).digest()
-
-    by_cause: dict[str, list[str]] = {name: [] for name in (*BY_NAME, "")}
-    for query_id in sorted(failed, key=place):
-        by_cause.setdefault(failed[query_id], []).append(query_id)
-    turns = zip_longest(*by_cause.values())
-    return [query_id for query_id in chain.from_iterable(turns) if query_id is not None]
-
-
-def tallies(
-    failed: Mapping[str, str], without: Mapping[str, str], outcomes: Sequence[Outcome]
-) -> tuple[CauseTally, ...]:
-    """Inferred and confirmed side by side, the most frequent cause first.
-
-    Args:
-        failed: query_id -> cause, of all failed examples.
-        without: query_id -> why no experiment was made, of those looked at.
-        outcomes: of the experiments.
-    """
-    found = []
-    for cause in dict.fromkeys(failed.values()):
-        verdicts = [one.verdict for one in outcomes if one.experiment.cause == cause]
-        reasons = [why for query_id, why in without.items() if failed[query_id] == cause]
-        counts = verdicts.count("confirmed"), verdicts.count("refuted"), verdicts.count("undecided")
-        component = BY_NAME[cause].component if cause in BY_NAME else ""
-        left = {why: reasons.count(why) for why in dict.fromkeys(reasons)}
-        found.append(CauseTally(cause, component, list(failed.values()).count(cause), *counts, left))
-    return tuple(sorted(found, key=lambda one: (-one.inferred, one.cause)))

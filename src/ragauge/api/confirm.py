@@ -14,8 +14,9 @@ from ragauge.data.run import Run
 from ragauge.errors import SystemFailed, UsageError
 
 if TYPE_CHECKING:
+    from ragauge.analysis.cause_tally import CauseTally
     from ragauge.analysis.causes.seen import Seen
-    from ragauge.analysis.counterfactuals import CauseTally, Experiment, Outcome
+    from ragauge.analysis.counterfactuals import Experiment, Outcome
     from ragauge.data.example import Example
     from ragauge.data.response import Passage
     from ragauge.engine.execute import Progress
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 LIMIT, CONCURRENCY, TIMEOUT = 30, 4, 60.0
+RECORDED = "recorded"     # the system of a run that came from a file
 READABLE = "Evaluate it with the preset prompt and a judge first: ragauge evaluate {name} -m prompt"
 
 
@@ -36,6 +38,7 @@ class Confirming:
         corpus: documents by id: a path, a table or a mapping; None = the run's own passages and candidates.
         limit: experiments, at most.
         seed: of the draw.
+        control: answer from the unchanged passages again too, for systems that answer otherwise each time.
         judge: whose causes, by spec or the beginning of an id; None = the last judge's.
         settings: of the system.
         concurrency: questions under way, at most.
@@ -49,6 +52,7 @@ class Confirming:
     corpus: Any = None
     limit: int = LIMIT
     seed: int = 0
+    control: bool = False
     judge: str | None = None
     settings: Any = None
     concurrency: int = CONCURRENCY
@@ -137,10 +141,13 @@ async def confirm_causes(
 
 def _todo(wanted: Confirming, system: System, store: Store) -> _Todo:
     """Draws the experiments; nothing is asked yet."""
-    from ragauge.analysis.counterfactuals import Experiment, drawn, experiment
+    from ragauge.analysis.cause_tally import drawn
+    from ragauge.analysis.counterfactuals import Experiment, experiment
     from ragauge.engine.counterfactual import begun, gold_passages
 
     run = _run(wanted.run, store)
+    if wanted.warn is not None and run.system not in (system.name, RECORDED):
+        wanted.warn(f"{run.name} was answered by {run.system}; {system.name} is asked now.")
     judge_id, spec = _judge(wanted, run, store)
     causes = {row["query_id"]: (row["repeat"], row["cause"]) for row in _failures(store, run, judge_id)}
     failed = {query_id: cause for query_id, (_, cause) in causes.items()}
@@ -180,8 +187,8 @@ async def _asked(
         return 0
     try:
         return await ask_again(
-            system, todo.answers, todo.experiments, todo.examples, store, concurrency=wanted.concurrency,
-            timeout=wanted.timeout, progress=progress,
+            system, todo.answers, todo.experiments, todo.examples, store, control=wanted.control,
+            concurrency=wanted.concurrency, timeout=wanted.timeout, progress=progress,
         )  # fmt: skip
     except SystemFailed:
         if not store.collecting.held(todo.answers.run_id):
@@ -191,18 +198,21 @@ async def _asked(
 
 def _read(todo: _Todo, system: str, asked: int, store: Store) -> Confirmation:
     """What the answers say."""
-    from ragauge.analysis.counterfactuals import outcome, tallies
+    from ragauge.analysis.cause_tally import tallies
+    from ragauge.analysis.counterfactuals import outcome
+    from ragauge.engine.counterfactual import CHANGED, UNCHANGED
 
     answers = None if todo.answers is None else store.runs.find(todo.answers.run_id)
     held = set() if answers is None else store.collecting.held(answers.run_id)
+
+    def new(query_id: str, which: int) -> Seen | None:
+        if answers is None or (query_id, which) not in held:
+            return None
+        return _seen(store, answers, query_id, which, todo.judge_id)
+
     outcomes = tuple(
-        outcome(
-            one,
-            _seen(store, answers, one.query_id, 0, todo.judge_id)
-            if answers is not None and (one.query_id, 0) in held else None,
-        )
-        for one in todo.experiments
-    )  # fmt: skip
+        outcome(one, new(one.query_id, CHANGED), new(one.query_id, UNCHANGED)) for one in todo.experiments
+    )
     causes = tallies(todo.failed, todo.without, outcomes)
     return Confirmation(todo.run, answers, system, todo.judge_id, causes, outcomes, asked)
 
@@ -255,9 +265,10 @@ def _texts(gold: Mapping[str, tuple[Passage, ...]]) -> dict[str, list[str | None
 
 
 async def confirm_async(
-    run: Any, system: Any, *, corpus: Any = None, limit: int = LIMIT, seed: int = 0, judge: str | None = None,
-    settings: Any = None, concurrency: int = CONCURRENCY, timeout: float = TIMEOUT, store: str | None = None,
-    progress: Callable[[Progress], None] | None = None, warn: Callable[[str], None] | None = None,
+    run: Any, system: Any, *, corpus: Any = None, limit: int = LIMIT, seed: int = 0, control: bool = False,
+    judge: str | None = None, settings: Any = None, concurrency: int = CONCURRENCY, timeout: float = TIMEOUT,
+    store: str | None = None, progress: Callable[[Progress], None] | None = None,
+    warn: Callable[[str], None] | None = None,
 ) -> Confirmation:     # fmt: skip
     """Which of a run's causes hold when the passages are changed: answers failed examples again, with extra calls.
 
@@ -269,6 +280,8 @@ async def confirm_async(
         corpus: the texts of the labelled documents: a path, a table, or {doc_id: text}.
         limit: experiments, at most; one of each cause in turn, each cause's examples at random.
         seed: of the draw.
+        control: answer from the unchanged passages again too: where that is right as well, the failure does not repeat
+            and decides nothing. For systems that answer otherwise each time; it doubles the calls.
         judge: whose causes; None = the last judge's.
         settings: of the system: a mapping, or a YAML file with a section `system`.
         concurrency: questions under way, at most.
@@ -282,7 +295,7 @@ async def confirm_async(
         SystemFailed: nothing was answered, and the system is not there.
     """
     wanted = Confirming(
-        run, system, corpus, limit, seed, judge, settings, concurrency, timeout, warn=warn
+        run, system, corpus, limit, seed, control, judge, settings, concurrency, timeout, warn=warn
     )  # fmt: skip
     return await confirm_causes(wanted, store, progress)
 

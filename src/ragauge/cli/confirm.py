@@ -21,6 +21,10 @@ Limit = Annotated[
     int, typer.Option("--limit", min=1, help="Experiments, at most: each cause in turn, its examples drawn at random.")
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Of the draw.")]
+Control = Annotated[
+    bool,
+    typer.Option("--control", help="Answer from the unchanged passages too, for systems that vary: twice the calls."),
+]
 Judge = Annotated[str, typer.Option("--judge", help="Whose causes; the judge that judged the run last by default.")]
 Settings = Annotated[str, typer.Option("--system-config", help="YAML with the system's settings.")]
 Concurrency = Annotated[int, typer.Option("--concurrency", min=1, help="Questions under way, at most.")]
@@ -34,6 +38,7 @@ def confirm(
     corpus: Corpus = "",
     limit: Limit = 30,
     seed: Seed = 0,
+    control: Control = False,
     judge: Judge = "",
     settings: Settings = "",
     concurrency: Concurrency = 4,
@@ -49,8 +54,8 @@ def confirm(
     from ragauge.reporting.confirmed import confirmed_text
 
     wanted = Confirming(
-        run, system, corpus or None, limit, seed, judge or None, settings or None, concurrency, timeout,
-        Calls(max_cost=max_cost), warn,
+        run, system, corpus or None, limit, seed, control, judge or None, settings or None, concurrency,
+        timeout, Calls(max_cost=max_cost), warn,
     )  # fmt: skip
     with kept_on_interrupt("Every answer so far is kept."), progress_line(quiet, "done") as progress:
         found = finish(lambda: confirm_causes(wanted, store or None, progress))

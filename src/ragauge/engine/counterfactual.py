@@ -18,6 +18,8 @@ from ragauge.engine.systems import handed
 from ragauge.store.open import Store
 from ragauge.systems.base import System
 
+CHANGED, UNCHANGED = 0, 1     # the repeats under which the new answers and the controls are kept
+
 
 def gold_passages(
     examples: Sequence[Example], store: Store, corpus: Any
@@ -59,7 +61,7 @@ def begun(
 
 async def ask_again(
     system: System, run: Run, experiments: Sequence[Experiment], examples: Mapping[str, Example], store: Store, *,
-    concurrency: int, timeout: float, progress: Callable[[Progress], None] | None = None,
+    control: bool = False, concurrency: int, timeout: float, progress: Callable[[Progress], None] | None = None,
 ) -> int:     # fmt: skip
     """Makes the experiments that have no answer yet; each answer is durable as it arrives.
 
@@ -69,6 +71,7 @@ async def ask_again(
         experiments: what to ask.
         examples: by query_id.
         store: where the run is.
+        control: ask from the unchanged passages too, as the run's second answers.
         concurrency: questions under way, at most.
         timeout: seconds for one attempt.
         progress: called with every answer.
@@ -80,9 +83,12 @@ async def ask_again(
         SystemFailed: the system is not there, or does not let us in.
     """
     held, state = store.collecting.held(run.run_id), store.collecting
-    askings = [
-        Asking(examples[one.query_id], 0, one.passages) for one in experiments if (one.query_id, 0) not in held
-    ]
+    wanted = [Asking(examples[one.query_id], CHANGED, one.passages) for one in experiments]
+    if control:
+        wanted += [
+            Asking(examples[one.query_id], UNCHANGED, one.unchanged) for one in experiments if one.unchanged is not None
+        ]
+    askings = [one for one in wanted if (one.example.query_id, one.repeat) not in held]
     if not askings:
         return 0
     total = len(held) + len(askings)
