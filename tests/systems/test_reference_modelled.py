@@ -124,5 +124,7 @@ def test_settings_out_of_range() -> None:
         ModelConfig("openai:any", max_tokens=0)
     with pytest.raises(UsageError, match="temperature must be at least 0, got -1"):
         ModelConfig("openai:any", temperature=-1)
+    with pytest.raises(UsageError, match="model must be text such as openai:NAME, got 5"):
+        ModelConfig(5)  # type: ignore[arg-type]
     with pytest.raises(UnknownName, match="nearest: answer"):
         ModelConfig("openai:any", without_passages="answers")  # type: ignore[arg-type]

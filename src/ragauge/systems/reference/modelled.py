@@ -51,6 +51,8 @@ class ModelConfig:
     without_passages: WithoutPassages = "refuse"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.model, str):
+            raise UsageError(f"ModelConfig: model must be text such as openai:NAME, got {self.model!r}.")
         if self.without_passages not in get_args(WithoutPassages):
             raise UnknownName("value of without_passages", str(self.without_passages), get_args(WithoutPassages))
         for name, least in {"prompt_tokens": 1, "max_tokens": 1, "temperature": 0}.items():
