@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from ragauge.api.runs import open_run as open_run
     from ragauge.api.runs import runs as runs
     from ragauge.api.scorecard import Scorecard as Scorecard
-    from ragauge.api.validate import validate as validate
     from ragauge.api.thresholds import ThresholdsResult as ThresholdsResult
     from ragauge.api.thresholds import thresholds as thresholds
+    from ragauge.api.validate import validate as validate
     from ragauge.api.verbs import evaluate as evaluate
     from ragauge.api.verbs import read_set as read_set
     from ragauge.data.example import EvalSet as EvalSet

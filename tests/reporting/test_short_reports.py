@@ -11,9 +11,9 @@ import pytest
 
 from ragauge.analysis.overview import Estimate
 from ragauge.analysis.scorecard import Scorecard
-from ragauge.reporting.markdown import cell, markdown
+from ragauge.reporting.markdown import markdown
 from ragauge.reporting.terminal import terminal
-from ragauge.reporting.words import against, first_of_layers, ignored, pareto_line, worst_segments
+from ragauge.reporting.words import against, cell, first_of_layers, ignored, pareto_line, worst_segments
 from ragauge.stats.result import Interval
 
 Whole = Callable[..., Scorecard]
