@@ -1,0 +1,115 @@
+"""Confirmed causes against faults that were planted in the reference system over the demo's corpus."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+import ragauge as rg
+from ragauge.analysis.causes.seen import Seen
+from ragauge.analysis.causes.table import BY_NAME
+from ragauge.analysis.counterfactuals import RIGHT, graded
+from ragauge.api.confirm import confirm
+from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.metrics.facts import Facts
+from ragauge.store.open import open_store
+from ragauge.systems.base import EVERY, Question, System
+from ragauge.systems.demo.systems import DONORS, documents, golden
+from ragauge.systems.reference.faults import Fault, FaultySystem
+from ragauge.systems.reference.faulty_generation import AnswerAnyway, IgnorePassages, RefuseAnyway
+from ragauge.systems.reference.faulty_retrieval import DropGold, PushGoldLow
+from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
+
+GOLDEN = golden()
+CORPUS = {document.doc_id: document.text for document in documents()}
+pytestmark = pytest.mark.slow
+
+
+class Broken(System):
+    """The reference system with a faulty retriever, or a generator that is faulty whatever passages it gets."""
+
+    def __init__(self, rag: ReferenceRag, retrieval: Sequence[Fault] = (), generation: Sequence[Fault] = ()) -> None:
+        super().__init__("broken", {}, EVERY)
+        self.rag, self.faulty, self.generation = rag, FaultySystem(rag, retrieval), generation
+        self.struck: set[str] = set()
+        self.examples = {example.query_id: example for example in GOLDEN.examples}
+
+    async def respond(self, question: Question, passages: Sequence[rg.Passage] | None = None) -> rg.Response:
+        example = self.examples[question.query_id]
+        if passages is None:
+            found = self.faulty.respond(example)
+            self.struck |= self.faulty.planted.keys()
+        else:
+            found = self.rag.respond_from(example, passages, every=True)
+        for fault in self.generation:
+            spoilt = fault.spoil(example, found, self.rag) if fault.strikes(example) else None
+            if spoilt is not None:
+                self.struck.add(example.query_id)
+                return spoilt
+        return found
+
+
+
+@pytest.fixture(scope="module")
+def rag() -> ReferenceRag:
+    return ReferenceRag(ReferenceConfig(), documents(), WordLlamaEmbedder().embed)
+
+
+@pytest.fixture(scope="module")
+def right(rag: ReferenceRag, tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """Questions that the system without a fault answers rightly: there a fault changes the outcome."""
+    run = rg.run(Broken(rag), GOLDEN, store=f"sqlite:///{tmp_path_factory.mktemp('clean')}/s.db")
+    rg.evaluate(run)
+    with open_store(run.url) as store:
+        (judge,) = store.scores.judges(run.run.run_id)
+        found: Mapping[str, Mapping[str, object]] = {
+            query_id: evidence for query_id, _, evidence in store.evidence.of_run(run.run.run_id, judge)
+        }
+        return {
+            example.query_id for example, response in store.runs.pairs(run.run.run_id)
+            if graded(Seen(Facts(example, response, found.get(example.query_id, {})))).grade == RIGHT  # type: ignore[arg-type]
+        }  # fmt: skip
+
+
+def counted(system: Broken, right: set[str], folder: Path) -> Counter[tuple[str, str]]:
+    """(component of the cause, verdict) of the experiments on planted faults that changed the outcome."""
+    run = rg.run(system, GOLDEN, store=f"sqlite:///{folder}/s.db")
+    rg.evaluate(run)
+    struck = frozenset(system.struck)
+    found = confirm(run, system, corpus=CORPUS, limit=200)
+    return Counter(
+        (BY_NAME[one.experiment.cause].component, one.verdict) for one in found.outcomes
+        if one.experiment.query_id in struck & right
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", [DropGold(share=0.5, seed=1), PushGoldLow(share=0.5, seed=2)], ids=lambda f: f.name)
+def test_retrieval_faults_are_confirmed(rag: ReferenceRag, right: set[str], tmp_path: Path, fault: Fault) -> None:
+    """Of retrieval faults that changed the outcome at least four of five are confirmed, all as retrieval or data."""
+    found = counted(Broken(rag, retrieval=[fault]), right, tmp_path)
+    assert found.total() >= 12
+    assert {component for component, _ in found} <= {"retrieval", "data"}
+    assert sum(count for (_, verdict), count in found.items() if verdict == "confirmed") >= 0.8 * found.total()
+
+
+@pytest.mark.parametrize(
+    "fault", [RefuseAnyway(share=0.4, seed=3), IgnorePassages(share=0.4, seed=4, donors=DONORS)], ids=lambda f: f.name
+)
+def test_generator_faults_are_not_confirmed_as_retrieval(
+    rag: ReferenceRag, right: set[str], tmp_path: Path, fault: Fault
+) -> None:
+    """Of generator faults that changed the outcome none is confirmed as retrieval, none refuted as generation."""
+    found = counted(Broken(rag, generation=[fault]), right, tmp_path)
+    assert found["generation", "confirmed"] >= 6
+    assert found["retrieval", "confirmed"] == found["data", "confirmed"] == 0
+    assert found["generation", "refuted"] == 0
+
+
+def test_answers_to_the_unanswerable_are_left_alone(rag: ReferenceRag, right: set[str], tmp_path: Path) -> None:
+    """A generator that never refuses is no case for other passages: no experiment is made of it."""
+    system = Broken(rag, generation=[AnswerAnyway(share=1.0, seed=5)])
+    assert counted(system, right, tmp_path).total() == 0
+    assert system.struck & right
