@@ -32,6 +32,7 @@ bench: $(VENV)/.check              ## figures beside those of peers; takes a whi
 	$(BIN)/python bench/local_judge.py
 	$(BIN)/python bench/model_judge.py --work out/peers
 	$(BIN)/python bench/bootstrap.py
+	$(BIN)/python bench/compare_runs.py
 
 docs: $(VENV)/.test                ## pages that are generated from the code
 	$(BIN)/python tools/metric_pages.py
