@@ -4,7 +4,7 @@
     python bench/compare_runs.py --examples 2000
 
 The store is synthetic: 22 metrics by one judge, two segment columns with 13 values, causes of the failed examples. The
-new run's scores are those of the baseline with noise, a little lower. Each command runs three times; the fastest counts.
+new run's scores are the baseline's with noise, a little lower. Each command runs three times; the fastest counts.
 """
 
 from __future__ import annotations
