@@ -122,6 +122,21 @@ def test_citations_bound_sentences() -> None:
     assert [claim.text for claim in verified(cut).claims] == ["A hub takes 8 drives.", "It weighs", "A box is blue."]
 
 
+def test_computed_claim() -> None:
+    """A difference is supported by the two sentences that it follows from, and copying both does not state it."""
+    example = next(e for e in golden().examples if e.query_id == "q081")
+    texts = {page.doc_id: page.text for page in documents()}
+    spans = example.gold_spans or ()
+    said = [texts[span.doc_id][span.start : span.end] for span in spans]
+    passages = tuple(Passage(text, span.doc_id, text, span=span) for span, text in zip(spans, said, strict=True))
+    copied = Response("q081", passages=passages, answer=" ".join(said), citations=())
+    found = KnownFacts(documents()).evidence(example, copied, copied)
+    assert isinstance(found["verify_reference"].facts, ReferenceFacts)
+    assert [claim.supporting for claim in found["verify_reference"].facts.claims] == [(1,), (2,), (1, 2)]
+    assert isinstance(found["agree"].facts, AgreementFacts)
+    assert found["agree"].facts.reference == (True, True, False)
+
+
 def test_system_error() -> None:
     """Nothing is known of an answer that was not given."""
     assert KNOWN.evidence(EXAMPLE, Response("q", error="HTTP 503"), HONEST) == {}

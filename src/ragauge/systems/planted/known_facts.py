@@ -9,14 +9,15 @@ What is known, and how:
   the span's words stand in it as one stretch, whatever document it is of. Half a span is none.
 - **A reference claim is supported** by the passages that hold its spans, if every one of its spans is held. Which of a
   question's spans are a claim's is read off the labels: one span belongs to all claims; of equal numbers, each claim
-  has the span in its place; else, and where the order differs, `PARTS` says it.
+  has the span in its place; else, and where the order differs, `PARTS` says it: the sentences that have to be said for
+  the claim to answer the question, without those that only say from when a page applies.
 - **A claim of the answer** is one of its sentences. The passages in which its words stand support it.
 - **A changed number**: a sentence that stands in no passage, but equals one that the honest answer to the same question
   has and this one lacks, once all figures are masked. The passages with the honest sentence contradict it.
 - **Anything else that stands in no passage** is made up: nothing supports or contradicts it.
-- **The answer states a reference claim** when the words of all its spans stand in the answer. A claim that follows from
-  several spans (a sum, a difference) counts as stated with them. A sentence that holds a span agrees with the
-  reference, a changed number in such a sentence contradicts it, every other sentence is absent from it.
+- **The answer states a reference claim** when the words of all its spans stand in the answer. A claim that is computed
+  from its spans (a sum, a difference; `COMPUTED`) is stated by no copied sentence. A sentence that holds a span agrees
+  with the reference, a changed number in such a sentence contradicts it, every other sentence is absent from it.
 - **The answer speaks to** a reference claim when it states it, or states it but for a changed number. It addresses the
   question fully, partly or not at all by the share of the claims that it speaks to.
 - **It refuses** when it is the generator's one refusal, word for word.
@@ -31,7 +32,7 @@ question addresses it (no verdict).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -59,11 +60,13 @@ FIGURE = re.compile(r"\d[\d,]*")
 # questions of the demo where claims and spans do not pair off in order -> the places (from 0) of each claim's spans
 PARTS: Mapping[str, Sequence[Sequence[int]]] = {
     "q029": ((0,), (0,)), "q030": ((0,),), "q032": ((0,), (0, 1), (0, 1)), "q036": ((0,), (1,), (0, 1)),
-    "q041": ((0,), (2,)), "q047": ((1,), (0,)), "q049": ((1,), (2,)), "q053": ((1,),), "q055": ((0,),),
+    "q041": ((0,), (1, 2)), "q047": ((1,), (0,)), "q049": ((0, 1), (2,)), "q053": ((0, 1),), "q055": ((0,),),
     "q058": ((3, 4), (1,)), "q062": ((0,),), "q063": ((0,),), "q065": ((0,),), "q067": ((0, 1),), "q070": ((0,),),
     "q071": ((0,),), "q072": ((0,),), "q075": ((0,), (1,), (0, 1)), "q081": ((0,), (1,), (0, 1)), "q082": ((0,), (2,)),
-    "q106": ((0,), (0,), (1,), (1,)), "q107": ((0,),), "q108": ((1,),), "q109": ((1,),),
+    "q106": ((0,), (0,), (1,), (1,)), "q107": ((0,),), "q108": ((0, 1),), "q109": ((1,),),
 }     # fmt: skip
+# claims (from 0) that are computed from their spans: no sentence of the corpus says them
+COMPUTED: Mapping[str, Collection[int]] = {"q032": (1, 2), "q036": (2,), "q075": (2,), "q081": (2,)}
 
 
 class Statement(NamedTuple):
@@ -177,7 +180,11 @@ class KnownFacts:
     def _stated(self, example: Example, said: Sequence[Statement]) -> list[bool]:
         """Of each reference claim, whether the words of all its spans stand in the answer."""
         answer = plain(" ".join(one.text for one in said))
-        return [all(self._words(span) in answer for span in spans) for spans in self._parts(example)]
+        computed = COMPUTED.get(example.query_id, ())
+        return [
+            n not in computed and all(self._words(span) in answer for span in spans)
+            for n, spans in enumerate(self._parts(example))
+        ]
 
     def _agree(self, example: Example, said: Sequence[Statement]) -> AgreementFacts:
         words = {self._words(span) for spans in self._parts(example) for span in spans}
