@@ -91,6 +91,48 @@ def check(
         raise Interrupted(found.stopped, resume=same_command())
 
 
+Pairs = Annotated[
+    str,
+    typer.Argument(metavar="FILE", help="Questions with two answers each, and `better` where known: JSON lines, CSV."),
+]
+Probed = Annotated[str, typer.Option("--judge", help="Who is probed: openai:MODEL or another model.")]
+
+
+@app.command()
+@options.grouped
+def probe(
+    source: Pairs,
+    judge: Probed,
+    store: options.Store = "",
+    columns: Columns = None,
+    limit: Limit = None,
+    calls: Calls = USUAL,
+    only_plan: options.DryRun = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Whether the order of two answers changes which one a judge prefers: each pair is asked in both orders.
+
+    Each row has a query, two answers (answers, or answer_1 and answer_2), and better (1, 2 or tie) where people said.
+    """
+    from ragauge.api import judge_probe
+    from ragauge.api.threads import finish
+    from ragauge.reporting.judge_probe import terminal
+
+    wanted = judge_probe.Probing(source, judge, limit, options.mapping(columns), calls)
+    if only_plan:
+        planned = judge_probe.expect(wanted, store or None)
+        cost = "cost unknown (no price)" if planned["cost"] is None else f"about ${planned['cost']:.2f}"
+        text = f"{planned['pairs']:,} pairs, {planned['calls']:,} calls to a model, {cost}"
+        show_json(planned) if as_json else show(text)
+        return
+    with kept_on_interrupt(), progress_line(quiet, "probed") as progress:
+        found = finish(lambda: judge_probe.probe_judge(wanted, store or None, progress))
+    show_json(found.to_dict()) if as_json else show(terminal(found.judge_id, found.position))
+    if found.stopped:
+        raise Interrupted(found.stopped, resume=same_command())
+
+
 def _planned(planned: dict[str, Any]) -> str:
     lines = [f"{planned['rows']:,} rows, {planned['parts']:,} labelled parts"]
     for name, one in planned["judges"].items():

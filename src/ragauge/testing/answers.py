@@ -21,6 +21,8 @@ def answer(system: str, user: str, schema: Mapping[str, Any]) -> Mapping[str, An
     wanted = {name: {n: text for n, text in items.items() if only is None or n in only or not n[:1].isalpha()}
               for name, items in blocks.items()}  # fmt: skip
     fields = schema.get("properties", {})
+    if "better" in fields:
+        return {"better": _better(blocks)}
     if "addresses" in fields:
         return _verify(wanted, blocks, checked="passages" in blocks)
     if "reference" in fields:
@@ -77,6 +79,13 @@ def _agree(wanted: Mapping[str, Mapping[str, str]], blocks: Any) -> dict[str, An
             for n, text in wanted.get("reference claims", {}).items()
         ],
     }
+
+
+def _better(blocks: Mapping[str, Mapping[str, str]]) -> str:
+    """The answer that holds more of the question's words."""
+    question = " ".join(blocks.get("question", {}).values())
+    first, second = (_held(question, text) for text in list(blocks.get("answers", {}).values())[:2])
+    return "same" if first == second else "first" if first > second else "second"
 
 
 def _yes_or_no(wanted: Mapping[str, Mapping[str, str]], blocks: Any, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
-from ragauge.data.ask import Ask, ModelName
+from ragauge.data.ask import Ask, ModelName, Reply
 from ragauge.data.canonical import digest, plain
+from ragauge.data.preference import AnswerPair, Preference
 from ragauge.judging import similarity
 from ragauge.judging.inputs import Inputs
 from ragauge.judging.judge import Asking
-from ragauge.judging.model import agree, cover, guess_questions, prepare, rate_passages, verify_answer, verify_reference
+from ragauge.judging.model import (
+    agree,
+    cover,
+    guess_questions,
+    prefer,
+    prepare,
+    rate_passages,
+    verify_answer,
+    verify_reference,
+)
 from ragauge.judging.model.asking import Settings
 from ragauge.judging.model.spec import ModelSpec, read_spec
 
@@ -75,6 +85,10 @@ class ModelJudge:
         """Every model that may be asked, the embedder included."""
         embedder = () if self.spec.embedder is None else (self.spec.embedder,)
         return tuple(dict.fromkeys((self.spec.default, *self.spec.own.values(), *embedder)))
+
+    def prefer(self, pair: AnswerPair, judge_repeat: int = 0) -> Generator[list[Ask], list[Reply], Preference]:
+        """The generator of `prefer`: which of two answers is better, in both orders."""
+        return prefer.prefer(pair, self.spec.settings, judge_repeat)
 
     def prepare(self, query: str, reference: str) -> Any:
         """The generator of `prepare`: claims of a reference and aspects of a question."""

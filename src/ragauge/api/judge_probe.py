@@ -1,0 +1,126 @@
+"""Probe: whether what must not matter changes a judge's verdicts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.calls import USUAL, Calls
+from ragauge.api.sources import store_url
+from ragauge.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragauge.analysis.overview import Estimate
+    from ragauge.analysis.probes import PositionProbe
+    from ragauge.data.preference import AnswerPair
+    from ragauge.engine.execute import Progress
+
+
+@dataclass(frozen=True)
+class Probing:
+    """What to probe, and how.
+
+    Attributes:
+        source: questions with two answers each: a path or a table; `data.readers.pairs` says what it holds.
+        judge: spec of a model judge.
+        limit: so many pairs, drawn at random, always the same; None = all.
+        columns: our field -> the file's column.
+        calls: how models are called.
+    """
+
+    source: Any
+    judge: str
+    limit: int | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    calls: Calls = USUAL
+
+
+@dataclass(frozen=True)
+class JudgeProbe:
+    """What was found.
+
+    Attributes:
+        judge_id: who was asked.
+        position: what the order of the answers did.
+        stopped: why it ended early; "" when it did not.
+        calls: facts of the calls made now.
+    """
+
+    judge_id: str
+    position: PositionProbe
+    stopped: str
+    calls: Mapping[str, float | int | None]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON types."""
+        one = self.position
+        return {
+            "judge": self.judge_id, "n": one.n, "decided": one.decided,
+            "position_flip": _plain(one.position_flip), "first_place": _plain(one.first_place),
+            "ties": _plain(one.ties), "agreement": _plain(one.agreement), "flipped": list(one.flipped),
+            "undecided": one.undecided, "stopped": self.stopped, **self.calls,
+        }  # fmt: skip
+
+
+def _plain(one: Estimate) -> dict[str, Any]:
+    ends = [one.interval.low, one.interval.high] if one.interval is not None else None
+    return {"mean": one.mean, "ci": ends, "n": one.n}
+
+
+def pairs_of(wanted: Probing) -> list[AnswerPair]:
+    """The pairs.
+
+    Raises:
+        DataError: a file that cannot be read, with line and field.
+    """
+    from ragauge.data.readers.pairs import read_pairs
+
+    pairs = list(read_pairs(wanted.source, wanted.columns))
+    if wanted.limit is None or wanted.limit >= len(pairs):
+        return pairs
+    if wanted.limit < 1:
+        raise UsageError(f"limit must be at least 1, got {wanted.limit}.")
+    return [pairs[n] for n in sorted(random.Random(0).sample(range(len(pairs)), wanted.limit))]  # noqa: S311 - a draw
+
+
+def expect(wanted: Probing, store: str | None = None) -> dict[str, Any]:
+    """What probing would ask and cost, as JSON types; nothing is asked or written."""
+    from ragauge.engine.judge_probe import build_prober, expected
+    from ragauge.store.open import open_store
+
+    judge, pairs = build_prober(wanted.judge), pairs_of(wanted)
+    with open_store(store_url(store)) as opened:
+        one = expected(pairs, judge, opened)
+    tokens = {"input_tokens": one.tokens.input_tokens, "output_tokens": one.tokens.output_tokens}
+    return {"pairs": len(pairs), "calls": one.calls, "cost": one.cost, **tokens}
+
+
+async def probe_judge(
+    wanted: Probing, store: str | None = None, progress: Callable[[Progress], None] | None = None
+) -> JudgeProbe:
+    """Asks a model judge which of two answers is better, in both orders, and compares.
+
+    Raises:
+        DataError: a file that cannot be read.
+        UsageError: a judge that compares no answers.
+        JudgeError: the model cannot be asked at all.
+    """
+    from ragauge.analysis.probes import position_probe
+    from ragauge.engine.judge_probe import build_prober, probe
+    from ragauge.store.open import open_store
+
+    judge = build_prober(wanted.judge)
+    calling = wanted.calls.of(judge)
+    pairs = pairs_of(wanted)
+    if calling is None:
+        raise UsageError(f"{wanted.judge} asks no model.")
+    with open_store(store_url(store)) as opened:
+        found = await probe(pairs, judge, opened, calling, progress)
+    one = found.calling
+    calls = {
+        "calls": one.calls, "replies_reused": one.reused, "cost": None if one.unpriced else one.cost,
+        "input_tokens": one.tokens.input_tokens, "output_tokens": one.tokens.output_tokens,
+    }  # fmt: skip
+    return JudgeProbe(judge.judge_id, position_probe(pairs, found.said), found.stopped, calls)

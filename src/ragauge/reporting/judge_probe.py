@@ -1,0 +1,37 @@
+"""What a probe of a judge found, in the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragauge.analysis.overview import Estimate
+    from ragauge.analysis.probes import PositionProbe
+
+MOST = 10     # pairs that are named
+
+
+def terminal(judge_id: str, found: PositionProbe) -> str:
+    """The shares with their intervals, and the pairs to look at."""
+    lines = [
+        f"{judge_id}: {found.n:,} pairs, each in both orders; {found.decided:,} with both verdicts",
+        f"position_flip  {_said(found.position_flip)}  the order changed the verdict",
+    ]
+    if found.flipped:
+        lines.append(f"first place    {_said(found.first_place)}  of the changed: won by being shown first")
+    lines.append(f"ties           {_said(found.ties)}  alike, or inconsistent, which counts as a tie")
+    if found.agreement.mean is not None:
+        lines.append(f"agreement      {_said(found.agreement)}  with the human preference")
+    if found.flipped:
+        more = f" and {len(found.flipped) - MOST:,} more" if len(found.flipped) > MOST else ""
+        lines.append(f"changed: {', '.join(found.flipped[:MOST])}{more}")
+    for name, reason in list(found.undecided.items())[:MOST]:
+        lines.append(f"no verdict on {name}: {reason}")
+    return "\n".join(lines)
+
+
+def _said(one: Estimate) -> str:
+    if one.mean is None:
+        return "–"
+    ends = f" [{one.interval.low:.2f}, {one.interval.high:.2f}]" if one.interval is not None else ""
+    return f"{one.mean:.2f}{ends}  n {one.n:,}"
