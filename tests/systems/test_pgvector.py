@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -52,18 +53,16 @@ def _binaries() -> Path | None:
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def url() -> Iterator[str]:
     """A PostgreSQL of its own with the pieces in a table; skipped where there is no server or no extension."""
     psycopg = pytest.importorskip("psycopg")
     binaries = _binaries()
     if binaries is None:
         pytest.skip("no PostgreSQL server on this machine")
-    folder = tmp_path_factory.mktemp("postgres")
+    folder = Path(tempfile.mkdtemp(prefix="ragauge-postgres-"))     # pytest's own folders are closed to other users
     other: dict[str, Any] = {}
     if os.geteuid() == 0:     # PostgreSQL does not run as root
         other = {"user": "nobody"}
-        for part in (folder, *folder.parents[:2]):
-            part.chmod(0o755)
         shutil.chown(folder, "nobody")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -87,6 +86,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
     finally:
         command(f"{binaries}/pg_ctl", "-D", str(data), "-m", "immediate", "-w", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _fill(connection: Any) -> None:
