@@ -170,6 +170,10 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
         "relevant": (Relevant(("y", "x")),), "passages": passages("a", "c"), **LABELS_ONLY,
         "candidates": passages("a", "c", "x", "y"),
     }, "gold document y or x at rank 3 of 4"),
+    ("ranked_low", {
+        "passages": PIECES, "candidates": (*PIECES, Passage("p3", "a", "z", span=Span("a", 80, 200))),
+        "spans": (Span("a", 90, 110),),
+    }, "a [90, 110) stands whole at rank 3 of 3 candidates"),
     ("lost_before_prompt", {
         "passages": passages("a", "c"), "candidates": passages("b", "a", "x", "c"),
     }, "gold document b at rank 1"),
@@ -284,6 +288,14 @@ OTHERWISE: list[tuple[str, dict[str, Any], str | None]] = [
     }, None),
     ("span_cut: three characters are missing", {
         "passages": (*PIECES, Passage("p3", "a", "z", span=Span("a", 103, 200))), "spans": (Span("a", 90, 110),),
+    }, "span_cut"),
+    ("ranked_low: no candidate holds the span whole", {
+        "passages": PIECES, "candidates": (*PIECES, Passage("p3", "a", "z", span=Span("a", 100, 200))),
+        "spans": (Span("a", 90, 110),),
+    }, "span_cut"),
+    ("ranked_low: one of two spans is cut everywhere", {
+        "passages": PIECES, "candidates": (*PIECES, Passage("p3", "a", "z", span=Span("a", 80, 200))),
+        "spans": (Span("a", 90, 110), Span("b", 60, 70)),
     }, "span_cut"),
     ("span_cut: positions unknown", {"spans": (Span("a", 90, 110),)}, None),
     ("wrong_refusal: it answered", {"answerable": True}, None),

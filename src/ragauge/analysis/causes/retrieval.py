@@ -93,14 +93,26 @@ def _miss(seen: Seen) -> Verdict:
 def _low(seen: Seen) -> Verdict:
     """The evidence was found, but too far down to be handed on.
 
-    Applies when a missed document is among the candidates beyond the first n, n being the passages handed on.
+    Applies when a missed document is among the candidates beyond the first n, n being the passages handed on; or when
+    no document is missed, and each labelled span that is not covered stands whole in one of those candidates.
     """
     low = [(item, rank) for item, rank in _ranked(seen) if rank > seen.n > 0]
     if not low:
-        return None
+        return _other_part(seen)
     items = [item for item, _ in low]
     text = f"{documents(items)} at {_at(low)} of {len(seen.response.candidates or ())} candidates"
     return Why(f"{text}; {seen.n} passages were handed on", "labels", _without(items))
+
+
+def _other_part(seen: Seen) -> Verdict:
+    """Another part of the right document came: the pieces are cut well, and ranked badly."""
+    deep = seen.deep_spans
+    if seen.missed is None or seen.missed or not deep or len(deep) < len(seen.cut_spans):
+        return None
+    span, ranks = deep[0][0], counted("rank", sorted({rank for _, rank in deep}))
+    text = f"the evidence at {span.doc_id} [{span.start}, {span.end}) stands whole at {ranks}"
+    of = f"of {len(seen.response.candidates or ())} candidates; {seen.n} passages were handed on"
+    return Why(f"{text} {of}, others of the same document", "labels", Mended(evidence=True))
 
 
 def _lost(seen: Seen) -> Verdict:

@@ -116,6 +116,22 @@ class Seen:
         return tuple(span for span in self.spans if self._pieces(span) and _open(span, self._pieces(span)))
 
     @cached_property
+    def deep_spans(self) -> tuple[tuple[Span, int], ...]:
+        """Of `cut_spans`, those that one candidate beyond the passages handed on holds whole, with its rank from 1."""
+        later = list(enumerate(self.response.candidates or (), 1))[self.n :]
+        found = []
+        for span in self.cut_spans:
+            ranks = (
+                rank for rank, one in later
+                if one.doc_id == span.doc_id and one.span is not None
+                and not _open(span, [(one.span.start, one.span.end)])
+            )  # fmt: skip
+            rank = next(ranks, None)
+            if rank is not None:
+                found.append((span, rank))
+        return tuple(found)
+
+    @cached_property
     def spans_known(self) -> bool:
         """Whether every passage of the gold documents says where it stands in them."""
         docs = {span.doc_id for span in self.spans}
