@@ -30,6 +30,7 @@ from ragauge.cli import (
     thresholds,
     validate,
 )
+from ragauge.engine.garbage import rarely_collected
 from ragauge.errors import Interrupted, RagaugeError
 from ragauge.version import __version__
 
@@ -82,7 +83,8 @@ def front(
 def main() -> None:
     """Entry point of the `ragauge` command."""
     try:
-        app()
+        with rarely_collected():     # loading libraries makes more objects than most commands do
+            app()
     except Interrupted as error:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # one more Ctrl-C ends at once, without a traceback
         print(f"\n{error}", file=sys.stderr)  # noqa: T201 - the last word of the program
