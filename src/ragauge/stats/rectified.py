@@ -1,4 +1,10 @@
-"""Means of a judge's scores, rectified by human labels on some of them: prediction-powered inference."""
+"""Means of a judge's scores, rectified by human labels on some of them: prediction-powered inference.
+
+It is right whatever the judge is worth: a useless one gets a weight near 0, which leaves the labels' own interval.
+Student's t with n − 2 degrees of freedom instead of the normal quantile holds the level below 50 labels too, where the
+usual recipe is too narrow; two are lost since both a mean and the weight are estimated. For rates near 0 or 1 with few
+labels it is too short on one side, as Student's t is.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +18,10 @@ from ragauge.stats.intervals import t_quantile
 from ragauge.stats.result import Alternative, Interval
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
+    Array = npt.NDArray[np.float64]
     Values = Sequence[float] | npt.NDArray[Any]
 
 FEWEST = 4     # labelled pairs: two are spent on the mean and the weight
@@ -45,15 +53,9 @@ class Rectified:
 
 
 def rectified_mean(
-    labels: Values,
-    judged: Values,
-    others: Values,
-    *,
-    weight: float | None = None,
-    alternative: Alternative = "two-sided",
-    level: float = 0.95,
-    bounds: tuple[float, float] = (-inf, inf),
-) -> Rectified | None:
+    labels: Values, judged: Values, others: Values, *, weight: float | None = None,
+    alternative: Alternative = "two-sided", level: float = 0.95, bounds: tuple[float, float] = (-inf, inf),
+) -> Rectified | None:     # fmt: skip
     """The mean of what people would say of everything, from labels on some and a judge's scores of all.
 
     θ = ȳ + λ (g − f̄),  se² = s²/n + λ² v/N,  θ ± t(n − 2) se
@@ -63,8 +65,7 @@ def rectified_mean(
     s²     Σ ((yᵢ − ȳ) − λ (fᵢ − f̄))² / (n − 2)
     λ      Σ (yᵢ − ȳ)(fᵢ − f̄) / ((1 + n/N) Σ (fᵢ − f̄)²), which makes se smallest, in [0, 1]; unless given
 
-    It is right whatever the judge is worth: a useless one gives λ near 0 and the interval of the labels alone.
-    Labelled examples must be a random sample of all.
+    Assumes that the labelled examples are a random sample of all.
 
     Args:
         labels: shape (n,), what people said, any unit.
@@ -77,10 +78,6 @@ def rectified_mean(
 
     Returns:
         The mean with its interval; None for fewer than 4 labels or 2 others.
-
-    Student's t with n − 2 degrees of freedom instead of the normal quantile holds the level below 50 labels too, where
-    the usual recipe is too narrow; two are lost since both a mean and λ are estimated. For rates near 0 or 1 with few
-    labels it is too short on one side, as Student's t is.
 
     Raises:
         UsageError: labels and judged scores are not as many.
@@ -97,9 +94,19 @@ def rectified_mean(
     y, f, g = (np.asarray(one, dtype=float) for one in (labels, judged, others))
     if y.shape != f.shape:
         raise UsageError(f"rectified_mean: labels and judged scores must be as many, got {y.size} and {f.size}.")
-    n, rest = int(y.size), int(g.size)
-    if n < FEWEST or rest < 2:
+    if (n := int(y.size)) < FEWEST or (rest := int(g.size)) < 2:
         return None
+    weight, error, alone = _error(y, f, g, weight)
+    mean = float(y.mean()) + weight * float(g.mean() - f.mean())
+    interval = _interval(mean, error, n, alternative, level, bounds)
+    whole = float((f.sum() + g.sum()) / (n + rest))
+    effective = alone / (error * error) if error > 0 else None
+    return Rectified(mean, interval, weight, float(y.mean()), whole, n, rest, effective)
+
+
+def _error(y: Array, f: Array, g: Array, weight: float | None) -> tuple[float, float, float]:
+    """The weight, the standard error with it, and the variance of the labels alone."""
+    n, rest = y.size, g.size
     dy, df = y - y.mean(), f - f.mean()
     spread = float((df * df).sum())
     if weight is None:
@@ -108,12 +115,7 @@ def rectified_mean(
     residual = dy - weight * df
     variance = float((residual * residual).sum()) / (n - 2)
     error = sqrt(variance / n + weight * weight * float(g.var(ddof=1)) / rest)
-    mean = float(y.mean()) + weight * float(g.mean() - f.mean())
-    alone = float((dy * dy).sum()) / (n - 1)
-    effective = alone / (error * error) if error > 0 else None
-    whole = float((f.sum() + g.sum()) / (n + rest))
-    interval = _interval(mean, error, n, alternative, level, bounds)
-    return Rectified(mean, interval, weight, float(y.mean()), whole, n, rest, effective)
+    return weight, error, float((dy * dy).sum()) / (n - 1)
 
 
 def _interval(
