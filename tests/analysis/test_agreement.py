@@ -117,7 +117,7 @@ def test_difference_is_paired() -> None:
 
 def labelled(*labels: tuple[str, ...], line: int = 1, **segments: str) -> Labelled:
     """A row of claims of ten characters each, with the labels of its annotators."""
-    parts = tuple(Part(11 * n, 11 * n + 10, one) for n, one in enumerate(labels))     # type: ignore[arg-type]
+    parts = tuple(Part(11 * n, 11 * n + 10, one) for n, one in enumerate(labels))     # type: ignore[arg-type]     # a literal read from data
     return Labelled(f"q{line}", "Q?", ("A passage.",), "\n".join(["One claim."] * len(labels)), parts, segments, line)
 
 

@@ -97,7 +97,7 @@ def test_a_baseline_names_its_run(store: str) -> None:
             assert found.run_id == card.run.run_id
         with pytest.raises(rg.UnknownName, match="no run 'mian'"):
             baseline_run("mian", opened)
-    assert rg.open_run("a", store=store).scorecard(baseline="main").card.baseline.name == "b"  # type: ignore[union-attr]
+    assert rg.open_run("a", store=store).scorecard(baseline="main").card.baseline.name == "b"  # type: ignore[union-attr]     # there is one
 
 
 def test_the_baseline_wins_over_a_run_of_the_same_name(store: str) -> None:

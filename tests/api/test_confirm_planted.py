@@ -70,7 +70,7 @@ def right(rag: ReferenceRag, tmp_path_factory: pytest.TempPathFactory) -> set[st
         }
         return {
             example.query_id for example, response in store.runs.pairs(run.run.run_id)
-            if graded(Seen(Facts(example, response, found.get(example.query_id, {})))).grade == RIGHT  # type: ignore[arg-type]
+            if graded(Seen(Facts(example, response, found.get(example.query_id, {})))).grade == RIGHT  # type: ignore[arg-type]     # {} is no evidence
         }  # fmt: skip
 
 
