@@ -97,13 +97,7 @@ async def check_judge(
     rows = rows_of(wanted)
     with open_store(store_url(store)) as opened:
         found = await check(rows, asked, opened, calling, progress)
-    calls: dict[str, float | int | None] = {}
-    if found.calling is not None:
-        one = found.calling
-        calls = {
-            "calls": one.calls, "replies_reused": one.reused, "cost": None if one.unpriced else one.cost,
-            "input_tokens": one.tokens.input_tokens, "output_tokens": one.tokens.output_tokens,
-        }  # fmt: skip
+    calls = {} if found.calling is None else found.calling.plain()
     return report(rows, found.said, found.stopped, calls)
 
 
@@ -115,13 +109,7 @@ def expect(wanted: Checking, store: str | None = None) -> dict[str, Any]:
     asked, rows = ways_of(wanted), rows_of(wanted)
     with open_store(store_url(store)) as opened:
         found = expected(rows, asked, opened)
-    judges = {
-        name: {
-            "calls": one.calls, "cost": one.cost, "input_tokens": one.tokens.input_tokens,
-            "output_tokens": one.tokens.output_tokens,
-        }
-        for name, one in found.items()
-    }  # fmt: skip
+    judges = {name: one.plain() for name, one in found.items()}
     return {"rows": len(rows), "parts": sum(len(row.parts) for row in rows), "judges": judges}
 
 

@@ -93,8 +93,7 @@ def expect(wanted: Probing, store: str | None = None) -> dict[str, Any]:
     judge, pairs = build_prober(wanted.judge), pairs_of(wanted)
     with open_store(store_url(store)) as opened:
         one = expected(pairs, judge, opened)
-    tokens = {"input_tokens": one.tokens.input_tokens, "output_tokens": one.tokens.output_tokens}
-    return {"pairs": len(pairs), "calls": one.calls, "cost": one.cost, **tokens}
+    return {"pairs": len(pairs), **one.plain()}
 
 
 async def probe_judge(
@@ -118,9 +117,5 @@ async def probe_judge(
         raise UsageError(f"{wanted.judge} asks no model.")
     with open_store(store_url(store)) as opened:
         found = await probe(pairs, judge, opened, calling, progress)
-    one = found.calling
-    calls = {
-        "calls": one.calls, "replies_reused": one.reused, "cost": None if one.unpriced else one.cost,
-        "input_tokens": one.tokens.input_tokens, "output_tokens": one.tokens.output_tokens,
-    }  # fmt: skip
+    calls = {} if found.calling is None else found.calling.plain()
     return JudgeProbe(judge.judge_id, position_probe(pairs, found.said), found.stopped, calls)

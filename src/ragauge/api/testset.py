@@ -55,6 +55,7 @@ def checked(wanted: Preparing) -> EvalSet:
 
 def expect(wanted: Preparing, store: str | None = None) -> dict[str, Any]:
     """What preparing would ask and cost, as JSON types; nothing is asked or written."""
+    from ragauge.engine.estimate import Estimate
     from ragauge.engine.judges import build_judge
     from ragauge.engine.prepare import expected, lacking, prepares
     from ragauge.store.open import open_store
@@ -63,11 +64,10 @@ def expect(wanted: Preparing, store: str | None = None) -> dict[str, Any]:
     judge = build_judge(wanted.judge)
     known: dict[str, Any] = {"examples": len(examples), "judge": judge.judge_id}
     if not prepares(judge):
-        return {**known, "to_do": len(examples), "calls": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
+        return {**known, "to_do": len(examples), **Estimate().plain()}
     with open_store(store_url(store)) as opened:
         found = expected(examples, judge, opened)
-    tokens = {"input_tokens": found.tokens.input_tokens, "output_tokens": found.tokens.output_tokens}
-    return {**known, "to_do": len(list(lacking(examples))), "calls": found.calls, "cost": found.cost, **tokens}
+    return {**known, "to_do": len(list(lacking(examples))), **found.plain()}
 
 
 async def prepare(

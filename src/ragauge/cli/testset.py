@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Make eval sets ready.", no_args_is_help=True)
 MOST_LISTED = 20
+NO_CALLS = {"calls": 0, "replies_reused": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
 SENTENCES = (
     "The sentences of each reference are its claims now, as evaluate takes them anyway; no model was asked.\n"
     "Aspects take reading: with --judge openai:MODEL a model writes both."
@@ -96,13 +97,7 @@ def _said(found: PreparedSet, wanted: Any) -> str:
 
 
 def _as_json(found: PreparedSet, output: Path) -> dict[str, Any]:
-    calls: dict[str, Any] = {"calls": 0, "replies_reused": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
-    if found.calling is not None:
-        one = found.calling
-        calls = {
-            "calls": one.calls, "replies_reused": one.reused, "cost": None if one.unpriced else one.cost,
-            "input_tokens": one.tokens.input_tokens, "output_tokens": one.tokens.output_tokens,
-        }  # fmt: skip
+    calls = NO_CALLS if found.calling is None else found.calling.plain()
     return {
         "path": str(output), "examples": len(found.examples), "prepared": found.done, "ready_before": found.there,
         "failed": found.failed, **calls,

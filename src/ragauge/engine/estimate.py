@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragauge.data.ask import Ask, ModelName, Usage, reply_key
+from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
 from ragauge.data.facts import AnswerFacts, Claim, FactsOf
 from ragauge.engine.answering import Answering
 from ragauge.engine.budget import Price
@@ -14,7 +14,7 @@ from ragauge.engine.models import AsksModels, asks_models
 from ragauge.engine.plan import Plan
 from ragauge.engine.routing import asked_of
 from ragauge.judging.inputs import GuessQuestions, evidence_key, inputs_for
-from ragauge.judging.judge import Asking, Judge
+from ragauge.judging.judge import Judge
 from ragauge.llm.prices import price
 from ragauge.store.contracts import Loaded
 from ragauge.store.open import Store
@@ -62,6 +62,20 @@ class Estimate:
         self.cost = None if cost is None or self.cost is None else self.cost + cost
         self.by_question[ask.question] = self.by_question.get(ask.question, 0) + 1
 
+    def add_new(self, wanted: Sequence[tuple[ModelName, Ask]], store: Store, seen: set[str], price: Price) -> None:
+        """Counts the calls that no stored reply answers and that are not in `seen`, which they enter."""
+        keys = {reply_key(name, ask): (name, ask) for name, ask in wanted}
+        stored = store.replies.get(keys)
+        for key, (name, ask) in keys.items():
+            if key not in stored and key not in seen:
+                seen.add(key)
+                self.add(name, ask, price)
+
+    def plain(self) -> dict[str, Any]:
+        """Calls, tokens and price, as JSON types."""
+        tokens = {"input_tokens": self.tokens.input_tokens, "output_tokens": self.tokens.output_tokens}
+        return {"calls": self.calls, "cost": self.cost, **tokens}
+
 
 def estimate(plans: Sequence[Plan], store: Store, price: Price = price) -> Estimate:
     """What plans would ask of models: every first call that no stored evidence and no stored reply answers.
@@ -78,12 +92,20 @@ def estimate(plans: Sequence[Plan], store: Store, price: Price = price) -> Estim
             wanted: list[tuple[ModelName, Ask]] = []
             for item in store.runs.load(plan.numbers[start : start + BATCH]):
                 wanted += _asks(plan, item, plan.judge, store, local)
-            keys = {reply_key(name, ask): (name, ask) for name, ask in wanted}
-            stored = store.replies.get(keys)
-            for key, (name, ask) in keys.items():
-                if key not in stored and key not in seen:
-                    seen.add(key)
-                    found.add(name, ask, price)
+            found.add_new(wanted, store, seen, price)
+    return found
+
+
+def estimate_askings(judge: Judge, askings: Iterable[Generator[list[Ask], list[Reply], Any]], store: Store) -> Estimate:
+    """What a judge's generators would ask of models: every first call that no stored reply answers."""
+    found, local = Estimate(), Answering()
+    wanted = [
+        (name, ask)
+        for asking in askings
+        for ask in first_to_a_model(asking, judge, local)
+        if (name := asked_of(judge, ask)) is not None
+    ]
+    found.add_new(wanted, store, set(), price)
     return found
 
 
@@ -92,8 +114,7 @@ def expect(plans: Sequence[Plan], store: Store) -> dict[str, Any]:
     found = estimate(plans, store)
     if not found.calls:
         return {"calls": 0, "cost": 0.0}
-    tokens = {"input_tokens": found.tokens.input_tokens, "output_tokens": found.tokens.output_tokens}
-    return {"calls": found.calls, "calls_by_question": found.by_question, "cost": found.cost, **tokens}
+    return {**found.plain(), "calls_by_question": found.by_question}
 
 
 def _asks(
@@ -121,9 +142,10 @@ def _vectors(judge: Judge, inputs: GuessQuestions, judge_repeat: int) -> list[tu
     return [] if name is None else [(name, ask)]
 
 
-def first_to_a_model(asking: Asking, judge: Judge, local: Answering | None = None) -> Sequence[Ask]:
+def first_to_a_model(
+    asking: Generator[list[Ask], list[Reply], Any], judge: Judge, local: Answering
+) -> Sequence[Ask]:
     """The first asks of a question that go to a model; vectors before them are made here."""
-    local = local or Answering()
     try:
         asks = next(asking)
         while all(asked_of(judge, ask) is None for ask in asks):

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 from ragauge.analysis.judge_check import Said, Took, verdicts_of
-from ragauge.data.ask import Ask, Reply, reply_key
+from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import AnswerFacts, FactsOf
 from ragauge.data.labelled import Labelled
-from ragauge.engine.answering import Answering
-from ragauge.engine.caller import Caller, Purpose
-from ragauge.engine.estimate import Estimate, first_to_a_model
-from ragauge.engine.execute import Progress
+from ragauge.engine.estimate import Estimate, estimate_askings
 from ragauge.engine.judge_batch import told
 from ragauge.engine.judges import build_judge
-from ragauge.engine.ledger import Ledger
-from ragauge.engine.many import Many
-from ragauge.engine.models import CallCounts, Calling, asks_models, counts_of
-from ragauge.engine.routing import Answers, asked_of
+from ragauge.engine.many import Progressed, Session
+from ragauge.engine.models import CallCounts, Calling, asks_models
+from ragauge.engine.routing import asked_of
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Judge
-from ragauge.llm.prices import price
 from ragauge.store.open import Store
 
 MODES = ("fused", "per_claim")
-Progressed = Callable[[Progress], None]
-OFFLINE = 4     # rows in work at once where nothing is called
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +49,9 @@ class _Row(NamedTuple):
     replies: tuple[Reply, ...]
 
 
+NOT_ASKED = _Row(None, "not asked: what may be spent was spent", ())
+
+
 def ways(specs: Sequence[str], modes: Sequence[str] = MODES) -> tuple[Way, ...]:
     """The judges of some specs; a language model in each mode, unless its spec names one.
 
@@ -78,22 +74,12 @@ def ways(specs: Sequence[str], modes: Sequence[str] = MODES) -> tuple[Way, ...]:
 
 def expected(rows: Sequence[Labelled], asked: Sequence[Way], store: Store) -> dict[str, Estimate]:
     """What checking would ask of models, by judge and mode: first calls that no stored reply answers."""
-    found: dict[str, Estimate] = {}
-    local = Answering()
-    for way in asked:
-        one = found.setdefault(f"{way.name} {way.mode}".strip(), Estimate())
-        wanted = {}
-        for row in rows if asks_models(way.judge) else ():
-            asking = way.judge.ask(_inputs(row))
-            for ask in first_to_a_model(asking, way.judge, local):
-                name = asked_of(way.judge, ask)
-                if name is not None:
-                    wanted[reply_key(name, ask)] = name, ask
-        stored = store.replies.get(wanted)
-        for key, (name, ask) in wanted.items():
-            if key not in stored:
-                one.add(name, ask, price)
-    return found
+    return {
+        f"{way.name} {way.mode}".strip(): estimate_askings(
+            way.judge, (way.judge.ask(_inputs(row)) for row in rows) if asks_models(way.judge) else (), store
+        )
+        for way in asked
+    }
 
 
 async def check(
@@ -115,50 +101,22 @@ async def check(
     Raises:
         JudgeError: a model cannot be asked at all.
     """
-    if calling is None:
-        offline = [await _judged(rows, way, None, None, progress) for way in asked]
-        return Outcome(tuple(said for said, _ in offline), "", None)
-    ledger = Ledger(store)
-    caller = calling.caller(ledger)
-    said, stopped = [], ""
-    try:
-        for way in asked:
-            one, stopped = await _judged(rows, way, caller, calling, progress, stopped)
-            said.append(one)
-    finally:
-        try:
-            await caller.close(drain=bool(stopped))
-        finally:
-            await ledger.close()
-            await calling.close()
-    return Outcome(tuple(said), stopped, counts_of(caller, calling))
+    async with Session(store, calling, progress) as session:
+        said = [_said(rows, way, await session.drive(way.judge, _todo(rows, way))) for way in asked]
+    return Outcome(tuple(said), session.stopped, session.counts)
 
 
-async def _judged(
-    rows: Sequence[Labelled],
-    way: Way,
-    caller: Caller | None,
-    calling: Calling | None,
-    progress: Progressed | None,
-    stopped: str = "",
-) -> tuple[Said, str]:
-    answers = Answers(way.judge, caller)
-    purpose = Purpose(judge_id=way.judge.judge_id)
-    counts = (lambda: counts_of(caller, calling)) if caller and calling else (lambda: None)
-    work: Many[_Row] = Many(
-        [partial(_asking, way.judge, row) for row in rows], lambda asks: answers(asks, purpose),
-        calling.concurrency if calling else OFFLINE, progress, counts,
-    )     # fmt: skip
-    if not stopped or not asks_models(way.judge):
-        await work.run()
-    stopped = work.stopped or stopped
-    none = _Row(None, "not asked: what may be spent was spent", ())
-    found = [work.found.get(n, none) for n in range(len(rows))]
+def _todo(rows: Sequence[Labelled], way: Way) -> list[Callable[[], Generator[list[Ask], list[Reply], _Row]]]:
+    return [partial(_asking, way.judge, row) for row in rows]
+
+
+def _said(rows: Sequence[Labelled], way: Way, found: Mapping[int, _Row]) -> Said:
+    every = [found.get(n, NOT_ASKED) for n in range(len(rows))]
     verdicts = tuple(
         verdicts_of(row, one.facts if isinstance(one.facts, AnswerFacts) else None, one.reason)
-        for row, one in zip(rows, found, strict=True)
+        for row, one in zip(rows, every, strict=True)
     )
-    return Said(way.name, way.mode, way.judge.judge_id, verdicts, _took(found)), stopped
+    return Said(way.name, way.mode, way.judge.judge_id, verdicts, _took(every))
 
 
 def _inputs(row: Labelled) -> VerifyAnswer:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol, TypeGuard
 
-from ragauge.data.ask import Ask, Reply, reply_key
+from ragauge.data.ask import Ask, Reply
 from ragauge.data.preference import AnswerPair, Preference
-from ragauge.engine.caller import Purpose
-from ragauge.engine.estimate import Estimate
-from ragauge.engine.execute import Progress
+from ragauge.engine.estimate import Estimate, estimate_askings
 from ragauge.engine.judges import build_judge
-from ragauge.engine.ledger import Ledger
-from ragauge.engine.many import Many
-from ragauge.engine.models import AsksModels, CallCounts, Calling, asks_models, counts_of
+from ragauge.engine.many import Progressed, Session
+from ragauge.engine.models import AsksModels, CallCounts, Calling, asks_models
 from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge
-from ragauge.llm.prices import price
 from ragauge.store.open import Store
 
 NOT_ASKED = Preference(None, None, "not asked: what may be spent was spent")
@@ -35,7 +31,7 @@ class Probed(NamedTuple):
 
     said: tuple[Preference, ...]
     stopped: str
-    calling: CallCounts
+    calling: CallCounts | None
 
 
 def prefers(judge: Judge) -> TypeGuard[Prefers]:
@@ -57,17 +53,7 @@ def build_prober(spec: str) -> Prefers:
 
 def expected(pairs: Sequence[AnswerPair], judge: Prefers, store: Store) -> Estimate:
     """What probing would ask: the first calls on every pair that no stored reply answers."""
-    wanted: dict[str, Ask] = {}
-    for pair in pairs:
-        asking = judge.prefer(pair)
-        wanted |= {reply_key(judge.model_of(ask), ask): ask for ask in next(asking)}
-        asking.close()
-    stored: Mapping[str, object] = store.replies.get(wanted)
-    found = Estimate()
-    for key, ask in wanted.items():
-        if key not in stored:
-            found.add(judge.model_of(ask), ask, price)
-    return found
+    return estimate_askings(judge, (judge.prefer(pair) for pair in pairs), store)
 
 
 async def probe(
@@ -75,31 +61,14 @@ async def probe(
     judge: Prefers,
     store: Store,
     calling: Calling,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Progressed | None = None,
 ) -> Probed:
     """Asks about every pair in both orders; replies are durable as they arrive, so that the same again pays nothing.
 
     Raises:
         JudgeError: the model cannot be asked at all.
     """
-    ledger = Ledger(store)
-    caller = calling.caller(ledger)
-    purpose = Purpose(judge_id=judge.judge_id)
-
-    async def answer(asks: Sequence[Ask]) -> list[Reply]:
-        return await caller.answer([(judge.model_of(ask), ask) for ask in asks], purpose)
-
-    work = Many(
-        [partial(judge.prefer, pair) for pair in pairs], answer, calling.concurrency, progress,
-        lambda: counts_of(caller, calling),
-    )     # fmt: skip
-    try:
-        await work.run()
-    finally:
-        try:
-            await caller.close(drain=bool(work.stopped))     # what is under way then is paid for
-        finally:
-            await ledger.close()
-            await calling.close()
-    said = tuple(work.found.get(n, NOT_ASKED) for n in range(len(pairs)))
-    return Probed(said, work.stopped, counts_of(caller, calling))
+    async with Session(store, calling, progress) as session:
+        found = await session.drive(judge, [partial(judge.prefer, pair) for pair in pairs])
+    said = tuple(found.get(n, NOT_ASKED) for n in range(len(pairs)))
+    return Probed(said, session.stopped, session.counts)

@@ -6,19 +6,86 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from types import TracebackType
+from typing import Generic, Self, TypeVar
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.engine.budget import BudgetReached
+from ragauge.engine.caller import Caller, Purpose
 from ragauge.engine.execute import TICK, Progress
-from ragauge.engine.models import CallCounts
+from ragauge.engine.ledger import Ledger
+from ragauge.engine.models import CallCounts, Calling, asks_models, counts_of
+from ragauge.engine.routing import Answers
+from ragauge.judging.judge import Judge
+from ragauge.store.open import Store
 
 T = TypeVar("T")
+Todo = Sequence[Callable[[], Generator[list[Ask], list[Reply], T]]]
+Progressed = Callable[[Progress], None]
 AHEAD = 2     # generators in work for each call that may be in flight
+OFFLINE = 4     # generators in work where nothing is called
+
+
+class Session:
+    """Asks judges outside a run, such as to prepare a set or to check a judge.
+
+    What models say is kept in the store, so that the same again pays nothing. When what may be spent is spent, models
+    are asked no more; what judges find without them is still found.
+
+    Attributes:
+        stopped: why it ended early; "" when it did not.
+    """
+
+    def __init__(self, store: Store, calling: Calling | None, progress: Progressed | None = None) -> None:
+        """A session; use it as an asynchronous context manager.
+
+        Args:
+            store: where replies are kept.
+            calling: how models are called; None where no judge asks one.
+            progress: called as generators end, and every second.
+        """
+        self.stopped = ""
+        self._calling, self._progress = calling, progress
+        self._ledger = Ledger(store)
+        self._caller: Caller | None = None if calling is None else calling.caller(self._ledger)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if self._caller is not None:
+                await self._caller.close(drain=bool(self.stopped))     # what is under way then is paid for
+        finally:
+            await self._ledger.close()
+            if self._calling is not None:
+                await self._calling.close()
+
+    @property
+    def counts(self) -> CallCounts | None:
+        """Calls to models so far; None where none can be called."""
+        return None if self._caller is None or self._calling is None else counts_of(self._caller, self._calling)
+
+    async def drive(self, judge: Judge, todo: Todo[T]) -> dict[int, T]:
+        """Place -> what its generator returned, of those that came to their ends; the judge's models answer.
+
+        Raises:
+            JudgeError: a model cannot be asked at all.
+        """
+        if self.stopped and asks_models(judge):
+            return {}
+        answers, purpose = Answers(judge, self._caller), Purpose(judge_id=judge.judge_id)
+        concurrency = OFFLINE if self._calling is None else self._calling.concurrency
+        work = _Many(todo, lambda asks: answers(asks, purpose), concurrency, self._progress, lambda: self.counts)
+        await work.run()
+        self.stopped = self.stopped or work.stopped
+        return work.found
 
 
 @dataclass
-class Many(Generic[T]):
+class _Many(Generic[T]):
     """Generators on their way to their ends.
 
     Attributes:
@@ -31,11 +98,11 @@ class Many(Generic[T]):
         stopped: why it ended early; "" when it did not.
     """
 
-    todo: Sequence[Callable[[], Generator[list[Ask], list[Reply], T]]]
+    todo: Todo[T]
     answer: Callable[[Sequence[Ask]], Awaitable[list[Reply]]]
     concurrency: int
-    progress: Callable[[Progress], None] | None = None
-    counts: Callable[[], CallCounts | None] = lambda: None
+    progress: Progressed | None
+    counts: Callable[[], CallCounts | None]
     found: dict[int, T] = field(default_factory=dict)
     stopped: str = ""
     started: float = field(default_factory=time.perf_counter)

@@ -70,6 +70,13 @@ class CallCounts:
     unpriced: int
     troubles: Mapping[str, int]
 
+    def plain(self) -> dict[str, float | int | None]:
+        """What was called and paid for, as JSON types; a price that is not known is None, never 0."""
+        return {
+            "calls": self.calls, "replies_reused": self.reused, "cost": None if self.unpriced else self.cost,
+            "input_tokens": self.tokens.input_tokens, "output_tokens": self.tokens.output_tokens,
+        }  # fmt: skip
+
 
 @dataclass
 class Calling:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, Protocol, TypeGuard
 
-from ragauge.data.ask import Ask, Reply, reply_key
+from ragauge.data.ask import Ask, Reply
 from ragauge.data.example import Example
-from ragauge.engine.caller import Purpose
-from ragauge.engine.estimate import Estimate
-from ragauge.engine.execute import Progress
-from ragauge.engine.ledger import Ledger
-from ragauge.engine.many import Many
-from ragauge.engine.models import AsksModels, CallCounts, Calling, asks_models, counts_of
+from ragauge.engine.estimate import Estimate, estimate_askings
+from ragauge.engine.many import Progressed, Session
+from ragauge.engine.models import AsksModels, CallCounts, Calling, asks_models
 from ragauge.judging.inputs import reference_claims
 from ragauge.judging.judge import Judge
 from ragauge.judging.model.prepare import Prepared
-from ragauge.llm.prices import price
 from ragauge.store.open import Store
 
 
@@ -82,18 +78,7 @@ def by_sentences(examples: Sequence[Example]) -> PreparedSet:
 
 def expected(examples: Sequence[Example], judge: Prepares, store: Store) -> Estimate:
     """What preparing would ask: the first call of every example that no stored reply answers."""
-    found = Estimate()
-    wanted = {}
-    for todo in lacking(examples):
-        asking = judge.prepare(todo.example.query, _reference(todo.example))
-        for ask in next(asking):
-            wanted[reply_key(judge.model_of(ask), ask)] = ask
-        asking.close()
-    stored = store.replies.get(wanted)
-    for key, ask in wanted.items():
-        if key not in stored:
-            found.add(judge.model_of(ask), ask, price)
-    return found
+    return estimate_askings(judge, (_asking(judge, todo) for todo in lacking(examples)), store)
 
 
 async def prepare_examples(
@@ -101,7 +86,7 @@ async def prepare_examples(
     judge: Prepares,
     store: Store,
     calling: Calling,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Progressed | None = None,
 ) -> PreparedSet:
     """Asks about every example that lacks claims or aspects; replies are durable as they arrive.
 
@@ -112,28 +97,12 @@ async def prepare_examples(
         calling: how models are called.
         progress: called as examples are done, and every second.
     """
-    ledger = Ledger(store)
-    caller = calling.caller(ledger)
-    todo, purpose = list(lacking(examples)), Purpose(judge_id=judge.judge_id)
-
-    async def answer(asks: Sequence[Ask]) -> list[Reply]:
-        return await caller.answer([(judge.model_of(ask), ask) for ask in asks], purpose)
-
-    work = Many(
-        [partial(judge.prepare, one.example.query, _reference(one.example)) for one in todo], answer,
-        calling.concurrency, progress, lambda: counts_of(caller, calling),
-    )     # fmt: skip
-    try:
-        await work.run()
-    finally:
-        try:
-            await caller.close(drain=bool(work.stopped))     # what is under way then is paid for
-        finally:
-            await ledger.close()
-            await calling.close()
+    todo = list(lacking(examples))
+    async with Session(store, calling, progress) as session:
+        said = await session.drive(judge, [partial(_asking, judge, one) for one in todo])
     found = list(examples)
     failed = {}
-    for n, prepared in work.found.items():
+    for n, prepared in said.items():
         place = todo[n].place
         example = found[place]
         if prepared.aspects is None:
@@ -143,10 +112,10 @@ async def prepare_examples(
         found[place] = replace(
             example, reference_claims=claims or example.reference_claims, aspects=example.aspects or prepared.aspects
         )
-    done = len(work.found) - len(failed)
-    there = len(examples) - len(todo)
-    return PreparedSet(tuple(found), done, there, failed, work.stopped, counts_of(caller, calling))
+    done, there = len(said) - len(failed), len(examples) - len(todo)
+    return PreparedSet(tuple(found), done, there, failed, session.stopped, session.counts)
 
 
-def _reference(example: Example) -> str:
-    return example.references[0] if example.references else ""
+def _asking(judge: Prepares, todo: Todo) -> Generator[list[Ask], list[Reply], Prepared]:
+    example = todo.example
+    return judge.prepare(example.query, example.references[0] if example.references else "")
