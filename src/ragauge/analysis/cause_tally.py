@@ -55,6 +55,25 @@ class CauseTally:
         return wilson(self.confirmed, self.made) if self.made else None
 
 
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """What experiments have said of a run's causes.
+
+    Attributes:
+        answers: id of the run that keeps the new answers.
+        causes: inferred and confirmed side by side, the most frequent first.
+        outcomes: one an experiment.
+    """
+
+    answers: str
+    causes: tuple[CauseTally, ...]
+    outcomes: tuple[Outcome, ...]
+
+    def of(self, cause: str) -> CauseTally | None:
+        """What was made of one cause; None where it has no experiment."""
+        return next((one for one in self.causes if one.cause == cause and one.made), None)
+
+
 def drawn(failed: Mapping[str, str], version: str, seed: int = 0) -> list[str]:
     """The failed examples in the order of their experiments: one of each cause in turn, each cause's at random.
 

@@ -15,6 +15,7 @@ Handed = tuple[Passage, ...] | Lack
 Expects = Literal["right", "still wrong", "right or open"]
 Verdict = Literal["confirmed", "refuted", "undecided"]
 
+CHANGED, UNCHANGED = 0, 1     # the repeats under which a run keeps the new answers and the controls
 WRONG, PARTLY, RIGHT = 0, 1, 2
 NO_GOLD = "no labelled passages at hand: give the corpus"
 NO_TEXTS = "the passages' texts were not recorded"
@@ -227,6 +228,18 @@ def experiment(seen: Seen, cause: str, answer_no: int, gold: Gold) -> Experiment
         return passages.what
     if [one.text for one in passages] == [one.text for one in seen.passages or ()]:
         return SAME
+    return _made(seen, cause, rule, answer_no, passages, before)
+
+
+def reread(seen: Seen, cause: str, answer_no: int, passages: tuple[Passage, ...]) -> Experiment | None:
+    """An experiment that was made before, from the passages that it handed over; None for a cause that has none."""
+    rule = RULES.get(cause)
+    return None if rule is None else _made(seen, cause, rule, answer_no, passages, graded(seen))
+
+
+def _made(
+    seen: Seen, cause: str, rule: Rule, answer_no: int, passages: tuple[Passage, ...], before: Graded
+) -> Experiment:
     unchanged = seen.response.passages if seen.response.texts_recorded else None
     answer = seen.response.answer or ""
     return Experiment(seen.example.query_id, answer_no, cause, rule, passages, unchanged, before, answer)

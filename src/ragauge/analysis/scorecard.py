@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragauge.analysis.cause_tally import Confirmed
+from ragauge.analysis.gap_rows import Gaps
 from ragauge.analysis.history_rows import History
 from ragauge.analysis.judge_use import JudgeUse
 from ragauge.analysis.overview import Baseline, Overview
@@ -177,6 +179,8 @@ class Scorecard:
         baseline: the run it is held against; None = starting points serve instead.
         use: what judging took, over all evaluations of the run by this judge; None where nobody was asked.
         history: the evaluations of the same set up to this run; None where it is the first.
+        gaps: what is lost to retrieval and to generation; None without runs on labelled passages or on none.
+        confirmed: what experiments have said of the causes; None where none was made.
     """
 
     run: Run
@@ -197,3 +201,5 @@ class Scorecard:
     baseline: Baseline | None = None
     use: JudgeUse | None = None
     history: History | None = None
+    gaps: Gaps | None = None
+    confirmed: Confirmed | None = None

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.analysis.scorecard import Summary
 from ragauge.api.baseline import Held
+from ragauge.api.confirmed import confirmed_of
+from ragauge.api.gaps import gaps_beside
 from ragauge.api.history import history_until
 from ragauge.api.scorecard import Scorecard
 from ragauge.api.shown import Shown, StoredColumns, causes_of, questions_at, visits
@@ -118,8 +120,12 @@ def card_of(
         against=held.against(),
     )     # fmt: skip
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
-    before = history_until(store, run, judge_id)
-    return Scorecard(replace(built, overview=_overview(store, found, causes, built), use=use, history=before), shown)
+    whole_card = replace(
+        built, overview=_overview(store, found, causes, built), use=use, history=history_until(store, run, judge_id),
+        gaps=gaps_beside(store, run, judge_id, metrics, keep or {}),
+        confirmed=confirmed_of(store, run, judge_id, causes),
+    )  # fmt: skip
+    return Scorecard(whole_card, shown)
 
 
 class _Found(NamedTuple):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.api.calls import USUAL, Calls
+from ragauge.api.confirmed import causes_now, fingerprint, seen_of
 from ragauge.api.evaluate import Wanted, evaluate_source
 from ragauge.api.sources import HasRun, Source, run_of, store_url
 from ragauge.api.threads import plain
@@ -149,7 +150,7 @@ def _todo(wanted: Confirming, system: System, store: Store) -> _Todo:
     if wanted.warn is not None and run.system not in (system.name, RECORDED):
         wanted.warn(f"{run.name} was answered by {run.system}; {system.name} is asked now.")
     judge_id, spec = _judge(wanted, run, store)
-    causes = {row["query_id"]: (row["repeat"], row["cause"]) for row in _failures(store, run, judge_id)}
+    causes = _failures(store, run, judge_id)
     failed = {query_id: cause for query_id, (_, cause) in causes.items()}
     examples = {
         example.query_id: example for example, response in store.runs.pairs(run.run_id)
@@ -164,7 +165,7 @@ def _todo(wanted: Confirming, system: System, store: Store) -> _Todo:
         if len(experiments) == wanted.limit:
             break
         repeat, cause = causes[query_id]
-        seen = _seen(store, run, query_id, repeat, judge_id)
+        seen = seen_of(store, run, query_id, repeat, judge_id)
         made = experiment(seen, cause, repeat, gold.get(query_id))
         if isinstance(made, Experiment):
             experiments.append(made)
@@ -172,8 +173,8 @@ def _todo(wanted: Confirming, system: System, store: Store) -> _Todo:
             without[query_id] = made
     answers = None
     if experiments:
-        basis = {"judge": judge_id, "causes": causes, "gold": _texts(gold)}
-        answers, _ = begun(store, run, system, list(examples.values()), basis)
+        basis = {"causes": fingerprint(causes, judge_id), "gold": _texts(gold)}
+        answers = begun(store, run, system, list(examples.values()), basis)
     metrics = tuple(store.scores.metrics(run.run_id, judge_id))
     return _Todo(failed, examples, tuple(experiments), without, run, answers, judge_id, spec, metrics)
 
@@ -199,8 +200,7 @@ async def _asked(
 def _read(todo: _Todo, system: str, asked: int, store: Store) -> Confirmation:
     """What the answers say."""
     from ragauge.analysis.cause_tally import tallies
-    from ragauge.analysis.counterfactuals import outcome
-    from ragauge.engine.counterfactual import CHANGED, UNCHANGED
+    from ragauge.analysis.counterfactuals import CHANGED, UNCHANGED, outcome
 
     answers = None if todo.answers is None else store.runs.find(todo.answers.run_id)
     held = set() if answers is None else store.collecting.held(answers.run_id)
@@ -208,7 +208,7 @@ def _read(todo: _Todo, system: str, asked: int, store: Store) -> Confirmation:
     def new(query_id: str, which: int) -> Seen | None:
         if answers is None or (query_id, which) not in held:
             return None
-        return _seen(store, answers, query_id, which, todo.judge_id)
+        return seen_of(store, answers, query_id, which, todo.judge_id)
 
     outcomes = tuple(
         outcome(one, new(one.query_id, CHANGED), new(one.query_id, UNCHANGED)) for one in todo.experiments
@@ -241,23 +241,12 @@ def _judge(wanted: Confirming, run: Run, store: Store) -> tuple[str, str]:
     return judge_id, spec
 
 
-def _failures(store: Store, run: Run, judge_id: str) -> list[dict[str, Any]]:
-    """query_id, repeat and cause of each failed example."""
-    from ragauge.analysis.frames import failures
-
-    frame = failures(store.causes.frame(run.run_id, judge_id))
-    if frame.is_empty():
+def _failures(store: Store, run: Run, judge_id: str) -> dict[str, tuple[int, str]]:
+    """query_id -> repeat and cause of each failed example."""
+    found = causes_now(store.causes.frame(run.run_id, judge_id))
+    if not found:
         raise UsageError(f"{run.name} has no failed example: there is no cause to confirm.")
-    return frame.select("query_id", "repeat", "cause").to_dicts()
-
-
-def _seen(store: Store, run: Run, query_id: str, repeat: int, judge_id: str) -> Seen:
-    from ragauge.analysis.causes.seen import Seen
-    from ragauge.api.views import view_of
-    from ragauge.metrics.facts import Facts
-
-    view = view_of(store, run.run_id, query_id, repeat, judge_id)
-    return Seen(Facts(view.example, view.response, view.evidence))
+    return found
 
 
 def _texts(gold: Mapping[str, tuple[Passage, ...]]) -> dict[str, list[str | None]]:

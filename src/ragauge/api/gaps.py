@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragauge.data.run import Run, Variant
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragauge.analysis.gaps import Gaps, Sides
+    from ragauge.analysis.gap_rows import Gaps
+    from ragauge.analysis.gaps import Sides
     from ragauge.analysis.pairs import Pairs
     from ragauge.api.paired import Paired
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
+OWN = ("own", "replayed")
 PLAIN = ("selection", "context_from")     # what a configuration says of the run, not of the system
 HOW: dict[Variant, str] = {"oracle": "--oracle --corpus FILE", "closed_book": "--closed-book"}
 
 
-def gaps_of_run(store: Store, run: Run, judge: str | None = None, metrics: Sequence[str] = ()) -> Gaps:
+def gaps_of_run(store: Store, run: Run, judge_id: str | None, metrics: Sequence[str] = ()) -> Gaps:
     """The oracle gap and the closed-book gap of a run, overall and by segment.
 
     Held against are the newest runs of the same system and set on the labelled passages and without passages that
@@ -28,28 +30,55 @@ def gaps_of_run(store: Store, run: Run, judge: str | None = None, metrics: Seque
     Args:
         store: where the runs are.
         run: on its own retrieval.
-        judge: whose verdicts; None = the last judge's.
+        judge_id: whose verdicts; None = nobody's.
         metrics: names and presets; () = all that speak of the answer.
 
     Raises:
-        UsageError: not a run on own retrieval, not evaluated, or there is nothing to hold it against, with the
+        UsageError: not a run on own retrieval, or there is nothing to hold it against, with the
             commands that make it.
     """
-    from ragauge.analysis.gaps import Gaps, by_segment, gaps_of, measurable
-    from ragauge.api.cards import judged
+    from ragauge.analysis.gaps import measurable
     from ragauge.metrics.catalogue import parse, select
 
-    if run.variant not in ("own", "replayed"):
+    if run.variant not in OWN:
         raise UsageError(f"{run.name} is a run of variant {run.variant}: gaps are those of a run on own retrieval.")
-    judge_id = judged(store, run, judge)
     there = store.scores.metrics(run.run_id, judge_id)
     asked = [one for one in (select(metrics) if metrics else map(parse, there)) if measurable(one)]
     if not asked:
         raise UsageError(f"{run.name} has no score that speaks of the answer. Evaluate it with such a metric.")
+    found = _gaps(store, run, judge_id, asked, {})
+    if not found.oracle and not found.closed_book:
+        raise UsageError(f"{run.name}: {' '.join(found.notes)}")
+    return found
+
+
+def gaps_beside(
+    store: Store, run: Run, judge_id: str | None, metrics: Sequence[Metric], keep: Mapping[str, str]
+) -> Gaps | None:
+    """The gaps of a run for its scorecard; None where there is nothing to hold it against.
+
+    Args:
+        store: where the runs are.
+        run: any run.
+        judge_id: whose verdicts.
+        metrics: those of the scorecard.
+        keep: segment column or "tag" -> value; only examples that match.
+    """
+    from ragauge.analysis.gaps import measurable
+
+    asked = [one for one in metrics if measurable(one)]
+    found = _gaps(store, run, judge_id, asked, keep) if asked and run.variant in OWN else None
+    return found if found is not None and found.metrics else None
+
+
+def _gaps(
+    store: Store, run: Run, judge_id: str | None, asked: Sequence[Metric], keep: Mapping[str, str]
+) -> Gaps:
+    from ragauge.analysis.gap_rows import Gaps
+    from ragauge.analysis.gaps import by_segment, gaps_of
+
     notes: list[str] = []
-    oracle, alone = (_held(store, run, variant, judge_id, asked, notes) for variant in ("oracle", "closed_book"))
-    if oracle is None and alone is None:
-        raise UsageError(f"{run.name}: {' '.join(notes)}")
+    oracle, alone = (_held(store, run, variant, judge_id, asked, keep, notes) for variant in HOW)
     both: list[tuple[Metric, Sides]] = [(one, (_pairs(oracle, one), _pairs(alone, one))) for one in asked]
     both = [(one, sides) for one, sides in both if any(part is not None and len(part) for part in sides)]
     frames = tuple(None if held is None else held[1].segments for held in (oracle, alone))
@@ -60,8 +89,9 @@ def gaps_of_run(store: Store, run: Run, judge: str | None = None, metrics: Seque
 
 
 def _held(
-    store: Store, run: Run, variant: Variant, judge_id: str | None, metrics: Sequence[Metric], notes: list[str]
-) -> tuple[Run, Paired] | None:
+    store: Store, run: Run, variant: Variant, judge_id: str | None, metrics: Sequence[Metric],
+    keep: Mapping[str, str], notes: list[str],
+) -> tuple[Run, Paired] | None:     # fmt: skip
     """The run of a variant, joined with this one; None where there is none, and a note why."""
     from ragauge.api.paired import Paired
 
@@ -73,7 +103,7 @@ def _held(
     why = ""
     for one in alike:
         try:
-            return one, Paired(store, run, one, judge_id, metrics)
+            return one, Paired(store, run, one, judge_id, metrics, keep)
         except UsageError as error:
             why = why or str(error)
     notes.append(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ragauge.analysis.explanation import ExampleExplained, RunExplained
-    from ragauge.analysis.gaps import Gaps
+    from ragauge.analysis.gap_rows import Gaps
     from ragauge.analysis.run_cost import RunCost
     from ragauge.analysis.scorecard import ExampleView
     from ragauge.api.scorecard import Scorecard
@@ -125,10 +125,11 @@ class OpenRun:
             UsageError: the run has not been evaluated, or there is no evaluated run of the same system and set on the
                 labelled passages or without passages; the commands that make them are in the text.
         """
+        from ragauge.api.cards import judged
         from ragauge.api.gaps import gaps_of_run
 
         with self._store() as store:
-            return gaps_of_run(store, self.run, judge, named(metrics))
+            return gaps_of_run(store, self.run, judged(store, self.run, judge), named(metrics))
 
     def export(self, path: Path) -> int:
         """Writes what the name says: scores.jsonl, .csv or .parquet the scores; another .jsonl the responses.

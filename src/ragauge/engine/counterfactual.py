@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ragauge.analysis.counterfactuals import Experiment
+from ragauge.analysis.counterfactuals import CHANGED, UNCHANGED, Experiment
 from ragauge.data.canonical import digest, plain
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Passage
@@ -17,8 +17,6 @@ from ragauge.engine.execute import Progress
 from ragauge.engine.systems import handed
 from ragauge.store.open import Store
 from ragauge.systems.base import System
-
-CHANGED, UNCHANGED = 0, 1     # the repeats under which the new answers and the controls are kept
 
 
 def gold_passages(
@@ -36,27 +34,27 @@ def gold_passages(
     return found or {}, said
 
 
-def begun(
-    store: Store, run: Run, system: System, examples: Sequence[Example], basis: Mapping[str, Any]
-) -> tuple[Run, bool]:
-    """The run that keeps the new answers, and whether it was there.
+def begun(store: Store, run: Run, system: System, examples: Sequence[Example], basis: Mapping[str, Any]) -> Run:
+    """The run that keeps the new answers: the one that was there, or a new one.
 
     Args:
         store: where it is kept.
         run: whose causes are tested.
         system: what will be asked.
         examples: the failed ones, whether they will be asked or not.
-        basis: all that the experiments depend on but how many there are: JSON types. The same basis goes on with the
-            same run.
+        basis: all that the experiments depend on but how many there are: causes, a fingerprint of the causes as they
+            are, and gold, the labelled passages' texts. The same basis goes on with the same run.
     """
     asked = EvalSet(f"{run.set_name or run.name} (failed)", tuple(examples))
     like = Run(
         "", f"{run.name}-confirm", set_name=asked.name, set_version=asked.version, system=system.name,
-        config={**system.config, "confirms": run.run_id, "experiments": digest(plain(basis))[:16]},
+        config={
+            **system.config, "confirms": run.run_id, "causes": basis["causes"],
+            "experiments": digest(plain(basis))[:16],
+        },
         variant="replayed", git=run.git,
     )  # fmt: skip
-    found = store.collecting.newest(like, unfinished=False)
-    return (found, True) if found is not None else (store.collecting.begin(like, asked), False)
+    return store.collecting.newest(like, unfinished=False) or store.collecting.begin(like, asked)
 
 
 async def ask_again(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.gaps import ClosedBook, Gaps, MetricGaps, Oracle
+from ragauge.analysis.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
 from ragauge.analysis.overview import Estimate
 from ragauge.reporting.words import number, safe, signed
 
