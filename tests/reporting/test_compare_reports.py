@@ -34,7 +34,7 @@ from ragauge.reporting.comparing.html import html
 from ragauge.reporting.comparing.markdown import markdown
 from ragauge.reporting.comparing.table import table
 from ragauge.reporting.comparing.terminal import terminal
-from ragauge.reporting.comparing.words import chance, sentence
+from ragauge.reporting.comparing.words import chance, overall, sentence, size
 from ragauge.stats.result import Interval
 
 GIVEN = {"script", "img", "iframe", "object", "embed", "form", "input", "link", "base", "button"}
@@ -168,6 +168,43 @@ def test_terminal_fits_any_width(whole: Compared, width: int) -> None:
     assert max(map(len, lines)) <= width
     assert "\x1b" not in out.getvalue()
     assert "[red]" in out.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_terminal_cuts_no_name_and_no_number(width: int) -> None:
+    """Metrics, segments and quantiles of usual lengths stand whole at 80 columns, those of amounts with their units."""
+    from rich.console import Console
+
+    fell = change("fabricated_specifics", 0.1, 0.2, "worse", direction="lower")
+    slow = change("latency", 900.0, 903.6, "worse", kind="amount", direction="lower")
+    quantiles = {0.5: Estimate(840.0, Interval(812, 871, "order"), 100), 0.95: Estimate(1900.0, None, 100)}
+    found = replace(
+        comparison(text="single_document"), metrics=(fell, slow), warnings=(), findings=(),
+        segments=(SegmentChange("type", "single_document", fell, 0.1), SegmentChange("type", "x", slow, 3.6)),
+        amounts=(AmountChange("latency", quantiles, quantiles, 100),), flips=Flips(),
+    )     # fmt: skip
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None).print(terminal(compared(found, text="")))
+    said = out.getvalue()
+    assert "…" not in said
+    rows = [" ".join(row.split()) for row in said.splitlines()]
+    assert "type=single_document" in rows
+    assert "fabricated_specifics ↓ +0.10 [+0.06, +0.14] n 100 overall +0.10" in rows
+    assert any(row.startswith("▼ latency ↓ 900 → 904 ms +3.6 [") for row in rows)
+    ends = " [812, 871]" if width == 140 else ""
+    assert f"latency 840 ms{ends} 840 ms{ends} 1,900 ms 1,900 ms" in rows
+
+
+def test_share_of_an_amount_is_of_its_own_mean() -> None:
+    """A small change of an amount is no 0 %; beside a segment the whole run's change is in the segment's unit."""
+    slow = change("latency", 900.0, 903.6, "worse", kind="amount", direction="lower")     # 3.6 / 900 = 0.4 %
+    part = change("latency", 100.0, 150.0, "worse", kind="amount", direction="lower")
+    assert (size(slow), size(part)) == ("+0.4%", "+50%")
+    rose = SegmentChange("type", "a", part, -90.0)     # 900 -> 810 overall: −10 %, not −90 % of the segment's 100
+    assert overall(rose) == "−90"
+    found = replace(comparison(text=""), metrics=(change("latency", 900.0, 810.0, "better", kind="amount"),))
+    said = sentence(replace(found, segments=(rose,)), compared(found, text=""))
+    assert "worse where type=a (latency +50%), though overall latency −10%" in said
 
 
 def test_markdown_cells_hold(whole: Compared) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ragauge.analysis.overview import Alignment, Baseline, Change, Estimate
 from ragauge.analysis.scorecard import Finding, Interval, Scorecard, Summary
 from ragauge.analysis.segments import shortfall
 from ragauge.data.score import STATUSES
+
+if TYPE_CHECKING:
+    from ragauge.analysis.comparison import MetricChange
 
 LAYERS: Mapping[str, str] = {
     "retrieval": "Retrieval: was the evidence found?",
@@ -17,8 +21,7 @@ LAYERS: Mapping[str, str] = {
     "end_to_end": "End to end: is the answer right?",
 }
 ARROWS: Mapping[str, str] = {"higher": "", "lower": " ↓", "neither": ""}
-
-
+UNITS: Mapping[str, tuple[str, str]] = {"latency": ("", " ms"), "cost": ("$", "")}     # before and after a value
 UNNAMED = "no cause named"
 MOST_IGNORED = 0.30     # of first passages, from which ranking and generator are said to disagree
 HEADLINE = ("recall@5", "context_recall", "faithfulness", "answer_correctness", "answer_relevance", "context_precision")
@@ -122,12 +125,23 @@ def difference(change: Change, kind: str = "mean") -> str:
     return signed(change.difference.mean, kind) + ends
 
 
-def relative(change: Change) -> str:
-    """A change of an amount as a share of what it was: −55%."""
+def relative(change: Change | MetricChange) -> str:
+    """A change of an amount as a share of what it was: −55%, or +0.4%."""
     if change.difference.mean is None or not change.base:
         return signed(change.difference.mean, "amount")
-    share_ = f"{abs(change.difference.mean / change.base):.0%}"
-    return share_ if share_ == "0%" else ("+" if change.difference.mean > 0 else "−") + share_
+    moved = change.difference.mean / change.base
+    shown = f"{abs(moved):.0%}" if abs(moved) >= 0.01 or not moved else f"{max(0.001, abs(moved)):.1%}"
+    return shown if not moved else ("+" if moved > 0 else "−") + shown
+
+
+def valued(value: float | None, metric: str, kind: str = "amount") -> str:
+    """A value with the unit of its metric.
+
+    >>> valued(840.2, "latency:stage=retrieval"), valued(0.0042, "cost"), valued(551.0, "tokens"), valued(None, "cost")
+    ('840 ms', '$0.0042', '551', '–')
+    """
+    before, after = UNITS.get(metric.partition(":")[0], ("", ""))
+    return "–" if value is None else f"{before}{number(value, kind)}{after}"
 
 
 def counts(summary: Summary) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragauge.analysis.comparison import Compared
+from ragauge.analysis.readings import words as reading
 from ragauge.reporting.comparing import page, words
 from ragauge.reporting.html import environment, style_sheet
 
@@ -18,5 +19,5 @@ def html(compared: Compared, *, framed: bool = False) -> str:
 
     style, digest = style_sheet()
     return environment().get_template("compare.html").render(
-        **page.context(compared), framed=framed, style=Markup(style), digest=digest, say=words,  # noqa: S704 - our own file
+        **page.context(compared), framed=framed, style=Markup(style), digest=digest, say=words, reading=reading,  # noqa: S704 - our own file
     )     # fmt: skip

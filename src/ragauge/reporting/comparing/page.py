@@ -8,14 +8,12 @@ from typing import Any
 
 from ragauge.analysis.comparison import AmountChange, Compared, Flip, MetricChange, RunComparison, SegmentChange
 from ragauge.analysis.overview import Moved
-from ragauge.analysis.readings import words as reading_words
-from ragauge.analysis.scorecard import Finding
 from ragauge.metrics.catalogue import describe, parse
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.charts.forest import Difference, forest
 from ragauge.reporting.comparing import words
 from ragauge.reporting.figures import Cell, Figure
-from ragauge.reporting.words import ARROWS, UNNAMED, line, number, signed
+from ragauge.reporting.words import ARROWS, UNNAMED, line, number
 
 MOST_SEGMENTS = 20       # rows of the segments' forest
 MOST_METRICS = 4         # of one segment that got worse
@@ -72,17 +70,6 @@ class Behind:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """An example that changed sides."""
-
-    id: str
-    flip: Flip
-    turned: str
-    causes: str
-    change: str
-
-
-@dataclass(frozen=True, slots=True)
 class Pair:
     """One cause before and now, with the lengths of its bars as shares of the line."""
 
@@ -91,14 +78,6 @@ class Pair:
     now: int
     before_length: float
     now_length: float
-
-
-@dataclass(frozen=True, slots=True)
-class Meant:
-    """A finding with its readings in words."""
-
-    finding: Finding
-    readings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +95,9 @@ class Part:
     cells: tuple[Row, ...]
     of_cells: int
     amounts: tuple[tuple[Cell, ...], ...]
-    flips: tuple[Shown, ...]
+    flips: tuple[tuple[str, Flip], ...]
     behind: tuple[Behind, ...]
     pairs: tuple[Pair, ...]
-    meant: tuple[Meant, ...]
     settings: tuple[tuple[str, str, str], ...]
     states: tuple[tuple[str, str, str], ...]
     unmatched: tuple[tuple[str, int, tuple[str, ...]], ...]
@@ -142,10 +120,7 @@ def context(compared: Compared) -> dict[str, Any]:
 
 
 def _part(n: int, found: RunComparison, compared: Compared, anchors: Anchors) -> Part:
-    flips = tuple(
-        Shown(anchors.add("flip", n, flip.query_id), flip, words.turned(flip), words.causes(flip), signed(flip.change))
-        for flip in found.flips.shown
-    )
+    flips = tuple((anchors.add("flip", n, flip.query_id), flip) for flip in found.flips.shown)
     behind = tuple(_behind(n, found, anchors))
     whole = [_row(change, n, anchors) for change in words.measured(found)]
     groups = (
@@ -159,7 +134,6 @@ def _part(n: int, found: RunComparison, compared: Compared, anchors: Anchors) ->
         tuple(_cell(part, n, anchors) for part in _few(found.worse_segments)),
         tuple(_cell(part, n, anchors) for part in found.possible_segments), tuple(cells), len(found.segments),
         tuple(_amount(amount) for amount in found.amounts), flips, behind, tuple(_pairs(found)),
-        tuple(Meant(one, tuple(map(reading_words, one.readings))) for one in found.findings),
         tuple(words.settings(found)), tuple(words.states(found, compared)), tuple(words.unmatched(found)),
         words.methods(found),
     )     # fmt: skip

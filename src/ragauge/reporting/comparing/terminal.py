@@ -12,7 +12,7 @@ from ragauge.analysis.readings import words as reading
 from ragauge.data.run import Run
 from ragauge.reporting.comparing import words
 from ragauge.reporting.comparing.words import VERDICTS
-from ragauge.reporting.words import ARROWS, UNNAMED, line, opened, safe
+from ragauge.reporting.words import ARROWS, UNNAMED, line, opened, plural, safe
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -102,7 +102,7 @@ def _comparison(found: RunComparison, compared: Compared, width: int) -> Iterato
     if absent := words.not_measured(found):
         yield Text(safe(absent), style="dim")
     yield from _segments(found)
-    yield from _amounts(found)
+    yield from _amounts(found, width)
     yield from _findings(found)
     yield from _failures(found)
     yield from _flips(found)
@@ -138,8 +138,7 @@ def _metrics(found: RunComparison, compared: Compared, width: int) -> Table:
             if change.verdict != verdict:
                 continue
             style = STYLES.get(verdict, "dim" if verdict == "no change seen" else "")
-            before, now = words.before_after(change)
-            cells = [sign, f"{safe(change.metric)}{ARROWS[change.direction]}", f"{before} → {now}",
+            cells = [sign, f"{safe(change.metric)}{ARROWS[change.direction]}", words.moved(change),
                      words.difference(change), words.chance(change.corrected)]     # fmt: skip
             cells += [words.tally(change)] if wide and paired else []
             table.add_row(*(Text(cell, style=style) for cell in (*cells, f"{change.difference.n:,}")))
@@ -166,7 +165,7 @@ def _segments(found: RunComparison) -> Iterator[RenderableType]:
 
 
 def _segment_table(parts: Sequence[SegmentChange], style: str) -> Iterator[RenderableType]:
-    """A line a segment and metric, the first few of each; every metric that hides it in its mean is among them."""
+    """The first few metrics of each segment; every metric that hides it in its mean is among them."""
     from rich.table import Table
     from rich.text import Text
 
@@ -174,22 +173,22 @@ def _segment_table(parts: Sequence[SegmentChange], style: str) -> Iterator[Rende
     groups = words.by_segment(parts)
     for where, mine in groups[:MOST_SEGMENTS]:
         first = sorted(mine, key=lambda part: not part.hidden)[:MOST_METRICS]
-        for place, part in enumerate(first):
+        rest = len(mine) - len(first)
+        table.add_row(Text(f"  {where}"), Text(f"and {plural(rest, 'metric')} more" if rest else "", style="dim"))
+        for part in first:
             change = part.change
-            rest = len(mine) - MOST_METRICS if place == len(first) - 1 else 0
             cells = (
-                (f"  {where}" if place == 0 else "", ""), (f"{safe(change.metric)}{ARROWS[change.direction]}", ""),
-                (words.difference(change), style), (f"n {change.difference.n:,}", "dim"),
+                (f"    {safe(change.metric)}{ARROWS[change.direction]}", ""), (words.difference(change), style),
+                (f"n {change.difference.n:,}", "dim"),
                 (f"overall {words.overall(part)}", "yellow" if part.hidden else "dim"),
-                (f"and {rest} metrics more" if rest > 0 else "", "dim"),
             )     # fmt: skip
             table.add_row(*(Text(cell, style=of) for cell, of in cells))
     yield table
     if len(groups) > MOST_SEGMENTS:
-        yield Text(f"  and {len(groups) - MOST_SEGMENTS} segments more", style="dim")
+        yield Text(f"  and {plural(len(groups) - MOST_SEGMENTS, 'segment')} more", style="dim")
 
 
-def _amounts(found: RunComparison) -> Iterator[RenderableType]:
+def _amounts(found: RunComparison, width: int) -> Iterator[RenderableType]:
     from rich.text import Text
 
     if not found.amounts:
@@ -199,8 +198,9 @@ def _amounts(found: RunComparison) -> Iterator[RenderableType]:
     for head in ("", "median before", "now", "p95 before", "now"):
         table.add_column(head, no_wrap=True, justify="left" if not head else "right")
     for amount in found.amounts:
-        cells = (words.quantile(side[q], amount.metric) for q in (0.5, 0.95) for side in (amount.base, amount.new))
-        table.add_row(Text(safe(amount.metric)), *cells)
+        sides = [side[q] for q in (0.5, 0.95) for side in (amount.base, amount.new)]
+        shown = words.quantile if width >= WIDE else words.middle
+        table.add_row(Text(safe(amount.metric)), *(shown(one, amount.metric) for one in sides))
     yield table
 
 

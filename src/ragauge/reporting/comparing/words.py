@@ -8,7 +8,7 @@ from typing import Any
 
 from ragauge.analysis.comparison import Compared, Flip, MetricChange, RunComparison, SegmentChange, Setting
 from ragauge.analysis.overview import Estimate
-from ragauge.reporting.words import between, line, number, opened, plural, signed
+from ragauge.reporting.words import between, line, opened, plural, relative, signed, valued
 
 VERDICTS: Mapping[str, tuple[str, str]] = {     # verdict -> its sign and how it is introduced, in the order shown
     "worse": ("▼", "Worse"), "better": ("▲", "Better"), "changed": ("◆", "Changed, neither way is better"),
@@ -21,7 +21,6 @@ HEADS: Mapping[str, str] = {
 MOST_WORSE, MOST_NAMED = 5, 3
 SEGMENTS_NAMED = 2
 LONGEST = 80          # characters of a setting's value
-UNITS: Mapping[str, str] = {"latency": " ms"}
 
 
 def sentence(found: RunComparison, compared: Compared) -> str:
@@ -69,9 +68,8 @@ def _hidden(found: RunComparison) -> Iterator[str]:
     """Segments that got worse while the metric as a whole did not fall."""
     mine = [part for part in found.worse_segments if part.hidden]
     if mine:
-        whole = ", ".join(
-            f"{part.change.metric} {_size(part.change, part.whole)}" for part in mine[:1] if part.whole is not None
-        )
+        first = mine[0].change.metric
+        whole = next(f"{first} {size(change)}" for change in found.metrics if change.metric == first)
         yield f"worse where {_segments(mine)}, though overall {whole}"
 
 
@@ -117,19 +115,12 @@ def place(part: SegmentChange) -> str:
 
 def size(change: MetricChange) -> str:
     """The difference in short: −0.10, or as a share of what an amount was: −55%."""
-    return _size(change, change.difference.mean)
+    return relative(change) if change.kind == "amount" else signed(change.difference.mean, change.kind)
 
 
 def overall(part: SegmentChange) -> str:
-    """The difference over all examples, beside that of a segment."""
-    return _size(part.change, part.whole)
-
-
-def _size(change: MetricChange, mean: float | None) -> str:
-    if change.kind != "amount" or mean is None or not change.base:
-        return signed(mean, change.kind)
-    share = f"{abs(mean / change.base):.0%}"
-    return share if share == "0%" else ("+" if mean > 0 else "−") + share
+    """The difference over all examples, beside that of a segment and in the same unit."""
+    return signed(part.whole, part.change.kind)
 
 
 def difference(change: MetricChange) -> str:
@@ -140,8 +131,14 @@ def difference(change: MetricChange) -> str:
 
 
 def before_after(change: MetricChange) -> tuple[str, str]:
-    """Both means."""
-    return number(change.base, change.kind), number(change.new, change.kind)
+    """Both means, with their unit."""
+    return valued(change.base, change.metric, change.kind), valued(change.new, change.metric, change.kind)
+
+
+def moved(change: MetricChange) -> str:
+    """Both means in short, a unit behind them once: 5.56 → 2.62 ms."""
+    before, now = before_after(change)
+    return f"{before.partition(' ')[0]} → {now}"
 
 
 def chance(p: float | None) -> str:
@@ -160,10 +157,14 @@ def tally(change: MetricChange) -> str:
     return f"{change.wins:,} / {change.ties:,} / {change.losses:,}" if change.wins + change.ties + change.losses else ""
 
 
-def quantile(found: Estimate, metric: str = "") -> str:
-    """A quantile with its interval: 840 [812, 871] ms."""
-    ends = between(found.interval, "amount")
-    return f"{number(found.mean, 'amount')} {ends}".strip() + UNITS.get(metric, "")
+def quantile(found: Estimate, metric: str) -> str:
+    """A quantile with its interval: 840 ms [812, 871]."""
+    return f"{middle(found, metric)} {between(found.interval, 'amount')}".strip()
+
+
+def middle(found: Estimate, metric: str) -> str:
+    """A quantile without its interval: 840 ms."""
+    return valued(found.mean, metric)
 
 
 def turned(flip: Flip) -> str:
