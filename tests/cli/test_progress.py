@@ -34,19 +34,37 @@ def counts(calls: int, reused: int, cost: float, unpriced: int = 0) -> CallCount
         Case(Progress(500, 500, 120.4, 0.0, 0, 0), "evaluated 500 of 500 · 120 a second"),
         Case(
             Progress(40, 500, 2.04, 225.0, 0, 0, counts(120, 3, 0.01234), 20.0),
-            "evaluated 40 of 500 · 2.0 a second · 120 calls (6 a second), 3 reused · 9 in flight · $0.0123 · "
+            "evaluated 40 of 500 · 2.0 a second · 120 calls · 6 calls a second · 3 reused · 9 in flight · $0.0123 · "
             "3 min 45 s left",
         ),
         Case(
             Progress(0, 500, 0.0, None, 0, 0, counts(8, 0, 0.0, 8), 0.4),
             "evaluated 0 of 500 · 0 a second · 8 calls · 9 in flight · price unknown",
         ),
+        Case(
+            Progress(0, 500, 0.0, None, 0, 0, counts(8, 0, 0.0), 0.4),
+            "evaluated 0 of 500 · 0 a second · 8 calls · 9 in flight",
+        ),
     ],
-    ids=["local", "done", "model", "start"],
+    ids=["local", "done", "model", "unpriced", "start"],
 )  # fmt: skip
 def test_line(case: Case) -> None:
     """The line says how many of how many, how fast, and of a model judge its calls, those in flight and the cost."""
     assert progress_text(case.now) == case.line
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (200, "evaluated 40 of 500 · 2.0 a second · 120 calls · 6 calls a second · 9 in flight · $0.0123 · 4 s left"),
+        (79, "evaluated 40 of 500 · 120 calls · 9 in flight · $0.0123 · 4 s left"),
+        (50, "evaluated 40 of 500 · $0.0123 · 4 s left"),
+        (10, "evaluated 40 of 500"),
+    ],
+)  # fmt: skip
+def test_a_narrow_terminal_keeps_what_matters(width: int, line: str) -> None:
+    """Where the line does not fit, how far it is, the cost and the time left stay longest; nothing is cut in half."""
+    assert progress_text(Progress(40, 500, 2.04, 4.0, 0, 0, counts(120, 0, 0.01234), 20.0), width=width) == line
 
 
 @pytest.mark.server
@@ -65,6 +83,21 @@ def test_a_slow_model_is_told_of_every_second(tmp_path: Path) -> None:
     assert last.calling is not None
     assert (last.calling.calls, last.calling.in_flight) == (4, 0)
     assert [now.done for now in seen] == sorted(now.done for now in seen)
+
+
+@pytest.mark.server
+def test_what_is_in_flight_and_left_is_told_before_the_first_batch_is_through(tmp_path: Path) -> None:
+    """Calls that wait for their turn are not in flight; the time left is known as soon as questions are answered."""
+    seen: list[Progress] = []
+    with FaultyServer(latency=0.4) as server:
+        rg.evaluate(
+            rows(12), judge=f"openai-chat:any@{server.url}", metrics="faithfulness", concurrency=2, max_concurrency=2,
+            store=f"sqlite:///{tmp_path}/s.db", progress=seen.append,
+        )  # fmt: skip
+    waiting = [now for now in seen if now.done == 0 and now.calling is not None and now.calling.calls > 2]
+    assert waiting
+    assert all(now.calling is not None and now.calling.in_flight <= 2 for now in seen)
+    assert all(now.seconds_left is not None and 0 < now.seconds_left < 30 and now.rate > 0 for now in waiting)
 
 
 @pytest.mark.server

@@ -10,7 +10,7 @@ import typer
 
 from ragauge.api.calls import USUAL, Calls
 from ragauge.cli import options
-from ragauge.cli.output import kept_on_interrupt, progress_line, same_command, show, show_json, warn
+from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json, warn
 from ragauge.errors import Interrupted
 
 
@@ -72,13 +72,9 @@ def show_plan(planned: Mapping[str, Any], as_json: bool) -> None:
     run_id = f" ({planned['run_id']})" if planned["run_id"] else ""
     show(f"run {planned['name']}{run_id}: {planned['examples']:,} examples, {planned['stored']:,} stored")
     show(f"would ask {', '.join(planned['questions']) or 'nothing'} of {planned['judge'] or 'nobody'}")
-    cost = "cost unknown (no price)" if planned["cost"] is None else f"about ${planned['cost']:.2f}"
+    show(f"for {planned['to_do']:,} examples: {expected_calls(planned)}")
     if planned["calls"]:
-        tokens = f"{planned['input_tokens']:,} tokens in, {planned['output_tokens']:,} out"
-        show(f"for {planned['to_do']:,} examples: {planned['calls']:,} calls to a model, about {tokens}, {cost}")
         show("by question: " + ", ".join(f"{name} {count:,}" for name, count in planned["calls_by_question"].items()))
-    else:
-        show(f"for {planned['to_do']:,} examples: no call to a model, cost 0")
 
 
 def warn_written(path: Path) -> None:

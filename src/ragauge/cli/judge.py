@@ -9,7 +9,7 @@ import typer
 
 from ragauge.api.calls import USUAL, Calls
 from ragauge.cli import options
-from ragauge.cli.output import kept_on_interrupt, progress_line, same_command, show, show_json
+from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json
 from ragauge.errors import Interrupted
 
 app = typer.Typer(help="What a judge is worth on your data.", no_args_is_help=True)
@@ -122,8 +122,7 @@ def probe(
     wanted = judge_probe.Probing(source, judge, limit, options.mapping(columns), calls)
     if only_plan:
         planned = judge_probe.expect(wanted, store or None)
-        cost = "cost unknown (no price)" if planned["cost"] is None else f"about ${planned['cost']:.2f}"
-        text = f"{planned['pairs']:,} pairs, {planned['calls']:,} calls to a model, {cost}"
+        text = f"{planned['pairs']:,} pairs: {expected_calls(planned)}"
         show_json(planned) if as_json else show(text)
         return
     with kept_on_interrupt(), progress_line(quiet, "probed") as progress:
@@ -135,11 +134,5 @@ def probe(
 
 def _planned(planned: dict[str, Any]) -> str:
     lines = [f"{planned['rows']:,} rows, {planned['parts']:,} labelled parts"]
-    for name, one in planned["judges"].items():
-        if not one["calls"]:
-            lines.append(f"{name}: no call to a model, cost 0")
-            continue
-        cost = "cost unknown (no price)" if one["cost"] is None else f"about ${one['cost']:.2f}"
-        tokens = f"about {one['input_tokens']:,} tokens in, {one['output_tokens']:,} out"
-        lines.append(f"{name}: {one['calls']:,} calls to a model, {tokens}, {cost}")
+    lines += [f"{name}: {expected_calls(one)}" for name, one in planned["judges"].items()]
     return "\n".join(lines)

@@ -6,7 +6,7 @@ import json
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,17 @@ def same_command() -> str:
     return shlex.join([*called, *sys.argv[1:]])
 
 
+def expected_calls(planned: Mapping[str, Any]) -> str:
+    """What a dry run says of the calls to models: how many, their tokens and price."""
+    from ragauge.reporting.judged import money
+
+    if not planned["calls"]:
+        return "no call to a model, cost 0"
+    cost = "price unknown" if planned["cost"] is None else f"about {money(planned['cost'])}"
+    tokens = f"{planned['input_tokens']:,} tokens in, {planned['output_tokens']:,} out"
+    return f"{planned['calls']:,} calls to a model, about {tokens}, {cost}"
+
+
 @contextmanager
 def kept_on_interrupt(kept: str = "Everything evaluated so far is kept.") -> Iterator[None]:
     """Ctrl-C within ends the command with what is kept and the command that goes on."""
@@ -66,21 +77,47 @@ def clock(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def progress_text(now: Progress, done: str = "evaluated") -> str:
-    """How far it is, in one line; `done` says what was done to an example."""
+def progress_text(now: Progress, done: str = "evaluated", width: int | None = None) -> str:
+    """How far it is, in one line.
+
+    Args:
+        now: what there is to say.
+        done: what was done to an example.
+        width: characters that there is room for; what matters least is left out. None = all is said.
+    """
+    parts = _parts(now, done)
+    while len(parts) > 1 and width is not None and len(_joined(parts)) > width:
+        parts.remove(max(parts))
+    return _joined(parts)
+
+
+def _joined(parts: Sequence[tuple[int, str]]) -> str:
+    return " · ".join(text for _, text in parts)
+
+
+def _parts(now: Progress, done: str) -> list[tuple[int, str]]:
+    """How little each part matters, and its text, in the order of printing."""
+    from ragauge.reporting.judged import money
+
     rate = f"{now.rate:,.0f}" if now.rate >= 10 or now.rate == 0 else f"{now.rate:.1f}"
-    parts = [f"{done} {now.done:,} of {now.total:,}", f"{rate} a second"]
+    parts = [(0, f"{done} {now.done:,} of {now.total:,}"), (4, f"{rate} a second")]
     calling = now.calling
     if calling is not None:
-        pace = f" ({calling.calls / now.seconds:,.0f} a second)" if now.seconds >= 1 else ""
-        reused = f", {calling.reused:,} reused" if calling.reused else ""
-        parts += [f"{calling.calls:,} calls{pace}{reused}", f"{calling.in_flight:,} in flight"]
-        parts.append("price unknown" if calling.unpriced else f"${calling.cost:,.4f}")
+        parts.append((2, f"{calling.calls:,} calls"))
+        if now.seconds >= 1:
+            parts.append((5, f"{calling.calls / now.seconds:,.0f} calls a second"))
+        if calling.reused:
+            parts.append((6, f"{calling.reused:,} reused"))
+        parts.append((3, f"{calling.in_flight:,} in flight"))
+        if calling.unpriced:
+            parts.append((1, "price unknown"))
+        elif calling.cost or calling.tokens.input_tokens or not calling.calls:     # else nothing is known yet
+            parts.append((1, money(calling.cost)))
     if now.note:
-        parts.append(now.note)
+        parts.append((3, now.note))
     if now.seconds_left is not None and now.done < now.total:
-        parts.append(f"{clock(now.seconds_left)} left")
-    return " · ".join(parts)
+        parts.append((1, f"{clock(now.seconds_left)} left"))
+    return parts
 
 
 @contextmanager
@@ -95,7 +132,8 @@ def progress_line(quiet: bool, done: str = "evaluated") -> Iterator[Any]:
         nonlocal width
         line = progress_text(now, done)
         if sys.stderr.isatty():
-            line = line[: shutil.get_terminal_size().columns - 1]     # a line that wraps could not be written over
+            room = shutil.get_terminal_size().columns - 1     # a line that wraps could not be written over
+            line = progress_text(now, done, room)[:room]
             sys.stderr.write("\r" + line.ljust(width))
             width = len(line)
         elif now.total and now.done * 10 // now.total != last[0]:     # less than before: the next run has begun

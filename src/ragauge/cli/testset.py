@@ -10,7 +10,7 @@ import typer
 
 from ragauge.api.calls import USUAL, Calls
 from ragauge.cli import options
-from ragauge.cli.output import kept_on_interrupt, progress_line, same_command, show, show_json
+from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json
 from ragauge.errors import Interrupted
 
 if TYPE_CHECKING:
@@ -62,14 +62,7 @@ def prepare(
 
 
 def _planned(planned: dict[str, Any]) -> str:
-    if not planned["calls"]:
-        return f"{planned['examples']:,} examples: no call to a model, cost 0"
-    cost = "cost unknown (no price)" if planned["cost"] is None else f"about ${planned['cost']:.2f}"
-    tokens = f"about {planned['input_tokens']:,} tokens in, {planned['output_tokens']:,} out"
-    return (
-        f"{planned['examples']:,} examples, {planned['to_do']:,} to prepare: {planned['calls']:,} calls to a model, "
-        f"{tokens}, {cost}"
-    )
+    return f"{planned['examples']:,} examples, {planned['to_do']:,} to prepare: {expected_calls(planned)}"
 
 
 def _said(found: PreparedSet, wanted: Any) -> str:

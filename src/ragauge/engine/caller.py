@@ -87,9 +87,14 @@ class Caller:
         self.counts = Counts()
 
     @property
-    def in_flight(self) -> int:
-        """Asks under way."""
+    def waiting(self) -> int:
+        """Asks without an answer yet: in flight, or before it."""
         return len(self._flying)
+
+    @property
+    def in_flight(self) -> int:
+        """Calls under way."""
+        return len(self._paid)
 
     async def answer(self, asks: Sequence[tuple[ModelName, Ask]], purpose: Purpose) -> list[Reply]:
         """One reply an ask, in order.

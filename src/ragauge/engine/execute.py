@@ -35,8 +35,8 @@ class Progress:
     Attributes:
         done: responses evaluated, earlier ones of the plan included.
         total: responses of the plan.
-        rate: responses a second, since the start.
-        seconds_left: at this rate; None before the first batch.
+        rate: responses a second since the start, what is done of batches under way included.
+        seconds_left: at this rate; None before anything is done.
         asked: questions asked so far.
         reused: questions answered by what was stored.
         calling: calls to models, where there are any.
@@ -247,8 +247,9 @@ class _Execution:
 
     def _progress(self) -> Progress:
         seconds = time.perf_counter() - self.started
-        rate = self.done / max(seconds, 1e-9)
-        left = (self.todo - self.done) / rate if rate > 0 else None
+        worked = self.done + (self.pool.under_way if isinstance(self.pool, Models) else 0.0)
+        rate = worked / max(seconds, 1e-9)
+        left = max(0.0, self.todo - worked) / rate if rate > 0 else None
         done, total = self.plan.done + self.done, self.plan.total
         return Progress(done, total, rate, left, self.asked, self.reused, self._calling(), seconds)
 

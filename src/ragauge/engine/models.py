@@ -53,7 +53,7 @@ class CallCounts:
     Attributes:
         calls: attempts made.
         reused: asks that a stored reply answered.
-        in_flight: asks under way.
+        in_flight: calls under way.
         allowed: calls that may be in flight at once now.
         tokens: paid for.
         cost: US dollars of the calls whose price is known.
@@ -197,6 +197,12 @@ class Models:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ragauge-judge")
         self._vectors = Answering()
         self._spent: BudgetReached | None = None
+        self._answered: dict[int, int] = {}     # batch under way, by its first response -> questions answered
+
+    @property
+    def under_way(self) -> float:
+        """What is done of the batches under way, in responses: a batch of a slow model takes minutes."""
+        return sum(self._answered.values()) / max(1, len(self._work.questions))
 
     def judge(self, numbers: Sequence[int]) -> Future[Timed]:
         """Judges responses by number."""
@@ -226,16 +232,19 @@ class Models:
         items = await self._apart(lambda: self._store.runs.load(numbers))
         steps = judging(items, self._work, self._store.evidence)
         outcomes: list[Outcome] | None = None
-        while True:
-            step = await self._apart(partial(_step, steps, outcomes))
-            if isinstance(step, BatchResult):
-                return Timed(step, time.perf_counter() - started)
-            outcomes = await _all([self._driven(job) for job in step])
+        try:
+            while True:
+                step = await self._apart(partial(_step, steps, outcomes))
+                if isinstance(step, BatchResult):
+                    return Timed(step, time.perf_counter() - started)
+                outcomes = await _all([self._driven(job, numbers[0]) for job in step])
+        finally:
+            self._answered.pop(numbers[0], None)
 
     async def _apart(self, work: Callable[[], T]) -> T:
         return await self._loop.run_in_executor(self._thread, work)
 
-    async def _driven(self, job: Job) -> Outcome:
+    async def _driven(self, job: Job, batch: int) -> Outcome:
         """Drives one question about one response to its end."""
         keys: list[str] = []
         lacking, reason = False, ""
@@ -244,6 +253,7 @@ class Models:
             try:
                 asks = next(job.asking) if replies is None else job.asking.send(replies)
             except StopIteration as done:
+                self._answered[batch] = self._answered.get(batch, 0) + 1
                 return Outcome(done.value, reason, tuple(keys), lacking)
             except Exception as error:
                 return Outcome(None, told(error))
