@@ -1,10 +1,14 @@
-"""Case 57: the verbs in running event loops: plain asyncio, uvloop, pytest-asyncio, a Jupyter kernel."""
+"""Case 57: the verbs in every event loop there is: none, plain asyncio, uvloop, pytest-asyncio, a Jupyter kernel.
+
+A model judge needs a loop for its calls, so most tests ask one; those of the local judge, which needs none, are last.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import queue
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,97 +16,176 @@ from typing import Any
 import pytest
 
 import ragauge as rg
+from ragauge.testing.server import FaultyServer
 
-METRICS = ("recall@5", "faithfulness", "fabricated_specifics")
+pytestmark = pytest.mark.server
+METRICS = ("faithfulness", "context_recall")
+LOCAL = ("recall@5", "faithfulness", "fabricated_specifics")
 
 
-def expected(card: rg.Scorecard) -> None:
+@pytest.fixture
+def server() -> Iterator[FaultyServer]:
+    """A model that answers by words: it finds every answer of the file supported."""
+    with FaultyServer() as running:
+        yield running
+
+
+def given(answers: Path, server: FaultyServer, name: str = "s") -> dict[str, Any]:
+    """Arguments of evaluate: the model judge, and a store of its own."""
+    return {
+        "metrics": METRICS, "judge": f"openai-chat:any@{server.url}", "store": f"sqlite:///{answers.parent}/{name}.db",
+    }  # fmt: skip
+
+
+def local(answers: Path) -> dict[str, Any]:
+    """Arguments of evaluate: the local judge, and a store of its own."""
+    return {"metrics": LOCAL, "store": f"sqlite:///{answers.parent}/local.db"}
+
+
+def expected(card: rg.Scorecard, server: FaultyServer, calls: int = 6) -> None:
+    """Two calls an answer; by the server's words all three are supported and their references found."""
+    assert card["faithfulness"].mean == 1
+    assert card["context_recall"].mean == 1
+    assert len(server.requests) == calls
+
+
+def expected_of_local(card: rg.Scorecard) -> None:
     """Worked by hand: three hits; two of three answers supported; the third invents its number."""
     assert card["recall@5"].mean == 1
     assert card["faithfulness"].mean == pytest.approx(2 / 3)
     assert card["fabricated_specifics"].mean == pytest.approx(1 / 3)
 
 
-def own(answers: Path) -> str:
-    return f"sqlite:///{answers.parent}/s.db"
+async def beside_a_clock(evaluation: Any) -> tuple[rg.Scorecard, int]:
+    """Awaits an evaluation beside a task of the same loop, and counts how often that one had its turn."""
+    ticks = 0
+
+    async def clock() -> None:
+        nonlocal ticks
+        while True:
+            ticks += 1
+            await asyncio.sleep(0.001)
+
+    other = asyncio.create_task(clock())
+    card = await evaluation
+    other.cancel()
+    await asyncio.wait([other])
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    return card, ticks
 
 
-def test_plain_verb_inside_a_running_loop(answers: Path) -> None:
+def test_plain_verb_in_a_plain_script(answers: Path, server: FaultyServer) -> None:
+    """Without any loop; twice, since the second run has a loop of its own again and asks anew in its own store."""
+    expected(rg.evaluate(answers, **given(answers, server)), server)
+    expected(rg.evaluate(answers, **given(answers, server, "t")), server, 12)
+
+
+def test_plain_verb_inside_a_running_loop(answers: Path, server: FaultyServer) -> None:
     """The plain verb works inside a coroutine, and the loop is not patched."""
     before = dict(vars(asyncio)), dict(vars(asyncio.BaseEventLoop)), asyncio.Task
 
     async def cell() -> rg.Scorecard:
         with pytest.raises(RuntimeError):      # still refuses to be entered twice, as an unpatched loop does
             asyncio.get_running_loop().run_until_complete(asyncio.Future())
-        return rg.evaluate(answers, metrics=METRICS, store=own(answers))
+        return rg.evaluate(answers, **given(answers, server))
 
-    expected(asyncio.run(cell()))
+    expected(asyncio.run(cell()), server)
     assert (dict(vars(asyncio)), dict(vars(asyncio.BaseEventLoop)), asyncio.Task) == before
 
 
-def test_coroutine_verb_leaves_the_loop_free(answers: Path) -> None:
-    """`rg.aio.evaluate` is a coroutine: other tasks of the loop run while it works."""
+def test_coroutine_verb_shares_the_callers_loop(answers: Path, server: FaultyServer) -> None:
+    """`rg.aio.evaluate` calls models on the caller's own loop, leaves it free, and leaves no task behind."""
+    server.latency = 0.05
+    card, ticks = asyncio.run(beside_a_clock(rg.aio.evaluate(answers, **given(answers, server))))
+    expected(card, server)
+    assert ticks > 10
 
-    async def both() -> tuple[rg.Scorecard, int]:
-        ticks, done = 0, asyncio.Event()
 
-        async def clock() -> None:
-            nonlocal ticks
-            while not done.is_set():
-                ticks += 1
-                await asyncio.sleep(0.001)
+def test_two_evaluations_share_one_loop(answers: Path, server: FaultyServer) -> None:
+    """Two coroutines on one loop, each with its own store, do not disturb each other."""
 
-        other = asyncio.create_task(clock())
-        card = await rg.aio.evaluate(answers, metrics=METRICS, store=own(answers))
-        done.set()
-        await other
-        return card, ticks
+    async def both() -> list[rg.Scorecard]:
+        return await asyncio.gather(*[rg.aio.evaluate(answers, **given(answers, server, name)) for name in "st"])
 
-    card, ticks = asyncio.run(both())
-    expected(card)
-    assert ticks > 1
+    for card in asyncio.run(both()):
+        expected(card, server, 12)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="uvloop has no build for Windows")
-def test_uvloop(answers: Path) -> None:
+def test_uvloop(answers: Path, server: FaultyServer) -> None:
     """Both forms work under uvloop."""
     uvloop = pytest.importorskip("uvloop")
 
     async def both() -> tuple[rg.Scorecard, rg.Scorecard]:
         assert type(asyncio.get_running_loop()).__module__.startswith("uvloop")
-        plain = rg.evaluate(answers, metrics=METRICS, store=own(answers))
-        return plain, await rg.aio.evaluate(answers, metrics=METRICS, store=own(answers))
+        plain = rg.evaluate(answers, **given(answers, server))
+        return plain, await rg.aio.evaluate(answers, **given(answers, server, "t"))
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         for card in runner.run(both()):
-            expected(card)
+            expected(card, server, 12)
 
 
 @pytest.mark.asyncio
-async def test_pytest_asyncio(answers: Path) -> None:
+async def test_pytest_asyncio(answers: Path, server: FaultyServer) -> None:
     """Both forms work in a test that pytest-asyncio runs."""
-    expected(rg.evaluate(answers, metrics=METRICS, store=own(answers)))
-    expected(await rg.aio.evaluate(answers, metrics=METRICS, store=own(answers)))
+    expected(rg.evaluate(answers, **given(answers, server)), server)
+    expected(await rg.aio.evaluate(answers, **given(answers, server, "t")), server, 12)
 
 
-def test_cancelled_coroutine_keeps_what_is_done(answers: Path) -> None:
-    """A cancelled evaluation raises CancelledError and can be done again."""
+def test_a_thread_that_is_not_the_main_one(answers: Path, server: FaultyServer) -> None:
+    """A web worker's thread, which has no loop and gets no signals, can evaluate."""
+    cards: list[rg.Scorecard] = []
+    thread = threading.Thread(target=lambda: cards.append(rg.evaluate(answers, **given(answers, server))))
+    thread.start()
+    thread.join()
+    expected(cards[0], server)
+
+
+def test_cancelled_coroutine_goes_on_from_there(answers: Path, server: FaultyServer) -> None:
+    """A cancelled evaluation stops calling at once, leaves no task, and the next one asks only what is missing."""
+    server.latency = 0.2
 
     async def stopped() -> None:
-        task = asyncio.create_task(rg.aio.evaluate(answers, metrics=METRICS, store=own(answers)))
+        task = asyncio.create_task(rg.aio.evaluate(answers, **given(answers, server), concurrency=2, max_concurrency=2))
+        while len(server.requests) < 3 and not task.done():
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(stopped())
+    card = rg.evaluate(answers, **given(answers, server))
+    assert card["faithfulness"].mean == 1
+    assert len(server.requests) <= 6 + 2     # two were under way
+
+
+def test_local_judge_leaves_the_loop_free(answers: Path) -> None:
+    """The local judge's work, which is the processor's, does not hold the loop that awaits it."""
+    card, ticks = asyncio.run(beside_a_clock(rg.aio.evaluate(answers, **local(answers))))
+    expected_of_local(card)
+    assert ticks > 1
+
+
+def test_cancelled_local_judge_can_be_done_again(answers: Path) -> None:
+    """A cancelled evaluation by the local judge raises CancelledError and can be done again."""
+
+    async def stopped() -> None:
+        task = asyncio.create_task(rg.aio.evaluate(answers, **local(answers)))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
 
     asyncio.run(stopped())
-    expected(rg.evaluate(answers, metrics=METRICS, store=own(answers)))
+    expected_of_local(rg.evaluate(answers, **local(answers)))
 
 
 def test_error_reaches_the_caller(answers: Path) -> None:
     """An error in the private thread is raised to the caller as it is."""
     with pytest.raises(rg.UnknownName, match="nearest: recall"):
-        rg.evaluate(answers, metrics="recal@5", store=own(answers))
+        rg.evaluate(answers, **local(answers) | {"metrics": "recal@5"})
 
 
 @pytest.fixture
@@ -142,17 +225,25 @@ def cell(client: Any, code: str) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")     # of the Jupyter client, about its own parts
-def test_jupyter_kernel(kernel: Any, answers: Path) -> None:
-    """In a real kernel, whose loop runs: evaluate shows a framed page; failures and tables are frames; await works."""
-    cell(kernel, f"import ragauge as rg\nargs = dict(metrics={METRICS!r}, store={own(answers)!r})")
-    shown = cell(kernel, f"card = rg.evaluate({str(answers)!r}, **args); card")
+def test_jupyter_kernel(kernel: Any, answers: Path, server: FaultyServer) -> None:
+    """In a real kernel, whose loop runs: the plain verb and await work with either judge; a card shows a framed page.
+
+    A model judge is asked by both forms, and not again for what is stored; failures and tables are frames.
+    """
+    cell(kernel, f"import ragauge as rg\nfile, args = {str(answers)!r}, {local(answers)!r}")
+    cell(kernel, f"model, more = {given(answers, server)!r}, {given(answers, server, 't')!r}")
+    shown = cell(kernel, "card = rg.evaluate(file, **args); card")
     assert shown["text/html"].startswith("<iframe srcdoc=")
     assert "faithfulness" in shown["text/html"]
     assert "faithfulness" in shown["text/plain"]
-    assert "330 metres" not in cell(kernel, "card.summaries['recall@5'].mean")["text/plain"]
     assert cell(kernel, "card.summaries['recall@5'].mean")["text/plain"] == "1.0"
     assert "q2" in cell(kernel, "card.failures['query_id'].to_list()")["text/plain"]
     assert cell(kernel, "card.to_polars().shape")["text/plain"] == "(9, 13)"
     assert cell(kernel, "card.to_pandas().shape")["text/plain"] == "(9, 13)"
-    again = cell(kernel, f"(await rg.aio.evaluate({str(answers)!r}, **args))['faithfulness'].mean")
+    again = cell(kernel, "(await rg.aio.evaluate(file, **args))['faithfulness'].mean")
     assert again["text/plain"].startswith("0.666")
+    assert cell(kernel, "rg.evaluate(file, **model)['faithfulness'].mean")["text/plain"] == "1.0"
+    assert cell(kernel, "(await rg.aio.evaluate(file, **more))['faithfulness'].mean")["text/plain"] == "1.0"
+    assert len(server.requests) == 12
+    assert cell(kernel, "rg.evaluate(file, **model)['context_recall'].mean")["text/plain"] == "1.0"
+    assert len(server.requests) == 12
