@@ -117,8 +117,8 @@ def one_response(system: System, query: str, passages: Sequence[Passage] | None 
     return asyncio.run(respond())
 
 
-def scores(responses: dict[str, Response], folder: Path) -> dict[str, Any]:
+def scores(responses: dict[str, Response], folder: Path, metrics: str = METRICS) -> dict[str, Any]:
     """The means of a scorecard, with how many examples are in each."""
     pairs = tuple((one, responses[one.query_id]) for one in golden().examples)
-    card = evaluate(Answered("golden", pairs), metrics=METRICS, store=f"sqlite:///{folder / 'store.db'}")
+    card = evaluate(Answered("golden", pairs), metrics=metrics, store=f"sqlite:///{folder / 'store.db'}")
     return {name: (one.mean, one.scored) for name, one in card.summaries.items()}

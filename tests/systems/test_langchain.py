@@ -13,7 +13,6 @@ import pytest
 pytest.importorskip("langchain_core")
 
 from langchain_core.documents import Document
-from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import StrOutputParser
@@ -21,7 +20,8 @@ from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda, RunnableParallel, RunnablePassthrough
 from langchain_core.vectorstores import InMemoryVectorStore
-from tests.systems.one_index import K, answered, embed, golden, one_response, pieces, plain_system, say, scores
+from tests.systems.langchain_vectors import Vectors
+from tests.systems.one_index import K, answered, golden, one_response, pieces, plain_system, say, scores
 from typing_extensions import TypedDict  # pydantic reads this one before Python 3.12
 
 from ragauge.data.example import Turn
@@ -32,16 +32,6 @@ from ragauge.systems.langchain import LangChainSystem
 from ragauge.systems.naming import system_of
 
 GIVEN = [Passage("p9#1", "p9", "A hub is grey. It weighs two pounds."), Passage("p8", "p8", "Other.")]
-
-
-class Vectors(Embeddings):  # type: ignore[misc]
-    """The embedded embedder as LangChain's."""
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        return embed(texts)
-
-    def embed_query(self, text: str) -> list[float]:
-        return embed([text])[0]
 
 
 @pytest.fixture(scope="module")

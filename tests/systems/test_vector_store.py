@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from tests.systems.one_index import embed, embed_one, golden, nearest, one_response, pieces, vectors
+from tests.systems.one_index import K, embed, embed_one, nearest, one_response, pieces, vectors
+from tests.systems.retriever_contract import RetrieverContract
 
 from ragauge.errors import UnknownName, UsageError
+from ragauge.systems.base import System
 from ragauge.systems.naming import system_of
 from ragauge.systems.vector_store import VectorStore
 
@@ -52,23 +54,49 @@ class WithScore:
         raise AssertionError("not what is asked")
 
 
-def test_every_form_gives_the_same_ranking() -> None:
-    """By vector, by text and by LangChain's method: the same passages with the same scores for every question."""
-    assert isinstance(ByVector(), VectorStore)
-    forms: list[tuple[Any, dict[str, Any]]] = [
-        (ByVector(), {}),
-        (ByText(), {"score": "distance", "id_key": "url"}),
-        (WithScore(), {}),
-    ]
-    for example in golden().examples[:5]:
-        expected = [(one.doc_id, one.passage_id, round(score, 9)) for one, score in nearest(example.query, 3)]
-        for store, settings in forms:
-            shift = 1.0 if "score" in settings else 0.0     # a distance of 1 - cosine is negated: cosine - 1
-            found = one_response(system_of(store, {"k": 3, **settings}), example.query)
-            assert found.passages is not None
-            read = [(one.doc_id, one.passage_id, round((one.score or 0) + shift, 9)) for one in found.passages]
-            assert read == expected
-            assert (found.answer, found.missing) == (None, {"answer": "retrieval only"})
+class TestByVector(RetrieverContract):
+    """A store of two methods."""
+
+    @pytest.fixture
+    def system(self) -> System:
+        assert isinstance(ByVector(), VectorStore)
+        return system_of(ByVector(), {"k": K})
+
+
+class TestByText(RetrieverContract):
+    """A store that embeds for itself and gives distances: 1 - cosine, negated."""
+
+    @pytest.fixture
+    def system(self) -> System:
+        return system_of(ByText(), {"k": K, "score": "distance", "id_key": "url"})
+
+    def score(self, cosine: float) -> float:
+        return cosine - 1
+
+
+class TestWithScore(RetrieverContract):
+    """LangChain's method."""
+
+    @pytest.fixture
+    def system(self) -> System:
+        return system_of(WithScore(), {"k": K})
+
+
+class TestLangChainStore(RetrieverContract):
+    """LangChain's own in-memory vector store."""
+
+    @pytest.fixture
+    def system(self) -> System:
+        pytest.importorskip("langchain_core")
+        from langchain_core.documents import Document
+        from langchain_core.vectorstores import InMemoryVectorStore
+        from tests.systems.langchain_vectors import Vectors
+
+        store = InMemoryVectorStore(Vectors())
+        store.add_documents(
+            [Document(id=one.passage_id, page_content=one.text, metadata={"doc_id": one.doc_id}) for one in pieces()]
+        )
+        return system_of(store, {"k": K})
 
 
 def test_what_the_score_was_is_kept() -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
+from ragauge.data.readers.values import described
 from ragauge.data.response import Passage, Response
 from ragauge.errors import MissingExtra, UnknownName, UsageError
 from ragauge.systems.base import Question, System, known_settings
-from ragauge.systems.documents import RETRIEVED_ONLY
+from ragauge.systems.documents import RETRIEVED_ONLY, finite
 from ragauge.systems.importing import load
+from ragauge.systems.pgvector_troubles import trouble_of
 from ragauge.systems.returned import passages_of
 from ragauge.systems.threads import Threads
 from ragauge.systems.troubles import SystemTrouble
@@ -40,7 +42,7 @@ class PgvectorRetriever(System):
             none), embedding ("embedding") -> what the table calls it.
         metric: cosine, l2, l1 or inner_product.
         k: how many passages.
-        where: column -> value that a row must have.
+        where: column -> value that a row must have; None = there is none in it.
         name: of the system; by default the URL without user and password, and the table.
         config: its settings, for the record.
 
@@ -69,9 +71,9 @@ class PgvectorRetriever(System):
         filtered = {"where": dict(where)} if where else {}
         super().__init__(name or f"{_shown(url)} {table}", {**(config or {}), **said, **filtered})
         self.secrets = _secrets(url)
-        self._url, self._embed = url, embed
+        self._url, self._embed, self._table = url, embed, table
         self._query = _query(table, self._columns, OPERATORS[metric][0], where or {})
-        self._values = [*(where or {}).values(), k]
+        self._values = [*(value for value in (where or {}).values() if value is not None), k]
         self._idle: list[Any] = []
         self._threads = Threads()
 
@@ -80,7 +82,8 @@ class PgvectorRetriever(System):
         if passages is not None:
             self.check("replayed")
         rows = await self._threads.call(lambda: self._rows(question.query))
-        found, missing = passages_of([self._item(row) for row in rows])
+        near = [self._item(row) for row in rows if row[-1] is not None]     # a row without a vector is near to nothing
+        found, missing = passages_of(near)
         return Response(question.query_id, question.repeat, found, missing={**RETRIEVED_ONLY, **missing})
 
     async def close(self) -> None:
@@ -90,36 +93,43 @@ class PgvectorRetriever(System):
         self._threads.close()
 
     def _rows(self, query: str) -> list[tuple[Any, ...]]:
-        import psycopg
-
-        vector = "[" + ",".join(str(float(value)) for value in self._embed(query)) + "]"
-        missing = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, psycopg.errors.UndefinedFunction)
-        try:
-            return self._fetched([vector, *self._values])
-        except missing as error:
-            said = ", ".join(f"{ours}: {theirs}" for ours, theirs in self._columns.items() if theirs)
-            raise SystemTrouble("not_found", f"{_first_line(error)} (columns: {said})") from error
-        except psycopg.OperationalError as error:
-            raise SystemTrouble("connection", _first_line(error)) from error
-
-    def _fetched(self, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """The rows, by a connection that nobody else uses meanwhile."""
         import psycopg
 
-        connection = self._idle.pop() if self._idle else psycopg.connect(self._url, autocommit=True)
+        vector = _vector(self._embed(query))
+        while True:
+            kept = self._kept()
+            connection = kept or self._connected()
+            try:
+                rows: list[tuple[Any, ...]] = connection.execute(self._query, [vector, *self._values]).fetchall()
+            except psycopg.Error as error:
+                if kept is not None and kept.broken:     # lost since the last question: no fault of this one
+                    continue
+                connection.close()
+                raise trouble_of(error, self._connected, self._table, self._columns) from error
+            self._idle.append(connection)
+            return rows
+
+    def _kept(self) -> Any:
+        """A connection that waits for a question; None where there is none."""
         try:
-            rows: list[tuple[Any, ...]] = connection.execute(self._query, values).fetchall()
-        except BaseException:
-            connection.close()
-            raise
-        self._idle.append(connection)
-        return rows
+            return self._idle.pop()
+        except IndexError:     # another thread was quicker than a look at the length
+            return None
+
+    def _connected(self) -> Any:
+        import psycopg
+
+        try:     # prepared statements do not outlive a transaction behind a pooler such as PgBouncer
+            return psycopg.connect(self._url, autocommit=True, prepare_threshold=None)
+        except psycopg.Error as error:
+            raise trouble_of(error) from error
 
     def _item(self, row: tuple[Any, ...]) -> dict[str, Any]:
         passage_id, doc_id, text, distance = row
         return {
             "passage_id": str(passage_id), "doc_id": str(passage_id if doc_id is None else doc_id), "text": text,
-            "score": -float(distance) + 0.0,     # a distance of 0 is 0, not -0
+            "score": None if (known := finite(distance)) is None else -known + 0.0,     # of a distance of 0: 0, not -0
         }  # fmt: skip
 
 
@@ -136,7 +146,9 @@ def _query(table: str, columns: Mapping[str, str], operator: str, where: Mapping
     shown = [column(columns[name]) for name in ("passage_id", "doc_id", "text")]
     # the vector goes without a type, so that it takes the column's: vector, halfvec or sparsevec
     distance = sql.SQL("{} " + operator + " %s").format(column(columns["embedding"]))
-    conditions = [sql.SQL("{} = %s").format(column(name)) for name in where]
+    conditions = [
+        sql.SQL("{} IS NULL" if value is None else "{} = %s").format(column(name)) for name, value in where.items()
+    ]
     parts = [
         sql.SQL("SELECT {}, {} AS distance FROM {}").format(
             sql.SQL(", ").join(shown), distance, sql.Identifier(*table.split("."))
@@ -158,13 +170,18 @@ def _shown(url: str) -> str:
 
 
 def _secrets(url: str) -> tuple[str, ...]:
-    password = urlsplit(url).password
-    return tuple({password, unquote(password)}) if password else ()
+    parts = urlsplit(url)
+    found = [parts.password, *parse_qs(parts.query).get("password", [])]
+    return tuple(dict.fromkeys(one for password in found if password for one in (password, unquote(password))))
 
 
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return ": ".join([type(error).__name__, *lines[:1]])
+def _vector(given: Any) -> str:
+    """What `embed` returned, as pgvector reads it: a list, tuple or array of numbers."""
+    try:
+        return "[" + ",".join(str(float(value)) for value in given) + "]"
+    except (TypeError, ValueError):
+        hint = "Return one vector for one text: a list, tuple or array of numbers."
+        raise SystemTrouble("unreadable", f"embed returned {described(given)}. {hint}") from None
 
 
 def adapt(target: str, name: str, settings: Mapping[str, Any]) -> System:
