@@ -12,8 +12,8 @@ from ragauge.data.example import Example
 from ragauge.data.response import Passage, Response
 from ragauge.engine.caller import WAITS, Patience
 from ragauge.errors import SystemFailed
+from ragauge.llm.keys import hidden
 from ragauge.llm.limiter import Limiter
-from ragauge.llm.troubles import hidden
 from ragauge.systems.base import Question, System
 from ragauge.systems.troubles import PASSING, SystemTrouble, trouble_of
 

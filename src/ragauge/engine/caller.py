@@ -13,9 +13,9 @@ from ragauge.data.ask import Ask, ModelName, Reply, reply_key
 from ragauge.engine.budget import Budget, BudgetReached, Held
 from ragauge.engine.ledger import Ledger
 from ragauge.errors import JudgeError, RagaugeError
+from ragauge.llm.keys import hidden
 from ragauge.llm.limiter import Limiter
 from ragauge.llm.model import FATAL, PASSING, CallError, ChatModel
-from ragauge.llm.troubles import hidden
 from ragauge.store.call_contracts import Call
 
 WAITS = (0.5, 1, 2, 4, 8, 16, 30)     # seconds before the next try, times a random half to one

@@ -13,7 +13,7 @@ from ragauge.engine.systems import build_system
 from ragauge.errors import JudgeError, RagaugeError
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import drive
-from ragauge.llm.troubles import hidden
+from ragauge.llm.keys import hidden
 
 CALL_SECONDS = 30.0     # a model that is loaded on the first call may take so long
 LEARNED = 4             # tries in which a model may say what it does not take

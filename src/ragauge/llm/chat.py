@@ -6,11 +6,13 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.data.ask import Ask, ModelName, Reply, Usage
+from ragauge.llm.keys import hidden, known_keys, without
 from ragauge.llm.model import CallError
-from ragauge.llm.troubles import call_error, hidden
+from ragauge.llm.troubles import call_error
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -79,6 +81,7 @@ class LibraryModel:
         self._mode: Mode = "native"
         self._proven = False     # a structured reply came in this mode
         self._refused: set[str] = set(refused)
+        self._keys = known_keys()     # a server that echoes one must not get it into the store
 
     @property
     def name(self) -> ModelName:
@@ -104,9 +107,10 @@ class LibraryModel:
         usage = _usage(response)
         if self._talks(response, mode):
             self._fall(mode)
-            text = f"no structure in the reply ({mode}): {_text(response)[:80]!r}"
-            raise CallError("unstructured", hidden(text), usage=usage, learned=True)
-        return _reply(response, usage, note | ({"schema": mode} if mode else {}))
+            text = f"no structure in the reply ({mode}): {hidden(_text(response))[:80]!r}"
+            raise CallError("unstructured", text, usage=usage, learned=True)
+        found = _reply(response, usage, note | ({"schema": mode} if mode else {}))
+        return replace(found, text=without(found.text, self._keys), served=without(found.served, self._keys))
 
     async def close(self) -> None:
         """Closes its connections."""

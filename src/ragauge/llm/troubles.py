@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 
 from ragauge.data.ask import Reply
+from ragauge.llm.keys import hidden
 from ragauge.llm.model import CallError, Trouble
 
-KEYLIKE = re.compile(
-    r"\b(?:sk|pk|rk|key|gsk|xai|hf|pplx|r8)[-_][-_A-Za-z0-9]{12,}|\bAIza[-_A-Za-z0-9]{20,}"
-    r"|(?i:bearer)\s+[^\s'\",]+|(?i:api[-_ ]?key)=[^\s&'\"]+"
-)
-SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD")
 TOO_LONG = re.compile(
     r"context[ _-]?(?:size|length|window)|too many tokens|maximum.{0,20}tokens|prompt is too long"
     r"|token count.{0,40}exceeds",
@@ -25,18 +20,6 @@ FILTERED = re.compile(
     r"content_filter|content filtering policy|content management policy|content_policy_violation|flagged_input", re.I
 )
 LONGEST = 500     # characters of a provider's message that are kept
-
-
-def hidden(text: str) -> str:
-    """A text without keys: what looks like one, and what stands in the environment as one.
-
-    >>> hidden("Incorrect API key provided: sk-proj-abcdefghijklmnop.")
-    'Incorrect API key provided: [key].'
-    """
-    for name, value in os.environ.items():
-        if len(value) >= 8 and SECRET.search(name.upper()):
-            text = text.replace(value, "[key]")
-    return KEYLIKE.sub("[key]", text)
 
 
 def call_error(error: Exception) -> CallError | Reply:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from ragauge.data.ask import ModelName, Reply
 from ragauge.errors import JudgeError
 from ragauge.llm.embedders.remote import RemoteEmbedder, Vectors
+from ragauge.llm.keys import hidden, key_of
 from ragauge.llm.model import CallError
 from ragauge.llm.providers.openai import KEY, NO_KEY
-from ragauge.llm.troubles import hidden, status_error
+from ragauge.llm.troubles import status_error
 
 
 def build(name: ModelName) -> RemoteEmbedder:
@@ -21,7 +21,7 @@ def build(name: ModelName) -> RemoteEmbedder:
     from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError, AsyncOpenAI
     from openai import DefaultAsyncHttpxClient as Connections
 
-    key = os.environ.get(KEY, "")
+    key = key_of(KEY)
     if not name.endpoint and not key:
         raise JudgeError(
             f"the embedder {name} needs a key. Set {KEY}; or name a server of your own: "
@@ -35,7 +35,7 @@ def build(name: ModelName) -> RemoteEmbedder:
         try:
             said = await client.embeddings.create(input=list(texts), model=name.model, encoding_format="float")
             rows = [one.embedding for one in sorted(said.data, key=lambda one: one.index)]
-            return Vectors(rows, said.usage.prompt_tokens if said.usage else 0, said.model or "")
+            return Vectors(rows, said.usage.prompt_tokens if said.usage else 0, hidden(said.model or ""))
         except APIStatusError as error:
             found = status_error(error.status_code, str(error), error.response.headers)
             raise CallError("refused", found.reason) if isinstance(found, Reply) else found from None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from typing import TYPE_CHECKING
 
 from ragauge.data.ask import ModelName
 from ragauge.errors import JudgeError, MissingExtra
 from ragauge.llm.chat import LibraryModel, watched
+from ragauge.llm.keys import key_of
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -25,7 +25,7 @@ def build(name: ModelName) -> LibraryModel:
         from pydantic_ai.providers.anthropic import AnthropicProvider
     except ImportError:
         raise MissingExtra(f"The judge {name}", "anthropic", "anthropic") from None
-    key = os.environ.get(KEY, "")
+    key = key_of(KEY)
     if not key:
         raise JudgeError(f"{name} needs a key. Set {KEY}.")
     http = DefaultAsyncHttpxClient(event_hooks={"request": [watched]})

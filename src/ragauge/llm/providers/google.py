@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 from ragauge.data.ask import ModelName
 from ragauge.errors import JudgeError, MissingExtra
 from ragauge.llm.chat import LibraryModel, watched
+from ragauge.llm.keys import key_of
 
 KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 LONG = 86_400.0     # seconds: the caller's clock ends a call
@@ -21,7 +20,7 @@ def build(name: ModelName) -> LibraryModel:
         raise MissingExtra(f"The judge {name}", "google-genai", "google") from None
     from httpx2 import AsyncClient
 
-    key = next((os.environ[one] for one in KEYS if os.environ.get(one)), "")
+    key = key_of(*KEYS)
     if not key:
         raise JudgeError(f"{name} needs a key. Set {KEYS[0]}.")
     http = AsyncClient(event_hooks={"request": [watched]}, timeout=LONG)

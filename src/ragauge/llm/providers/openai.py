@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragauge.data.ask import ModelName
 from ragauge.errors import JudgeError
 from ragauge.llm.chat import TOOL, LibraryModel, watched
+from ragauge.llm.keys import key_of
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -51,7 +51,7 @@ def _clients(name: ModelName, *, needs_key: bool) -> list[AsyncOpenAI]:
     from httpx2 import create_ssl_context
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
-    key = os.environ.get(KEY, "")
+    key = key_of(KEY)
     if needs_key and not key:
         raise JudgeError(
             f"{name} needs a key. Set {KEY}; or name a server of your own: openai-chat:{name.model}@http://HOST:PORT/v1"
