@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from tests.cli.conftest import Cli
 from tests.engine.model_rows import rows
 
 import ragauge as rg
-from ragauge.cli.output import progress_text
+from ragauge.cli.output import progress_line, progress_text
 from ragauge.data.ask import Usage
 from ragauge.engine.execute import Progress
 from ragauge.engine.models import CallCounts
@@ -23,8 +24,10 @@ class Case:
     line: str
 
 
-def counts(calls: int, reused: int, cost: float, unpriced: int = 0) -> CallCounts:
-    return CallCounts(calls, reused, 9, 16, Usage(), cost, unpriced, {})
+def counts(
+    calls: int, reused: int, cost: float, unpriced: int = 0, troubles: Mapping[str, int] | None = None
+) -> CallCounts:
+    return CallCounts(calls, reused, 9, 16, Usage(), cost, unpriced, troubles or {})
 
 
 @pytest.mark.parametrize(
@@ -34,7 +37,7 @@ def counts(calls: int, reused: int, cost: float, unpriced: int = 0) -> CallCount
         Case(Progress(500, 500, 120.4, 0.0, 0, 0), "evaluated 500 of 500 · 120 a second"),
         Case(
             Progress(40, 500, 2.04, 225.0, 0, 0, counts(120, 3, 0.01234), 20.0),
-            "evaluated 40 of 500 · 2.0 a second · 120 calls · 6 calls a second · 3 reused · 9 in flight · $0.0123 · "
+            "evaluated 40 of 500 · 2.0 a second · 120 calls · 6.0 calls a second · 3 reused · 9 in flight · $0.0123 · "
             "3 min 45 s left",
         ),
         Case(
@@ -45,8 +48,12 @@ def counts(calls: int, reused: int, cost: float, unpriced: int = 0) -> CallCount
             Progress(0, 500, 0.0, None, 0, 0, counts(8, 0, 0.0), 0.4),
             "evaluated 0 of 500 · 0 a second · 8 calls · 9 in flight",
         ),
+        Case(
+            Progress(0, 500, 0.0, None, 0, 0, counts(8, 0, 0.0, 0, {"server": 1, "rate_limited": 5}), 0.4),
+            "evaluated 0 of 500 · 0 a second · 8 calls · 6 in vain (rate_limited) · 9 in flight",
+        ),
     ],
-    ids=["local", "done", "model", "unpriced", "start"],
+    ids=["local", "done", "model", "unpriced", "start", "refused"],
 )  # fmt: skip
 def test_line(case: Case) -> None:
     """The line says how many of how many, how fast, and of a model judge its calls, those in flight and the cost."""
@@ -56,7 +63,7 @@ def test_line(case: Case) -> None:
 @pytest.mark.parametrize(
     ("width", "line"),
     [
-        (200, "evaluated 40 of 500 · 2.0 a second · 120 calls · 6 calls a second · 9 in flight · $0.0123 · 4 s left"),
+        (200, "evaluated 40 of 500 · 2.0 a second · 120 calls · 6.0 calls a second · 9 in flight · $0.0123 · 4 s left"),
         (79, "evaluated 40 of 500 · 120 calls · 9 in flight · $0.0123 · 4 s left"),
         (50, "evaluated 40 of 500 · $0.0123 · 4 s left"),
         (10, "evaluated 40 of 500"),
@@ -65,6 +72,18 @@ def test_line(case: Case) -> None:
 def test_a_narrow_terminal_keeps_what_matters(width: int, line: str) -> None:
     """Where the line does not fit, how far it is, the cost and the time left stay longest; nothing is cut in half."""
     assert progress_text(Progress(40, 500, 2.04, 4.0, 0, 0, counts(120, 0, 0.01234), 20.0), width=width) == line
+
+
+def test_a_log_hears_of_long_work(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no terminal is, a line comes at the start, at every tenth, and after half a minute without one."""
+    clock = [0.0]
+    monkeypatch.setattr("ragauge.cli.output.time.monotonic", lambda: clock[0])
+    with progress_line(quiet=False) as moved:
+        for second, done in ((0, 0), (5, 1), (29, 2), (31, 2), (40, 3), (50, 10)):
+            clock[0] = 100.0 + second
+            moved(Progress(done, 100, 0.1, None, 0, 0))
+    told = [line.split(" ·")[0] for line in capsys.readouterr().err.splitlines()]
+    assert told == ["evaluated 0 of 100", "evaluated 2 of 100", "evaluated 10 of 100"]
 
 
 @pytest.mark.server

@@ -6,6 +6,7 @@ import json
 import shlex
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ragauge.engine.execute import Progress
+
+SILENCE = 30.0     # seconds after which a log is told that work goes on
 
 
 def show(renderable: RenderableType | str) -> None:
@@ -99,15 +102,17 @@ def _parts(now: Progress, done: str) -> list[tuple[int, str]]:
     """How little each part matters, and its text, in the order of printing."""
     from ragauge.reporting.judged import money
 
-    rate = f"{now.rate:,.0f}" if now.rate >= 10 or now.rate == 0 else f"{now.rate:.1f}"
-    parts = [(0, f"{done} {now.done:,} of {now.total:,}"), (4, f"{rate} a second")]
+    parts = [(0, f"{done} {now.done:,} of {now.total:,}"), (5, f"{_rate(now.rate)} a second")]
     calling = now.calling
     if calling is not None:
         parts.append((2, f"{calling.calls:,} calls"))
         if now.seconds >= 1:
-            parts.append((5, f"{calling.calls / now.seconds:,.0f} calls a second"))
+            parts.append((6, f"{_rate(calling.calls / now.seconds)} calls a second"))
         if calling.reused:
-            parts.append((6, f"{calling.reused:,} reused"))
+            parts.append((7, f"{calling.reused:,} reused"))
+        if calling.troubles:
+            most = max(calling.troubles, key=lambda trouble: calling.troubles[trouble])
+            parts.append((4, f"{sum(calling.troubles.values()):,} in vain ({most})"))
         parts.append((3, f"{calling.in_flight:,} in flight"))
         if calling.unpriced:
             parts.append((1, "price unknown"))
@@ -120,24 +125,28 @@ def _parts(now: Progress, done: str) -> list[tuple[int, str]]:
     return parts
 
 
+def _rate(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 or value == 0 else f"{value:.1f}"
+
+
 @contextmanager
 def progress_line(quiet: bool, done: str = "evaluated") -> Iterator[Any]:
-    """A callback that shows how far it is: a live line in a terminal, a line now and then elsewhere."""
+    """A callback that shows how far it is: a live line in a terminal; elsewhere one a tenth, and every half minute."""
     if quiet:
         yield None
         return
-    width, last = 0, [-1]
+    width, last, told = 0, -1, 0.0
 
     def moved(now: Progress) -> None:
-        nonlocal width
+        nonlocal width, last, told
         line = progress_text(now, done)
         if sys.stderr.isatty():
             room = shutil.get_terminal_size().columns - 1     # a line that wraps could not be written over
             line = progress_text(now, done, room)[:room]
             sys.stderr.write("\r" + line.ljust(width))
             width = len(line)
-        elif now.total and now.done * 10 // now.total != last[0]:     # less than before: the next run has begun
-            last[0] = now.done * 10 // now.total
+        elif now.total and (now.done * 10 // now.total != last or time.monotonic() - told >= SILENCE):
+            last, told = now.done * 10 // now.total, time.monotonic()
             sys.stderr.write(line + "\n")
         sys.stderr.flush()
 
