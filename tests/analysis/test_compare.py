@@ -127,6 +127,15 @@ def test_same_run_twice() -> None:
         assert found.difference.interval.low < 0 < found.difference.interval.high
 
 
+@pytest.mark.parametrize(("n", "verdict"), [(2, "not enough data"), (9, "not enough data"), (10, "no change seen")])
+def test_few_examples_show_no_absence_of_change(n: int, verdict: str) -> None:
+    """Of fewer than ten examples "no change seen" would be said of a fall by half: it is not enough data."""
+    values = {f"q{i}": float(i % 2) for i in range(n)}
+    fell = values | {"q1": 0.0}
+    for new in (values, fell):
+        assert one("recall@5", arrays("recall@5", new), arrays("recall@5", values)).verdict == verdict
+
+
 def test_rates_take_their_own_method() -> None:
     """Pairs of 0 and 1 take Agresti and Min's interval."""
     new = {f"q{i}": float(i >= 12) for i in range(40)}

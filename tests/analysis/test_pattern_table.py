@@ -280,6 +280,14 @@ def test_table_is_whole() -> None:
     assert len({pattern.name for pattern in PATTERNS}) == len(TABLE) + len(special)
 
 
+@pytest.mark.parametrize(("half", "told"), [(0.10, True), (0.14, True), (0.20, False), (1.0, False)])
+def test_did_not_fall_has_to_be_shown(half: float, told: bool) -> None:
+    """Of a metric whose interval reaches a fall by 0.15 nobody says that it did not fall, nor that all is well."""
+    held = against([change(name, 0.0, half=half) for name in ("faithfulness", "context_recall")])
+    found = diagnose([], {}, causes({}), 200, against=held)
+    assert [one.cause for one in found if one.against == "baseline"] == (["working"] if told else [])
+
+
 def test_findings_carry_what_they_rest_on() -> None:
     """A finding keeps its readings and what they were read against, with what to fix, leave and measure again."""
     held = against([change("faithfulness", 0.0), change("context_recall", -0.2, base=0.9)])

@@ -81,16 +81,41 @@ def test_what_changed(store: str) -> None:
 
 
 def test_a_run_against_itself(store: str) -> None:
-    """Case 75: every difference is 0, no change is seen, nothing flips, and the reader is told that it is one run."""
+    """Case 75: every difference is 0, nothing flips, and the reader is told; no change is seen, amounts included.
+
+    Of fewer than ten examples that would say too much.
+    """
     card = evaluated(store, "main", rows(range(40), missed=range(5)))
     for base, new in (("main", "main"), (card, card), (rg.open_run("main", store=store), "latest")):
         found = rg.compare(base, new, store=store)
         changes = [*found.metrics.values(), *(part.change for part in found.runs[0].segments)]
         assert {change.difference.mean for change in changes} == {0.0}
-        assert {change.verdict for change in changes if change.kind != "amount"} == {"no change seen"}
+        assert {change.verdict for change in changes if change.difference.n >= 10} == {"no change seen"}
+        assert {change.verdict for change in changes if change.difference.n < 10} <= {"not enough data"}
         assert found.verdict == "no change seen"
         assert (found.runs[0].flips.lost, found.runs[0].flips.gained) == (0, 0)
         assert any("this run itself" in warning for warning in found.runs[0].warnings)
+
+
+def test_what_few_examples_or_failures_hide_is_not_called_well(store: str) -> None:
+    """A fall by half of two examples is not enough data; five answers that the system failed to give are counted.
+
+    In neither case does the diagnosis say that nothing fell.
+    """
+    evaluated(store, "two", rows(range(2)))
+    evaluated(store, "two again", rows(range(2), missed=[1]))
+    evaluated(store, "main", rows(range(40)))
+    failed = [{**row, "error": "time-out after 30 s"} if at < 5 else row for at, row in enumerate(rows(range(40)))]
+    for row in failed[:5]:
+        del row["answer"], row["passages"]
+    evaluated(store, "failing", failed)
+    few, some = rg.compare("two", "two again", store=store), rg.compare("main", "failing", store=store)
+    assert few.verdict == "not enough data"
+    assert "40 examples in both, scores failed on 5 of them" in repr(some)
+    assert any("5 of 40 examples" in warning for warning in some.runs[0].warnings)
+    assert [finding.cause for found in (few, some) for finding in found.runs[0].findings] == []
+    alike = rg.compare("main", "main", store=store)
+    assert [finding.cause for finding in alike.runs[0].findings] == ["working"]
 
 
 def test_examples_are_matched_by_id(store: str) -> None:

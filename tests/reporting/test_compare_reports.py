@@ -229,7 +229,7 @@ def test_sentence_names_what_the_mean_hides() -> None:
     assert "changed self_knowledge +0.10" in said
     same = replace(found, metrics=found.metrics[3:4], segments=())
     assert sentence(same, compared(same, text="")) == (
-        "No change seen against main: 1 metric looked at (100 examples in both)."
+        "No change seen against main: 1 metric looked at (100 examples in both, scores failed on 2 of them)."
     )
     unknown = replace(found, metrics=found.metrics[4:5], segments=())
     assert sentence(unknown, compared(unknown, text="")).startswith("Not enough data to tell from main (")

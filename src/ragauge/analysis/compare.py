@@ -21,7 +21,6 @@ from ragauge.errors import UsageError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import questions
 from ragauge.stats.paired import paired_interval, unpaired_interval
-from ragauge.stats.result import Interval
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,6 +29,7 @@ Path = tuple[str, ...]     # of a setting
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
 SAME, UNKNOWN = "no change seen", "not enough data"
 PASSAGES = ("k", "top_k", "topk", "n_passages", "num_passages", "max_passages")     # settings that say how many
+LEAST_PAIRS = 10        # examples without which "no change seen" would claim more than anybody can see
 LEAST_SHARED = 0.5     # share of traffic that two runs must have in common to be paired
 
 
@@ -257,22 +257,23 @@ def _change(
     metric: Metric, means: tuple[float, float], difference: Estimate, sums: tuple[float, float]
 ) -> Change:
     """With its verdict."""
-    verdict = verdict_of(metric.direction, difference.interval, sums)
+    verdict = verdict_of(metric.direction, difference, sums)
     return Change(str(metric), means[1], means[0], difference, metric.direction, verdict)
 
 
-def verdict_of(direction: str, interval: Interval | None, sums: tuple[float, float]) -> str:
-    """What an interval of the difference says, before anything is corrected for many looks.
+def verdict_of(direction: str, difference: Estimate, sums: tuple[float, float]) -> str:
+    """What the interval of a difference says, before anything is corrected for many looks.
 
     Args:
         direction: of the metric: higher, lower or neither.
-        interval: of new − base; None = unknown.
+        difference: new − base, over how many examples; without an interval nothing is known.
         sums: the least and greatest sum of differences that failed scores allow.
     """
+    interval = difference.interval
     if interval is None:
         return UNKNOWN
     if interval.low <= 0 <= interval.high:
-        return SAME
+        return SAME if difference.n >= LEAST_PAIRS else UNKNOWN
     rose = interval.low > 0
     if not (sums[0] > 0 if rose else sums[1] < 0):
         return UNKNOWN

@@ -184,7 +184,7 @@ def findings_of(
         judge_id: who judged; "" = nobody.
         traffic: the new run is production traffic.
         more: how more passages are handed on than before, in words.
-        quiet: leave out that nothing got worse, because a segment did.
+        quiet: leave out that nothing got worse, because a segment did, or scores failed.
     """
     held = replace(baseline, changes=tuple(_as_change(change, comparer) for change in changes if change.difference.n))
     found = diagnose(

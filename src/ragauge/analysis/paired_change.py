@@ -6,7 +6,7 @@ from math import exp
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.arrays import FAILED, SCORED, Columns
-from ragauge.analysis.compare import UNKNOWN, verdict_of
+from ragauge.analysis.compare import LEAST_PAIRS, SAME, UNKNOWN, verdict_of
 from ragauge.analysis.comparison import AmountChange, Effect, MetricChange
 from ragauge.analysis.overview import Estimate, Moved
 from ragauge.analysis.pairs import Pairs
@@ -52,8 +52,9 @@ def change_of(
     )     # fmt: skip
     new, base = pairs.means()
     d = pairs.new - pairs.base
-    verdict = verdict_of(metric.direction, interval, pairs.sums())
     found = Estimate(new - base, interval, len(pairs))
+    unchanged = len(pairs) >= LEAST_PAIRS and not d.any()     # of amounts, that have no bounds, no interval says so
+    verdict = SAME if unchanged else verdict_of(metric.direction, found, pairs.sums())
     test = None if interval is None else chosen_test(pairs)
     effect = _effect(pairs, d, level) if sized else None
     return _change(metric, (base, new), found, test, effect, _tally(metric, d), failed, verdict, moved)
@@ -84,8 +85,8 @@ def unpaired_change(metric: Metric, new: Columns, base: Columns, level: float) -
     test = None
     if interval is not None:
         test = unpaired_test(here.value, there.value, kind=metric.scale, weights=weights, clusters=clusters)
-    verdict = verdict_of(metric.direction, interval, (d, d))
     found = Estimate(d, interval, int(here.value.size))
+    verdict = verdict_of(metric.direction, found, (d, d))
     return _change(metric, (means[1], means[0]), found, test, None, (0, 0, 0), failed, verdict, ())
 
 

@@ -13,6 +13,8 @@ from ragauge.analysis.starting_points import STARTING, STARTING_POINTS, level_of
 
 BASELINE, ORACLE, POINTS = "baseline", "oracle passages", "starting points"
 
+SIZABLE = 0.15     # a fall that a run must be shown not to have had, for "did not fall" to be said of it
+
 Wanted = Literal["low", "high"]
 
 
@@ -79,15 +81,24 @@ def against_run(
     """The metric, if it changed against another run as wanted: the bad side is a change for the worse, the other none.
 
     So low = fell and high = did not fall for what should be high; high = rose and low = did not rise for what should
-    be low. The first change that is clear decides: the metric's own, then its stand-in's.
+    be low. The first change that is clear decides: the metric's own, then its stand-in's. That a metric did not change
+    is clear where its interval leaves out a change for the worse of `SIZABLE`.
     """
     for change in speaks_for(name, changes):
-        if change.verdict not in (BETTER, WORSE, SAME) or change.difference.interval is None:
+        if change.verdict not in (BETTER, WORSE, SAME) or not (change.verdict == WORSE or _held(change)):
             continue
         bad: Wanted = "low" if change.direction == "higher" else "high"
         level: Wanted = bad if change.verdict == WORSE else "high" if bad == "low" else "low"
         return _reading(change, level, source, against) if level == wanted else None
     return None
+
+
+def _held(change: Change) -> bool:
+    """Whether the interval of a change leaves out that the metric got worse by much."""
+    found = change.difference.interval
+    if found is None:
+        return False
+    return found.low > -SIZABLE if change.direction == "higher" else found.high < SIZABLE
 
 
 def rose(names: Sequence[str], changes: Sequence[Change], source: str) -> Reading | None:

@@ -181,7 +181,7 @@ class _Held:
         from ragauge.analysis.comparing import failures_of, findings_of
         from ragauge.analysis.comparison import Flips, RunComparison
         from ragauge.analysis.config_diff import config_diff
-        from ragauge.api.comparing import flips_of, warnings_of
+        from ragauge.api.comparing import failing, flips_of, warnings_of
 
         store, run, base, pair = self._store, self._run, self._base, self.pair
         new_causes, base_causes = (
@@ -194,7 +194,7 @@ class _Held:
                 frame.filter(pl.col("query_id").is_in(list(both))) for frame in (new_causes, base_causes)
             )
         flips = flips_of(store, pair, self.comparer.flips, new_causes, base_causes, both) if self.paired else Flips()
-        hurt = any(part.change.verdict == "worse" for part in changes.segments)
+        hurt = any(part.change.verdict == "worse" for part in changes.segments) or bool(failing(changes.metrics))
         findings = findings_of(
             self.comparer, changes.metrics, held_against(base, pair.join, (), base_causes, paired=self.paired),
             new_causes, self._judge_id or "", traffic=run.kind == "traffic",

@@ -109,13 +109,18 @@ def warnings_of(
             f"Only {pair.join.matched} example{'s' if pair.join.matched > 1 else ''} in both: every interval is wide, "
             "and a change has to be large to be seen."
         )
-    failing = [one for one in changes if one.failed > MOST_FAILED * (one.failed + one.difference.n)]
-    if failing:
-        worst = max(failing, key=lambda one: one.failed)
+    if failed := failing(changes):
+        worst = max(failed, key=lambda one: one.failed)
+        more = f" (and on {len(failed) - 1} more)" if len(failed) > 1 else ""
         yield (
-            f"Scores that failed leave examples out of {', '.join(one.metric for one in failing)}: "
-            f"{worst.failed:,} of {worst.failed + worst.difference.n:,} on {worst.metric}."
+            f"Scores that failed are left out: {worst.failed:,} of {worst.failed + worst.difference.n:,} examples on "
+            f"{worst.metric}{more}."
         )
+
+
+def failing(changes: Sequence[MetricChange]) -> list[MetricChange]:
+    """The metrics of which so many scores failed that it has to be said."""
+    return [one for one in changes if one.failed > MOST_FAILED * (one.failed + one.difference.n)]
 
 
 def _passages(run: Run) -> str:

@@ -97,7 +97,8 @@ def matched(found: RunComparison) -> str:
     """What two runs were compared over."""
     m = found.matched
     if m.paired:
-        return f"{plural(m.n, 'example')} in both"
+        failed = max((change.failed for change in found.metrics), default=0)
+        return f"{plural(m.n, 'example')} in both" + (f", scores failed on {failed:,} of them" if failed else "")
     return f"two samples of traffic: {m.only_new + m.n:,} examples now, {(m.only_base or 0) + m.n:,} before"
 
 
@@ -232,11 +233,17 @@ def method(compared: Compared) -> str:
     alpha = f"{1 - compared.level:.2g}"
     said = (
         f"Better, worse or changed: the {compared.level:.0%} interval of the paired difference leaves 0 out, and p, "
-        f"corrected by Holm for all {plural(compared.tests, 'test')} of the table, is at most {alpha}."
+        f"corrected by Holm for {_tests(compared.tests)} of the table, is at most {alpha}."
     )
+    if not compared.tests:
+        said += " Here too few examples differ for any test to tell."
     if compared.segment_tests:
         said += f" Segments are a family of their own: {plural(compared.segment_tests, 'test')}."
     return said
+
+
+def _tests(count: int) -> str:
+    return f"all {count:,} tests" if count > 1 else "the one test" if count else "the tests"
 
 
 def methods(found: RunComparison) -> str:
