@@ -166,6 +166,20 @@ def test_runs_judged_otherwise_are_refused(store: str) -> None:
         rg.compare("main", "changed", store=store, judge="nobody")
 
 
+def test_what_only_the_baseline_was_measured_on_is_said(store: str) -> None:
+    """Metrics that the new run lacks are named as not compared, unless the ones compared were asked for by name."""
+    evaluated(store, "main", rows(range(40)))
+    evaluated(store, "by nobody", rows(range(40)), metrics="recall@5,latency", judge="none")
+    found = rg.compare("main", "by nobody", store=store)
+    assert set(found.metrics) == {"recall@5", "latency"}
+    (said,) = (text for text in found.runs[0].warnings if text.startswith("Not in both runs"))
+    assert said == "Not in both runs, so not compared: context_recall, faithfulness, answer_correctness."
+    named = rg.compare("main", "by nobody", metrics="recall@5", store=store)
+    assert not any(text.startswith("Not in both runs") for text in named.runs[0].warnings)
+    with pytest.raises(rg.UsageError, match="by nobody by nobody: .* cannot be compared. Judge the stored responses"):
+        rg.compare("by nobody", "main", store=store)
+
+
 def test_the_judge_that_all_runs_share_is_taken(store: str) -> None:
     """Where the last judge of the new run never saw the baseline, the last one that saw both is compared."""
     evaluated(store, "main", rows(range(20)))

@@ -110,6 +110,7 @@ def _compared(
     for run in runs:
         mine = measuring(store, run, judge_id)
         metrics, both = _metrics(run, mine, names), (mine, theirs)
+        metrics += [] if names else _of_base_alone(store, base, judge_id, metrics)
         held.append(_Held(store, base, run, judge_id, metrics, both, keep, level, segments=segments))
     found, tests, segment_tests = corrected([one.comparer for one in held], level)
     comparisons = tuple(one.comparison(changes) for one, changes in zip(held, found, strict=True))
@@ -146,6 +147,15 @@ def _metrics(run: Run, measured: Measuring, names: tuple[str, ...]) -> list[Metr
     if not measured.metrics:
         raise UsageError(f"run {run.name} has not been evaluated. Do it with: ragauge evaluate {run.name}")
     return sorted((parse(name) for name in measured.metrics), key=lambda metric: LAYERS.index(metric.measures))
+
+
+def _of_base_alone(store: Store, base: Run, judge_id: str | None, metrics: Sequence[Metric]) -> list[Metric]:
+    """The metrics that the baseline has and the new run lacks: they are asked for too, and said to be left out."""
+    from ragauge.metrics.catalogue import parse
+
+    by = judge_id if judge_id is not None else next(iter(store.scores.judges(base.run_id)), None)
+    known = {str(metric) for metric in metrics}
+    return [parse(name) for name in store.scores.versions(base.run_id, by) if name not in known]
 
 
 class _Held:
