@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install -q --no-compile      # what is never imported is never compiled
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 .PHONY: demo test browser check lint smoke bench docs clean
 
@@ -10,13 +12,14 @@ demo: $(VENV)/.core                ## run the main job on the built-in RAG and w
 	$(BIN)/ragauge demo -o demo-report.html
 
 test: $(VENV)/.test                ## every test that fits; real-data tests run where the data is
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow and not browser" $(PYTEST_ARGS)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "slow and not browser" $(PYTEST_ARGS)
+	$(PYTEST) -m "not browser" $(PYTEST_ARGS)
 
 browser: $(VENV)/.test             ## the HTML report in Debian's Chromium
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m browser $(PYTEST_ARGS)
+	$(PYTEST) -m browser $(PYTEST_ARGS)
 
-check: lint test browser smoke             ## what CI runs
+check: $(VENV)/.check              ## what CI runs: lint beside smoke, then every test
+	$(MAKE) --jobs=2 --output-sync=target lint smoke
+	$(PYTEST) $(PYTEST_ARGS)
 
 lint: $(VENV)/.check
 	$(BIN)/ruff check .
@@ -43,21 +46,22 @@ docs: $(VENV)/.test                ## pages that are generated from the code
 $(VENV)/.venv:
 	$(PYTHON) -c 'import sys; sys.exit("ragauge needs Python 3.11 or later, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install -q --upgrade pip
+	$(INSTALL) --upgrade pip
 	touch $@
 
 $(VENV)/.core: $(VENV)/.venv pyproject.toml constraints.txt
-	$(PIP) install -q -e .
+	$(INSTALL) -e .
 	touch $@
 
 $(VENV)/.test: $(VENV)/.core
-	$(PIP) install -q --group test --group frameworks
-	$(PIP) install -q --no-deps --group server
+	$(INSTALL) --group test --group frameworks
+	$(INSTALL) --no-deps --group server
 	touch $@
 
-$(VENV)/.check: $(VENV)/.test
-	$(PIP) install -q --group check
-	touch $@
+$(VENV)/.check: $(VENV)/.venv pyproject.toml constraints.txt
+	$(INSTALL) -e . --group test --group frameworks --group check
+	$(INSTALL) --no-deps --group server
+	touch $(VENV)/.core $(VENV)/.test $@
 
 clean:
 	rm -rf $(VENV) .smoke build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

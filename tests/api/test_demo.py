@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import re
 from pathlib import Path
 
 import pytest
+from tests.conftest import Demonstrated
 
-from ragauge.api.demo import Demo, demo
+import ragauge as rg
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.demo.systems import build, golden
 from ragauge.systems.reference.faults import FaultySystem
@@ -18,9 +18,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("demo")]     # one worke
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    folder = tmp_path_factory.mktemp("demo")
-    return demo(folder / "report.html", f"sqlite:///{folder}/demo.db")
+def cards(demonstrated: Demonstrated) -> dict[str, rg.Scorecard]:
+    """The scorecards of the demo's runs, read from its store."""
+    return {name: rg.evaluate(name, store=demonstrated.store) for name in demonstrated.paths}
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +39,12 @@ def systems() -> dict[str, FaultySystem]:
         ("corrupted-generation", ("hallucinated", "contradicted", "ignored")),
     ],
 )
-def test_report_names_each_planted_cause(shown: Demo, name: str, causes: tuple[str, ...]) -> None:
+def test_report_names_each_planted_cause(
+    demonstrated: Demonstrated, cards: dict[str, rg.Scorecard], name: str, causes: tuple[str, ...]
+) -> None:
     """The report of a broken configuration names every cause that was planted in it, with its count and a fix."""
-    page = shown.paths[name].read_text()
-    findings = {finding.cause: finding for finding in shown.cards[name].findings}
+    page = demonstrated.paths[name].read_text()
+    findings = {finding.cause: finding for finding in cards[name].findings}
     for cause in causes:
         assert cause in findings
         assert findings[cause].fix
@@ -50,26 +52,28 @@ def test_report_names_each_planted_cause(shown: Demo, name: str, causes: tuple[s
         assert findings[cause].explains >= 3
 
 
-def test_planted_causes_lead(shown: Demo) -> None:
+def test_planted_causes_lead(cards: dict[str, rg.Scorecard]) -> None:
     """The first thing that a broken configuration's report says is about the part that was broken."""
-    assert shown.cards["broken-retrieval"].findings[0].cause in ("retrieval_miss", "ranked_low")
-    first = shown.cards["corrupted-generation"].findings[0].cause
+    assert cards["broken-retrieval"].findings[0].cause in ("retrieval_miss", "ranked_low")
+    first = cards["corrupted-generation"].findings[0].cause
     assert first in ("hallucinated", "contradicted", "ignored", "off_topic")
 
 
 @pytest.mark.parametrize("name", ["broken-retrieval", "corrupted-generation"])
-def test_struck_questions_fail_more(shown: Demo, systems: dict[str, FaultySystem], name: str) -> None:
+def test_struck_questions_fail_more(
+    cards: dict[str, rg.Scorecard], systems: dict[str, FaultySystem], name: str
+) -> None:
     """Nearly every question that a fault struck fails, and fewer of the others do."""
     planted = set(systems[name].planted)
-    failed = set(shown.cards[name].failures["query_id"])
+    failed = set(cards[name].failures["query_id"])
     others = {example.query_id for example in golden().examples} - planted
     assert len(planted & failed) / len(planted) > 0.9
     assert len(others & failed) / len(others) < len(planted & failed) / len(planted) - 0.2
 
 
-def test_broken_part_shows_in_its_layer(shown: Demo) -> None:
+def test_broken_part_shows_in_its_layer(cards: dict[str, rg.Scorecard]) -> None:
     """Broken retrieval lowers recall, corrupted generation lowers faithfulness, each with its interval apart."""
-    good, retrieval, generation = (shown.cards[name] for name in ("good", "broken-retrieval", "corrupted-generation"))
+    good, retrieval, generation = (cards[name] for name in ("good", "broken-retrieval", "corrupted-generation"))
     recall, broken = good["recall@5"].interval, retrieval["recall@5"].interval
     assert recall is not None
     assert broken is not None
@@ -84,9 +88,9 @@ def test_broken_part_shows_in_its_layer(shown: Demo) -> None:
     assert made_up.low > (good["fabricated_specifics"].mean or 0)
 
 
-def test_readme_shows_what_the_demo_prints() -> None:
+def test_readme_shows_what_the_demo_prints(demonstrated: Demonstrated) -> None:
     """The output in the README is the demo's own."""
-    done = subprocess.run(
-        [sys.executable, "tools/readme_demo.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"<!-- demo -->\n```text\n(.*?)```\n<!-- /demo -->", readme, re.DOTALL)
+    printed = [line.rstrip() for line in demonstrated.printed.strip().splitlines()]
+    assert shown.splitlines() == printed, "the README's demo output is stale: python tools/readme_demo.py"

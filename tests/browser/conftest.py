@@ -6,6 +6,7 @@ asynchronous tests of other folders must not find there.
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import shutil
@@ -18,7 +19,9 @@ from threading import Thread
 
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, sync_playwright
+from tests.conftest import Demonstrated
 
+import ragauge as rg
 from ragauge.analysis.overview import Overview
 from ragauge.analysis.scorecard import JudgeNote, Scorecard
 from ragauge.reporting.html import html as page
@@ -160,6 +163,7 @@ class Reports:
 
     folder: Path
     trap: str
+    demo: Callable[[], Demonstrated]
     made: dict[str, Path] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Path:
@@ -169,11 +173,9 @@ class Reports:
 
     def _demo(self) -> dict[str, Path]:
         """The demo's reports, and one of them as a notebook shows it."""
-        from ragauge.api.demo import demo
-
-        found = demo(self.folder / "demo.html", f"sqlite:///{self.folder / 'demo.db'}")
+        found = self.demo()
         notebook = self.folder / "notebook.html"
-        shown = found.cards["good"]._repr_html_()
+        shown = rg.evaluate("good", store=found.store)._repr_html_()
         notebook.write_text(f"<!doctype html><title>notebook</title>{shown}", encoding="utf-8")
         return {**found.paths, "notebook": notebook}
 
@@ -188,9 +190,10 @@ class Reports:
 
 
 @pytest.fixture(scope="session")
-def reports(tmp_path_factory: pytest.TempPathFactory, trap: Trap) -> Reports:
+def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, trap: Trap) -> Reports:
     """The demo's three reports and one in a notebook's frame, and made ones: thousand, hostile, bare, nothing."""
-    return Reports(tmp_path_factory.mktemp("reports"), trap.address)
+    demo = functools.partial(request.getfixturevalue, "demonstrated")     # which takes long: only when asked for
+    return Reports(tmp_path_factory.mktemp("reports"), trap.address, demo)
 
 
 # ---- how it is opened ----

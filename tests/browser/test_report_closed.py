@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser 2")]
-REPORTS = ("good", "broken-retrieval", "corrupted-generation", "thousand", "hostile", "bare", "nothing")
+REPORTS = ("thousand", "hostile", "bare", "nothing", "good", "broken-retrieval", "corrupted-generation")
 INTRUDER = (
     "<script>document.title = 'ran'</script><img src=//x onerror=\"document.title = 'ran'\"><img src={0}/img>"
     "<link rel=stylesheet href={0}/css><iframe src={0}/frame></iframe><p style='background: url({0}/style)'>p</p>"

@@ -12,7 +12,7 @@ import pytest
 
 SHOTS = Path(__file__).resolve().parents[2] / "build/screenshots"
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser 2")]
-REPORTS = ("good", "broken-retrieval", "corrupted-generation", "thousand", "hostile", "bare", "nothing")
+REPORTS = ("thousand", "hostile", "bare", "nothing", "good", "broken-retrieval", "corrupted-generation")
 TILE = 2_400          # height of a screenshot; a drawing surface ends at 16,384
 MOST_TILES = 8
 PAPER = 718           # A4 in CSS pixels without 10 mm at either side

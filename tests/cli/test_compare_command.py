@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Cli, Row, ten, write
 from tests.cli.test_baseline_option import MEASURED
 from tests.cli.test_run_commands import validator
+from tests.conftest import Demonstrated
 
 
 def answered(found: set[int], n: int = 120) -> list[Row]:
@@ -97,9 +99,10 @@ def test_another_judge_is_refused_with_the_command(cli: Cli, small: Path) -> Non
 
 
 @pytest.mark.slow
-def test_demo_runs_are_compared(cli: Cli, tmp_path: Path) -> None:
+@pytest.mark.xdist_group("demo")
+def test_demo_runs_are_compared(cli: Cli, demonstrated: Demonstrated, tmp_path: Path) -> None:
     """The demo's planted faults are found by comparing its runs: retrieval in one, generation in the other."""
-    assert cli("demo").code == 0
+    shutil.copytree(demonstrated.folder / ".ragauge", tmp_path / ".ragauge")
     names = ("good", "broken-retrieval", "corrupted-generation")
     found = cli("compare", *names, "--json", "-o", tmp_path / "c.html").json()
     validator("comparison.schema.json").validate(found)

@@ -29,7 +29,7 @@ VENDORS = {
 PICKLES = {"diskcache", "joblib", "dill", "cloudpickle", "pickle5", "apscheduler"}
 
 PUBLIC = {
-    "Capture", "capture",
+    "Capture", "capture", "Confirmation", "confirm",
     "__version__", "aio", "run", "SystemRun",
     "evaluate", "read_set", "open_run", "runs", "OpenRun", "Scorecard", "EvalSet", "Example",
     "Relevant", "Span", "Citation", "Passage", "Response", "Run", "DataError", "RagaugeError", "UnknownName",
@@ -44,7 +44,7 @@ def test_public_names() -> None:
     assert set(rg.__all__) == PUBLIC == set(dir(rg))
     for name in PUBLIC:
         assert getattr(rg, name) is not None
-    assert rg.aio.__all__ == ["compare", "evaluate", "run"]
+    assert rg.aio.__all__ == ["compare", "confirm", "evaluate", "run"]
     with pytest.raises(AttributeError, match="no attribute 'evalute'"):
         rg.evalute  # noqa: B018
 

@@ -3,43 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.conftest import Demonstrated
+from tests.environment.offline import RAGAUGE, offline, tried
 
-RAGAUGE = Path(sys.executable).with_name("ragauge")
-BLOCKED = """
-import os, socket
+import ragauge as rg
 
-def refused(*words, **more):
-    with open(os.environ["TRIED"], "a") as log:
-        log.write(f"{words!r}\\n")
-    raise OSError("blocked by the test")
-
-socket.socket.connect = socket.socket.connect_ex = socket.socket.sendto = refused
-socket.getaddrinfo = socket.gethostbyname = socket.create_connection = refused
-"""
 WITHOUT_PANDAS = "import sys\nsys.modules['pandas'] = None\n"
-
-
-def offline(tmp_path: Path, *words: str | Path, more: str = "") -> subprocess.CompletedProcess[str]:
-    """Runs a program whose sockets are blocked from its first line, and that of every process it starts."""
-    folder = tmp_path / "site"
-    folder.mkdir(exist_ok=True)
-    (folder / "sitecustomize.py").write_text(BLOCKED + more)
-    environment = os.environ | {"PYTHONPATH": str(folder), "TRIED": str(tmp_path / "tried")}
-    environment.pop("RAGAUGE_STORE", None)
-    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done
-
-
-def tried(tmp_path: Path) -> str:
-    log = tmp_path / "tried"
-    return log.read_text() if log.exists() else ""
 
 
 def test_the_block_works(tmp_path: Path) -> None:
@@ -62,15 +35,15 @@ def test_evaluate_tries_no_connection(tmp_path: Path, answers: Path) -> None:
 
 
 @pytest.mark.slow
-def test_demo_tries_no_connection(tmp_path: Path) -> None:
+@pytest.mark.xdist_group("demo")
+def test_demo_tries_no_connection(demonstrated: Demonstrated) -> None:
     """The demo runs from what is installed and writes a report a configuration: no connection is tried."""
-    shown = json.loads(offline(tmp_path, RAGAUGE, "demo", "-q", "--json").stdout)
-    assert set(shown) == {"good", "broken-retrieval", "corrupted-generation"}
-    for found in shown.values():
-        assert (tmp_path / found["report"]).stat().st_size > 10_000
-    recall = {name: found["metrics"]["recall@5"]["mean"] for name, found in shown.items()}
-    assert recall["broken-retrieval"] < recall["good"] == recall["corrupted-generation"]
-    assert tried(tmp_path) == ""
+    assert tried(demonstrated.folder) == ""
+    assert set(demonstrated.paths) == {"good", "broken-retrieval", "corrupted-generation"}
+    for path in demonstrated.paths.values():
+        assert path.stat().st_size > 10_000
+    recall = {name: rg.evaluate(name, store=demonstrated.store)["recall@5"].mean for name in demonstrated.paths}
+    assert (recall["broken-retrieval"] or 0) < (recall["good"] or 0) == recall["corrupted-generation"]
 
 
 def test_pages_ask_for_nothing(tmp_path: Path, answers: Path) -> None:
