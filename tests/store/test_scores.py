@@ -6,16 +6,18 @@ import os
 import time
 from itertools import product
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from ragauge.analysis.arrays import Columns
 from ragauge.analysis.frames import cause_frame, score_frame
 from ragauge.analysis.scorecard import Cause, Interval, Summary
 from ragauge.data.example import Example
 from ragauge.data.response import Response
 from ragauge.data.run import Run
-from ragauge.data.score import Score
+from ragauge.data.score import STATUSES, Score
 from ragauge.metrics.base import Measured
 from ragauge.store.contracts import Column, Record
 from ragauge.store.open import Store
@@ -42,6 +44,14 @@ def with_run(store: Store, n: int = 6, name: str = "r") -> tuple[str, list[int]]
     ]
     run = store.runs.import_run(Run("", name, config={"name": name}), pairs)
     return run.run_id, [number for number, _ in store.runs.order(run.run_id)]
+
+
+def assert_same(columns: Columns, frame: pl.DataFrame) -> None:
+    """One metric's arrays say what its rows of the frame say."""
+    assert [STATUSES[code] for code in columns.status] == frame["status"].to_list()
+    assert [columns.reasons[number] for number in columns.reason] == frame["reason"].to_list()
+    for name in ("value", "numerator", "denominator", "low", "high"):
+        np.testing.assert_array_equal(getattr(columns, name), frame[name].to_numpy())
 
 
 class ScoresContract:
@@ -160,41 +170,57 @@ class ScoresContract:
         assert store.scores.metrics(run_id, "judge@1") == frame["metric"].unique(maintain_order=True).to_list()
         index = store.runs.index(run_id, numbers)
         assert index.number.tolist() == numbers
+        names = ["faithfulness", "never", "recall@5"]
+        found = store.scores.of_metrics(run_id, "judge@1", names, index)
+        assert list(found) == names
+        assert not found["never"].place.size
         for name in ("recall@5", "faithfulness"):
-            mine, whole = store.scores.of_metric(run_id, "judge@1", name), frame.filter(metric=name)
-            assert mine["response_no"].to_list() == numbers
-            same = [column for column in mine.columns if column != "response_no"]
-            assert_frame_equal(mine.select(same), whole.select(same))
-            assert [index.query_ids[query] for query in index.query] == whole["query_id"].to_list()
+            whole = frame.filter(metric=name)
+            assert_same(found[name], whole)
+            assert index.number[found[name].place].tolist() == numbers
+            assert [index.query_ids[query] for query in found[name].query] == whole["query_id"].to_list()
             assert index.repeat.tolist() == whole["repeat"].to_list()
-            assert index.weight is not None
-            assert index.weight.tolist() == whole["weight"].to_list()
+            np.testing.assert_array_equal(found[name].weight, whole["weight"].to_numpy())
         assert index.cluster is not None
         assert len(set(index.cluster[:4].tolist())) == 1  # q0 and q1 are of c0
         assert len(set(index.cluster.tolist())) == 2  # q2 stands alone
-        assert store.scores.of_metric(run_id, "judge@1", "never").is_empty()
 
-    def test_metrics_together_are_each_what_it_is_alone(self, store: Store) -> None:
-        """Several metrics read together equal each read alone; values only, they lack no more than the text says."""
+    def test_values_alone_are_the_values(self, store: Store) -> None:
+        """Values alone lack numerators, denominators and reasons, and nothing else."""
         run_id, numbers = with_run(store)
         rows = [(n, (RESULTS[0], result)) for n, result in zip(numbers, RESULTS, strict=True)]
         store.scores.write(run_id, [LABELS, ASKED], rows)
-        names = ["faithfulness", "never", "recall@5"]
-        together = store.scores.of_metrics(run_id, "judge@1", names)
-        assert list(together) == names
-        short = store.scores.of_metrics(run_id, "judge@1", names, values_only=True)
+        names, index = ["faithfulness", "recall@5"], store.runs.index(run_id, numbers)
+        whole = store.scores.of_metrics(run_id, "judge@1", names, index)
+        short = store.scores.of_metrics(run_id, "judge@1", names, index, values_only=True)
         for name in names:
-            alone = store.scores.of_metric(run_id, "judge@1", name)
-            assert_frame_equal(together[name], alone)
-            lacking = [pl.lit(None, dtype=pl.Float64).alias(part) for part in ("numerator", "denominator")]
-            assert_frame_equal(short[name], alone.with_columns(*lacking, pl.lit("").alias("reason")))
+            for part in ("place", "query", "status", "value", "low", "high", "weight", "cluster"):
+                np.testing.assert_array_equal(getattr(short[name], part), getattr(whole[name], part))
+            assert np.isnan(short[name].numerator).all()
+            assert np.isnan(short[name].denominator).all()
+            assert {short[name].reasons[number] for number in short[name].reason} == {""}
+
+    def test_scores_of_other_responses_are_left_out(self, store: Store) -> None:
+        """Scores are read of the responses in the index, each at its place there."""
+        run_id, numbers = with_run(store)
+        store.scores.write(run_id, [ASKED], [(n, (result,)) for n, result in zip(numbers, RESULTS, strict=True)])
+        index = store.runs.index(run_id, [numbers[1], numbers[3]])
+        found = store.scores.of_metrics(run_id, "judge@1", ["faithfulness"], index)["faithfulness"]
+        assert found.place.tolist() == [0, 1]
+        assert [STATUSES[code] for code in found.status] == [RESULTS[1].status, RESULTS[3].status]
 
     def test_judged_score_goes_before_one_without_a_judge(self, store: Store) -> None:
         """Where a response was scored both without and with a judge, a metric alone shows the judge's score."""
         run_id, numbers = with_run(store)
-        store.scores.write(run_id, [Column("m", 1)], [(numbers[0], RESULTS[3:4]), (numbers[1], RESULTS[3:4])])
-        store.scores.write(run_id, [Column("m", 1, "judge@1")], [(numbers[0], RESULTS[:1])])
-        assert store.scores.of_metric(run_id, "judge@1", "m")["status"].to_list() == ["scored", "not_applicable"]
+        failed = Measured("failed", low=0.25, high=0.5, reason="time-out")
+        store.scores.write(run_id, [Column("m", 1)], [(n, RESULTS[3:4]) for n in numbers[:3]])
+        store.scores.write(run_id, [Column("m", 1, "judge@1")], [(numbers[0], RESULTS[:1]), (numbers[2], [failed])])
+        index = store.runs.index(run_id, numbers)
+        found = store.scores.of_metrics(run_id, "judge@1", ["m"], index)["m"]
+        assert [STATUSES[code] for code in found.status] == ["scored", "not_applicable", "failed"]
+        assert found.place.tolist() == [0, 1, 2]
+        np.testing.assert_array_equal(found.low, [RESULTS[0].value, np.nan, 0.25])
+        np.testing.assert_array_equal(found.high, [RESULTS[0].value, np.nan, 0.5])
 
     def test_evaluated_wants_so_many_metrics(self, store: Store) -> None:
         """A response counts with scores of at least so many of the metrics, by this judge or by nobody."""

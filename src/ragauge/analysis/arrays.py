@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SCORED, UNDEFINED, NOT_APPLICABLE, FAILED = range(len(STATUSES))
 NUMBERS = ("value", "numerator", "denominator", "low", "high")
+NO_NUMBER = "the value is not a number"
 NEEDED = ("query_id", "repeat", "metric", "status", *NUMBERS, "reason")
 
 
@@ -161,25 +162,64 @@ def columns_of(part: pl.DataFrame, index: ResponseIndex) -> Columns:
         part: columns response_no, status, value, numerator, denominator, low, high, reason.
         index: the responses looked at.
     """
+    import polars as pl
+
+    status = part["status"].replace_strict(list(STATUSES), range(len(STATUSES)), return_dtype=pl.Int64)
+    reasons, reason = numbered(part["reason"].fill_null(""))
+    numbers = {name: part[name].to_numpy() for name in NUMBERS}
+    return placed(
+        index, part["response_no"].to_numpy(), status=status.to_numpy(), reason=reason.to_numpy(), reasons=reasons,
+        **numbers,
+    )     # fmt: skip
+
+
+def placed(
+    index: ResponseIndex, number: Codes, *, status: Codes, value: Floats, numerator: Floats, denominator: Floats,
+    low: Floats, high: Floats, reason: Codes, reasons: Sequence[str],
+) -> Columns:     # fmt: skip
+    """One metric's scores as they are kept, at their places in an index; those of other responses are left out.
+
+    A scored value that is no number is a failed one. The arrays have shape (n,), as in `Columns`.
+
+    Args:
+        index: the responses looked at.
+        number: identity of the response of each score.
+        status: index in STATUSES.
+        value: NaN = none.
+        numerator: likewise.
+        denominator: likewise.
+        low: likewise.
+        high: likewise.
+        reason: number of the reason.
+        reasons: the reasons, by number.
+    """
     import numpy as np
 
-    numbers = part["response_no"].to_numpy()
-    place = np.searchsorted(index.number, numbers)
-    known = np.isin(numbers, index.number)
-    if not known.all():
-        part, place = part.filter(known), place[known]
-    part = _coded(part)
-    reasons, reason = numbered(part["reason"])
+    place = np.arange(number.size)
+    if not np.array_equal(number, index.number):
+        place = np.searchsorted(index.number, number)
+        known = np.isin(number, index.number)
+        if not known.all():
+            place, status, value, reason = place[known], status[known], value[known], reason[known]
+            numerator, denominator, low, high = numerator[known], denominator[known], low[known], high[known]
+    no_number = (status == SCORED) & ~np.isfinite(value)
+    if no_number.any():
+        status, reason = np.where(no_number, FAILED, status), np.where(no_number, len(reasons), reason)
+        low, high, reasons = np.where(no_number, np.nan, low), np.where(no_number, np.nan, high), (*reasons, NO_NUMBER)
     weight = None if index.weight is None else index.weight[place]
     return Columns(
         place=place,
         query=index.query[place],
-        status=part["status"].to_numpy(),
-        reason=reason.to_numpy(),
+        status=status,
+        value=np.where(status == SCORED, value, np.nan),
+        numerator=numerator,
+        denominator=denominator,
+        low=low,
+        high=high,
+        reason=reason,
         weight=None if weight is None or (weight == weight[:1]).all() else weight,
         cluster=None if index.cluster is None else index.cluster[place],
         reasons=reasons,
-        **{name: part[name].to_numpy() for name in NUMBERS},
     )
 
 
@@ -192,7 +232,7 @@ def by_example(columns: Columns) -> Columns:
     import numpy as np
     import polars as pl
 
-    if np.unique(columns.query).size == columns.query.size:
+    if (columns.query[1:] > columns.query[:-1]).all() or np.unique(columns.query).size == columns.query.size:
         return columns
     frame = pl.DataFrame({
         "place": columns.place, "query": columns.query, "status": columns.status, "reason": columns.reason,
@@ -221,22 +261,6 @@ def _checked(scores: pl.DataFrame) -> pl.DataFrame:
         problem = f"status must be one of {', '.join(STATUSES)}, got {sorted(map(str, unknown))[0]!r}."
         raise DataError(problem, source="score frame")
     return frame
-
-
-def _coded(part: pl.DataFrame) -> pl.DataFrame:
-    """Statuses as numbers; a scored value that is no number is a failed one."""
-    import polars as pl
-
-    status = pl.col("status").replace_strict(list(STATUSES), range(len(STATUSES)), return_dtype=pl.Int64)
-    no_number = (status == SCORED) & ~pl.col("value").is_finite().fill_null(value=False)
-    return part.with_columns(
-        pl.when(no_number).then(FAILED).otherwise(status).alias("status"),
-        pl.when(no_number).then(pl.lit("the value is not a number")).otherwise(pl.col("reason")).fill_null("")
-        .alias("reason"),
-        pl.when(no_number).then(None).otherwise(pl.col("low")).alias("low"),
-        pl.when(no_number).then(None).otherwise(pl.col("high")).alias("high"),
-        pl.when(status == SCORED).then(pl.col("value")).alias("value"),
-    )     # fmt: skip
 
 
 def _merged(frame: pl.DataFrame) -> pl.DataFrame:

@@ -171,7 +171,8 @@ class Held:
         if self._keep:
             kept = {number for number, _ in self._store.runs.order(base.run_id, self._keep)}
             numbers = type(numbers)("q", (number for number in numbers if number in kept))
-        there = StoredColumns(self._store, base.run_id, self._judge_id, self._store.runs.index(base.run_id, numbers))
+        index = self._store.runs.index(base.run_id, numbers)
+        there = StoredColumns(self._store, base.run_id, self._judge_id, index, ahead=names)
         paired = is_paired(self._run, base, Join(self._index.query_ids, there.index.query_ids))
         return Comparison(self._index, there, metrics, paired=paired)
 

@@ -176,8 +176,11 @@ class _Gate:
         from ragauge.analysis.arrays import FAILED
 
         found = np.zeros(len(self._index.query_ids), dtype=bool)
+        scores = StoredColumns(
+            self._store, self._run.run_id, self._judge_id, self._index, ahead=self._measured, values_only=True
+        )
         for name in self._measured:
-            column = self._scores.column(name)
+            column = scores.column(name)
             if column is not None:
                 found[column.query[column.status == FAILED]] = True
         return frozenset(self._index.query_ids[at] for at in found.nonzero()[0])

@@ -85,4 +85,5 @@ class Paired:
         if keep:
             kept = {number for number, _ in store.runs.order(run.run_id, keep)}
             numbers = type(numbers)("q", (number for number in numbers if number in kept))
-        return StoredColumns(store, run.run_id, judge_id, store.runs.index(run.run_id, numbers), ahead=names)
+        index = store.runs.index(run.run_id, numbers)
+        return StoredColumns(store, run.run_id, judge_id, index, ahead=names, values_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.arrays import Columns, ResponseIndex, columns_of
+from ragauge.analysis.arrays import Columns, ResponseIndex
 from ragauge.analysis.gather import Visit
 
 if TYPE_CHECKING:
@@ -84,35 +84,37 @@ class StoredColumns:
         index: the responses looked at.
         judge_repeat: which asking of the judge.
         ahead: metrics in the order in which they will be asked for, each once. Several are then read together, as many
-            as a few hundred thousand scores make: the store keeps scores by response. They come without numerators,
-            denominators and reasons.
+            as a few hundred thousand scores make: the store keeps scores by response.
+        values_only: leave out numerators, denominators and reasons.
     """
 
     def __init__(
         self, store: Store, run_id: str, judge_id: str | None, index: ResponseIndex, judge_repeat: int = 0,
-        ahead: Sequence[str] = (),
+        ahead: Sequence[str] = (), *, values_only: bool = False,
     ) -> None:     # fmt: skip
         self.index = index
         self._store, self._of = store, (run_id, judge_id)
-        self._judge_repeat = judge_repeat
+        self._judge_repeat, self._values_only = judge_repeat, values_only
         self._ahead = list(ahead)
-        self._read: dict[str, pl.DataFrame] = {}
+        self._read: dict[str, Columns] = {}
 
     def column(self, metric: str) -> Columns | None:
         """A metric's scores; None where it has none."""
         if metric not in self._read:
             self._fill(metric)
-        found = columns_of(self._read.pop(metric), self.index)
+        found = self._read.pop(metric)
         return found if found.place.size else None
 
     def _fill(self, metric: str) -> None:
         """Reads a metric, and those that will be asked for after it."""
-        names, ahead = [metric], metric in self._ahead
-        if ahead:
+        names = [metric]
+        if metric in self._ahead:
             start = self._ahead.index(metric)
             names = self._ahead[start : start + max(1, SCORES_AHEAD // max(1, len(self.index)))]
             del self._ahead[: start + len(names)]
-        self._read |= self._store.scores.of_metrics(*self._of, names, self._judge_repeat, values_only=ahead)
+        self._read |= self._store.scores.of_metrics(
+            *self._of, names, self.index, self._judge_repeat, values_only=self._values_only
+        )
 
 
 def visits(store: Store, judge_id: str | None, index: ResponseIndex) -> Iterator[Visit]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ragauge.analysis.arrays import ResponseIndex
+from ragauge.analysis.arrays import Columns, ResponseIndex
 from ragauge.analysis.scorecard import Cause, Summary
 from ragauge.data.canonical import canonical
 from ragauge.data.codec import FACTS, decode, encode
@@ -320,19 +320,20 @@ class Scores(Protocol):
     ) -> array[int]:
         """Numbers of the responses with scores of at least so many of the metrics, ascending."""
 
-    def of_metric(self, run_id: str, judge_id: str | None, name: str, judge_repeat: int = 0) -> pl.DataFrame:
-        """One metric's scores in example order, what `frame` would need for all metrics at once.
-
-        Columns: response_no, status, value, numerator, denominator, low, high, reason; a row a response.
-        """
-
     def of_metrics(
-        self, run_id: str, judge_id: str | None, names: Sequence[str], judge_repeat: int = 0, *,
+        self, run_id: str, judge_id: str | None, names: Sequence[str], index: ResponseIndex, judge_repeat: int = 0, *,
         values_only: bool = False,
-    ) -> dict[str, pl.DataFrame]:     # fmt: skip
-        """Several metrics' scores, each as `of_metric` gives them, read together: scores stand by response.
+    ) -> dict[str, Columns]:     # fmt: skip
+        """Printed name -> one metric's scores in example order, what `frame` would need for all metrics at once.
 
-        With `values_only`, which is quicker, numerators and denominators are null and reasons empty.
+        Args:
+            run_id: the run.
+            judge_id: whose scores, beside those that ask nobody; of a response scored both ways, the judge's.
+            names: printed names; they are read together, since scores stand by response. One without a score gets
+                empty arrays.
+            index: the responses looked at; the scores of others are left out.
+            judge_repeat: which asking of the judge.
+            values_only: leave out numerators and denominators (NaN) and reasons (""), which is quicker.
         """
 
     def of_response(

@@ -1,27 +1,32 @@
-"""A run's scores one metric at a time: a few numbers a response, however many metrics there are."""
+"""A run's scores one metric at a time, as arrays: a few numbers a response, however many metrics there are."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, case, func, or_, select
 
+from ragauge.analysis.arrays import Columns, ResponseIndex, placed
 from ragauge.data.score import STATUSES
 from ragauge.store.schema import metrics
 from ragauge.store.schema import scores as table
 from ragauge.store.sql.names import judge_no
-from ragauge.store.sql.score_frame import by_judge, reasons_of
-
-if TYPE_CHECKING:
-    import polars as pl
+from ragauge.store.sql.score_frame import by_judge, reason_texts
 
 AT_A_TIME = 4_000     # rows held as Python objects
+SPAN = 1 << 40        # above every number of a response
+WHOLE = ("numerator", "denominator", "reason_no")
 
 
 def metric_names(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> list[str]:
     """Printed names of the metrics that a run has scores of, in the order of its scores."""
+    return list(versions(connection, run_no, judge_id, judge_repeat))
+
+
+def versions(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> dict[str, int]:
+    """Printed name -> newest version that a run has scores of, in the order of its scores."""
     first = func.min(table.c.response_no).label("first")
     found = (     # by number, before the names come in: a run has hundreds of thousands of scores
         select(table.c.judge_no, table.c.metric_no, first)
@@ -30,87 +35,139 @@ def metric_names(connection: Connection, run_no: int, judge_id: str | None, judg
         .subquery()
     )
     query = (
-        select(metrics.c.name)
+        select(metrics.c.name, metrics.c.version)
         .join_from(found, metrics, found.c.metric_no == metrics.c.metric_no)
         .order_by(found.c.first, found.c.judge_no, found.c.metric_no)
     )
-    return list(dict.fromkeys(connection.execute(query).scalars()))
-
-
-def versions(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> dict[str, int]:
-    """Printed name -> newest version that a run has scores of."""
-    names = metric_names(connection, run_no, judge_id, judge_repeat)
-    newest = _newest(connection, run_no, judge_id, judge_repeat, names)
-    return {name: newest[name][1] for name in names if name in newest}
+    newest: dict[str, int] = {}
+    for name, version in connection.execute(query):
+        newest[name] = max(newest.get(name, 0), version)
+    return newest
 
 
 def evaluated(
     connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int, names: Sequence[str], least: int
 ) -> array[int]:
     """Numbers of the responses with scores of at least so many of the metrics, ascending."""
-    numbers = [number for number, _ in _newest(connection, run_no, judge_id, judge_repeat, names).values()]
-    mine = (table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat), table.c.metric_no.in_(numbers))
-    query = select(table.c.response_no).where(*mine).order_by(table.c.response_no)
+    mine = (table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat))
+    numbers = _newest(connection, mine, names).values()
+    query = select(table.c.response_no).where(*mine, table.c.metric_no.in_(numbers)).order_by(table.c.response_no)
     if least > 1:
         query = query.group_by(table.c.response_no).having(func.count(table.c.metric_no.distinct()) >= least)
     else:
         query = query.distinct()
-    return array("q", (number for part in _parts(connection, query) for (number,) in part))
+    found = array("q")
+    for part in _parts(connection, query):
+        found.extend(next(zip(*part, strict=True)))
+    return found
 
 
 def of_metrics(
     connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int, names: Sequence[str],
-    *, values_only: bool = False,
-) -> dict[str, pl.DataFrame]:     # fmt: skip
-    """The scores of some metrics in their newest versions, a row each, in example order: read in one go over the run.
+    index: ResponseIndex, *, values_only: bool = False,
+) -> dict[str, Columns]:     # fmt: skip
+    """The scores of some metrics in their newest versions, in example order: read in one go over the run.
 
-    With `values_only` numerators and denominators are null and reasons empty.
+    With `values_only` there are no numerators and denominators, and the reasons are empty.
     """
-    import polars as pl
-
-    newest = _newest(connection, run_no, judge_id, judge_repeat, names)
-    c, whole, real = table.c, pl.Int64, pl.Float64
-    schema = {
-        "metric_no": whole, "response_no": whole, "code": whole, "value": real, "low": real, "high": real,
-        **({} if values_only else {"numerator": real, "denominator": real, "reason_no": whole}),
-    }     # fmt: skip
-    parts = [pl.DataFrame([], schema=schema)]
-    if newest:
-        numbers = [number for number, _ in newest.values()]
-        mine = (c.run_no == run_no, by_judge(connection, judge_id, judge_repeat), c.metric_no.in_(numbers))
-        columns = (c.metric_no, c.response_no, c.status, *(c[name] for name in list(schema)[3:]))
-        asked_last = c.judge_no == judge_no(connection, judge_id)
-        rows = _parts(connection, select(*columns).where(*mine).order_by(c.response_no, asked_last))
-        parts += [pl.DataFrame(part, schema=schema, orient="row") for part in rows]
-    found = pl.concat(parts, rechunk=True)
-    if values_only:
-        none = pl.lit(None, dtype=real)
-        found = found.with_columns(none.alias("numerator"), none.alias("denominator"), pl.lit("").alias("reason"))
-    else:
-        found = found.join(reasons_of(connection, found), on="reason_no", how="left", maintain_order="left")
-    # of a response that was scored both without and with a judge, the judge's
-    found = found.unique(["metric_no", "response_no"], keep="last", maintain_order=True).select(
-        "metric_no", "response_no",
-        pl.col("code").replace_strict(range(len(STATUSES)), list(STATUSES), return_dtype=pl.String).alias("status"),
-        "value", "numerator", "denominator", pl.coalesce("low", "value"), pl.coalesce("high", "value"),
-        pl.col("reason").fill_null(""),
-    )     # fmt: skip
-    by_number = found.partition_by("metric_no", as_dict=True, include_key=False, maintain_order=True)
-    empty = found.clear().drop("metric_no")
-    return {name: by_number.get((newest[name][0],), empty) if name in newest else empty for name in names}
+    mine: list[Any] = [table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat)]
+    numbers = _newest(connection, mine, names)
+    mine.append(table.c.metric_no.in_(numbers.values()))
+    asked = case((table.c.judge_no == judge_no(connection, judge_id), 1), else_=0)
+    place = (table.c.metric_no * SPAN + table.c.response_no) * 2 + asked     # one number is read sooner than three
+    more = () if values_only else WHOLE
+    query = select(place * len(STATUSES) + table.c.status, table.c.value, *(table.c[name] for name in more))
+    scores = _Scores(_arrays(connection, query.where(*mine), 2 + len(more)))
+    bounded = or_(table.c.low.is_not(None), table.c.high.is_not(None))     # few are: value stands for both
+    bounds = select(place, func.coalesce(table.c.low, table.c.value), func.coalesce(table.c.high, table.c.value))
+    scores.bound(_arrays(connection, bounds.where(*mine, bounded), 3))
+    texts = reason_texts(connection, scores.reason_nos)
+    return {name: scores.of_metric(numbers.get(name, -1), index, texts) for name in names}
 
 
-def _newest(
-    connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int, names: Sequence[str]
-) -> dict[str, tuple[int, int]]:
-    """Name -> number and version of the newest version of it that the run has a score of."""
-    found: dict[str, tuple[int, int]] = {}
-    known = select(metrics.c.metric_no, metrics.c.name, metrics.c.version).where(metrics.c.name.in_(names))
-    for number, name, version in connection.execute(known.order_by(metrics.c.version)).all():
-        mine = (table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat), table.c.metric_no == number)
-        if connection.execute(select(table.c.run_no).where(*mine).limit(1)).first() is not None:
-            found[name] = (number, version)
+class _Scores:
+    """Scores of several metrics, metric by metric and in example order.
+
+    Args:
+        read: place and status in one number, value and, where they were asked for, what WHOLE names.
+    """
+
+    def __init__(self, read: Sequence[Any]) -> None:
+        import numpy as np
+
+        found, status = np.divmod(read[0], len(STATUSES))
+        order = np.argsort(found)
+        self._place, self._status = found[order], status[order]
+        self._value, *more = (part[order] for part in read[1:])
+        self._numerator, self._denominator, reason = more or [np.full(order.size, np.nan)] * len(WHOLE)
+        self._reason = np.nan_to_num(reason, nan=0.0).astype(np.int64)     # reasons are numbered from 1
+        self._low, self._high = self._value.copy(), self._value.copy()
+
+    @property
+    def reason_nos(self) -> list[int]:
+        """Numbers of the reasons that there are."""
+        import numpy as np
+
+        found: list[int] = np.unique(self._reason[self._reason > 0]).tolist()
+        return found
+
+    def bound(self, read: Sequence[Any]) -> None:
+        """Takes in the bounds that are not the value: place, low and high."""
+        import numpy as np
+
+        at = np.searchsorted(self._place, read[0])
+        self._low[at], self._high[at] = read[1:]
+
+    def of_metric(self, number: int, index: ResponseIndex, texts: Mapping[int, str]) -> Columns:
+        """The scores of one metric; of a response that was scored both without and with a judge, the judge's."""
+        import numpy as np
+
+        ends = np.searchsorted(self._place, [2 * SPAN * number, 2 * SPAN * (number + 1)])
+        responses = self._place[slice(*ends)] % (2 * SPAN) // 2
+        rows = ends[0] + np.flatnonzero(np.append(responses[1:] != responses[:-1], [True] * bool(responses.size)))
+        reasons, reason = np.unique(self._reason[rows], return_inverse=True)
+        return placed(
+            index, responses[rows - ends[0]], status=self._status[rows], value=self._value[rows],
+            numerator=self._numerator[rows], denominator=self._denominator[rows], low=self._low[rows],
+            high=self._high[rows], reason=reason, reasons=tuple(texts.get(one, "") for one in reasons.tolist()),
+        )     # fmt: skip
+
+
+def _newest(connection: Connection, mine: Sequence[Any], names: Sequence[str]) -> dict[str, int]:
+    """Name -> number of the newest version of it that there is a score of.
+
+    Of a metric known in one version only it is not asked whether there is one.
+
+    Args:
+        connection: to the store.
+        mine: conditions: whose scores count.
+        names: of metrics.
+    """
+    known: dict[str, list[int]] = {}
+    wanted = set(names)
+    for number, name, _ in connection.execute(select(metrics).order_by(metrics.c.version)):
+        if name in wanted:
+            known.setdefault(name, []).append(number)
+    found = {}
+    for name, numbers in known.items():
+        while len(numbers) > 1:
+            query = select(table.c.run_no).where(*mine, table.c.metric_no == numbers[-1]).limit(1)
+            if connection.execute(query).first() is not None:
+                break
+            numbers.pop()
+        found[name] = numbers[-1]
     return found
+
+
+def _arrays(connection: Connection, query: Select[Any], width: int) -> list[Any]:
+    """The columns of a query: whole numbers first, then numbers, NaN where there is none."""
+    import numpy as np
+
+    parts: list[list[Any]] = [[np.empty(0, dtype=np.float64 if at else np.int64)] for at in range(width)]
+    for rows in _parts(connection, query):
+        for at, column in enumerate(zip(*rows, strict=True)):
+            parts[at].append(np.array(column, dtype=np.float64 if at else np.int64))     # None becomes NaN
+    return [np.concatenate(part) for part in parts]
 
 
 def _parts(connection: Connection, query: Select[Any]) -> Iterator[list[tuple[Any, ...]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, and_, or_, select
@@ -28,7 +29,7 @@ def frame(connection: Connection, run_no: int, judge_id: str | None, judge_repea
     rows = rows.join(_metrics(connection, rows), on="metric_no", how="inner", maintain_order="left")
     rows = rows.join(_judges(connection, judge_id), on="judge_no", how="left", maintain_order="left")
     rows = rows.join(_responses(connection, run_no), on="response_no", how="left", maintain_order="left")
-    rows = rows.join(reasons_of(connection, rows), on="reason_no", how="left", maintain_order="left")
+    rows = rows.join(_reasons(connection, rows), on="reason_no", how="left", maintain_order="left")
     status = pl.DataFrame({"code": range(len(STATUSES)), "status": STATUSES}, schema_overrides={"code": pl.Int64})
     rows = rows.join(status, on="code", how="left", maintain_order="left")
     return rows.select(
@@ -118,15 +119,19 @@ def _cluster(groups: bytes | None) -> str | None:
     return None if cluster is None else framed(cluster)
 
 
-def reasons_of(connection: Connection, rows: pl.DataFrame) -> pl.DataFrame:
+def reason_texts(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
+    """Number -> text of reasons."""
+    found: dict[int, str] = {}
+    for part in chunks(numbers):
+        query = select(reasons.c.reason_no, reasons.c.body).where(reasons.c.reason_no.in_(part))
+        found.update((number, framed(unpack(body))) for number, body in connection.execute(query))
+    return found
+
+
+def _reasons(connection: Connection, rows: pl.DataFrame) -> pl.DataFrame:
     """reason_no and reason, of the reasons among the rows."""
     import polars as pl
 
-    found: dict[int, str] = {}
-    for part in chunks(rows["reason_no"].drop_nulls().unique().to_list()):
-        for number, body in connection.execute(
-            select(reasons.c.reason_no, reasons.c.body).where(reasons.c.reason_no.in_(part))
-        ):
-            found[number] = framed(unpack(body))
+    found = reason_texts(connection, rows["reason_no"].drop_nulls().unique().to_list())
     columns = {"reason_no": list(found), "reason": list(found.values())}
     return pl.DataFrame(columns, schema={"reason_no": pl.Int64, "reason": pl.String})

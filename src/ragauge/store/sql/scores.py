@@ -24,6 +24,8 @@ from ragauge.store.sql.score_frame import by_judge, frame
 if TYPE_CHECKING:
     import polars as pl
 
+    from ragauge.analysis.arrays import Columns, ResponseIndex
+
 KEY = ("run_no", "response_no", "judge_no", "judge_repeat", "metric_no")
 VALUES = ("status", "value", "numerator", "denominator", "low", "high", "reason_no")
 CODES = {status: code for code, status in enumerate(STATUSES)}
@@ -97,19 +99,15 @@ class SqlScores:
             run = run_no(connection, run_id)
             return score_columns.evaluated(connection, run, judge_id, judge_repeat, names, least)
 
-    def of_metric(self, run_id: str, judge_id: str | None, name: str, judge_repeat: int = 0) -> pl.DataFrame:
-        """One metric's scores in example order. See `Scores`."""
-        return self.of_metrics(run_id, judge_id, [name], judge_repeat)[name]
-
     def of_metrics(
-        self, run_id: str, judge_id: str | None, names: Sequence[str], judge_repeat: int = 0, *,
+        self, run_id: str, judge_id: str | None, names: Sequence[str], index: ResponseIndex, judge_repeat: int = 0, *,
         values_only: bool = False,
-    ) -> dict[str, pl.DataFrame]:     # fmt: skip
-        """Several metrics' scores, each as `of_metric` gives them. See `Scores`."""
+    ) -> dict[str, Columns]:     # fmt: skip
+        """Several metrics' scores as arrays. See `Scores`."""
         with self._database.read() as connection:
             run = run_no(connection, run_id)
             return score_columns.of_metrics(
-                connection, run, judge_id, judge_repeat, names, values_only=values_only
+                connection, run, judge_id, judge_repeat, names, index, values_only=values_only
             )
 
     def of_response(
