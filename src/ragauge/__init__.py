@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ragauge.api.baselines import set_baseline as set_baseline
     from ragauge.api.compare import compare as compare
     from ragauge.api.comparison import ComparisonResult as ComparisonResult
+    from ragauge.api.confirm import Confirmation as Confirmation
+    from ragauge.api.confirm import confirm as confirm
     from ragauge.api.gate import gate as gate
     from ragauge.api.gate_result import GateResult as GateResult
     from ragauge.api.history import EvaluationLog as EvaluationLog
@@ -65,6 +67,8 @@ _FROM = {
     "thresholds": "ragauge.api.thresholds",
     "note": "ragauge.api.history",
     "compare": "ragauge.api.compare",
+    "Confirmation": "ragauge.api.confirm",
+    "confirm": "ragauge.api.confirm",
     "gate": "ragauge.api.gate",
     "GateResult": "ragauge.api.gate_result",
     "validate": "ragauge.api.validate",

@@ -86,6 +86,33 @@ def test_planted_losses_lie_within_their_intervals() -> None:
     assert {name: 0.92 <= count / 400 <= 0.995 for name, count in held.items()} == dict.fromkeys(truth, True), held
 
 
+def test_planted_losses_lie_within_their_intervals_by_segment() -> None:
+    """The same in two segments of 60, where retrieval fails for 50 % and for 10 %: each interval holds its own truth.
+
+    hard: own = 0.5 · 0.8 + 0.5 · 0.25 · 0.8 = 0.5; easy: own = 0.9 · 0.8 + 0.1 · 0.25 · 0.8 = 0.74.
+    """
+    truth = {"hard": (0.3, 0.2, 0.3, 0.2), "easy": (0.06, 0.2, 0.54, 0.2)}
+    frame = pl.DataFrame({"query_id": [f"q{i}" for i in range(120)], "kind": ["hard", "easy"] * 60})
+    draw, held, of = random.Random(21), dict.fromkeys([(kind, n) for kind in truth for n in range(4)], 0), 200
+    for _ in range(of):
+        rows = []
+        for i in range(120):
+            found = draw.random() < (0.9 if i % 2 else 0.5)
+            able, knows = draw.random() < 0.8, draw.random() < 0.25
+            rows.append((able and (found or knows), able, able and knows))
+        own, oracle, alone = (list(map(float, column)) for column in zip(*rows, strict=True))
+        cells = by_segment([(RIGHT, (pairs(own, oracle), pairs(own, alone)))], (frame, frame))["kind"]
+        for kind, wanted in truth.items():
+            (one,) = cells[kind]
+            assert one.oracle is not None
+            assert one.closed_book is not None
+            told = (one.oracle.gap, one.oracle.rest, one.closed_book.gap, one.closed_book.alone)
+            for n, (estimate, value) in enumerate(zip(told, wanted, strict=True)):
+                assert estimate.interval is not None
+                held[kind, n] += estimate.interval.low <= value <= estimate.interval.high
+    assert all(0.90 <= count / of <= 1 for count in held.values()), held
+
+
 def test_segments_have_gaps_of_their_own() -> None:
     """Where all is lost to retrieval in one segment and nothing in the other, each says so; few pairs say nothing."""
     own, oracle = [1.0] * 6 + [0.0] * 6 + [1.0] * 3, [1.0] * 15

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.api.confirm import Confirmation, confirm
+from ragauge import Confirmation, confirm
 from ragauge.systems.base import EVERY, Question, System
 
 SPEC = "tests.engine.tiny_judge:TinyJudge"     # a claim is a sentence; a passage supports it if it has all its words
@@ -131,6 +131,30 @@ def test_other_passages_are_another_run(url: str) -> None:
     assert first.answers is not None
     assert second.answers is not None
     assert first.answers.run_id != second.answers.run_id
+
+
+def test_the_scorecard_has_what_was_confirmed(url: str) -> None:
+    """The run's card reads the experiments back as `confirm` told them; before them, and with other causes, none."""
+    system = Scripted()
+    run = evaluated(system, url)
+    assert run.scorecard().card.confirmed is None
+    found = confirm(run, system, corpus=CORPUS, control=True)
+    held = run.scorecard().card.confirmed
+    assert held is not None
+    assert found.answers is not None
+    assert held.answers == found.answers.run_id
+    key = {one.experiment.query_id: one for one in held.outcomes}
+    assert {name: (one.verdict, one.why, one.experiment.before, one.after) for name, one in key.items()} == {
+        one.experiment.query_id: (one.verdict, one.why, one.experiment.before, one.after) for one in found.outcomes
+    }
+    assert {one.cause: (one.inferred, one.made, one.share) for one in held.causes} == {
+        one.cause: (one.inferred, one.made, one.share) for one in found.causes
+    }
+    mine = run.scorecard().to_dict()["confirmed"]["causes"]["retrieval_miss"]
+    assert (mine["inferred"], mine["experiments"], mine["confirmed_share"]) == (5, 4, 0.25)
+    assert "confirmed in 1 of 4 experiments" in run.scorecard().to_markdown()
+    rg.evaluate(run, judge="local", metrics="prompt,context_recall,answer_correctness", workers=1)
+    assert run.scorecard().card.confirmed is None     # another judge's causes were not tested
 
 
 class Stop(BaseException):

@@ -12,7 +12,6 @@ import ragauge as rg
 from ragauge.analysis.causes.seen import Seen
 from ragauge.analysis.causes.table import BY_NAME
 from ragauge.analysis.counterfactuals import RIGHT, graded
-from ragauge.api.confirm import confirm
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.metrics.facts import Facts
 from ragauge.store.open import open_store
@@ -79,7 +78,7 @@ def counted(system: Broken, right: set[str], folder: Path) -> Counter[tuple[str,
     run = rg.run(system, GOLDEN, store=f"sqlite:///{folder}/s.db")
     rg.evaluate(run)
     struck = frozenset(system.struck)
-    found = confirm(run, system, corpus=CORPUS, limit=200)
+    found = rg.confirm(run, system, corpus=CORPUS, limit=200)
     return Counter(
         (BY_NAME[one.experiment.cause].component, one.verdict) for one in found.outcomes
         if one.experiment.query_id in struck & right

@@ -388,6 +388,13 @@ def test_gaps_of_a_system_with_planted_losses(app: Path) -> None:
     assert parts["easy"] is not None
     _within(parts["hard"].gap, 0.5 * 0.75 * 0.8)
     _within(parts["easy"].gap, 0.1 * 0.75 * 0.8)
+    alone = {kind: one[0].closed_book for kind, one in gaps.segments["kind"].items()}
+    assert alone["hard"] is not None
+    assert alone["easy"] is not None
+    _within(alone["hard"].gap, 0.5 * 0.75 * 0.8)
+    _within(alone["easy"].gap, 0.9 * 0.75 * 0.8)
+    assert rg.open_run(own.run.run_id, store=url(app)).scorecard().card.gaps == gaps
+    assert rg.open_run(gaps.oracle, store=url(app)).scorecard().card.gaps is None
     with pytest.raises(rg.UsageError, match="gaps are those of a run on own retrieval"):
         rg.open_run(gaps.oracle, store=url(app)).gaps()
 

@@ -120,12 +120,21 @@ def card_of(
         against=held.against(),
     )     # fmt: skip
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
-    whole_card = replace(
-        built, overview=_overview(store, found, causes, built), use=use, history=history_until(store, run, judge_id),
-        gaps=gaps_beside(store, run, judge_id, metrics, keep or {}),
-        confirmed=confirmed_of(store, run, judge_id, causes),
-    )  # fmt: skip
-    return Scorecard(whole_card, shown)
+    beside = _with_other_runs(store, replace(built, use=use), judge_id, metrics, causes, keep or {})
+    return Scorecard(replace(beside, overview=_overview(store, found, causes, built)), shown)
+
+
+def _with_other_runs(
+    store: Store, card: Card, judge_id: str | None, metrics: Sequence[Metric], causes: pl.DataFrame,
+    keep: Mapping[str, str],
+) -> Card:     # fmt: skip
+    """The card with what other runs say: those before it, those on other passages, and experiments."""
+    return replace(
+        card,
+        history=history_until(store, card.run, judge_id),
+        gaps=gaps_beside(store, card.run, judge_id, metrics, keep),
+        confirmed=confirmed_of(store, card.run, judge_id, causes),
+    )
 
 
 class _Found(NamedTuple):
@@ -163,7 +172,8 @@ def _read(
     gather(visits(store, judge_id, index), (segments, match, uncertain, use, beyond))
     tables = Tables(index, segments.frame(index.query_ids))
     held.within(tables.segments)
-    read_metrics(StoredColumns(store, run.run_id, judge_id, index), metrics, (tables, values, *held.readers))
+    columns = StoredColumns(store, run.run_id, judge_id, index, ahead=[str(metric) for metric in metrics])
+    read_metrics(columns, metrics, (tables, values, *held.readers))
     return _Found(match, uncertain, use, beyond, tables, values)
 
 

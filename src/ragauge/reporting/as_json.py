@@ -7,6 +7,8 @@ from typing import Any
 
 from ragauge.analysis.overview import Baseline, Change
 from ragauge.analysis.scorecard import Finding, Reading, Scorecard, Summary
+from ragauge.reporting.confirmed import tallies_json
+from ragauge.reporting.gaps import gaps_json
 from ragauge.reporting.judged import judging_json
 from ragauge.reporting.overview_json import overview_json
 
@@ -99,5 +101,7 @@ def as_json(card: Scorecard) -> dict[str, Any]:
         "judging": judging_json(card.use),
         "took": dict(card.took),
         "baseline": None if card.baseline is None else baseline_json(card.baseline),
+        "gaps": None if card.gaps is None else gaps_json(card.gaps),
+        "confirmed": tallies_json(card.confirmed),
         **overview_json(card.overview),
     }

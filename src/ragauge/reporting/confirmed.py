@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.cause_tally import CauseTally
+from ragauge.analysis.cause_tally import CauseTally, Confirmed
 from ragauge.analysis.counterfactuals import Graded, Outcome
 from ragauge.data.run import Run
 from ragauge.reporting.words import UNNAMED, between, line, number, plural, safe
@@ -21,6 +21,35 @@ MEANING = (
     "answer shows whether the cause is right. share: confirmed among all experiments, what is undecided counting as "
     "not confirmed; brackets: Wilson's 95 % interval."
 )
+
+
+def experiments_say(found: Confirmed | None, cause: str) -> str:
+    """What experiments say of a cause: confirmed in 8 of 10 experiments, 0.80 [0.49, 0.94]; "" without one."""
+    one = found.of(cause) if found is not None else None
+    if one is None:
+        return ""
+    rest = [f"{count:,} {name}" for name, count in (("refuted", one.refuted), ("undecided", one.undecided)) if count]
+    beside = f" ({', '.join(rest)})" if rest else ""
+    return f"confirmed in {one.confirmed:,} of {plural(one.made, 'experiment')}, {confirmed_share(one)}{beside}"
+
+
+def confirmed_share(one: CauseTally) -> str:
+    """The confirmed share with its interval."""
+    return f"{number(one.share)} {between(one.interval)}".strip()
+
+
+def by_example(found: Confirmed | None) -> dict[tuple[str, int], Outcome]:
+    """(query_id, repeat) -> what its experiment said."""
+    made = found.outcomes if found is not None else ()
+    return {(one.experiment.query_id, one.experiment.repeat): one for one in made}
+
+
+def tallies_json(found: Confirmed | None) -> dict[str, Any] | None:
+    """The causes of a scorecard, inferred and confirmed side by side; None without experiments."""
+    if found is None:
+        return None
+    causes = {one.cause: _cause(one) for one in found.causes if one.made}
+    return {"answers": found.answers, "experiments": len(found.outcomes), "causes": causes}
 
 
 def confirmed_json(
@@ -102,7 +131,7 @@ def _table(causes: Sequence[CauseTally]) -> RenderableType:
     for one in causes:
         counts = (f"{count:,}" for count in (one.inferred, one.made, one.confirmed, one.refuted, one.undecided))
         table.add_row(
-            one.cause or UNNAMED, one.component, *counts, f"{number(one.share)} {between(one.interval)}".strip()
+            one.cause or UNNAMED, one.component, *counts, confirmed_share(one)
         )
     return table
 

@@ -6,18 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
-from ragauge.analysis.overview import Estimate
-from ragauge.reporting.words import number, safe, signed
+from ragauge.reporting.losses import HEADS, MEANING, against, cells, leading, minded, named, sentence
+from ragauge.reporting.overview_json import estimate_json
+from ragauge.reporting.words import line, safe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-HEADS = ("own", "lost to retrieval", "lost to generation", "knew alone", "retrieval buys", "pairs")
-MEANING = (
-    "lost to retrieval: oracle_gap, labelled passages less own retrieval. lost to generation: the best value less "
-    "labelled passages. knew alone: without passages. retrieval buys: closed_book_gap, own less without passages. "
-    "Brackets: 95 % intervals, paired on examples."
-)
 MOST_ROWS = 40     # of segments
 
 
@@ -44,33 +39,25 @@ def gaps_text(gaps: Gaps) -> RenderableType:
 def _parts(gaps: Gaps) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    against = ", ".join(
-        f"{what} {safe(name)}" for what, name in (("oracle", gaps.oracle), ("closed book", gaps.closed_book)) if name
-    )
-    yield Text(safe(gaps.run), style="bold") + Text(f"  held against {against}", style="dim")
-    yield _table([("", one) for one in gaps.metrics], "metric")
+    yield Text(safe(gaps.run), style="bold") + Text(f"  held against {against(gaps)}", style="dim")
+    yield Text(safe(sentence(gaps)))
+    yield _table([("", one) for one in leading(gaps)], "metric")
+    first = leading(gaps)[0].metric
     rows = [
-        (f"{safe(column)} {safe(value)}", one)
+        (f"{line(column)} = {line(value)}", one)
         for column, values in gaps.segments.items()
         for value, found in values.items()
         for one in found
+        if one.metric == first
     ]
     if rows:
-        yield Text("By segment", style="bold")
-        yield _table(rows[:MOST_ROWS], "segment, metric")
-    if len(rows) > MOST_ROWS:
-        yield Text(f"{len(rows) - MOST_ROWS:,} more rows: --json has them all.", style="dim")
-    for note in gaps.notes:
+        yield Text(f"By segment: {first}", style="bold")
+        yield _table(rows[:MOST_ROWS], "segment")
+        more = f"{len(rows) - MOST_ROWS:,} more segments, and " if len(rows) > MOST_ROWS else ""
+        yield Text(f"{more}the other metrics by segment: --json has them.", style="dim")
+    for note in minded(gaps):
         yield Text(f"! {safe(note)}")
-    if left := max((one.undefined for two in gaps.metrics for one in _sides(two)), default=0):
-        yield Text(f"! Up to {left:,} examples are in no pair: a score is undefined on one side, as for a refusal.")
-    if left := max((one.failed for two in gaps.metrics for one in _sides(two)), default=0):
-        yield Text(f"! Up to {left:,} examples are in no pair: a score failed on one side.")
     yield Text(MEANING, style="dim")
-
-
-def _sides(one: MetricGaps) -> list[Oracle | ClosedBook]:
-    return [side for side in (one.oracle, one.closed_book) if side is not None]
 
 
 def _table(rows: Sequence[tuple[str, MetricGaps]], head: str) -> RenderableType:
@@ -82,33 +69,8 @@ def _table(rows: Sequence[tuple[str, MetricGaps]], head: str) -> RenderableType:
     for name in HEADS:
         table.add_column(name, justify="right")
     for label, one in rows:
-        table.add_row(*_row(label, one))
+        table.add_row(label or named(one), *(" ".join(cell).strip() for cell in cells(one)))
     return table
-
-
-def _row(label: str, one: MetricGaps) -> tuple[str, ...]:
-    oracle, alone = one.oracle, one.closed_book
-    own = oracle.own if oracle is not None else alone.own if alone is not None else None
-    n = sorted({side.gap.n for side in (oracle, alone) if side is not None})
-    return (
-        f"{label}, {one.metric}" if label else one.metric + (" ↓" if one.direction == "lower" else ""),
-        number(own),
-        "–" if oracle is None else _difference(oracle.gap),
-        "–" if oracle is None else _difference(oracle.rest),
-        "–" if alone is None else _mean(alone.alone),
-        "–" if alone is None else _difference(alone.gap),
-        " to ".join(f"{count:,}" for count in n),
-    )
-
-
-def _difference(found: Estimate) -> str:
-    ends = "" if found.interval is None else f" [{signed(found.interval.low)}, {signed(found.interval.high)}]"
-    return signed(found.mean) + ends
-
-
-def _mean(found: Estimate) -> str:
-    ends = "" if found.interval is None else f" [{number(found.interval.low)}, {number(found.interval.high)}]"
-    return number(found.mean) + ends
 
 
 def _metric(one: MetricGaps) -> dict[str, Any]:
@@ -121,20 +83,15 @@ def _metric(one: MetricGaps) -> dict[str, Any]:
 
 def _of_oracle(found: Oracle) -> dict[str, Any]:
     return {
-        "own": found.own, "oracle": found.oracle, "oracle_gap": _estimate(found.gap),
-        "lost_to_generation": _estimate(found.rest), "failed": found.failed,
+        "own": found.own, "oracle": found.oracle, "oracle_gap": estimate_json(found.gap),
+        "lost_to_generation": estimate_json(found.rest), "failed": found.failed,
         "undefined": found.undefined,
     }  # fmt: skip
 
 
 def _of_closed_book(found: ClosedBook) -> dict[str, Any]:
     return {
-        "own": found.own, "closed_book": _estimate(found.alone), "closed_book_gap": _estimate(found.gap),
+        "own": found.own, "closed_book": estimate_json(found.alone), "closed_book_gap": estimate_json(found.gap),
         "failed": found.failed,
         "undefined": found.undefined,
     }  # fmt: skip
-
-
-def _estimate(found: Estimate) -> dict[str, Any]:
-    ends = None if found.interval is None else [found.interval.low, found.interval.high]
-    return {"mean": found.mean, "ci": ends, "n": found.n}

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from ragauge.analysis.readings import words
 from ragauge.analysis.scorecard import Finding, Scorecard
 from ragauge.reporting import history, judged
+from ragauge.reporting.confirmed import experiments_say
+from ragauge.reporting.losses import sentence
 from ragauge.reporting.words import (
     ARROWS,
     LAYERS,
@@ -52,6 +54,8 @@ def markdown(card: Scorecard) -> str:
     lines += _causes(card)
     lines += _segments(card)
     lines += history.section(card.history)
+    if card.gaps is not None:
+        lines += ["", f"**Where quality is lost.** {cell(sentence(card.gaps))}"]
     alignment = card.overview.alignment
     if alignment is not None and alignment.answers:
         lines += ["", f"**Ranking and answers.** {cell(ignored(alignment))}"]
@@ -102,16 +106,16 @@ def _findings(card: Scorecard) -> Iterator[str]:
         return
     yield from ("", "### What to do", "")
     for place, finding in enumerate(card.findings[:MOST_FINDINGS], 1):
-        yield from _finding(place, finding)
+        yield from _finding(place, finding, experiments_say(card.confirmed, finding.cause))
     if len(card.findings) > MOST_FINDINGS:
         yield f"\nand {len(card.findings) - MOST_FINDINGS} more in the full report."
 
 
-def _finding(place: int, finding: Finding) -> Iterator[str]:
+def _finding(place: int, finding: Finding, tests: str) -> Iterator[str]:
     yield f"{place}. **{opened(cell(finding.headline))}** ({confidence(finding)}). {cell(finding.evidence)}".rstrip()
     parts = (
-        ("Fix", finding.fix), ("Seen", "; ".join(map(words, finding.readings))), ("Leave", finding.leave),
-        ("Then measure", finding.measure_again),
+        ("Fix", finding.fix), ("Seen", "; ".join(map(words, finding.readings))), ("Tested", tests),
+        ("Leave", finding.leave), ("Then measure", finding.measure_again),
     )     # fmt: skip
     yield from (f"   - {label}: {cell(said)}" for label, said in parts if said)
 
@@ -120,12 +124,14 @@ def _causes(card: Scorecard) -> Iterator[str]:
     if not card.causes:
         return
     yield from ("", "### Failures by cause", "", cell(pareto_line(card)), "")
-    yield from ("| cause | failed examples |", "|---|---|")
+    beside = " experiments |" if card.confirmed is not None else ""
+    yield from (f"| cause | failed examples |{beside}", f"|---|---|{'---|' if beside else ''}")
     for cause, count in list(card.causes.items())[:MOST_CAUSES]:
-        yield f"| {cell(cause) or UNNAMED} | {share(count, card.failed_examples)} |"
+        said = f" {experiments_say(card.confirmed, cause) or '–'} |" if beside else ""
+        yield f"| {cell(cause) or UNNAMED} | {share(count, card.failed_examples)} |{said}"
     rest = sum(list(card.causes.values())[MOST_CAUSES:])
     if rest:
-        yield f"| {len(card.causes) - MOST_CAUSES} more | {share(rest, card.failed_examples)} |"
+        yield f"| {len(card.causes) - MOST_CAUSES} more | {share(rest, card.failed_examples)} |{' |' if beside else ''}"
 
 
 def _segments(card: Scorecard) -> Iterator[str]:

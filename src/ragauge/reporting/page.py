@@ -11,7 +11,7 @@ from ragauge.analysis.overview import Change
 from ragauge.analysis.scorecard import ExampleView, Scorecard, Summary
 from ragauge.data.canonical import plain
 from ragauge.data.facts import Claim
-from ragauge.reporting import bars, behind, examples, figures, history, judged, lists
+from ragauge.reporting import bars, behind, confirmed, examples, figures, history, judged, lists, losses
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.shelves import Shelf, shelves
 from ragauge.reporting.words import clearly_worse, headline, interval, line, number
@@ -22,7 +22,7 @@ MOST_METRICS = 6
 OPENED = 3                # findings that stand open; the others open on a click
 SECTIONS = (
     ("todo", "What to do"), ("changes", "What changed"), ("history", "History"), ("scores", "Scorecard"),
-    ("failures", "Failures by cause"),
+    ("failures", "Failures by cause"), ("losses", "Where quality is lost"),
     ("segments", "By segment"), ("spread", "Spread of scores"), ("alignment", "Ranking and answers"),
     ("cost", "Latency and cost"),
     ("examples", "Worst examples"), ("all", "All examples"), ("trust", "How it was judged"),
@@ -115,6 +115,7 @@ def context(card: Scorecard) -> dict[str, Any]:
         "pareto": figures.pareto(card, anchors), "by_segment": tuple(figures.by_segment(card, anchors)),
         "legend": figures.legend(card), "spreads": tuple(figures.spreads(card, anchors)),
         "ranks": figures.ranks(card, anchors), "positions": figures.positions(card, anchors),
+        "losses": losses.losses(card.gaps, anchors), "experiments": confirmed.by_example(card.confirmed),
         "stages": figures.stages(card, anchors), "lengths": tuple(figures.lengths(card, anchors)),
         "times": figures.times(card, anchors), "total": figures.total(card, anchors),
         "shown": tuple(in_full(view, anchors) for view in card.worst), "columns": headline(card.summaries),
@@ -128,7 +129,7 @@ def sections(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     card = found["card"]
     there = {
         "todo": card.findings, "changes": found["changed"], "history": card.history,
-        "failures": found["pareto"], "segments": found["heat"],
+        "failures": found["pareto"], "losses": found["losses"], "segments": found["heat"],
         "spread": found["spreads"],
         "alignment": card.overview.alignment or found["stages"] or found["lengths"],
         "cost": found["times"] or card.overview.spending, "examples": found["shown"], "all": found["groups"],

@@ -12,6 +12,8 @@ from ragauge.analysis.overview import Change
 from ragauge.analysis.readings import words
 from ragauge.analysis.scorecard import Finding, Scorecard, Summary
 from ragauge.reporting import judged
+from ragauge.reporting.confirmed import experiments_say
+from ragauge.reporting.losses import sentence
 from ragauge.reporting.words import (
     ARROWS,
     LAYERS,
@@ -98,8 +100,12 @@ def _parts(card: Scorecard, width: int) -> Iterator[RenderableType]:
     for place, finding in enumerate(card.findings[:MOST_FINDINGS], 1):
         if place == 1:
             yield Text("\nWhat to do", style="bold")
-        yield _finding(place, finding)
+        yield _finding(place, finding, experiments_say(card.confirmed, finding.cause))
     yield from _segments(card, width)
+    if card.gaps is not None:
+        yield Text("\nWhere quality is lost", style="bold")
+        yield Text(safe(sentence(card.gaps)))
+        yield Text(f"  ragauge show {shlex.quote(safe(card.run.name))} --gaps", style="cyan")
     alignment = card.overview.alignment
     if alignment is not None and alignment.answers:
         yield Text("\nRanking and answers", style="bold")
@@ -197,14 +203,17 @@ def _failures(card: Scorecard, width: int) -> Iterator[RenderableType]:
     for cause, count in list(card.causes.items())[:MOST_CAUSES]:
         bar = "█" * max(1, round(BAR * count / most))
         means = Text(WORDS[cause].headline, style="dim") if cause in WORDS and width >= WIDE else Text()
-        table.add_row(f"  {safe(cause) or UNNAMED}", Text(bar, style="red"), share(count, card.failed_examples), means)
+        found = card.confirmed.of(cause) if card.confirmed is not None else None
+        made = f"{found.confirmed:,} of {found.made:,} confirmed" if found is not None else ""
+        counted = share(count, card.failed_examples)
+        table.add_row(f"  {safe(cause) or UNNAMED}", Text(bar, style="red"), counted, made, means)
     rest = sum(list(card.causes.values())[MOST_CAUSES:])
     if rest:
         table.add_row(f"  {len(card.causes) - MOST_CAUSES} more", "", share(rest, card.failed_examples), style="dim")
     yield table
 
 
-def _finding(place: int, finding: Finding) -> RenderableType:
+def _finding(place: int, finding: Finding, said: str) -> RenderableType:
     from rich.console import Group
     from rich.padding import Padding
     from rich.table import Table
@@ -215,10 +224,12 @@ def _finding(place: int, finding: Finding) -> RenderableType:
     rows.add_column(overflow="fold")
     seen = [f"· {words(one)}" for one in finding.readings]
     why = "\n".join([finding.evidence, *seen] if finding.evidence else seen)
-    lines = [("fix", finding.fix), ("why", why), ("leave", finding.leave), ("then", finding.measure_again)]
-    for label, said in lines:
-        if said:
-            rows.add_row(label, Text(safe(said), style="bold" if label == "fix" else ""))
+    lines = [
+        ("fix", finding.fix), ("why", why), ("tested", said), ("leave", finding.leave), ("then", finding.measure_again),
+    ]     # fmt: skip
+    for label, words_of in lines:
+        if words_of:
+            rows.add_row(label, Text(safe(words_of), style="bold" if label == "fix" else ""))
     rows.add_row("sure", Text(confidence(finding), style="dim"))
     return Group(Text(f"{place}. {opened(safe(finding.headline))}", style="bold"), Padding(rows, (0, 0, 0, 3)))
 
