@@ -74,6 +74,7 @@ BAD: dict[str, tuple[str, int | None, list[str]]] = {
     "no-segments": (HEAD + "    - {metric: mrr, min: 0.5, segments: []}\n", 3, ["expected none, all, or a list"]),
     "min-n": (HEAD + "    - {metric: mrr, min: 0.5, min_n: 0}\n", 3, ["whole number of at least 1"]),
     "max-failed": ("gate:\n  max_failed: 100%\n  rules: []\n", 2, ["max_failed", "up to, but not, 100 %"]),
+    "beyond-numbers": (HEAD + f"    - {{metric: latency, max: 1{'0' * 400}}}\n", 3, ["expected a number"]),
     "crossed": (HEAD + "    - {metric: self_knowledge, min: 0.6, max: 0.2}\n", 3, ["above max", "no run can pass"]),
 }     # fmt: skip
 
@@ -168,11 +169,79 @@ def test_schema_accepts_what_is_read() -> None:
 
     validator = Draft202012Validator(json.loads(SCHEMA.read_text()))
     good: dict[str, Any] = yaml.safe_load(GOOD)
-    good["gate"]["rules"][4]["max"] = 1000     # YAML 1.1 reads 1e3 as text; we read it as a number
+    assert good["gate"]["rules"][4]["max"] == "1e3"     # text to YAML 1.1, a number to us
     assert not list(validator.iter_errors(good))
     wrong: list[dict[str, Any]] = [{"max_drp": "3%"}, {"max_drop": 3}, {"on_fail": "stop"}, {"segments": []}]
     for bad in wrong:
         assert list(validator.iter_errors({"gate": {"rules": [{"metric": "mrr", **bad}]}}))
+
+
+# limits that recall@5 may have, and that it may not, in every spelling; what no key may hold
+DROPS = [0, 0.0, "3%", " +3 % ", "0.5 points", "1e1%", ".5 point", "-3%", "-0%", "3", 3, "3%%", "1e", "%", "", True]
+LEVELS = [0.5, "0.5", "50%", " 5e1 % ", "+.5", ".5e0", "0.5 points", "half", "", "%", "--5%", "1_0%", True, "٥٠%"]
+SHARES = [0, 0.02, "2%", "99.9%", "0.02", ".5", "2e-2", 1, -0.1, "100%", "-1%", "1", "2", "2e0", "1e2%", False]
+COUNTS = [1, 10, 10.0, 0, -1, 2.5, "10", True]
+COLUMNS = ["all", "none", ["type"], ["type", "type"], [], [""], [1], "type", ["none", "all"], {}]
+SWITCHES = [True, False, 0, "yes"]
+WORDS = ["", 5, ["mrr"]]
+
+
+def keys(of: dict[str, list[Any]]) -> Any:
+    """A mapping with any of these keys; each holds any of its values, or null."""
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries({}, optional={key: st.sampled_from([*values, None]) for key, values in of.items()})
+
+
+def gates() -> Any:
+    """Gates of every shape; the metrics are such that only the shape is in question."""
+    from hypothesis import strategies as st
+
+    rule = keys({
+        "metric": ["recall@5", "faithfulness", *WORDS], "tag": ["golden", " ", *WORDS], "max_drop": DROPS,
+        "min": LEVELS, "must_pass": SWITCHES, "decide": ["interval", "point", "both"], "on_fail": ["block", "warn", ""],
+        "segments": COLUMNS, "segments_need_data": SWITCHES, "min_n": COUNTS, "max_drp": ["3%"], "statistic": ["mean"],
+    })     # fmt: skip
+    usual = st.fixed_dictionaries({"metric": st.just("mrr"), "max_drop": st.just("3%")}, optional={
+        "on_fail": st.just("warn"), "segments": st.sampled_from(COLUMNS), "min_n": st.sampled_from(COUNTS),
+    })     # fmt: skip
+    must = st.fixed_dictionaries({"tag": st.just("golden"), "must_pass": st.just(True)}, optional={
+        "metric": st.just("mrr"), "min": st.sampled_from([*LEVELS, None]), "decide": st.just("point"),
+        "on_fail": st.sampled_from(["block", "warn"]), "max_drop": st.just(None),
+    })     # fmt: skip
+    gate = st.fixed_dictionaries({}, optional={
+        "rules": st.one_of(st.lists(st.one_of(usual, must, rule), max_size=3), st.sampled_from([None, {}, "all"])),
+        "max_failed": st.sampled_from([*SHARES, None]), "min_n": st.sampled_from(COUNTS),
+        "segments_need_data": st.sampled_from(SWITCHES), "min_nn": st.just(3),
+    })     # fmt: skip
+    whole = keys({"system": [{}, {"url": "x"}, "x"], "gates": [{}]})
+    return st.tuples(whole, st.one_of(gate, st.fixed_dictionaries({"rules": st.lists(usual, min_size=1, max_size=2)})),
+                     st.booleans()).map(lambda one: one[0] | ({"gate": one[1]} if one[2] else {}))     # fmt: skip
+
+
+@pytest.mark.slow
+def test_editor_and_reader_agree() -> None:
+    """Whatever the JSON Schema accepts `validate` accepts, and nothing else, in 1,500 files of every shape."""
+    from hypothesis import given, seed, settings
+
+    validator = Draft202012Validator(json.loads(SCHEMA.read_text()))
+    seen = {True: 0, False: 0}
+
+    @seed(5)
+    @settings(max_examples=1_500, deadline=None, database=None)
+    @given(gates())
+    def agree(config: dict[str, Any]) -> None:
+        by_schema = not list(validator.iter_errors(config))
+        try:
+            validate(config)
+            read = True
+        except DataError:
+            read = False
+        seen[read] += 1
+        assert read == by_schema, config
+
+    agree()
+    assert min(seen.values()) > 100, seen
 
 
 def test_other_sections_stand_beside_the_gate(tmp_path: Path) -> None:

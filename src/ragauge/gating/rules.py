@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 Kind = Literal["max_drop", "min", "max"]
 Statistic = Literal["mean", "p50", "p95", "p99"]
 OnFail = Literal["block", "warn"]
-OF_METRIC = ("decide", "segments", "segments_need_data", "min_n", "statistic", "max_drop")     # not for must_pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +185,12 @@ class _Rule:
         return metric
 
     def _must_pass(self, metric: Metric | None) -> list[MustPass]:
+        from ragauge.data.config.gate import OF_MEANS
+
         rule = self._rule
         if rule.tag is None:
             self._wrong("must_pass", "needs a tag: {tag: regression, must_pass: true}.")
-        for key in OF_METRIC:
+        for key in OF_MEANS:
             if rule.given(key):
                 self._wrong(key, "does not go with must_pass, which looks at every example alone.")
         if rule.metric is None and (rule.min is not None or rule.max is not None):

@@ -24,5 +24,6 @@ def json_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **Config.model_json_schema(),
+        "minProperties": 1,
         "title": "ragauge.yaml",
     }

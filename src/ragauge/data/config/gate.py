@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import isfinite
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StrictBool, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSchema
 from pydantic.types import Strict
 
 from ragauge.data.config.section import Section
 from ragauge.data.readers.values import described
 
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_PERCENT = re.compile(rf"\s*({_NUMBER})\s*%\s*")
-_POINTS = re.compile(rf"\s*({_NUMBER})\s*points?\s*")
-_PLAIN = re.compile(rf"\s*{_NUMBER}\s*")
+# read here and written into the JSON Schema: an editor accepts what is read. As text, since YAML 1.1 reads 1e3 as text
+UNSIGNED = r"(?:[0-9]{1,15}\.?[0-9]{0,15}|\.[0-9]{1,15})(?:[eE][+-]?[0-9]{1,2})?"
+DROP = rf"^\s*\+?({UNSIGNED})\s*(%|points?)\s*$"
+LEVEL = rf"^\s*([+-]?{UNSIGNED})\s*(%?)\s*$"
+SHARE = r"^\s*(?:[0-9]{1,2}\.?[0-9]{0,9}\s*%|(?:0?\.[0-9]{1,9}|0)|[0-9]\.?[0-9]{0,9}[eE]-[1-9][0-9]?)\s*$"
+OF_MEANS = ("decide", "segments", "segments_need_data", "min_n", "statistic", "max_drop")     # not for must_pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,33 +44,35 @@ def _drop(value: Any) -> Drop | None:
             return Drop(0.0, False, "0")
         given = f"{value:g}"
         raise ValueError(f"{how}, got {given} without a unit. Write {given}% or {given} points.")
-    for pattern, relative in ((_PERCENT, True), (_POINTS, False)):
-        found = pattern.fullmatch(value) if isinstance(value, str) else None
-        if found:
-            amount = float(found[1]) / 100
-            if amount < 0 or not isfinite(amount):
-                raise ValueError(f"{how}, at least 0, got {value!r}. A drop is written without a sign.")
-            return Drop(amount, relative, " ".join(value.split()))
+    found = re.match(DROP, value) if isinstance(value, str) else None
+    if found:
+        return Drop(float(found[1]) / 100, found[2] == "%", " ".join(value.split()))
+    if isinstance(value, str) and re.match(DROP, value.replace("-", "", 1)):
+        raise ValueError(f"{how}, at least 0, got {value!r}. A drop is written without a sign.")
     raise ValueError(f"{how}, got {described(value)}.")
 
 
 def _level(value: Any) -> float | None:
     if value is None:
         return None
-    if isinstance(value, str):
-        if found := _PERCENT.fullmatch(value):
-            return float(found[1]) / 100
-        value = float(value) if _PLAIN.fullmatch(value) else value
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, str) and (found := re.match(LEVEL, value)):
+        return float(found[1]) / (100 if found[2] else 1)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST:
         raise ValueError(f"expected a number such as 0.85, or 85%, got {described(value)}.")
     return float(value)
 
 
 def _share(value: Any) -> float:
-    found = _level(value)
+    text = isinstance(value, str)
+    found = _level(value) if not text or re.match(SHARE, value) else None
     if found is None or not 0 <= found < 1:
         raise ValueError(f'expected a share from 0 up to, but not, 100 %, such as "2%", got {described(value)}.')
     return found
+
+
+def _count(value: Any) -> Any:
+    """10.0 is a whole number to JSON Schema, and so it is here."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _columns(value: Any) -> tuple[str, ...] | None:
@@ -84,31 +87,65 @@ def _columns(value: Any) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(value))
 
 
-def _schema(pattern: str, **number: Any) -> WithJsonSchema:
-    return WithJsonSchema({"anyOf": [{"type": "number", **number}, {"type": "string", "pattern": pattern}]})
+def _text_or(pattern: str, *other: Any) -> WithJsonSchema:
+    return WithJsonSchema({"anyOf": [*other, {"type": "string", "pattern": pattern}]})
 
 
-PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
-DropField = Annotated[
-    Drop | None,
-    BeforeValidator(_drop),
-    WithJsonSchema({"anyOf": [{"const": 0}, {"type": "string", "pattern": r"^\s*[\d.eE+-]+\s*(%|points?)\s*$"}]}),
+MOST = 1e300
+NULL = {"type": "null"}
+NUMBER = {"type": "number", "minimum": -MOST, "maximum": MOST}
+DropField = Annotated[Drop | None, BeforeValidator(_drop), _text_or(DROP, NULL, {"const": 0})]
+LevelField = Annotated[float | None, BeforeValidator(_level), _text_or(LEVEL, NULL, NUMBER)]
+ShareField = Annotated[
+    float, BeforeValidator(_share), _text_or(SHARE, {"type": "number", "minimum": 0, "exclusiveMaximum": 1})
 ]
-LevelField = Annotated[float | None, BeforeValidator(_level), _schema(PERCENT)]
-ShareField = Annotated[float, BeforeValidator(_share), _schema(PERCENT, minimum=0, exclusiveMaximum=1)]
 ColumnsField = Annotated[
     tuple[str, ...] | None,
     BeforeValidator(_columns),
     WithJsonSchema({
-        "anyOf": [{"enum": ["all", "none"]}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]
+        "anyOf": [
+            NULL, {"enum": ["all", "none"]},
+            {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1},
+        ]
     }),
 ]  # fmt: skip
 Name = Annotated[str, Strict(), Field(min_length=1)]
-Count = Annotated[int, Strict(), Field(ge=1)]
+Count = Annotated[int, Strict(), Field(ge=1), BeforeValidator(_count)]
+
+
+def _has(key: str) -> dict[str, Any]:
+    return {"required": [key], "properties": {key: {"not": NULL}}}
+
+
+def _is(key: str, value: Any) -> dict[str, Any]:
+    return {"required": [key], "properties": {key: {"const": value}}}
+
+
+# which keys go together, as `gating.rules` reads them; what depends on the metric it knows alone
+_LEVELS = {"anyOf": [_has("min"), _has("max")]}
+TOGETHER: dict[str, Any] = {
+    "if": _is("must_pass", True),
+    "then": {
+        **_has("tag"),
+        "allOf": [
+            {"properties": dict.fromkeys(OF_MEANS, False)},
+            {"if": _has("metric"), "then": _LEVELS, "else": {"not": _LEVELS}},
+        ],
+    },
+    "else": {
+        **_has("metric"),
+        "anyOf": [_has("max_drop"), *_LEVELS["anyOf"]],
+        "not": {"allOf": [_is("segments", "none"), _is("segments_need_data", True)]},
+        "if": _has("max_drop"),
+        "then": {"properties": {"statistic": {"enum": [None, "mean"]}}},
+    },
+}
 
 
 class RuleSection(Section):
     """One rule of a gate."""
+
+    model_config = ConfigDict(json_schema_extra=TOGETHER)
 
     metric: Name | None = Field(default=None, description="Printed name of a metric, such as recall@5.")
     tag: Name | None = Field(default=None, description="Only examples with this tag.")
@@ -136,6 +173,13 @@ class RuleSection(Section):
 
 class GateSection(Section):
     """Rules that a run must meet."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "required": ["rules"],
+            "allOf": [{"properties": {"rules": {"minItems": 1, "contains": {"not": _is("on_fail", "warn")}}}}],
+        }
+    )
 
     max_failed: ShareField = Field(default=0.02, description="Greatest share of examples with failed judge calls.")
     min_n: Count = Field(default=10, description="Fewest examples to decide on: fewer is not enough data.")
