@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import random
 import signal
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -140,6 +142,40 @@ def test_cases_53_and_55_no_reply_is_no_verdict(store: str, fault: str) -> None:
     assert card["faithfulness"].mean is None
     with open_store(store) as opened:
         assert opened.replies.groups() == []
+
+
+def test_nobody_at_the_place_ends_the_run(
+    store: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where no connection can be made the run stops with the reason, and marks no example as failed."""
+    monkeypatch.setattr("ragauge.engine.caller.WAITS", (0.01,))
+    with FaultyServer() as server:
+        gone = server.url
+    with pytest.raises(JudgeError, match=r"cannot be reached: .*Is the server running"):
+        rg.evaluate(rows(20), judge=f"openai-chat:any@{gone}", metrics=METRICS, store=store)
+    gc.collect()
+    assert "never retrieved" not in caplog.text     # of the other calls that failed at the same time
+    with open_store(store) as opened:
+        assert opened.replies.groups() == []
+
+
+def test_a_server_that_goes_away_for_good_ends_the_run_and_pays_for_nothing_twice(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that stops half-way is no reason to fail the rest; when it is back the same call goes on."""
+    monkeypatch.setattr("ragauge.engine.caller.WAITS", (0.01,))
+    server = FaultyServer(latency=0.05).__enter__()
+    ending = threading.Timer(0.8, server.__exit__, (None, None, None))
+    ending.start()
+    with pytest.raises(JudgeError, match="cannot be reached"):
+        evaluated(server, store, n=40, concurrency=2, max_concurrency=2)
+    ending.join()
+    answered = len(server.requests)
+    assert 0 < answered < 120
+    with FaultyServer(port=server.port) as again:
+        card = evaluated(again, store, n=40)
+        assert len(again.requests) <= 120 - answered + 2
+    assert [card[name].scored for name in NAMES] == [40] * 4
 
 
 def test_failures_are_done_again_when_asked(store: str) -> None:

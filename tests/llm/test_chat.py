@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import re
 import sys
 import warnings
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -243,6 +244,18 @@ def test_faults_have_their_names(provider: str, model: str, fault: str, trouble:
         assert len(server.requests) == 1
     status = 529 if (provider, fault) == ("anthropic", "overloaded") else status
     assert (caught.value.trouble, caught.value.status) == (trouble, status)
+
+
+@each_provider
+def test_a_place_that_nobody_listens_at_is_told_from_a_connection_that_breaks(provider: str, model: str) -> None:
+    """Where no connection can be made, the trouble is a name of its own, in the words of the operating system."""
+    with FaultyServer() as server:
+        pass
+    with pytest.raises(CallError) as caught:
+        with_model(server, provider, model, asked)
+    assert caught.value.trouble == "unreachable"
+    assert not caught.value.may_be_billed
+    assert re.search(r"Errno \d+", str(caught.value))
 
 
 @each_provider

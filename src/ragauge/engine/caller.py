@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from ragauge.data.ask import Ask, ModelName, Reply, reply_key
@@ -83,7 +84,7 @@ class Caller:
         self._paid: set[asyncio.Task[Any]] = set()     # those whose call is under way
         self._freed = asyncio.Event()     # set when a call under way ends, and what was set aside for it is free again
         self._closed = False
-        self._answered: set[ModelName] = set()     # models that gave a reply
+        self._answered: dict[ModelName, float] = {}     # model -> when it gave a reply last
         self.counts = Counts()
 
     @property
@@ -114,8 +115,13 @@ class Caller:
         if task is None:
             task = asyncio.get_running_loop().create_task(self._find(key, name, ask, purpose))
             self._flying[key] = task
-            task.add_done_callback(lambda _: self._flying.pop(key, None))
+            task.add_done_callback(partial(self._ended, key))
         return asyncio.shield(task)
+
+    def _ended(self, key: str, task: asyncio.Task[Reply]) -> None:
+        self._flying.pop(key, None)
+        if not task.cancelled():
+            task.exception()     # seen: whoever waited may be gone
 
     async def _find(self, key: str, name: ModelName, ask: Ask, purpose: Purpose) -> Reply:
         stored = await self._ledger.get(key)
@@ -127,12 +133,14 @@ class Caller:
     async def _call(self, key: str, name: ModelName, ask: Ask, purpose: Purpose) -> Reply:
         limiter, spent, tries, refusals, last = self._limiters(name), 0.0, 0, 0, ""
         patience, now = self._patience, asyncio.get_running_loop().time
+        first = 0.0     # when it was first tried
         while tries < patience.attempts and refusals < patience.refusals and spent < patience.total:
             if self._closed:
                 break
             async with limiter.slot():
                 held = await self._hold(name, ask)
                 began = now()
+                first = first if tries else began
                 outcome = await self._paying(key, name, ask, purpose, patience.total - spent, held)
                 spent += now() - began
                 if isinstance(outcome, Reply):
@@ -152,6 +160,11 @@ class Caller:
             wait = WAITS[min(tries, len(WAITS)) - 1] * random.uniform(0.5, 1.0)  # noqa: S311 - spreads calls in time
             wait = max(wait, outcome.retry_after or 0.0)
             if spent + wait >= patience.total or tries >= patience.attempts:
+                if outcome.trouble == "unreachable" and self._answered.get(name, -1.0) < first:     # nor by others
+                    raise JudgeError(
+                        f"{name} cannot be reached: {outcome}. Is the server running, and its URL right? What was "
+                        "answered is kept; the same command goes on from there."
+                    )
                 break
             await asyncio.sleep(wait)
             spent += wait
@@ -229,7 +242,7 @@ class Caller:
         except Exception as unknown:     # of the library below: one ask fails with its words, not the run
             error = CallError("client", hidden(f"{type(unknown).__name__}: {unknown}"))
         else:
-            self._answered.add(name)
+            self._answered[name] = asyncio.get_running_loop().time()
             latency = (time.perf_counter() - started) * 1_000
             cost = self.budget.pay(name, ask, reply.usage)
             reply = replace(reply, cost=cost, latency_ms=latency)

@@ -16,7 +16,8 @@ SECONDS = 600.0     # for one call; who runs the system ends it sooner
 LEARNING = 4        # calls that may teach how the model is to be asked
 KINDS: Mapping[Trouble, Kind] = {
     "rate_limited": "rate_limited", "server": "server", "timeout": "timeout", "connection": "connection",
-    "auth": "auth", "quota": "auth", "unknown_model": "not_found", "unstructured": "unreadable", "client": "exception",
+    "unreachable": "connection", "auth": "auth", "quota": "auth", "unknown_model": "not_found",
+    "unstructured": "unreadable", "client": "exception",
 }  # fmt: skip
 
 

@@ -39,7 +39,7 @@ def call_error(error: Exception) -> CallError | Reply:
     if isinstance(error, known.ModelTimeoutError | known.ModelRequestTimeout | TimeoutError):
         return CallError("timeout", text)
     if isinstance(error, known.ModelConnectionError):
-        return CallError("connection", text)
+        return connection_error(error)
     if isinstance(error, known.ModelAPIError):
         return _without_status(error, text)
     if isinstance(error, known.UnexpectedModelBehavior):
@@ -52,6 +52,16 @@ def call_error(error: Exception) -> CallError | Reply:
 def status_error(status: int, text: str, headers: Mapping[str, str]) -> CallError | Reply:
     """The trouble that an HTTP status and its text tell of; a failed Reply where the provider refused the text."""
     return _of_status(status, hidden(text), _seconds(headers), no_money=False)
+
+
+def connection_error(error: BaseException) -> CallError:
+    """A connection that could not be made, or that broke, in the words of what lies beneath."""
+    causes = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and cause not in causes:
+        causes.append(cause)
+    said = next((str(one) for one in reversed(causes) if str(one)), type(error).__name__)
+    never = any(type(one).__name__ == "ConnectError" for one in causes)     # of httpx or httpx2
+    return CallError("unreachable" if never else "connection", hidden(said)[:LONGEST])
 
 
 def _without_status(error: object, text: str) -> CallError:

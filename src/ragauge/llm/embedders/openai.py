@@ -10,7 +10,7 @@ from ragauge.llm.embedders.remote import RemoteEmbedder, Vectors
 from ragauge.llm.keys import hidden, key_of
 from ragauge.llm.model import CallError
 from ragauge.llm.providers.openai import KEY, NO_KEY
-from ragauge.llm.troubles import status_error
+from ragauge.llm.troubles import connection_error, status_error
 
 
 def build(name: ModelName) -> RemoteEmbedder:
@@ -42,7 +42,7 @@ def build(name: ModelName) -> RemoteEmbedder:
         except APITimeoutError as error:
             raise CallError("timeout", hidden(str(error))) from None
         except APIConnectionError as error:
-            raise CallError("connection", hidden(f"{error} {error.__cause__ or ''}".strip())) from None
+            raise connection_error(error) from None
         except (APIError, AttributeError, TypeError, ValueError) as error:
             raise CallError("server", hidden(f"a reply that cannot be read: {error}")[:500]) from None
 
