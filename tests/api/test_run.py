@@ -404,6 +404,22 @@ def _within(found: Any, truth: float) -> None:
     assert found.interval.high - found.interval.low < 0.3
 
 
+def test_gaps_say_that_settings_differ(app: Path) -> None:
+    """A run with other settings is held against only where there is none with the same, and then that is said."""
+    docs = app / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("The tower opens at nine. It closes at five.")
+    asked = rg.EvalSet("one", (rg.Example("q", "When does the tower open?", references=("At nine.",)),))
+    own = rg.run(f"reference:{docs}", asked, settings={"k": 2}, store=url(app))
+    other = rg.run(f"reference:{docs}", asked, settings={"k": 1}, variant="closed_book", store=url(app))
+    for run in (own, other):
+        rg.evaluate(run, metrics="token_f1", judge=None)
+    assert any("has other settings than" in note and "(k)" in note for note in own.gaps().notes)
+    same = rg.run(f"reference:{docs}", asked, settings={"k": 2}, variant="closed_book", store=url(app))
+    rg.evaluate(same, metrics="token_f1", judge=None)
+    assert not any("has other settings than" in note for note in own.gaps().notes)
+
+
 def test_gaps_say_how_to_get_them(app: Path) -> None:
     """Without runs to hold against, the commands that make them are named."""
     run = rg.run("towers_app:Rag", GOLDEN, store=url(app))

@@ -65,6 +65,19 @@ def test_corpus_in_any_form(store: Store, tmp_path: Path, form: str) -> None:
     assert found == {"q": (Passage("d1", "d1", "One."),)}
 
 
+def test_corpus_is_the_folder_that_the_reference_system_reads(store: Store, tmp_path: Path) -> None:
+    """A folder of text files serves as it is: paths without endings are the ids, front matter is no text."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "d1.md").write_text("---\ntitle: One\n---\nIt has two. Sentences.\n")
+    (tmp_path / "d0.txt").write_text("Nothing.")
+    label = Example("q", "?", gold_spans=(Span("in/d1", 0, 11),))
+    found, _ = handed("oracle", golden(label), store, corpus=str(tmp_path))
+    assert found == {"q": (Passage("in/d1:0-11", "in/d1", "It has two.", span=Span("in/d1", 0, 11)),)}
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="no text file"):
+        handed("oracle", golden(label), store, corpus=tmp_path / "empty")
+
+
 def test_corpus_that_is_none(store: Store, tmp_path: Path) -> None:
     """A file without ids and texts, or that is not there, is an error with its name."""
     (tmp_path / "bad.jsonl").write_text('{"title": "x"}\n')

@@ -103,9 +103,13 @@ def _held(
     why = ""
     for one in alike:
         try:
-            return one, Paired(store, run, one, judge_id, metrics, keep)
+            found = Paired(store, run, one, judge_id, metrics, keep)
         except UsageError as error:
             why = why or str(error)
+            continue
+        if other := _other(_settings(one), _settings(run)):
+            notes.append(f"{one.name} has other settings than {run.name} ({other}): not only the passages differ.")
+        return one, found
     notes.append(
         why or f"There is no run of {run.system} on {run.set_name} in the variant {variant}. Make it with: "
         f"ragauge run SYSTEM SET {HOW[variant]} --evaluate"
@@ -115,6 +119,11 @@ def _held(
 
 def _settings(run: Run) -> dict[str, object]:
     return {name: value for name, value in run.config.items() if name not in PLAIN}
+
+
+def _other(one: Mapping[str, object], run: Mapping[str, object]) -> str:
+    """The settings that differ, by name."""
+    return ", ".join(sorted(name for name in one.keys() | run.keys() if one.get(name) != run.get(name)))
 
 
 def _pairs(held: tuple[Run, Paired] | None, metric: Metric) -> Pairs | None:

@@ -15,7 +15,8 @@ System = Annotated[
     str, typer.Option("--system", help="The system that answered it, as `ragauge run` takes it; it must take passages.")
 ]
 Corpus = Annotated[
-    str, typer.Option("--corpus", help="The documents' texts by id: .jsonl, .csv, a folder; else what was recorded.")
+    str,
+    typer.Option("--corpus", help="The documents' texts: .jsonl, .csv, a folder of text; else what was recorded."),
 ]
 Limit = Annotated[
     int, typer.Option("--limit", min=1, help="Experiments, at most: each cause in turn, its examples drawn at random.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from ragauge.store.open import Store
 from ragauge.systems.base import System as System  # noqa: PLC0414 - for the layers that may not see systems
 from ragauge.systems.naming import system_of
 from ragauge.systems.reference import system as reference
+from ragauge.systems.reference.corpus import load_folder
 
 SECTION = "system"
 Handed = Mapping[str, tuple[Passage, ...]]     # query_id -> the passages to answer from
@@ -79,7 +80,8 @@ def handed(
         variant: own, oracle, closed_book or replayed.
         eval_set: the questions.
         store: where the other run is.
-        corpus: documents by id: a path, a table, or a mapping of id and text; for oracle.
+        corpus: documents by id: a path, a table, or a mapping of id and text; a folder of text files, whose ids are
+            the files' paths in it without their endings; for oracle.
         run_id: the run to replay.
 
     Raises:
@@ -115,9 +117,9 @@ def _gold(eval_set: EvalSet, corpus: Any) -> dict[str, tuple[Passage, ...]]:
     if wanted and corpus is None:
         raise UsageError(
             "oracle passages need the texts of the labelled documents: give the corpus, a file with doc_id and text "
-            "(--corpus corpus.jsonl; in Python corpus=)."
+            "or a folder of text files (--corpus corpus.jsonl; in Python corpus=)."
         )
-    texts = texts_of(corpus, wanted) if wanted else {}
+    texts = _texts(corpus, wanted) if wanted else {}
     found = {}
     for example in eval_set.examples:
         labels = labelled[example.query_id]
@@ -125,6 +127,14 @@ def _gold(eval_set: EvalSet, corpus: Any) -> dict[str, tuple[Passage, ...]]:
         if passages is not None:
             found[example.query_id] = passages
     return found
+
+
+def _texts(corpus: Any, wanted: Collection[str]) -> Mapping[str, str]:
+    """The texts of some documents: of a corpus file, or of a folder of text files as the reference system reads it."""
+    folder = Path(corpus) if isinstance(corpus, str | Path) else None
+    if folder is None or not folder.is_dir() or any(folder.glob("corpus.jsonl*")):
+        return texts_of(corpus, wanted)
+    return {page.doc_id: page.text for page in load_folder(folder) if page.doc_id in wanted}
 
 
 def _labels(example: Example) -> Sequence[Relevant] | None:
