@@ -183,6 +183,51 @@ def test_case_35_a_verdict_needs_a_sentence_that_was_sent() -> None:
     assert facts.claims[0].status == "failed"
 
 
+@pytest.mark.parametrize("by", ["the 2 towers", "see 1 and all others", "page 1.1"])
+def test_case_31_no_place_is_read_from_prose(by: str) -> None:
+    """A number in the middle of words is no sentence of a passage, so it shows nothing."""
+    told = said((1, [claim("a b", by=(by,))]), (2, []))
+    facts, _ = verified([told], [told])
+    assert facts.claims[0].status == "failed"
+
+
+@pytest.mark.parametrize("by", ["1.1", 1.1, "[1.1]", "P1", "Passage 1.1", "1.1, 1.2 and 9.9", 1])
+def test_places_are_read_in_any_dress(by: str | float) -> None:
+    """A sentence's or passage's number counts with brackets, letters and the word passage; unknown ones are dropped."""
+    facts, _ = verified([said((1, [claim("a b", by=(by,))]), (2, []))])
+    assert facts.claims[0].supporting == (1,)
+
+
+LIKE = ["[S1]", "[s1]", "［S1］", "［Ｓ１］", "[S1\u200b]", "[\u200bS\u20601]", "[1.1]", "[１.１]"]
+
+
+@pytest.mark.parametrize("text", LIKE)
+def test_case_35_nothing_reads_like_a_number_of_ours(text: str) -> None:
+    """Whatever its case, width and unprinted characters, what reads like one of our numbers is written apart."""
+    shown = next(JUDGE.ask(replace(ANSWER, passages=(f"x {text} y",))))[0].messages[1][1]
+    (line,) = [line for line in shown.split("\n") if line.startswith("[1.1] x")]
+    assert text not in line.removeprefix("[1.1] x")
+    assert line.replace("[ ", "[").replace("［ ", "［").replace("[\u200b ", "[\u200b") == f"[1.1] x {text} y"
+
+
+@pytest.mark.parametrize("n", [1.0, "1", "S1", "[S1]"])
+def test_numbers_are_read_in_any_dress(n: object) -> None:
+    """A sentence's number counts as a float, a text or with its letter; no number that is not whole does."""
+    whole = {**GOOD, "sentences": [{**GOOD["sentences"][0], "n": n}, GOOD["sentences"][1]]}
+    facts, asked = verified([whole])
+    assert len(asked) == 1
+    assert facts.claims[0].label == "supported"
+
+
+@pytest.mark.parametrize("n", [1.5, float("inf"), float("nan"), True, "1 of 2", None, [1]])
+def test_what_is_no_number_is_none(n: object) -> None:
+    """A number that is not whole, not finite or not alone names no sentence: that one is asked again."""
+    odd = {**GOOD, "sentences": [{**GOOD["sentences"][0], "n": n}, GOOD["sentences"][1]]}
+    facts, asked = verified([json.dumps(odd)], [said((1, [claim("a b")]))])
+    assert [ask.attempt for turn in asked for ask in turn] == [1, 2]
+    assert facts.claims[0].text == "a b"
+
+
 def test_case_36_the_last_structured_value_counts() -> None:
     """Of two objects in a reply the last is read."""
     first = said((1, [claim("old one", "absent", ())]), (2, []))

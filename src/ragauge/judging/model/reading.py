@@ -13,6 +13,8 @@ FENCE = re.compile(r"```(?:json|JSON)?\s*\n(.*?)```", re.DOTALL)
 THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 TRAILING = re.compile(r",(\s*[\]}])")
 DIGITS = re.compile(r"\d+(?:\.\d+)?")
+WORDS = re.compile(r"[^\W\d_]+")
+BESIDE = frozenset({"p", "s", "passage", "passages", "sentence", "sentences", "and"})     # may stand beside a number
 MOST = 400_000     # characters of a reply that are read
 
 
@@ -87,11 +89,13 @@ def yes(value: Any) -> bool | None:
 
 
 def whole_number(value: Any) -> int | None:
-    """A number of ours: 3, "3", "S3", "[3]"; None for anything else."""
+    """A number of ours: 3, 3.0, "3", "S3", "[3]"; None for anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
         return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
     found = re.fullmatch(r"\W*[A-Za-z]?\s*(\d{1,6})\W*", value) if isinstance(value, str) else None
     return int(found[1]) if found else None
 
@@ -99,11 +103,16 @@ def whole_number(value: Any) -> int | None:
 def places(value: Any, sent: Mapping[str, Any]) -> tuple[str, ...]:
     """The sentence numbers of a list that were sent, such as "2.1"; a bare passage number stands for its first one.
 
-    Numbers that were never sent are dropped.
+    Numbers that were never sent are dropped, and so are those that stand in prose.
+
+    >>> places(["2.1", "[P3]", 9, "one of 2 towers"], {"2.1": 1, "2.2": 1, "3.1": 1})
+    ('2.1', '3.1')
     """
     found: dict[str, None] = {}
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, bool) or not isinstance(item, str | int | float):
+            continue
+        if not BESIDE.issuperset(WORDS.findall(str(item).lower())):
             continue
         for text in DIGITS.findall(str(item)):
             if text in sent:
