@@ -57,13 +57,15 @@ def test_mean_is_sum_over_n() -> None:
 
 @pytest.mark.parametrize("how", ["plain", "weights", "clusters"])
 def test_interval_of_amounts(how: str) -> None:
-    """Mean ± t · standard error gives the printed ends, plain, weighted and clustered."""
+    """Mean + standard error · both ends gives the printed ones; plain, weighted and clustered."""
     values, g = draws(), np.random.default_rng(4)
     weights = {q: float(g.choice([1.0, 4.0])) for q in values} if how == "weights" else None
     clusters = {q: f"c{int(q[1:]) // 4}" for q in values} if how == "clusters" else None
     worked = explained("latency", values, weights, clusters)
-    mean, quantile, error, low, high = numbers(worked.interval)[:5]
-    assert (low, high) == pytest.approx((mean - quantile * error, mean + quantile * error), abs=0.002)
+    mean, error, below, above, low, high, quantile = numbers(worked.interval)[:7]
+    assert (low, high) == pytest.approx((mean + below * error, mean + above * error), abs=0.002)
+    assert below < 0 < 0.7 * quantile < above
+    assert "corrected for a skewness of" in worked.interval
     interval = worked.summary.interval
     assert interval is not None
     assert (low, high) == pytest.approx((interval.low, interval.high), abs=0.001)

@@ -107,7 +107,8 @@ def test_failed_scores_take_a_verdict_away() -> None:
     # means of 40: 38 of +0.05 and two between −0.8 (−0.6) and +0.2 (+0.4): from 0.0125 to 0.0625
     assert list(sample.reach()) == pytest.approx([(1.9 + 0.01 - 1.4) / 40, (1.9 + 0.01 + 0.6) / 40])
     assert Cell(sample, 0.0, above=True, min_n=10).verdict() == ("not_enough_data", "failed")
-    assert Cell(sample, -0.05, above=True, min_n=10).verdict()[0] == "pass"
+    assert Cell(sample, -0.05, above=True, min_n=10).verdict() == ("not_enough_data", "failed")
+    assert Cell(sample, -0.10, above=True, min_n=10).verdict()[0] == "pass"
     worse = Difference(pairs(RECALL, columns(base - 0.3 * (base > 0.7), failed={0: (0.0, 1.0)}), columns(base)))
     assert Cell(worse, -0.03, above=True, min_n=10).verdict()[0] == "fail"
     none = Difference(pairs(RECALL, columns(base, failed=dict.fromkeys(range(40), (0.0, 1.0))), columns(base)))

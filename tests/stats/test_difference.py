@@ -19,6 +19,7 @@ from ragauge.stats.difference import MOST_FLIPPED, Tested, paired_test, unpaired
 from ragauge.stats.permutation import sign_flip
 from ragauge.stats.proportions import fisher_mid_p, mcnemar
 from ragauge.stats.signed_rank import wilcoxon
+from ragauge.stats.skewed import skew_corrected_test
 from ragauge.stats.student import paired_t, welch_t
 
 ALTERNATIVES: tuple[Any, ...] = ("two-sided", "greater", "less")
@@ -157,26 +158,68 @@ def test_wilcoxon_treats_ties_and_zeros_as_asked(zeros: Any) -> None:
 
 
 def test_test_follows_the_kind() -> None:
-    """0/1 rates take McNemar, few differing pairs sign flips, many t; clusters and weights change the test."""
+    """0/1 rates take McNemar, everything else the corrected t, where few pairs differ held back by sign flips."""
     g = np.random.default_rng(0)
     base, new = (g.random((2, 1_000)) < 0.6).astype(float)
     gained, lost = int((new > base).sum()), int((new < base).sum())
     assert paired_test(new, base, kind="rate") == mcnemar(gained, lost, 1_000)
     assert paired_test(new, base, kind="rate", weights=[3.0] * 1_000) == mcnemar(gained, lost, 1_000)
-    assert paired_test(new, base, kind="mean") == paired_t(new - base)
+    assert paired_test(new, base, kind="mean") == skew_corrected_test(new - base)
     assert gained + lost > MOST_FLIPPED
-    few = np.where(np.arange(1_000) < 100, new, base)
-    assert paired_test(few, base, kind="mean") == sign_flip(few - base)
-    labels = np.arange(1_000) // 10
-    assert paired_test(new, base, kind="rate", clusters=labels) == sign_flip(new - base, clusters=labels)
     many = np.arange(1_000) // 2
-    assert paired_test(new, base, kind="mean", clusters=many) == paired_t(new - base, clusters=many)
-    assert paired_test(new[:5], 2 * base[:5], kind="mean") == paired_t(new[:5] - 2 * base[:5])
+    assert paired_test(new, base, kind="mean", clusters=many) == skew_corrected_test(new - base, clusters=many)
     five = np.arange(1_000) // 200
-    assert paired_test(new, base, kind="mean", clusters=five) == paired_t(new - base, clusters=five)
+    assert paired_test(new, base, kind="mean", clusters=five) == skew_corrected_test(new - base, clusters=five)
     weights = g.random(1_000) + 0.5
-    assert paired_test(new, base, kind="rate", weights=weights) == paired_t(new - base, weights=weights)
+    assert paired_test(new, base, kind="rate", weights=weights) == skew_corrected_test(new - base, weights=weights)
     assert paired_test(new, base, kind="rate", clusters=np.arange(1_000)) == mcnemar(gained, lost, 1_000)
+    continuous = g.normal(0.3, 1, 30)
+    assert paired_test(continuous, 0 * continuous, kind="amount") == skew_corrected_test(continuous)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_sign_flips_hold_back_where_few_differ_or_sizes_repeat(alternative: Any) -> None:
+    """Then p is the larger of the corrected t and sign flips; where t alone is far from 0.05 flips are not asked."""
+    g = np.random.default_rng(4)
+    asked = 0
+    for _ in range(60):
+        d = np.where(g.random(40) < 0.5, g.integers(-5, 6, 40) / 4, 0.0)
+        labels = np.arange(40) // 2
+        both: tuple[dict[str, Any], ...] = ({}, {"clusters": labels})
+        for options in both:
+            found = paired_test(d, 0 * d, kind="mean", alternative=alternative, **options)
+            by_t, flips = skew_corrected_test(d, alternative=alternative, **options), sign_flip(
+                d, alternative=alternative, resamples=99_999, **options
+            )
+            assert found is not None
+            assert found.method.endswith("t and sign flips")
+            if p_of(by_t) > 0.2:
+                assert p_of(found) == p_of(by_t)
+            else:
+                asked += 1
+                wanted = max(p_of(by_t), p_of(flips))
+                assert wanted - 4 * (wanted / 10_000) ** 0.5 <= p_of(found) <= max(wanted * 1.2 + 0.003, 1e-3)
+    assert asked > 20
+
+
+def test_four_of_a_thousand_prove_nothing() -> None:
+    """Four pairs of a thousand that all moved one way are p = 2/2⁴, whatever t says."""
+    d = np.zeros(1_000)
+    d[:4] = 0.5
+    assert p_of(paired_test(d, 0 * d, kind="mean")) == 2 / 2**4
+    assert p_of(paired_test(d, 0 * d, kind="mean", alternative="greater")) == 1 / 2**4
+    assert p_of(paired_t(d)) < 0.05
+
+
+def test_where_signs_are_too_many_to_count_a_bound_on_them_stands() -> None:
+    """A p too small for 9,999 flips is not 1 in 10,000 but Hoeffding's bound, never below what all signs would say."""
+    for seed in range(5):
+        g = np.random.default_rng(seed)
+        d = np.where(g.random(80) < 0.8, g.integers(1, 4, 80) / 4, -0.25)
+        found = paired_test(d, 0 * d, kind="mean")
+        assert 0 < p_of(found) < 1e-3
+        flips = p_of(sign_flip(d, resamples=99_999))
+        assert p_of(found) >= flips - 1e-5 or flips == pytest.approx(1e-5)
 
 
 def test_unpaired_test_follows_the_kind() -> None:

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragauge.errors import UsageError
-from ragauge.stats.intervals import clustered_t, wilson
+from ragauge.stats.intervals import wilson
 from ragauge.stats.paired import agresti_min, paired_interval, unpaired_interval
 from ragauge.stats.result import Interval
+from ragauge.stats.skewed import skew_corrected_t
 
 Pairs = tuple[Any, Any, dict[str, Any]]
 
@@ -25,30 +26,34 @@ def ends(found: Interval | None) -> tuple[float, float]:
     return found.low, found.high
 
 
-def test_paired_t_equals_scipy() -> None:
-    """The interval of paired amounts is that of scipy.stats.ttest_rel, at any level."""
+def test_paired_interval_is_scipys_but_for_skewness() -> None:
+    """The interval of amounts is the corrected t of the differences; of even ones that is scipy.stats.ttest_rel's."""
     g = np.random.default_rng(1)
     for n in (2, 7, 300):
-        base = g.gamma(2, 300, n)
-        new = base + g.normal(20, 100, n)
+        base, shift = g.gamma(2, 300, 2 * n), g.normal(0, 100, n)
+        even = np.concatenate([shift, -shift]) + 20
         for level in (0.8, 0.95, 0.999):
-            theirs = scipy.stats.ttest_rel(new, base).confidence_interval(level)
-            found = paired_interval(new, base, kind="amount", level=level)
-            assert ends(found) == pytest.approx((theirs.low, theirs.high))
+            theirs = scipy.stats.ttest_rel(base + even, base).confidence_interval(level)
+            assert ends(paired_interval(base + even, base, kind="amount", level=level)) == pytest.approx(
+                (theirs.low, theirs.high)
+            )
+            skewed = even**2
+            found = paired_interval(base + skewed, base, kind="amount", level=level)
+            assert ends(found) == pytest.approx(ends(skew_corrected_t(skewed, level=level)))
     assert found is not None
-    assert found.method == "paired t"
+    assert found.method == "paired skew-corrected t"
 
 
 def test_clusters_are_those_of_the_differences() -> None:
-    """Pairs of one cluster are not independent: the interval is the clustered t of the differences."""
+    """Pairs of one cluster are not independent: the interval is the clustered corrected t of the differences."""
     g = np.random.default_rng(2)
     labels = np.repeat(np.arange(12), 4)
     base, shift = g.random(48), g.normal(0, 0.1, 12)[labels]
     new = base + shift
     found = paired_interval(new, base, kind="mean", clusters=labels, bounds=(0, 1))
-    assert ends(found) == pytest.approx(ends(clustered_t(new - base, labels)))
+    assert ends(found) == pytest.approx(ends(skew_corrected_t(new - base, clusters=labels)))
     assert found is not None
-    assert found.method == "paired clustered t"
+    assert found.method == "paired skew-corrected clustered t"
     alone = paired_interval(new, base, kind="mean", clusters=np.arange(48), bounds=(0, 1))
     assert alone == paired_interval(new, base, kind="mean", bounds=(0, 1))
     assert ends(found)[1] - ends(found)[0] > ends(alone)[1] - ends(alone)[0]

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from ragauge.stats.intervals import mean_interval, normal_quantile
+from ragauge.stats.intervals import mean_interval
 from ragauge.stats.paired import paired_interval
+from ragauge.stats.quantiles import normal_quantile
 from ragauge.stats.result import Interval
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ragauge.analysis.compare import SAME, UNKNOWN
 from ragauge.analysis.comparison import MetricChange
+from ragauge.stats.difference import LEAST_FLIPPED
 from ragauge.stats.families import benjamini_hochberg
 
 CERTAIN = 1_000     # pairs that differ; more make no difference
@@ -94,9 +95,12 @@ def _number(ordered: Sequence[float], alpha: float, most: int) -> int:
 def _least(change: MetricChange) -> float:
     """The least p-value that the test of a change can have: 2^(1 − k) where k examples differ, mid-p half of that.
 
-    How many differ says nothing about which way. Of two samples, which hold no pairs, it is 0.
+    How many differ says nothing about which way. Of two samples, which hold no pairs, it is 0, and so it is of a t that
+    stands alone, but where fewer than 6 examples differ: so few are not taken to tell, whatever t says.
     """
     differing = change.wins + change.losses
     if not differing and not change.ties:
+        return 0.0
+    if differing >= LEAST_FLIPPED and "sign flips" not in change.test and "mid-p" not in change.test:
         return 0.0
     return 2.0 ** (("mid-p" not in change.test) - min(differing, CERTAIN))

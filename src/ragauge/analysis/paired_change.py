@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import exp
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.arrays import FAILED, SCORED, Columns
@@ -16,7 +15,6 @@ from ragauge.stats.effects import cohens_h, standardized_difference
 from ragauge.stats.intervals import order_statistics
 from ragauge.stats.paired import paired_interval, unpaired_interval
 from ragauge.stats.result import Interval, Tested
-from ragauge.stats.student import paired_t
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,10 +24,6 @@ if TYPE_CHECKING:
 
 QUANTILES = (0.5, 0.95)
 ALIKE = 1e-12          # differences below are none
-FEW = 13               # pairs that differ, up to which every pattern of signs is counted
-MANY = 200             # from here on a t test serves
-CLEARLY_NOT = 0.2      # p of a t test from which sign flips would say nothing else
-FLOOR = 1e-3           # p that random signs tell only roughly; below, a bound serves
 
 
 def change_of(
@@ -55,7 +49,9 @@ def change_of(
     found = Estimate(new - base, interval, len(pairs))
     unchanged = len(pairs) >= LEAST_PAIRS and not d.any()     # of amounts, that have no bounds, no interval says so
     verdict = SAME if unchanged else verdict_of(metric.direction, found, pairs.sums())
-    test = None if interval is None else chosen_test(pairs)
+    test = None
+    if interval is not None:
+        test = paired_test(pairs.new, pairs.base, kind=metric.scale, weights=pairs.weight, clusters=pairs.cluster)
     effect = _effect(pairs, d, level) if sized else None
     return _change(metric, (base, new), found, test, effect, _tally(metric, d), failed, verdict, moved)
 
@@ -90,32 +86,6 @@ def unpaired_change(metric: Metric, new: Columns, base: Columns, level: float) -
     return _change(metric, (means[1], means[0]), found, test, None, (0, 0, 0), failed, verdict, ())
 
 
-def chosen_test(pairs: Pairs) -> Tested | None:
-    """The test that `stats.difference.paired_test` chooses, spared where its answer is plain.
-
-    Sign flips cost ten thousand sums, and there are hundreds of segments: where a t test says p > 0.2 it is taken, and
-    where random signs could only say "below 1 in a thousand", Hoeffding's bound on what all signs would say, which is
-    never too small:
-
-    p <= 2 exp(−T² / 2V),  T = Σ d_g,  V = Σ d_g²,  d_g = Σ_{i in g} wᵢ dᵢ
-    """
-    import numpy as np
-
-    metric = pairs.metric
-    parts = _parts(pairs)
-    differing = int(np.count_nonzero(parts))
-    if FEW < differing <= MANY and not (metric.scale == "rate" and pairs.weight is None and pairs.cluster is None):
-        total, spread = float(parts.sum()), float((parts * parts).sum())
-        bound = min(1.0, 2 * exp(-min(700.0, total * total / (2 * spread))))
-        if bound < FLOOR:
-            mean = total / (len(pairs) if pairs.weight is None else float(pairs.weight.sum()))
-            return Tested(bound, "sign flips, bounded", mean, len(pairs))
-        quick = paired_t(pairs.new - pairs.base, weights=pairs.weight, clusters=pairs.cluster)
-        if quick is not None and quick.p_value > CLEARLY_NOT:
-            return quick
-    return paired_test(pairs.new, pairs.base, kind=metric.scale, weights=pairs.weight, clusters=pairs.cluster)
-
-
 def amount_of(pairs: Pairs, level: float) -> AmountChange:
     """Median and 95th percentile of each run, with the intervals of `stats.intervals.order_statistics`.
 
@@ -139,20 +109,6 @@ def _quantiles(values: Floats, weights: Floats | None, level: float) -> dict[flo
             at = np.quantile(values, q, weights=weights, method="inverted_cdf")
         found[q] = Estimate(float(at), interval, int(values.size))
     return found
-
-
-def _parts(pairs: Pairs) -> Floats:
-    """The (weighted) differences, summed over each cluster."""
-    import numpy as np
-
-    d: Floats = pairs.new - pairs.base
-    d = np.where(np.abs(d) <= ALIKE, 0.0, d)
-    if pairs.weight is not None:
-        d = d * pairs.weight
-    if pairs.cluster is None:
-        return d
-    sums: Floats = np.bincount(np.unique(pairs.cluster, return_inverse=True)[1], weights=d).astype(np.float64)
-    return sums
 
 
 def _tally(metric: Metric, d: Floats) -> tuple[int, int, int]:

@@ -11,9 +11,12 @@ from functools import cached_property
 from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
-from ragauge.stats.intervals import mean_interval, normal_quantile, order_statistics, t_quantile
+from ragauge.stats.intervals import mean_interval, order_statistics
 from ragauge.stats.paired import paired_interval
+from ragauge.stats.quantiles import normal_quantile
 from ragauge.stats.result import Interval
+from ragauge.stats.skewed import least_reach
+from ragauge.stats.weighted import estimate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -138,19 +141,22 @@ class Difference:
     def least_width(self, level: float) -> float:
         """Squares about a mean only grow as values are added, so at least those of the pairs remain.
 
-        half-width >= half-width of the pairs · (n / (n + failed)) · sqrt((n − 1) / n) · z / t(n − 1)
+        width on either side >= standard error of the pairs · (n / (n + failed)) · sqrt((n − 1) / n) · least_reach(z)
 
-        Weighted or clustered pairs, and pairs that are all alike, are not covered by this: 0.
+        least_reach is the short side of the interval if all skewness that there can be lies on the other. Weighted or
+        clustered pairs, and pairs that are all alike, are not covered by this: 0.
         """
         found = self.interval(level)
         if found is None or self.pairs.weight is not None or self.pairs.cluster is not None:
             return 0.0
-        return 0.0 if found.method.endswith("alike") else _shrunk(found, self.scored, self.failed, level)
+        if found.method.endswith("alike"):
+            return 0.0
+        return _least_width(self.pairs.new - self.pairs.base, self.failed, level)
 
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:
-        """Whether sign flips, or McNemar's test of a rate, see a change for the worse too.
+        """Whether `stats.difference.paired_test` sees a change for the worse too: it asks sign flips as well.
 
-        Where few pairs differ, Student's interval is too sure on one side.
+        Where few pairs differ, an interval by any t is too sure on one side.
         """
         from ragauge.stats.difference import paired_test
 
@@ -260,9 +266,9 @@ class Level:
     def least_width(self, level: float) -> float:
         """As of a difference; Wilson's interval is not centred on the estimate, so a rate has none."""
         found = self.interval(level) if self.statistic == "mean" else None
-        if found is None or found.method != "t" or self.weight is not None or self.cluster is not None:
+        if found is None or found.method != "skew-corrected t" or self.weight is not None or self.cluster is not None:
             return 0.0
-        return _shrunk(found, self.scored, self.failed, level)
+        return _least_width(self.values, self.failed, level)
 
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:  # noqa: ARG002 - as a difference is asked
         """Nothing further is asked of a level."""
@@ -282,12 +288,12 @@ def _reach(
     return (-inf if least is None else least), (inf if most is None else most)
 
 
-def _shrunk(found: Interval, n: int, failed: int, level: float) -> float:
-    if n < 2:
+def _least_width(values: Floats, failed: int, level: float) -> float:
+    found = estimate(values)
+    if found is None:
         return 0.0
-    half = min(found.high - found.low, inf) / 2
-    kept = n / (n + failed) * sqrt((n - 1) / n)
-    return half * kept * normal_quantile(level) / t_quantile(n - 1, level)
+    kept = found.units / (found.units + failed) * sqrt((found.units - 1) / found.units)
+    return found.error * kept * least_reach(normal_quantile(level))
 
 
 def _joined(values: Floats, more: Floats) -> Floats:

@@ -7,7 +7,7 @@ from math import atanh, isfinite, sqrt, tanh
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.errors import UsageError
-from ragauge.stats.intervals import normal_quantile, t_quantile
+from ragauge.stats.quantiles import normal_quantile, t_quantile
 from ragauge.stats.result import Interval
 
 if TYPE_CHECKING:

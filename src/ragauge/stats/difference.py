@@ -6,13 +6,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import exp
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.errors import UsageError
-from ragauge.stats.permutation import sign_flip
+from ragauge.stats.permutation import ROUNDING, sign_flip
 from ragauge.stats.proportions import fisher_mid_p, mcnemar
 from ragauge.stats.result import Alternative, Tested
-from ragauge.stats.student import paired_t, welch_t
+from ragauge.stats.skewed import skew_corrected_test
+from ragauge.stats.student import welch_t
 from ragauge.stats.weighted import binary, together
 
 if TYPE_CHECKING:
@@ -28,6 +31,10 @@ __all__ = ["Tested", "paired_test", "unpaired_test"]
 Kind = Literal["rate", "mean", "amount"]
 LEAST_FLIPPED = 6      # pairs: of fewer all patterns of signs are too common
 MOST_FLIPPED = 200     # pairs that differ: from here on t and sign flips agree, and t costs nothing
+REPEATED = 0.1         # share of the differences that may repeat another (0 too) and still pass for continuous
+CLEARLY_NOT = 0.2      # p of t from which sign flips are not asked: they could only make it larger
+EXACT = 13             # pairs that differ, up to which every pattern of signs is counted
+FLOOR = 1e-3           # p that random signs tell only roughly; below, a bound serves
 
 
 def paired_test(
@@ -43,13 +50,17 @@ def paired_test(
     """The test that the mean difference of pairs is 0.
 
     - a rate, every value 0 or 1, pairs independent and weighted alike: mid-p `mcnemar`;
-    - anything else where at most 200 pairs (or clusters) differ: `sign_flip`;
-    - where more differ, and where there are fewer than 6 at all: `paired_t`, with clusters from the clustered standard
-      error; pairs that are all alike flip their signs in any case.
+    - anything else: `skew_corrected_test`, over clusters where there are any;
+    - where more than a tenth of the differences are 0 or repeat another's size, as of shares of a few claims, and at
+      most 200 pairs (or clusters) differ: the larger of its p and that of `sign_flip`; pairs that are all alike flip
+      their signs alone.
 
-    Both hold their level in simulation (docs/statistics.md). Sign flips hold it whatever number of pairs happened to
-    differ: four of a thousand that all moved one way are p = 0.05 to t, and 0.125 to sign flips. From 200 on the two
-    differ by less than the noise of 10,000 flips; of fewer than 6 pairs no pattern of signs is rarer than 0.05.
+    Differences that are skewed make Student's t and sign flips cry wolf (8 % at n = 20), the corrected t hardly.
+    Differences of which few are not 0 make every t too sure: four of a thousand that all moved one way are p = 0.05 to
+    it, and 0.125 to sign flips. So these take both (docs/decisions/0008-skewed-differences.md). From 200 pairs that
+    differ the two agree; of fewer than 6 pairs no pattern of signs is rarer than 0.05, and t stands alone. Where t says
+    p > 0.2 sign flips are spared. Where random signs could only say "below 1 in a thousand", Hoeffding's bound on what
+    all signs would say stands for them: exp(−(Σ d)² / 2 Σ d²), twice that for two sides.
 
     Args:
         new: shape (n,), any unit.
@@ -63,8 +74,8 @@ def paired_test(
     Returns:
         The test; None for fewer than two pairs with a weight above 0, or fewer than two clusters.
 
-    Assumes independent pairs, or clusters; sign flips also that a difference is as likely as its opposite if nothing
-    changed.
+    Assumes independent pairs, or clusters. No test of 20 pairs can know of gains too rare to be among them: where one
+    example in twenty-five gains much and many lose a little, n = 50 cries wolf in 16 % of cases.
 
     >>> paired_test([1, 1, 1, 0, 1, 1], [0, 0, 0, 1, 1, 1], kind="rate").method
     'mid-p McNemar'
@@ -78,8 +89,13 @@ def paired_test(
     d = x - y
     if kind == "rate" and groups is None and w is None and binary(x, y):
         return mcnemar(int((d > 0).sum()), int((d < 0).sum()), x.size, alternative)
-    by_t = paired_t(d, weights=w, clusters=groups, alternative=alternative) if _suits_t(d, w, groups) else None
-    return by_t or sign_flip(d, weights=w, clusters=groups, alternative=alternative, seed=seed)
+    by_t = skew_corrected_test(d, weights=w, clusters=groups, alternative=alternative)
+    if by_t is None:     # fewer than two, or all alike
+        return sign_flip(d, weights=w, clusters=groups, alternative=alternative, seed=seed)
+    parts = _parts(d, w, groups)
+    if not _coarse(parts):
+        return by_t
+    return _with_flips(by_t, parts, seed)
 
 
 def unpaired_test(
@@ -143,13 +159,41 @@ def _check_sides(x: Array, y: Array) -> None:
         raise UsageError("paired_test: scores must be finite. Leave out the pairs of which one side has no score.")
 
 
-def _suits_t(d: Array, w: Array | None, groups: npt.NDArray[Any] | None) -> bool:
-    """Whether so many pairs (or clusters) differ, or there are so few, that t serves better than sign flips."""
+def _parts(d: Array, w: Array | None, groups: npt.NDArray[Any] | None) -> Array:
+    """What flips its sign as one: weighted differences, summed over each cluster; without what has no weight."""
     import numpy as np
 
-    moved = d != 0 if w is None else (d != 0) & (w > 0)
-    differing = np.count_nonzero(moved) if groups is None else np.unique(groups[moved]).size
-    return bool(differing > MOST_FLIPPED) or _units(d, w, groups) < LEAST_FLIPPED
+    parts = d if w is None else (w * d)[w > 0]
+    if groups is None:
+        return parts
+    numbers = np.unique(groups if w is None else groups[w > 0], return_inverse=True)[1]
+    return np.bincount(numbers, weights=parts).astype(float)
+
+
+def _coarse(parts: Array) -> bool:
+    """Whether so many differences are 0 or alike, and so few are not 0, that t alone would be too sure."""
+    import numpy as np
+
+    sizes = np.sort(np.abs(parts))
+    alike = ROUNDING * float(sizes.sum())
+    if sizes.size < LEAST_FLIPPED or np.count_nonzero(sizes > alike) > MOST_FLIPPED:
+        return False
+    return bool(np.count_nonzero(np.diff(sizes) <= alike) > REPEATED * sizes.size)
+
+
+def _with_flips(by_t: Tested, parts: Array, seed: int) -> Tested:
+    """The larger p of t and of sign flips, as far as they are asked."""
+    import numpy as np
+
+    p = by_t.p_value
+    if p <= CLEARLY_NOT:
+        total, spread = float(parts.sum()), float((parts * parts).sum())
+        bound = (2 if by_t.alternative == "two-sided" else 1) * exp(-min(700.0, total * total / (2 * spread)))
+        if bound >= FLOOR or np.count_nonzero(parts) <= EXACT:
+            flipped = sign_flip(parts, alternative=by_t.alternative, seed=seed)
+            bound = 1.0 if flipped is None else flipped.p_value
+        p = max(p, bound)
+    return replace(by_t, p_value=p, method=f"{by_t.method} and sign flips")
 
 
 def _unequal(n: int, weights: Values | None) -> Array | None:

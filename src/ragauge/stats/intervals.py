@@ -6,13 +6,15 @@ values never give a standard error of 0. `mean_interval` chooses the method; the
 
 from __future__ import annotations
 
-from functools import lru_cache
-from math import atan, cos, exp, inf, isfinite, lgamma, log, log1p, pi, sin, sqrt
-from statistics import NormalDist
+from bisect import bisect_left
+from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.errors import UsageError
+from ragauge.stats.quantiles import check_level, normal_quantile, t_quantile
 from ragauge.stats.result import Interval
+from ragauge.stats.skewed import skew_corrected_t
+from ragauge.stats.tails import binomial_below
 from ragauge.stats.weighted import (
     Estimate,
     effective_number,
@@ -161,7 +163,7 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval | None:
     >>> wilson(0, 10).low
     0.0
     """
-    _check_level(level)
+    check_level(level)
     if n <= 0:
         return None
     if not 0 <= successes <= n:
@@ -198,19 +200,19 @@ def order_statistics(
     Interval(low=1.0, high=6.0, method='order statistics', level=0.95)
     """
     import numpy as np
-    from scipy.special import bdtr
 
-    _check_level(level)
+    check_level(level)
     if not 0 < q < 1:
         raise UsageError(f"order_statistics: q must lie between 0 and 1, got {q:g}.")
     x = np.sort(np.asarray(values, dtype=float))
     n = x.size
     if n == 0:
         return None
-    below = bdtr(np.arange(n + 1), n, q)
     tail = (1 - level) / 2
-    first = int(np.searchsorted(below, tail)) - 1
-    last = int(np.searchsorted(below, 1 - tail))
+    first, last = (
+        bisect_left(range(n + 1), share, key=lambda rank: binomial_below(rank, n, q)) for share in (tail, 1 - tail)
+    )
+    first -= 1
     if bounds is None and (first < 0 or last >= n):
         return None
     low, high = bounds or (-inf, inf)
@@ -232,7 +234,8 @@ def mean_interval(
     - a rate whose values are all 0 or 1: `wilson`;
     - a score with two finite bounds, and a rate that is not all 0 or 1 or comes in clusters: `scaled_wilson`, which has
       the least shortfall of all that were tried (docs/statistics.md);
-    - an amount: `student_t`, with clusters, if any holds two values, `clustered_t`, both clipped to the bounds;
+    - an amount: `skew_corrected_t`, over clusters if any holds two values, clipped to the bounds: of amounts with a
+      long tail Student's holds far less than its level;
     - constant values (or clusters) within finite bounds: `wilson` with their rescaled sum as successes, scaled back,
       never a width of 0. A bounded score varies at most as a 0/1 score of the same mean does, so this errs on the wide
       side; for all at a bound it is the like of the rule of three;
@@ -270,78 +273,13 @@ def mean_interval(
     return found
 
 
-@lru_cache(maxsize=8_192)
-def t_quantile(df: float, level: float) -> float:
-    """The t value that a share `level` of Student's distribution lies within, either side of 0.
-
-    Loading SciPy for one number takes longer than everything else that a report needs, so it is asked last. From 80
-    degrees of freedom on (1,000 for levels above 0.999) it is a series in 1/df, right to 8 digits and from 1,000 on to
-    12; below, whole numbers of them are solved for by Newton's method, right to 9 digits.
-    Source: Abramowitz and Stegun (1964), 26.7.3 to 26.7.5.
-
-    >>> round(t_quantile(10, 0.95), 3)
-    2.228
-    """
-    _check_level(level)
-    short = df >= (80 if level <= 0.999 else 1_000) and level <= 0.99999
-    if not short and df == int(df) and level <= 0.99999:
-        return _t_solved(int(df), level)
-    if not short:
-        from scipy.special import stdtrit
-
-        return float(stdtrit(df, 0.5 + level / 2))
-    z = NormalDist().inv_cdf(0.5 + level / 2)
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92_160,
-    )
-    return z + sum(term / df**power for power, term in enumerate(terms, 1))
-
-
-def _t_solved(df: int, level: float) -> float:
-    """Newton from the normal quantile, which lies below: the share is concave in t, so every step stays below."""
-    log_height = lgamma((df + 1) / 2) - lgamma(df / 2) - log(df * pi) / 2
-    t = normal_quantile(level)
-    for _ in range(500):
-        step = (level - _share_within(t, df)) / (2 * exp(log_height - (df + 1) / 2 * log1p(t * t / df)))
-        t += step
-        if abs(step) <= 1e-13 * t:
-            break
-    return t
-
-
-def _share_within(t: float, df: int) -> float:
-    """P(|T| < t) for a whole number of degrees of freedom: a finite sum in cos² of atan(t/√df)."""
-    angle = atan(t / sqrt(df))
-    squared, odd = cos(angle) ** 2, df % 2
-    term, total = (cos(angle) if odd else 1.0), 0.0
-    for n in range(odd, df - 1, 2):     # n terms' powers of cos: 1, 3 … or 0, 2 …
-        total += term
-        term *= squared * (n + 1) / (n + 2)
-    inner = sin(angle) * total
-    return 2 / pi * (angle + inner) if odd else inner
-
-
-@lru_cache(maxsize=64)
-def normal_quantile(level: float) -> float:
-    """The z value that a share `level` of the normal distribution lies within, either side of 0.
-
-    >>> round(normal_quantile(0.95), 3)
-    1.96
-    """
-    _check_level(level)
-    return NormalDist().inv_cdf(0.5 + level / 2)
-
-
 def _of_varying(
     values: Values, weights: Values | None, clusters: Clusters | None, bounds: tuple[float, float], level: float
 ) -> Interval | None:
     low, high = bounds
     if isfinite(low) and isfinite(high):
         return scaled_wilson(values, bounds, weights=weights, clusters=clusters, level=level)
-    found = student_t(values, weights, level) if clusters is None else clustered_t(values, clusters, weights, level)
+    found = skew_corrected_t(values, weights, clusters, level)
     return found and Interval(max(low, found.low), min(high, found.high), found.method, level)
 
 
@@ -366,8 +304,3 @@ def _constant(value: float, n: float, low: float, high: float, method: str, leve
     width = high - low
     found = wilson(n * min(1.0, max(0.0, (value - low) / width)), n, level)
     return found and Interval(low + width * found.low, low + width * found.high, method, level)
-
-
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")

@@ -10,8 +10,10 @@ from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.errors import UsageError
-from ragauge.stats.intervals import clustered_t, mean_interval, normal_quantile, student_t, wilson
+from ragauge.stats.intervals import mean_interval, wilson
+from ragauge.stats.quantiles import normal_quantile
 from ragauge.stats.result import Interval
+from ragauge.stats.skewed import skew_corrected_t
 from ragauge.stats.weighted import binary, together
 
 if TYPE_CHECKING:
@@ -38,7 +40,8 @@ def paired_interval(
     """The interval of the mean difference of pairs, the weighted mean of newᵢ − baseᵢ.
 
     - a rate, every value 0 or 1, pairs independent: `agresti_min`;
-    - anything else: `student_t` of the differences, with clusters `clustered_t`, clipped to ± the width of the bounds;
+    - anything else: `skew_corrected_t` of the differences, of clusters where there are any, clipped to ± the width of
+      the bounds;
     - all differences alike: `_alike`, never a width of 0; without bounds None.
 
     Args:
@@ -53,7 +56,11 @@ def paired_interval(
     Returns:
         The interval; None for fewer than two pairs with a weight above 0, or fewer than two clusters.
 
-    Assumes independent pairs or clusters. Student's is uneven, one side too short, where fewer than 8 pairs differ.
+    It leaves 0 out where `difference.paired_test` has p < 1 − level, but for two cases: where few pairs differ or their
+    differences repeat, the test also asks sign flips and may be less sure; and of rates McNemar's test is exact and
+    Agresti and Min's interval near it, so that one may lie just within and the other without.
+
+    Assumes independent pairs or clusters. One side is too short where fewer than 8 pairs differ.
 
     >>> round(paired_interval([1, 2, 3], [0, 2, 1], kind="amount").low, 3)
     -1.484
@@ -63,7 +70,7 @@ def paired_interval(
     x, y = _joined(new, base)
     width = 1.0 if kind == "rate" else bounds[1] - bounds[0]
     groups = together(x.size, clusters)
-    found = student_t(x - y, weights, level) if groups is None else clustered_t(x - y, groups, weights, level)
+    found = skew_corrected_t(x - y, weights, groups, level)
     if found is None:
         return None
     w = np.ones(x.size) if weights is None else np.asarray(weights, dtype=float)

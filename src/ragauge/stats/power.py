@@ -12,7 +12,7 @@ from math import ceil, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.errors import UsageError
-from ragauge.stats.intervals import t_quantile
+from ragauge.stats.quantiles import t_quantile
 from ragauge.stats.weighted import binary, effective_number, estimate, together
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.errors import UsageError
 from ragauge.stats.result import Alternative, Tested
+from ragauge.stats.tails import binomial_below
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,8 +100,6 @@ def mcnemar(gained: int, lost: int, n: int, alternative: Alternative = "two-side
     >>> round(mcnemar(2, 8, 50).p_value, 4)
     0.0654
     """
-    from scipy.special import bdtr
-
     if not (gained >= 0 and lost >= 0 and gained + lost <= n):
         raise UsageError(f"mcnemar: gained and lost must be 0 to n={n} together, got {gained} and {lost}.")
     if n < 2:
@@ -108,7 +107,7 @@ def mcnemar(gained: int, lost: int, n: int, alternative: Alternative = "two-side
     differ = gained + lost
 
     def below(m: int) -> float:
-        return float(bdtr(m, differ, 0.5) + (bdtr(m - 1, differ, 0.5) if m else 0.0)) / 2
+        return (binomial_below(m, differ, 0.5) + binomial_below(m - 1, differ, 0.5)) / 2
 
     p = _tail(below(lost), below(gained), alternative)
     return Tested(p, "mid-p McNemar", (gained - lost) / n, n, alternative)

@@ -14,7 +14,7 @@ from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 from ragauge.errors import UsageError
-from ragauge.stats.intervals import t_quantile
+from ragauge.stats.quantiles import t_quantile
 from ragauge.stats.result import Alternative, Interval
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.stats.proportions import SMALLEST
 from ragauge.stats.result import Alternative, Tested
+from ragauge.stats.tails import student_below
 from ragauge.stats.weighted import Estimate, estimate
 
 if TYPE_CHECKING:
@@ -45,9 +46,9 @@ def paired_t(
     found = estimate(differences, weights, clusters)
     if found is None:
         return None
-    n = _counted(differences, weights)
-    method = "paired t" if found.units == n else "paired clustered t"
-    return _tested(found.mean, found.error, found.df, method, n, alternative)
+    method = "paired t" if found.units == found.values else "paired clustered t"
+    t = found.mean / found.error if found.error else inf
+    return tested(found.mean, found.error, t, found.df, method, found.values, alternative)
 
 
 def welch_t(
@@ -85,12 +86,13 @@ def welch_t(
     one, two = (estimate(x, w, g) for x, w, g in zip((new, base), weights, clusters, strict=True))
     if one is None or two is None:
         return None
-    sizes = [_counted(x, w) for x, w in zip((new, base), weights, strict=True)]
-    method = "Welch's t" if [one.units, two.units] == sizes else "clustered Welch's t"
+    alone = one.units == one.values and two.units == two.values
+    method = "Welch's t" if alone else "clustered Welch's t"
     variances = (one.error**2, two.error**2)
     error = sum(variances) ** 0.5
     df = _satterthwaite((one, two)) if error else 1.0
-    return _tested(one.mean - two.mean, error, df, method, sum(sizes), alternative)
+    mean = one.mean - two.mean
+    return tested(mean, error, mean / error if error else inf, df, method, one.values + two.values, alternative)
 
 
 def _satterthwaite(sides: tuple[Estimate, Estimate]) -> float:
@@ -99,21 +101,14 @@ def _satterthwaite(sides: tuple[Estimate, Estimate]) -> float:
     return sum(shares) ** 2 / sum(share**2 / side.df for share, side in zip(shares, sides, strict=True))
 
 
-def _counted(values: Values, weights: Values | None) -> int:
-    import numpy as np
-
-    return len(values) if weights is None else int(np.count_nonzero(np.asarray(weights, dtype=float) > 0))
-
-
-def _tested(mean: float, error: float, df: float, method: str, n: int, alternative: Alternative) -> Tested | None:
-    """The p-value of mean / error, by Student's distribution."""
-    from scipy.special import stdtr
-
+def tested(
+    mean: float, error: float, t: float, df: float, method: str, n: int, alternative: Alternative
+) -> Tested | None:
+    """The p-value of t by Student's distribution; None for values that are all alike but not 0."""
     if error <= 1e-12 * abs(mean):     # rounding of values that are all alike
         return Tested(1.0, method, 0.0, n, alternative, 0.0) if mean == 0 else None
-    t = mean / error if error else inf
     if alternative == "two-sided":
-        p = 2 * float(stdtr(df, -abs(t)))
+        p = 2 * student_below(df, -abs(t))
     else:
-        p = float(stdtr(df, -t if alternative == "greater" else t))
+        p = student_below(df, -t if alternative == "greater" else t)
     return Tested(min(1.0, max(SMALLEST, p)), method, mean, n, alternative, t)

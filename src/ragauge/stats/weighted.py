@@ -28,12 +28,17 @@ class Estimate:
         error: its standard error; 0 for values that are all alike.
         df: degrees of freedom, at least 1.
         units: what is independent: values with a weight above 0, or their clusters.
+        values: with a weight above 0.
+        skewness: of the mean, κ = Σ p³ / (Σ p²)^1.5 over the parts p = wᵢ(xᵢ−m), with clusters their sums; within ±1.
+            For equal weights the skewness of the values over sqrt(n); 0 where all are alike.
     """
 
     mean: float
     error: float
     df: float
     units: int
+    values: int
+    skewness: float
 
 
 def estimate(values: Values, weights: Values | None = None, clusters: Clusters | None = None) -> Estimate | None:
@@ -73,7 +78,18 @@ def estimate(values: Values, weights: Values | None = None, clusters: Clusters |
         parts = sums
     total = float(x.size) if w is None else float(w.sum())
     error = sqrt(units / (units - 1) * float((parts * parts).sum())) / total
-    return Estimate(mean, error, max(min(float(units), effective_number(w, x.size)) - 1, 1.0), units)
+    df = max(min(float(units), effective_number(w, x.size)) - 1, 1.0)
+    return Estimate(mean, error, df, units, x.size, _skewness(parts))
+
+
+def _skewness(parts: Array) -> float:
+    largest = max(float(parts.max()), -float(parts.min()))
+    if largest == 0:
+        return 0.0
+    parts = parts / largest     # cubes of very small parts would vanish
+    squares = parts * parts
+    cubes: float = float((squares * parts).sum())
+    return cubes / sqrt(float(squares.sum())) ** 3
 
 
 def weighted(values: Values, weights: Values | None) -> tuple[Array, Array | None]:

@@ -12,7 +12,10 @@ from ragauge.analysis.summarize import summary
 from ragauge.analysis.summary import Summary
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import describe
-from ragauge.stats.intervals import normal_quantile, t_quantile
+from ragauge.stats.quantiles import normal_quantile, t_quantile
+from ragauge.stats.result import Interval
+from ragauge.stats.skewed import skew_corrected_t
+from ragauge.stats.weighted import estimate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,11 +91,27 @@ def _interval(found: Summary, scored: Columns, metric: Metric) -> str:
     if method.endswith("scaled wilson"):
         return f"{_scaled(mean, half, metric.range)} = {ends}  (Wilson's score interval with the data's own spread, " \
             f"t = {quantile:.3f} of {number(df)} degrees of freedom; {what})"
-    clipped = mean - half < interval.low - 1e-12 or mean + half > interval.high + 1e-12
+    corrected, skewness = _corrected(scored, interval, metric), _skewness(scored)
+    return f"{corrected} = {ends}  (Student's t, {quantile:.3f} of {number(df)} degrees of freedom, " \
+        f"corrected for a skewness of {skewness:.2f}; {what})"
+
+
+def _corrected(scored: Columns, interval: Interval, metric: Metric) -> str:
+    """The mean and its standard error times what the corrected t reaches to either side."""
+    found = estimate(scored.value, scored.weight, scored.cluster)
+    whole = skew_corrected_t(scored.value, scored.weight, scored.cluster, interval.level)
+    if found is None or whole is None:
+        return ""
+    below, above = ((end - found.mean) / found.error for end in (whole.low, whole.high))
+    clipped = whole.low < interval.low - 1e-12 or whole.high > interval.high + 1e-12
     within = f", cut to [{number(metric.range[0])}, {number(metric.range[1])}]" if clipped else ""
-    name = "Student's t" if method == "t" else "Student's t over clusters"
-    terms = f"{number(mean)} ± {quantile:.3f} · {error:.3g} = {ends}{within}"
-    return f"{terms}  ({name}, {number(df)} degrees of freedom; {what})"
+    return f"{number(found.mean)} + {found.error:.3g} · [{below:.3f}, {above:.3f}]{within}"
+
+
+def _skewness(scored: Columns) -> float:
+    """Of the values, or of the sums of their clusters."""
+    found = estimate(scored.value, scored.weight, scored.cluster)
+    return 0.0 if found is None else found.skewness * sqrt(found.units)
 
 
 def _spread(found: Summary, scored: Columns) -> tuple[float, float, str]:
