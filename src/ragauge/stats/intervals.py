@@ -210,7 +210,8 @@ def order_statistics(
         return None
     tail = (1 - level) / 2
     first, last = (
-        bisect_left(range(n + 1), share, key=lambda rank: binomial_below(rank, n, q)) for share in (tail, 1 - tail)
+        bisect_left(range(n + 1), share * (1 - 1e-12), key=lambda rank: binomial_below(rank, n, q))
+        for share in (tail, 1 - tail)
     )
     first -= 1
     if bounds is None and (first < 0 or last >= n):
