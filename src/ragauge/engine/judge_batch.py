@@ -201,8 +201,8 @@ class Asking:
     def begin(self, questions: Sequence[str], found: Sequence[Found]) -> list[Job]:
         """Adds the evidence that is stored; returns the jobs for what is not."""
         wanted: dict[str, tuple[Inputs, list[Found]]] = {}
-        for question in questions:
-            for one in found:
+        for one in found:     # all questions about a response side by side: its passages are split once for them
+            for question in questions:
                 self._want(question, one, wanted)
         known = self._stored.known(wanted) if wanted else {}
         jobs = []

@@ -11,12 +11,13 @@ from ragauge.llm.chat import TOOL, LibraryModel, watched
 from ragauge.llm.keys import key_of
 
 if TYPE_CHECKING:
+    from httpx2 import AsyncClient
     from openai import AsyncOpenAI
     from pydantic_ai.models import Model
 
 KEY = "OPENAI_API_KEY"
 NO_KEY = "none"     # what servers of one's own are told: the client sends something in any case
-CLIENTS = 64     # connection pools: one looks at all of its connections at every call; a pool takes 0.7 ms to make
+POOLS = 64     # connection pools behind a proxy: one looks at all of its connections at every call
 
 
 def responses(name: ModelName) -> LibraryModel:
@@ -48,22 +49,40 @@ def chat(name: ModelName) -> LibraryModel:
 
 def _clients(name: ModelName, *, needs_key: bool) -> list[AsyncOpenAI]:
     """Clients without retries of their own: one 429 would hide three calls."""
-    from httpx2 import create_ssl_context
-    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+    from openai import AsyncOpenAI
 
     key = key_of(KEY)
     if needs_key and not key:
         raise JudgeError(
             f"{name} needs a key. Set {KEY}; or name a server of your own: openai-chat:{name.model}@http://HOST:PORT/v1"
         )
-    verify = create_ssl_context()
     return [
-        AsyncOpenAI(
-            api_key=key or NO_KEY, base_url=name.url, max_retries=0, timeout=None,
-            http_client=DefaultAsyncHttpxClient(event_hooks={"request": [watched]}, verify=verify),
-        )
-        for _ in range(CLIENTS)
-    ]  # fmt: skip
+        AsyncOpenAI(api_key=key or NO_KEY, base_url=name.url, max_retries=0, timeout=None, http_client=http)
+        for http in _connections(name.url)
+    ]
+
+
+def _connections(url: str) -> list[AsyncClient]:
+    """What carries the requests: one client over direct connections; where a proxy is set, the library's own pools."""
+    from httpx2 import create_ssl_context
+    from openai import DefaultAsyncHttpxClient
+
+    from ragauge.llm.transport import DirectTransport
+
+    hooks = {"request": [watched]}
+    if not _proxied(url):
+        return [DefaultAsyncHttpxClient(event_hooks=hooks, transport=DirectTransport())]
+    verify = create_ssl_context()
+    return [DefaultAsyncHttpxClient(event_hooks=hooks, verify=verify) for _ in range(POOLS)]
+
+
+def _proxied(url: str) -> bool:
+    """Whether the environment names a proxy for a place."""
+    from urllib.parse import urlsplit
+    from urllib.request import getproxies, proxy_bypass
+
+    place, proxies = urlsplit(url), getproxies()
+    return bool(proxies.get(place.scheme) or proxies.get("all")) and not proxy_bypass(place.netloc.rpartition("@")[2])
 
 
 def _send_as_given(client: AsyncOpenAI, resource: Any, path: str, kind: type[Any]) -> None:
@@ -75,16 +94,18 @@ def _send_as_given(client: AsyncOpenAI, resource: Any, path: str, kind: type[Any
     import httpx2
     from openai import APIConnectionError, APITimeoutError, NotGiven, Omit
 
-    http, url = client._client, f"{str(client.base_url).rstrip('/')}{path}"
-    every = {**client.default_headers, "Authorization": f"Bearer {client.api_key}"}
-    ready = {key: value for key, value in every.items() if isinstance(value, str)}
+    http, url = client._client, httpx2.URL(f"{str(client.base_url).rstrip('/')}{path}")
+    every = {**http.headers, **client.default_headers, "Authorization": f"Bearer {client.api_key}"}
+    ready = {key.lower(): value for key, value in every.items() if isinstance(value, str)}
 
     async def create(**given: Any) -> Any:
         body = {key: value for key, value in given.items() if not isinstance(value, Omit | NotGiven)}
-        headers = ready | (body.pop("extra_headers", None) or {})
-        params, more = body.pop("extra_query", None), body.pop("extra_body", None)
+        headers = ready | {key.lower(): value for key, value in (body.pop("extra_headers", None) or {}).items()}
+        params, more = body.pop("extra_query", None), body.pop("extra_body", None) or {}
         body.pop("timeout", None)     # the caller's clock ends the call
-        request = http.build_request("POST", url, json=body | (more or {}), headers=headers, params=params)
+        request = httpx2.Request(
+            "POST", url, json=body | more, headers=headers, params=params, cookies=http.cookies
+        )
         try:
             response = await http.send(request)
         except httpx2.TimeoutException as error:
