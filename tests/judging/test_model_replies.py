@@ -40,7 +40,7 @@ FILTERED = Reply("failed", "", reason="the provider's content filter stopped the
 DOWN = Reply("failed", "", reason="no reply after 6 attempts")
 
 
-def claim(text: str, verdict: str = "supported", by: tuple[str, ...] = ("1.1",), **more: Any) -> dict[str, Any]:
+def claim(text: str, verdict: str = "supported", by: tuple[object, ...] = ("1.1",), **more: Any) -> dict[str, Any]:
     """One claim of a reply."""
     found = {"verdict": verdict, "by": list(by), "against": [], "together": False, "direct": True}
     return {"text": text, **found, **more}
@@ -208,6 +208,12 @@ def test_case_35_nothing_reads_like_a_number_of_ours(text: str) -> None:
     (line,) = [line for line in shown.split("\n") if line.startswith("[1.1] x")]
     assert text not in line.removeprefix("[1.1] x")
     assert line.replace("[ ", "[").replace("［ ", "［").replace("[\u200b ", "[\u200b") == f"[1.1] x {text} y"
+
+
+def test_half_a_character_is_a_question_mark() -> None:
+    """JSON may hold half a surrogate pair, files may not: a claim can be written wherever claims are."""
+    facts, _ = verified([json.dumps(said((1, [claim("half \ud800 of \U0001f600")]), (2, [])))])
+    assert facts.claims[0].text == "half ? of \U0001f600"
 
 
 @pytest.mark.parametrize("n", [1.0, "1", "S1", "[S1]"])

@@ -9,7 +9,7 @@ from ragauge.judging.inputs import GuessQuestions
 from ragauge.judging.judge import Asking
 from ragauge.judging.model.asking import Asked, Settings
 from ragauge.judging.model.fences import DATA, Block, fenced
-from ragauge.judging.model.reading import structured
+from ragauge.judging.model.reading import structured, written
 
 VERSION = 1
 QUESTIONS = 3     # the paper averages over n guesses; its code takes 3
@@ -45,4 +45,4 @@ def guess_questions(inputs: GuessQuestions, settings: Settings, judge_repeat: in
 
 def _guessed(reply: Reply) -> list[str]:
     found = (structured(reply) or {}).get("questions")
-    return [one.strip() for one in found if isinstance(one, str) and one.strip()] if isinstance(found, list) else []
+    return [text for one in found if (text := written(one))] if isinstance(found, list) else []

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ragauge.data.ask import Ask, Reply
 from ragauge.judging.model.asking import Asked, Settings
 from ragauge.judging.model.fences import DATA, Block, fenced
-from ragauge.judging.model.reading import structured
+from ragauge.judging.model.reading import structured, written
 
 VERSION = 1
 PREPARING = f"""You prepare a question and its reference answer for an evaluation. {DATA}
@@ -53,4 +53,4 @@ def prepare(
 def _texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list):
         return ()
-    return tuple(dict.fromkeys(one.strip() for one in value if isinstance(one, str) and one.strip()))
+    return tuple(dict.fromkeys(text for one in value if (text := written(one))))

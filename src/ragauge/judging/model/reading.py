@@ -67,6 +67,14 @@ def objects(value: Any) -> list[Mapping[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+def written(value: Any) -> str:
+    r"""A text that the model wrote, without blanks around it; "" for anything else.
+
+    Half a character, such as a lone "\ud800", can be in JSON and in no file: it counts as a question mark.
+    """
+    return value.encode("utf-8", "replace").decode("utf-8").strip() if isinstance(value, str) else ""
+
+
 def word(value: Any, known: Collection[str]) -> str | None:
     """A word of those known, whatever its case, spaces and punctuation; None for any other.
 

@@ -13,7 +13,7 @@ from ragauge.judging.judge import Asking
 from ragauge.judging.model.asking import Asked, Settings, only
 from ragauge.judging.model.fences import DATA, Block, fenced
 from ragauge.judging.model.packs import Pack, packs
-from ragauge.judging.model.reading import objects, structured, whole_number, word, yes
+from ragauge.judging.model.reading import objects, structured, whole_number, word, written, yes
 from ragauge.judging.model.support import FIELDS, RULES, Support, check, judged, support_of
 from ragauge.judging.model.verdicts import INTEGER, TEXT, YES_NO, array_of, each, one_of
 from ragauge.text.sentences import Sentence, split
@@ -116,10 +116,9 @@ class _Reading:
     def _said(self, items: Sequence[Any]) -> Said:
         found = []
         for item in objects(items):
-            text = item.get("text")
-            if isinstance(text, str) and text.strip():
+            if text := written(item.get("text")):
                 support = Support() if self.pack is None else support_of(item, self.pack.sentences)
-                found.append((text.strip(), support))
+                found.append((text, support))
         return Said(tuple(found), lost=len(found) < len(items))
 
 
