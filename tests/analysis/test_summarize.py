@@ -342,8 +342,12 @@ def test_a_lost_verdict_never_helps(seeds: range) -> None:
         rng = Random(seed)
         every = [drawn(rng) for _ in range(4)]
         after = [broken(every[0], rng), *every[1:]]
-        for metric in JUDGED:
-            whole, less = (one(str(metric), *(measure(metric, facts) for facts in run)) for run in (every, after))
+        found = [
+            summarize(pl.concat([frame(str(m), *(measure(m, facts) for facts in run)) for m in JUDGED]), JUDGED)
+            for run in (every, after)
+        ]
+        for metric, whole, less in zip(JUDGED, *found, strict=True):
+            assert str(metric) == whole.metric == less.metric
             changed += less.failed > whole.failed
             if whole.low is not None and whole.high is not None:
                 assert less.low is not None

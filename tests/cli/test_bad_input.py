@@ -173,10 +173,9 @@ def test_other_languages(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_ten_megabyte_passage(cli: Cli, tmp_path: Path) -> None:
-    """A passage of 10 MB is judged in reasonable time, and the report does not carry it whole."""
+    """A passage of 10 MB is judged, what stands at its end is found, and the report does not carry it whole."""
     sentences = (f"Sentence {n} tells of the bridge, the river and the old mine {n % 97}." for n in range(180_000))
-    filler = " ".join(sentences)
-    text = f"{filler[:5_000_000]} The tower has 330 parts. {filler[5_000_000:10_000_000]}"
+    text = f"{' '.join(sentences)[:10_000_000]}. The tower has 330 parts."
     row = {
         "query_id": "q1", "query": "How many parts has the tower?", "answer": "The tower has 330 parts.",
         "passages": [{"doc_id": "d1", "text": text}], "reference_answer": "It has 330 parts.", "relevant": {"d1": 1},
@@ -184,6 +183,6 @@ def test_ten_megabyte_passage(cli: Cli, tmp_path: Path) -> None:
     write(tmp_path / "long.jsonl", [row])
     done = cli("evaluate", "long.jsonl", "-q", "--json", "-o", "long.html")
     assert done.code == 0
-    assert done.json()["metrics"]["faithfulness"]["failed"] == 0
+    assert done.json()["metrics"]["faithfulness"]["mean"] == 1
     assert done.json()["metrics"]["fabricated_specifics"]["mean"] == 0
     assert Path("long.html").stat().st_size < 2_000_000

@@ -140,17 +140,6 @@ def test_time_is_linear(part: str) -> None:
     assert seconds(160_000) < 30 * max(seconds(20_000), 0.02)
 
 
-@pytest.mark.slow
-def test_a_passage_of_ten_megabytes() -> None:
-    """A passage of 10 MB is judged, and what stands at its end is found."""
-    text = "The oak by the river fell in 1998 near Leeds. " * (10_000_000 // 46) + "Ada Brown planted 47 yews in Porto."
-    facts = alone(VerifyAnswer("Who planted yews?", (text,), "Ada Brown planted 47 yews in Porto."))
-    assert isinstance(facts, AnswerFacts)
-    window = facts.claims[0].window
-    assert window is not None
-    assert text[window.start : window.end] == "Ada Brown planted 47 yews in Porto."
-
-
 SCRIPT = """
 import json, sys
 from ragauge.data.ask import Reply
