@@ -15,6 +15,7 @@ from ragauge.engine.caller import Patience
 from ragauge.engine.execute import Progress
 from ragauge.errors import DataError, SystemFailed
 from ragauge.llm.limiter import Limiter
+from ragauge.llm.places import PLACES
 from ragauge.store.open import Store
 from ragauge.systems.base import System
 from ragauge.systems.troubles import HOPELESS, SystemTrouble
@@ -72,14 +73,16 @@ async def collect(
         patience: how long one may take.
         total: responses that the run will have, for the progress; None = those asked for now.
         again: failures that are there give way.
-        limiter: bounds the questions under way, where others call the same place; None = one of its own.
+        limiter: bounds the questions under way; None = one of its own. Where the system's address is known, it shares
+            calls under way and 429s with all who call the same endpoint on this loop, such as a judge.
         progress: called with every response, and every second.
 
     Raises:
         SystemFailed: nothing was answered and the first failures say that the system is not there, or does not let us
             in, or returns what cannot be read; or it asks to come back after more time than patience allows.
     """
-    asker = Asker(system, limiter or Limiter(concurrency), patience)
+    place = PLACES.at(system.address) if system.address else None
+    asker = Asker(system, limiter or Limiter(concurrency, place=place), patience)
     collecting = _Collecting(asker, store, run_id, concurrency, len(askings), total, progress)
     arrivals = Arrivals(store, run_id, again=again)
     ticking = asyncio.create_task(collecting.tick(arrivals))

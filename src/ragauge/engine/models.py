@@ -23,6 +23,7 @@ from ragauge.judging.judge import Judge
 from ragauge.llm.build import build_embedder, build_model
 from ragauge.llm.limiter import Limiter, ceiling
 from ragauge.llm.model import ChatModel
+from ragauge.llm.places import PLACES, Place
 from ragauge.llm.prices import price
 from ragauge.store.open import Store
 
@@ -84,7 +85,7 @@ class Calling:
 
     Attributes:
         build: makes a model from its name, once.
-        concurrency: calls in flight to one model at one place to begin with; see `llm.limiter`.
+        concurrency: calls in flight to one endpoint to begin with; see `llm.limiter`.
         budget: what may be spent.
         patience: how long a call may take.
         most: calls in flight that it may rise to; None = `ceiling` of the start.
@@ -116,16 +117,20 @@ class Calling:
         return Caller(ledger, self.model, self.limiter, self.budget, self.patience, self.embedder)
 
     def limiter(self, name: ModelName) -> Limiter:
-        """What bounds calls to a model, shared by all who call it."""
+        """What bounds calls to a model, shared by all who call it; see `llm.places` for others at its endpoint."""
         place = (name.provider, name.endpoint, name.model)
         if place not in self._limiters:
-            self._limiters[place] = Limiter(self.concurrency, self.most or ceiling(self.concurrency))
+            most = self.most or ceiling(self.concurrency)
+            self._limiters[place] = Limiter(self.concurrency, most, PLACES.at(name.url))
         return self._limiters[place]
 
     @property
     def allowed(self) -> int:
-        """Calls that may be in flight at once, over all models."""
-        return sum(limiter.allowed for limiter in self._limiters.values()) or self.concurrency
+        """Calls that may be in flight at once, over all endpoints."""
+        most: dict[Place, int] = {}
+        for limiter in self._limiters.values():
+            most[limiter.place] = max(limiter.allowed, most.get(limiter.place, 0))
+        return sum(most.values()) or self.concurrency
 
     async def close(self) -> None:
         """Closes the models' connections."""
@@ -145,7 +150,7 @@ def calling_of(
 
     Args:
         judges: who judges.
-        concurrency: calls in flight to one model at one place to begin with; see `llm.limiter`.
+        concurrency: calls in flight to one endpoint to begin with; see `llm.limiter`.
         most: calls in flight that it may rise to; None = four times as many, at most 256.
         max_cost: US dollars that may be spent now; None = no bound.
         timeout: seconds for one call.

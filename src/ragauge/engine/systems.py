@@ -11,6 +11,7 @@ from ragauge.data.readers.corpus import texts_of
 from ragauge.data.response import Passage
 from ragauge.data.run import Variant
 from ragauge.errors import DataError, UsageError
+from ragauge.judging.model.spec import read_model
 from ragauge.store.open import Store
 from ragauge.systems.base import System as System  # noqa: PLC0414 - for the layers that may not see systems
 from ragauge.systems.naming import system_of
@@ -40,7 +41,10 @@ def build_system(target: Any, settings: Any = None, eval_set: EvalSet | None = N
         from ragauge.engine.generating import GeneratingModel
         from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 
-        return reference.adapt(target, settings or {}, WordLlamaEmbedder().embed, GeneratingModel)
+        found = reference.adapt(target, settings or {}, WordLlamaEmbedder().embed, GeneratingModel)
+        if "model" in (settings or {}):
+            found.address = read_model(str(settings["model"])).url
+        return found
     return system_of(target, settings, eval_set)
 
 

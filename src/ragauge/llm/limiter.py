@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from math import inf
 
+from ragauge.llm.places import Place
+
 LEAST = 1
 RISE, HIGHEST = 4, 256     # how far a start may be exceeded: so many times, and never beyond
 SLOWER = 1.5     # times the quickest window: the place only queues what more calls ask
@@ -28,54 +30,58 @@ def ceiling(start: int) -> int:
 class Limiter:
     """Concurrency that falls by half when a place says "too many", and rises by one a window of successes.
 
-    It starts at what the user said, and is shared by everything that calls the same place. Beyond the start it rises
-    only as long as no 429 ever came and answers take no longer for it: a server that queues gains nothing. A 429 pauses
-    all new calls: as long as it asks (Retry-After), else one second, doubled with each further one. Calls that were
-    already under way when it fell neither make it fall again nor let it rise. What became of a call is told before its
-    slot is given back: else the next one would slip into the pause.
+    It starts at what the user said. Beyond the start it rises only as long as no 429 ever came and answers take no
+    longer for it: a server that queues gains nothing. A 429 pauses all new calls: as long as it asks (Retry-After),
+    else one second, doubled with each further one. Calls that were already under way when it fell neither make it fall
+    again nor let it rise. What became of a call is told before its slot is given back: else the next one would slip
+    into the pause.
+
+    Those who call one endpoint, as a judge and the system under test may, each have a limiter of their own bound at the
+    same `Place`: a 429 to one of them makes all of them fall and pause, and together they never have more calls under
+    way than the one that may have most.
 
     Attributes:
         start: what the user said.
         most: how far it may rise; the start, after a 429.
         allowed: what is allowed now.
         running: calls under way.
+        waiting: calls that wait for a place among them.
+        place: what it calls, shared with others that call it.
     """
 
-    def __init__(self, start: int, most: int | None = None) -> None:
+    def __init__(self, start: int, most: int | None = None, place: Place | None = None) -> None:
         """A limiter.
 
         Args:
             start: calls at once to begin with.
             most: calls at once that it may rise to; None = the start.
+            place: what is called; None = a place that nobody else calls.
         """
         self.start = max(LEAST, start)
         self.most = max(self.start, most or 0)
         self.allowed = self.start
         self.running = 0
         self.falls = 0
+        self.waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self.place = place or Place()
+        self.place.join(self)
         self._good = 0
         self._seconds, self._quickest = 0.0, inf     # of this window's calls; a call's mean in the quickest window
-        self._strikes = 0
-        self._fell_at = -1.0
-        self._until = 0.0
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._timer: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """A place among the calls under way."""
-        await self._enter()
+        await self.place.enter(self)
         try:
             yield
         finally:
-            self.running -= 1
-            self._wake()
+            self.place.leave(self)
 
     def succeeded(self, began: float) -> None:
         """A call that began at this moment was answered; a window is as many of them as are allowed at once."""
-        if began < self._fell_at:
+        if began < self.place.fell_at:
             return
-        self._strikes = 0
+        self.place.strikes = 0
         self._good += 1
         self._seconds += _now() - began
         if self._good >= self.allowed:
@@ -89,61 +95,31 @@ class Limiter:
             self.allowed -= 1
         elif self.allowed < (self.start if mean > SLOWER * self._quickest or not self._full() else self.most):
             self.allowed += 1
-            self._wake()
+            self.place.wake()
 
     def _full(self) -> bool:
         """Whether more calls would be made if more were allowed."""
         return self.running >= self.allowed
 
     def refused(self, began: float, retry_after: float | None) -> None:
-        """A call that began at this moment met "too many": fall, and wait."""
-        now = _now()
-        if began >= self._fell_at:
-            self.allowed = max(LEAST, self.allowed // 2)
-            self.most = self.start
-            self._fell_at, self._good, self._seconds = now, 0, 0.0
-            self.falls += 1
-            self._strikes += 1
-        doubled = 2 ** min(max(self._strikes - 1, 0), 6)
+        """A call that began at this moment met "too many": all who call the place fall, and wait."""
+        now, place = _now(), self.place
+        if began >= place.fell_at:
+            place.fell_at = now
+            place.strikes += 1
+            place.fall()
+        doubled = 2 ** min(max(place.strikes - 1, 0), 6)
         pause = min(LONGEST_PAUSE, PAUSE * doubled)
         if retry_after is not None:
             pause = max(retry_after, LEAST_PAUSE * doubled)
-        self._until = max(self._until, now + pause * random.uniform(1.0, 1.1))  # noqa: S311 - spreads calls in time
+        place.pause(now + pause * random.uniform(1.0, 1.1))  # noqa: S311 - spreads calls in time
 
-    async def _enter(self) -> None:
-        if not self._open():
-            turn = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
-            self._set_timer()
-            try:
-                await turn     # whoever wakes it has counted it as running
-            except asyncio.CancelledError:
-                if turn.done() and not turn.cancelled():
-                    self.running -= 1
-                    self._wake()
-                raise
-            return
-        self.running += 1
-
-    def _open(self) -> bool:
-        return self.running < self.allowed and _now() >= self._until
-
-    def _wake(self) -> None:
-        while self._waiting and self._open():
-            turn = self._waiting.popleft()
-            if not turn.done():
-                self.running += 1
-                turn.set_result(None)
-        self._set_timer()
-
-    def _set_timer(self) -> None:
-        left = self._until - _now()
-        if self._waiting and left > 0 and self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(left, self._on_time)
-
-    def _on_time(self) -> None:
-        self._timer = None
-        self._wake()
+    def fall(self) -> None:
+        """Half as many calls from now on, and never again more than at the start."""
+        self.allowed = max(LEAST, self.allowed // 2)
+        self.most = self.start
+        self._good, self._seconds = 0, 0.0
+        self.falls += 1
 
 
 def _now() -> float:

@@ -46,6 +46,8 @@ class System(ABC):
 
     Attributes:
         secrets: texts that must not be stored or shown, such as the values of headers.
+        address: URL that is called for an answer, of a service or of a model; "" where it is not known. Whoever else
+            calls that endpoint shares its limits.
         measured: False where responses bring their latency, as recorded ones do; else the caller measures the total.
         implement: what to write so that the variants work that it cannot do; said in the error.
     """
@@ -59,6 +61,7 @@ class System(ABC):
         self.config: Mapping[str, Any] = dict(config or {})
         self.variants: frozenset[Variant] = frozenset(variants) | OWN
         self.secrets: tuple[str, ...] = ()
+        self.address = ""
         self.measured = True
 
     @abstractmethod

@@ -27,6 +27,7 @@ FIELDS = (
     "error",
 )  # fmt: skip
 OF_PASSAGE = ("doc_id", "passage_id", "text", "score", "updated_at", "superseded_by", "hop")
+NEEDED = ("doc_id", "passage_id", "text", "score")     # of a passage: in one of them at least, where there is a path
 REQUEST = ("url", "method", "body", "params")
 SETTINGS = ("name", "config", *REQUEST, "headers", *FIELDS, "passage", "with_passages")
 SHORT, LONG = 4, 8     # characters from which on a variable's value, a word of a header is a secret: "Bearer" is none
@@ -115,7 +116,12 @@ class Mapped:
     def _parts(self, passages: Any) -> Any:
         if not self.passage or not isinstance(passages, list):
             return passages
-        return [{name: path.of(one) for name, path in self.passage.items()} for one in passages]
+        found = [{name: value for name, path in self.passage.items() if (value := path.find(one)) is not None}
+                 for one in passages]     # fmt: skip
+        for name, path in self.passage.items():     # in none of them: the path is wrong
+            if passages and name in NEEDED and not any(name in one for one in found):
+                path.of(passages[0])
+        return found
 
 
 class HttpSystem(System):
@@ -142,6 +148,7 @@ class HttpSystem(System):
         shown = without_credentials(given)
         config = {**mapping_of(settings, "config"), **_kept(settings), "url": shown}
         super().__init__(str(settings.get("name") or shown), config, OWN if self._handed is None else EVERY)
+        self.address = filled_in["url"]
         self.secrets = _secrets(secrets, self._headers.values(), urlsplit(filled_in["url"]).password or "")
         self._client: AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -158,7 +165,7 @@ class HttpSystem(System):
         try:
             found = self._mapped.of(_json(reply) if self._mapped.fields else _json_or_text(reply))
         except NoValue as error:
-            raise SystemTrouble("unreadable", f"{error}. The reply begins: {reply.text[:SHOWN]}") from None
+            raise SystemTrouble("unreadable", f"{error}. The reply begins: {_beginning(reply)}") from None
         return response_of(found, question, passages=passages)
 
     async def close(self) -> None:
@@ -211,7 +218,7 @@ class HttpSystem(System):
     def _refused(self, reply: Reply) -> None:
         kind = kind_of(reply.status_code)
         where = f"; it points to {reply.headers['location']}: give that URL" if "location" in reply.headers else ""
-        said = reply.text[:SHOWN].strip() or reply.reason_phrase
+        said = _beginning(reply) or reply.reason_phrase
         asked = seconds_of(reply.headers.get("retry-after"))
         raise SystemTrouble(kind, f"HTTP {reply.status_code}: {said}{where}", retry_after=asked)
 
@@ -249,11 +256,17 @@ def adapt(target: str, name: str, settings: Mapping[str, Any]) -> System:  # noq
     return HttpSystem(target, settings)
 
 
+def _beginning(reply: Reply) -> str:
+    return " ".join(reply.text[:SHOWN].split())
+
+
 def _json(reply: Reply) -> Any:
     try:
         return json.loads(reply.content)
     except ValueError:
-        raise SystemTrouble("unreadable", f"not JSON: {reply.text[:SHOWN]}") from None
+        kind = reply.headers.get("content-type", "").partition(";")[0] or "nothing that it names"
+        said = f"not JSON but {kind}: {_beginning(reply)}" if reply.content else "an empty reply"
+        raise SystemTrouble("unreadable", said) from None
 
 
 def _json_or_text(reply: Reply) -> Any:

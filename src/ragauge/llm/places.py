@@ -1,0 +1,166 @@
+"""Endpoints, and what all who call one of them share: the calls under way, their order, and the pause after a 429."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary, WeakSet
+
+PORTS = {"http": 80, "https": 443}
+
+
+class Caller(Protocol):
+    """One of those who call a place, with its own bound.
+
+    Attributes:
+        allowed: calls that it may have under way.
+        running: calls that it has under way.
+        waiting: its calls that wait, each with the number of its turn.
+    """
+
+    allowed: int
+    running: int
+    waiting: deque[tuple[int, asyncio.Future[None]]]
+
+    def fall(self) -> None:
+        """The place said "too many" to somebody."""
+
+
+class Place:
+    """One endpoint, on one event loop.
+
+    A call begins when three things hold: its caller has room, all callers together have no more under way than the one
+    of them that may have most, and no pause is on. Calls that wait begin in the order in which they came, whoever they
+    belong to; so nobody is starved.
+
+    Attributes:
+        running: calls under way, of all callers.
+        until: time of the loop until which no call begins.
+        fell_at: when it last said "too many"; calls that began earlier tell nothing new.
+        strikes: how often it did since the last call that was answered.
+    """
+
+    def __init__(self, until: float = 0.0, told: Callable[[float], object] | None = None) -> None:
+        """A place.
+
+        Args:
+            until: of a pause that is on already.
+            told: is told of each further one.
+        """
+        self._told = told
+        self.running = 0
+        self.until = until
+        self.fell_at = -1.0
+        self.strikes = 0
+        self._callers: WeakSet[Caller] = WeakSet()
+        self._turns = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def join(self, caller: Caller) -> None:
+        """Another one calls this place."""
+        self._callers.add(caller)
+
+    def fall(self) -> None:
+        """Tells every caller."""
+        for caller in self._callers:
+            caller.fall()
+
+    def pause(self, until: float) -> None:
+        """No call begins before this time."""
+        self.until = max(self.until, until)
+        if self._told is not None:
+            self._told(self.until)
+
+    async def enter(self, caller: Caller) -> None:
+        """Returns when a call may begin, which is then counted."""
+        if self._open(caller):
+            self._begin(caller)
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._turns += 1
+        caller.waiting.append((self._turns, turn))
+        self._set_timer()
+        try:
+            await turn     # whoever wakes it has counted it as running
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.leave(caller)
+            raise
+
+    def leave(self, caller: Caller) -> None:
+        """A call is over."""
+        self.running -= 1
+        caller.running -= 1
+        self.wake()
+
+    def wake(self) -> None:
+        """Begins what waits and may begin."""
+        while True:
+            for caller in self._callers:
+                while caller.waiting and caller.waiting[0][1].done():     # given up meanwhile
+                    caller.waiting.popleft()
+            ready = [caller for caller in self._callers if caller.waiting and self._open(caller)]
+            if not ready:
+                break
+            caller = min(ready, key=lambda one: one.waiting[0][0])
+            _, turn = caller.waiting.popleft()
+            self._begin(caller)
+            turn.set_result(None)
+        self._set_timer()
+
+    def _begin(self, caller: Caller) -> None:
+        self.running += 1
+        caller.running += 1
+
+    def _open(self, caller: Caller) -> bool:
+        if caller.running >= caller.allowed or asyncio.get_running_loop().time() < self.until:
+            return False
+        busy = (one.allowed for one in self._callers if one is caller or one.running or one.waiting)
+        return self.running < max(busy)
+
+    def _set_timer(self) -> None:
+        if self._timer is None and any(caller.waiting for caller in self._callers):
+            loop = asyncio.get_running_loop()
+            left = self.until - loop.time()
+            if left > 0:
+                self._timer = loop.call_later(left, self._on_time)
+
+    def _on_time(self) -> None:
+        self._timer = None
+        self.wake()
+
+
+class Places:
+    """The places that are called, by endpoint: one a loop, since what waits belongs to a loop."""
+
+    def __init__(self) -> None:
+        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Place]] = WeakKeyDictionary()
+        self._until: dict[str, float] = {}     # of loops that are over, too
+
+    def at(self, url: str) -> Place:
+        """The place of a URL on the running loop. A pause that it asked for on another loop holds here too."""
+        key = endpoint(url)
+        mine = self._by_loop.setdefault(asyncio.get_running_loop(), {})
+        if key not in mine:
+            mine[key] = Place(self._until.get(key, 0.0), told=lambda until: self._until.update({key: until}))
+        return mine[key]
+
+
+def endpoint(url: str) -> str:
+    """Scheme, host and port of a URL: what counts calls, whatever the path and whoever asks.
+
+    >>> endpoint("https://user:password@LLM.example/v1/chat?x=1"), endpoint("http://127.0.0.1:8000")
+    ('https://llm.example:443', 'http://127.0.0.1:8000')
+    """
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:     # a placeholder stands there
+        port = None
+    return f"{parts.scheme}://{parts.hostname or ''}:{port or PORTS.get(parts.scheme, 0)}"
+
+
+PLACES = Places()
