@@ -24,8 +24,8 @@ class Calls:
     """How models are called.
 
     Attributes:
-        concurrency: calls in flight to one endpoint to begin with. It falls by half when the provider says that it is too
-            many, and rises by one at a time where it never does and answers take no longer; 1 stays 1.
+        concurrency: calls in flight to one endpoint to begin with. It falls by half when the provider says that it is
+            too many, and rises by one at a time where it never does and answers take no longer; 1 stays 1.
         max_concurrency: how far it may rise; None = four times the start, at most 256.
         max_cost: US dollars that may be spent now, never exceeded; what is left is pending. None = no bound.
         timeout: seconds for one call.
