@@ -184,6 +184,38 @@ def test_every_form_of_a_run(store: str, tmp_path: Path) -> None:
     assert codes == [3, 3, 3]
 
 
+# element -> its attributes and children in junit-10.xsd of Jenkins' xUnit plugin, the strictest reader in use
+JUNIT: dict[str, tuple[set[str], set[str]]] = {
+    "testsuites": ({"name", "time", "tests", "failures", "errors"}, {"testsuite"}),
+    "testsuite": (
+        {"name", "tests", "failures", "errors", "group", "time", "skipped", "timestamp", "hostname", "id", "package"},
+        {"testsuite", "properties", "testcase", "system-out", "system-err"},
+    ),
+    "properties": (set(), {"property"}),
+    "property": ({"name", "value"}, set()),
+    "testcase": (
+        {"name", "time", "classname", "group"}, {"skipped", "error", "failure", "system-out", "system-err"},
+    ),
+    "failure": ({"type", "message"}, set()), "error": ({"type", "message"}, set()),
+    "skipped": ({"type", "message"}, set()), "system-out": (set(), set()),
+}     # fmt: skip
+
+
+def test_junit_is_what_strict_readers_take(store: str) -> None:
+    """No element or attribute beyond the schema of Jenkins' xUnit plugin; file and line of a rule are in its text."""
+    warns = {"metric": "recall@5", "min": 0.99, "on_fail": "warn", "decide": "point"}
+    tree = ET.fromstring(rg.gate("hurt", baseline="main", rules=rules(RECALL, warns), store=store).to_junit())  # noqa: S314 - our own
+    seen = set()
+    for element in tree.iter():
+        attributes, children = JUNIT[element.tag]
+        seen.add(element.tag)
+        assert set(element.keys()) <= attributes, element.tag
+        assert {child.tag for child in element} <= children, element.tag
+    assert seen >= {"testsuites", "testsuite", "properties", "property", "testcase", "system-out"}
+    for suite in tree.iter("testsuite"):
+        assert {"name", "tests", "failures", "errors"} <= set(suite.keys())
+
+
 def test_reports_say_the_same(store: str) -> None:
     """Terminal, Markdown, JSON, JUnit and GitHub agree on verdict and counts; JSON keeps to its schema."""
     warns = {"metric": "faithfulness", "max_drop": "3%", "on_fail": "warn", "decide": "point"}

@@ -130,6 +130,7 @@ def test_pull_request_that_hurts_one_segment(tmp_path: Path) -> None:
     assert any(name.endswith("type=multi_hop") for name in failed)
     assert not any(name.endswith(f"type={kind}") for name in failed for kind in KINDS[:3])
     assert int(suite.get("failures", "0")) == len(failed)
+    assert all("ragauge.yaml line " in (failure.text or "") for failure in suite.iter("failure"))
 
     summary = (tmp_path / "first/summary.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in summary.splitlines() if line[:1] == "|"]
@@ -192,3 +193,14 @@ def test_example_workflow_names_what_the_action_takes() -> None:
     needed = {name for name, given in found["inputs"].items() if given.get("required")}
     assert needed <= set(step["with"]) <= set(found["inputs"])
     assert set(re.findall(r"steps\.ragauge\.outputs\.(\w+)", json.dumps(steps))) <= set(found["outputs"])
+
+
+def test_what_to_replace_in_the_example_is_said_beside_it() -> None:
+    """The one placeholder of the workflow stands beside what to put there, in the file and on the page."""
+    lines = (ROOT / ".github/examples/rag-gate.yml").read_text().splitlines()
+    (at,) = (n for n, line in enumerate(lines) if "uses: OWNER/ragauge@" in line)
+    said = " ".join(line.strip(" #") for line in lines[at - 4 : at])
+    assert "REPLACE OWNER" in said
+    page = (ROOT / "docs/gates.md").read_text()
+    assert "`OWNER`" in page
+    assert "ragauge init" in page.partition("## GitHub Actions")[2]     # the workflow that needs no action

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from math import isinf
 
 from ragauge.gating.result import Check, Example, Gated, Verdict
-from ragauge.reporting.words import safe
+from ragauge.reporting.words import UNITS, safe
 from ragauge.stats.result import Interval
 
 TITLES: Mapping[Verdict, str] = {
@@ -75,19 +75,26 @@ def limit(check: Check) -> str:
         return "all"
     if check.kind == "max_failed":
         return f"at most {100 * check.amount:g} %"
-    write = signed if check.kind == "max_drop" else figure
-    return f"at {'least' if check.higher else 'most'} {write(check.limit, check.scale)}"
+    return f"at {'least' if check.higher else 'most'} {_valued(check.limit, check)}"
 
 
 def estimate(check: Check) -> str:
-    """The estimate with its 90 % interval."""
+    """The estimate with its 90 % interval; where no score changed, that, since no interval decided."""
     if check.kind == "must_pass":
         return f"{len(check.examples)} of {check.n} failed" if check.examples else f"0 of {check.n} failed"
     if check.kind == "max_failed":
         return f"{check.failed} of {check.n}"
-    write = signed if check.kind == "max_drop" else figure
-    shown = write(check.estimate, check.scale)
+    shown = _valued(check.estimate, check)
+    if check.because == "unchanged":
+        return f"{shown}, no score changed"
     return f"{shown} {ends(check.interval, check)}" if check.interval is not None else shown
+
+
+def _valued(value: float | None, check: Check) -> str:
+    """A number with the unit of the metric; of a difference with its sign."""
+    before, after = UNITS.get(check.metric.partition(":")[0], ("", "")) if value is not None else ("", "")
+    shown = (signed if check.kind == "max_drop" else figure)(value, check.scale)
+    return f"{before}{shown}{after}" if shown[:1] not in ("+", "−") else f"{shown[0]}{before}{shown[1:]}{after}"
 
 
 def change(check: Check) -> str:
