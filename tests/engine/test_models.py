@@ -144,6 +144,20 @@ def test_cases_53_and_55_no_reply_is_no_verdict(store: str, fault: str) -> None:
         assert opened.replies.groups() == []
 
 
+def test_support_that_may_be_lost_between_calls_is_reported(store: str, tmp_path: Path) -> None:
+    """Claims without support on contexts too long for one call are counted in the report; shorter contexts are not."""
+    passage = f"The tower is tall. {'It says little of use. ' * 60}"
+    row = {"query": "How tall?", "answer": "The moon is green cheese.", "passages": [passage] * 3,
+           "reference_answer": "Nobody has ever measured it."}  # fmt: skip
+    told = {}
+    with FaultyServer() as server:
+        for pack in (1_000, 90_000):
+            card = rg.evaluate([row], judge=judge(server, f",pack={pack}"), metrics=METRICS, store=store)
+            told[pack] = card.save(tmp_path / f"{pack}.md").read_text()
+    assert "2 claims without support were judged on contexts too long for one call" in told[1_000]
+    assert "too long for one call" not in told[90_000]
+
+
 def test_nobody_at_the_place_ends_the_run(
     store: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

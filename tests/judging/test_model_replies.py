@@ -305,6 +305,13 @@ def test_packs_tell_what_they_cannot_see() -> None:
                         [said((1, [claim("a b", "absent", ())]), (2, []))], [none])  # fmt: skip
     assert isinstance(facts, AnswerFacts)
     assert "2 parts" in facts.claims[0].reason
+    assert facts.parts == 2
+    none_found, _ = answered(judge.ask(VerifyReference("q?", ("a b",), passages)), [none, none])
+    assert isinstance(none_found, ReferenceFacts)
+    assert (none_found.parts, none_found.claims[0].supporting) == (2, ())
+    whole, _ = answered(judge.ask(VerifyReference("q?", ("a b",), passages[:1])), [none])
+    assert isinstance(whole, ReferenceFacts)
+    assert whole.parts == 1
 
 
 def test_one_question_a_claim() -> None:

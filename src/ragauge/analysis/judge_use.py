@@ -77,6 +77,8 @@ class JudgeUse:
         local: of these, those that its local half decided.
         spared: questions that its local half answered alone, where a model judge asks at least one call.
         spread: between several askings, where there were several.
+        parted: claims without support whose passages went out in several calls: some may be supported by several
+            passages together, in different calls.
     """
 
     asked: tuple[AskedOf, ...] = ()
@@ -87,6 +89,7 @@ class JudgeUse:
     local: int = 0
     spared: int = 0
     spread: tuple[JudgeSpread, ...] = ()
+    parted: int = 0
 
     @property
     def paid(self) -> Paid:
@@ -119,6 +122,7 @@ class UseGatherer:
     verdicts: int = 0
     local: int = 0
     spared: int = 0
+    parted: int = 0
 
     def add(self, visit: Visit) -> None:
         """Counts what was found about a response."""
@@ -126,6 +130,7 @@ class UseGatherer:
             self.questions += 1
             self.lacking += lacks(evidence)
             self.replies += len(evidence.reply_keys)
+            self.parted += _parted(evidence.facts)
             if self.hybrid and evidence.facts is not None:
                 self._mixed(evidence, evidence.facts)
 
@@ -142,7 +147,7 @@ class UseGatherer:
         verdicts = self.verdicts if self.hybrid else None
         replies = self.replies + more_replies
         return JudgeUse(
-            asked, self.questions, self.lacking, replies, verdicts, self.local, self.spared, spread
+            asked, self.questions, self.lacking, replies, verdicts, self.local, self.spared, spread, self.parted
         )
 
 
@@ -168,6 +173,15 @@ def _missing(facts: FactsOf) -> bool:
             return None in facts.cosines
         case SimilarityFacts():
             return facts.cosine is None and not facts.blank
+
+
+def _parted(facts: FactsOf | None) -> int:
+    """Claims without support whose passages went out in several calls; a hybrid judge's own half saw all at once."""
+    if isinstance(facts, AnswerFacts) and facts.parts > 1:
+        return sum(claim.status == "ok" and claim.p is None and not claim.supporting for claim in facts.claims)
+    if isinstance(facts, ReferenceFacts) and facts.parts > 1:
+        return sum(claim.p is None and claim.supporting == () for claim in facts.claims)
+    return 0
 
 
 def _probabilities(facts: FactsOf) -> list[float | None]:

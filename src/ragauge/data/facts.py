@@ -84,12 +84,14 @@ class AnswerFacts:
         address: whether the answer addresses the question; None = failed.
         refuse: whether the answer declines to answer; None = failed.
         support_asked: False when the passages were not recorded: claims then carry no support.
+        parts: calls that the passages went out in; support that is spread over several of them is not seen.
     """
 
     claims: tuple[Claim, ...]
     address: Address | None
     refuse: bool | None
     support_asked: bool = True
+    parts: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +106,15 @@ class ReferenceClaim:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceFacts:
-    """Facts of `verify_reference`."""
+    """Facts of `verify_reference`.
+
+    Attributes:
+        claims: every reference claim in order.
+        parts: calls that the passages went out in; support that is spread over several of them is not seen.
+    """
 
     claims: tuple[ReferenceClaim, ...]
+    parts: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,11 @@ def sentences(use: JudgeUse | None) -> Iterator[str]:
     if use.lacking or use.replies:
         share = f" ({use.lacking / use.questions:.1%})" if use.lacking else ""
         yield f"{use.lacking:,} of {use.questions:,} questions about responses lack a verdict{share}."
+    if use.parted:
+        yield (
+            f"{use.parted:,} claims without support were judged on contexts too long for one call: support that is "
+            "spread over several calls would not be seen. The judge's setting pack=CHARACTERS makes calls longer."
+        )
 
 
 class SpreadRow(NamedTuple):

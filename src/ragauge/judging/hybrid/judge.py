@@ -92,7 +92,8 @@ def _answer(judge: HybridJudge, inputs: VerifyAnswer, judge_repeat: int) -> Aski
     decided: dict[int, Claim] = {}
     for claim, supports in zip(unsure, checked.supports, strict=True):
         decided[claim.n] = judged(Claim(claim.n, claim.text, claim.start, claim.end), supports, parts, checked.reason)
-    return replace(facts, claims=tuple(decided.get(claim.n, claim) for claim in facts.claims))
+    claims = tuple(decided.get(claim.n, claim) for claim in facts.claims)
+    return replace(facts, claims=claims, parts=len(parts) if unsure else 1)
 
 
 def _reference(judge: HybridJudge, inputs: VerifyReference, judge_repeat: int) -> Asking:
@@ -107,7 +108,8 @@ def _reference(judge: HybridJudge, inputs: VerifyReference, judge_repeat: int) -
     decided: dict[int, ReferenceClaim] = {}
     if isinstance(said, ReferenceFacts):
         decided = {mine.n: replace(one, n=mine.n) for mine, one in zip(unsure, said.claims, strict=True)}
-    return ReferenceFacts(tuple(decided.get(claim.n, claim) for claim in facts.claims))
+    parts = said.parts if isinstance(said, ReferenceFacts) else 1
+    return ReferenceFacts(tuple(decided.get(claim.n, claim) for claim in facts.claims), parts)
 
 
 def _ratings(judge: HybridJudge, inputs: Rate, judge_repeat: int) -> Asking:

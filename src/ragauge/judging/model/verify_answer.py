@@ -76,7 +76,7 @@ def verify_answer(inputs: VerifyAnswer, settings: Settings, judge_repeat: int = 
         else judged(claim, [*([support] if fused else []), *next(verdicts)], parts, reason)
         for claim, support in plain
     ]  # fmt: skip
-    return AnswerFacts(tuple(claims), address, refuse, support_asked=recorded)
+    return AnswerFacts(tuple(claims), address, refuse, support_asked=recorded, parts=max(1, len(parts)))
 
 
 class _Reading:

@@ -15,9 +15,11 @@ VERSION = 1
 def verify_reference(inputs: VerifyReference, settings: Settings, judge_repeat: int = 0) -> Asking:
     """The same check as of answer claims. Without passages nothing supports them, and nothing is asked."""
     asked = Asked("verify_reference", VERSION, settings, judge_repeat)
-    checked = yield from check(inputs.query, inputs.claims, packs(inputs.passages, settings.pack), asked)
+    parts = packs(inputs.passages, settings.pack)
+    checked = yield from check(inputs.query, inputs.claims, parts, asked)
     pairs = enumerate(zip(inputs.claims, checked.supports, strict=True), 1)
-    return ReferenceFacts(tuple(ReferenceClaim(n, text, _supporting(found)) for n, (text, found) in pairs))
+    claims = tuple(ReferenceClaim(n, text, _supporting(found)) for n, (text, found) in pairs)
+    return ReferenceFacts(claims, max(1, len(parts)))
 
 
 def _supporting(found: list[Support | None]) -> tuple[int, ...] | None:
