@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip --disable-pip-version-check
-INSTALL := $(PIP) install -q --no-compile      # what is never imported is never compiled
+INSTALL := $(PIP) install -q --no-compile
+COMPILE := $(BIN)/python -m compileall -q -j 0 $(VENV)/lib src     # on all cores, once for the many processes to come
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test browser check lint smoke bench docs clean
 
@@ -51,16 +53,19 @@ $(VENV)/.venv:
 
 $(VENV)/.core: $(VENV)/.venv pyproject.toml constraints.txt
 	$(INSTALL) -e .
+	$(COMPILE)
 	touch $@
 
 $(VENV)/.test: $(VENV)/.core
 	$(INSTALL) --group test --group frameworks
 	$(INSTALL) --no-deps --group server
+	$(COMPILE)
 	touch $@
 
 $(VENV)/.check: $(VENV)/.venv pyproject.toml constraints.txt
 	$(INSTALL) -e . --group test --group frameworks --group check
 	$(INSTALL) --no-deps --group server
+	$(COMPILE)
 	touch $(VENV)/.core $(VENV)/.test $@
 
 clean:

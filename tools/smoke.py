@@ -5,6 +5,7 @@ Fails when a command fails, when the demo writes no report, or when the core ins
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -53,9 +54,13 @@ def main() -> None:
         if "evaluate" not in help_text:
             sys.exit(f"--help does not name evaluate:\n{help_text}")
         blocked = env | {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
-        print(run(ragauge, "demo", "-o", work / "report.html", cwd=work, env=blocked))
-        if not (work / "report.html").is_file():
-            sys.exit("the demo wrote no report")
+        shown = json.loads(run(ragauge, "demo", "-q", "--json", "-o", "report.html", cwd=work, env=blocked))
+        reports = [work / found["report"] for found in shown.values()]
+        if len(reports) != 3 or not all(report.is_file() for report in reports):
+            sys.exit(f"the demo wrote no report for each of three configurations: {reports}")
+        recall = {name: found["metrics"]["recall@5"]["mean"] for name, found in shown.items()}
+        if not recall["broken-retrieval"] < recall["good"] == recall["corrupted-generation"]:
+            sys.exit(f"the demo's broken retrieval does not show in its recall: {recall}")
         shutil.rmtree(work / "env")
     print("smoke: the wheel works in a clean environment")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 
 from ragauge.data.example import Example
@@ -81,6 +82,7 @@ FAULTS: Mapping[str, Planted] = {
 }
 
 
+@cache
 def planted_cases(each: int = EACH, seed: int = 0) -> tuple[Case, ...]:
     """Cases of every cause, the same for the same seed on every machine.
 
