@@ -69,11 +69,31 @@ def test_run_says_what_became_of_the_questions(cli: Cli, folder: Path) -> None:
     assert "run first (" in done.out
     assert "8 of 8 questions: 7 answered, 1 failed (exception 1)" in done.out
     assert "latency: median" in done.out
-    assert "Go on with: ragauge evaluate first; or ask the failed ones again: ragauge run numbers" in done.out
+    assert "  exception, such as q3: ValueError: three is too much (numbers_app.py line " in done.out
+    assert "\nGo on with: ragauge evaluate first\nAsk the failed ones again: ragauge run numbers" in done.out
     assert "answered 8 of 8" in done.err
     again = cli("run", "numbers_app:answer", "set.jsonl", "--retry-failed", "-q")
     assert "8 of 8 questions: 7 answered, 1 failed (exception 1); 7 were there" in again.out
     assert "answered" not in again.err
+
+
+def test_run_that_answers_nothing_is_an_error(cli: Cli, folder: Path) -> None:
+    """Where every question failed the exit code is 1; the reason stands there, and the command that asks again."""
+    (folder / "numbers_app.py").write_text("def answer(query):\n    return {'answer': DOCUMENTS[query]}\n")
+    done = cli("run", "numbers_app:answer", "set.jsonl", "--fresh", "-q")
+    assert done.code == 1
+    assert "exception, such as q" in done.out
+    assert "NameError: name 'DOCUMENTS' is not defined (numbers_app.py line 2, in answer)" in done.out
+    command = done.out.strip().splitlines()[-1]
+    assert command.startswith("No question was answered. Mend the system, then: ragauge run numbers_app:answer ")
+    assert ("--fresh" in command, command.endswith("--retry-failed")) == (False, True)
+
+
+def test_blank_answers_are_counted(cli: Cli, folder: Path) -> None:
+    """An answer without a word is an answer, and how many there are is said."""
+    (folder / "numbers_app.py").write_text("def answer(query):\n    return ' ', []\n")
+    done = cli("run", "numbers_app:answer", "set.jsonl", "-q")
+    assert "8 answered, 8 of them blank, 8 of them with nothing retrieved" in done.out
 
 
 def test_run_json(cli: Cli, folder: Path) -> None:
@@ -85,6 +105,7 @@ def test_run_json(cli: Cli, folder: Path) -> None:
     judging = ("--evaluate", "-m", "recall@5,exact_match", "--judge", "none")
     both = cli("run", "numbers_app:answer", "set.jsonl", "--json", *judging).json()
     assert both["run"]["failed"] == {"exception": 1}
+    assert both["run"]["such_as"]["exception"]["query_id"] == "q3"
     assert both["evaluation"]["metrics"]["exact_match"]["mean"] == 1
     assert both["evaluation"]["metrics"]["exact_match"]["failed"] == 1
     assert both["evaluation"]["run_id"] == both["run"]["run_id"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -77,15 +78,16 @@ def test_every_failure_is_a_record_of_its_example(store: Store) -> None:
                 return {"answer": "x", "passages": [{"score": 1}]}
         return query
 
+    raised = answer.__code__.co_firstlineno + 3
     done, found = collected(store, answer, concurrency=8)
     assert (done.asked, done.failed) == (8, 5)
     assert {name: one.error for name, one in found.items()} == {
         "q0": None, "q6": None, "q7": None,
-        "q1": "exception: ValueError: no index for this",
+        "q1": f"exception: ValueError: no index for this (test_collect.py line {raised}, in answer)",
         "q2": "timeout: no response within 0.5 s",
         "q3": "exception: RuntimeError: SystemExit: 3",
-        "q4": "unreadable: it returned number 42. Return a text, (answer, passages), a dictionary with answer and "
-              "passages, or a ragauge Response (docs/systems.md).",
+        "q4": "unreadable: it returned number 42. Return a text, (answer, passages), a list of passages, a dictionary "
+              "with answer and passages, or a ragauge Response (docs/systems.md).",
         "q5": "unreadable: passages[0] must be an object with doc_id or text, got an object with score.",
     }     # fmt: skip
     assert found["q0"].latency_ms["total"] > 0
@@ -215,6 +217,22 @@ def test_wrong_service_ends_the_run_at_once(store: Store, status: int, said: str
         assert len(service.requests) <= 3 + 4
     (run,) = store.runs.list()
     assert store.collecting.held(run.run_id) == set()
+
+
+@pytest.mark.parametrize("later", range(6))
+def test_run_that_ends_prints_no_trace(store: Store, later: int, caplog: pytest.LogCaptureFixture) -> None:
+    """Where a run ends at once, a question that fails in the same moment is not printed as a task's lost exception."""
+
+    class Wrong(System):
+        async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
+            for _ in range(later if question.query_id == "q3" else 0):
+                await asyncio.sleep(0)
+            raise SystemTrouble("unreadable", "it returned null")
+
+    with pytest.raises(SystemFailed, match="cannot be asked"):
+        collected(store, Wrong("wrong"), n=4)
+    gc.collect()
+    assert "never retrieved" not in caplog.text
 
 
 def test_nobody_listens(store: Store) -> None:

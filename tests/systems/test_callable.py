@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -99,6 +99,10 @@ ONE = (Passage("text:7692c3ad3540", "text:7692c3ad3540", "one"),)
         (("Because.", [(Document("one", {"id": "d1"}), 0.5)]), "Because.", (Passage("d1", "d1", "one", 0.5),)),
         (("Because.", [PASSAGES[0]]), "Because.", (PASSAGES[0],)),
         (Response("other", 7, PASSAGES, answer="Because."), "Because.", PASSAGES),
+        (["Because.", [{"doc_id": "d1", "text": "one", "score": 0.5}]], "Because.", (Passage("d1", "d1", "one", 0.5),)),
+        ([{"doc_id": "d1", "text": "one", "score": 0.5}], None, (Passage("d1", "d1", "one", 0.5),)),
+        ([], None, ()),
+        ([{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "Because."}], "Because.", None),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -113,7 +117,8 @@ def test_what_may_be_returned(returned: Any, answer: str | None, passages: tuple
     [
         (None, "it returned null. Return a text, \\(answer, passages\\)"),
         (42, "it returned number 42"),
-        (["a", "b"], "it returned a list of 2"),
+        ((1, 2, 3), "it returned a list of 3"),
+        ([{"score": 1.0}], r"passages\[0\] must be an object with doc_id or text"),
         ({"foo": "bar"}, "neither answer nor passages in what it returned \\(an object with foo\\)"),
         ({"answer": 3.5, "passages": 7}, "passages must be a text, a list of texts, or a list of objects"),
         (("a", [{"score": 1.0}]), r"passages\[0\] must be an object with doc_id or text"),
@@ -192,6 +197,58 @@ def test_retrieve_and_generate() -> None:
     assert (given.answer, given.passages) == ("from 1", PASSAGES[:1])
     assert respond(rag, ()).passages == ()
     assert rag.seen == [["one", "two"], ["one"], []]
+
+
+def words(query: str) -> Iterator[Any]:
+    """A function that streams."""
+    yield from ("Be", "cause.")
+
+
+def words_and_sources(query: str) -> Iterator[Any]:
+    """A function that streams, and says at the end where it has it from."""
+    yield from words(query)
+    yield {"passages": ["one"]}
+
+
+async def slow_words(query: str) -> AsyncIterator[Any]:
+    """A coroutine function that streams."""
+    for word in words(query):
+        await asyncio.sleep(0)
+        yield word
+
+
+async def opened(query: str) -> AsyncIterator[Any]:
+    """A coroutine that returns a stream."""
+    return slow_words(query)
+
+
+@pytest.mark.parametrize(
+    ("function", "passages"), [(words, None), (words_and_sources, ONE), (slow_words, None), (opened, None)]
+)
+def test_streams_are_read_to_their_end(function: Any, passages: Any) -> None:
+    """The texts of a generator, plain or async, joined are the answer; a dictionary among them says the rest."""
+    found = respond(function)
+    assert (found.answer, found.passages) == ("Because.", passages)
+
+
+def test_retriever_that_yields() -> None:
+    """A function that yields passages is a retriever: there is no answer, and the reason for that."""
+
+    def retrieve(query: str) -> Iterator[Any]:
+        yield {"doc_id": "d1", "text": "one", "score": 0.5}
+
+    found = respond(retrieve)
+    assert (found.passages, found.answer) == ((Passage("d1", "d1", "one", 0.5),), None)
+    assert found.missing["answer"] == "retrieval only"
+
+
+def test_question_by_keyword_only() -> None:
+    """A function whose only argument has to be named gets the question by its name."""
+
+    def answer(*, question: str) -> str:
+        return f"{question} Because."
+
+    assert respond(answer).answer == "Why? Because."
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,8 @@ def test_wrong_settings_are_said_before_the_first_call(settings: Mapping[str, An
 
 
 @pytest.mark.parametrize(
-    ("status", "kind"), [(400, "refused"), (401, "auth"), (404, "not_found"), (408, "server"), (500, "server")]
+    ("status", "kind"),
+    [(307, "not_found"), (400, "refused"), (401, "auth"), (404, "not_found"), (408, "server"), (500, "server")],
 )
 def test_status_becomes_a_kind(status: int, kind: str) -> None:
     """Each status other than success is a trouble of its kind, with the reply's words."""
@@ -158,8 +159,29 @@ def test_reply_without_the_mapped_part_is_unreadable() -> None:
 
 def test_page_instead_of_json_is_unreadable() -> None:
     """A page with status 200 is named with its beginning."""
-    with FlakyService(faults={"garbage": 1.0}) as service, pytest.raises(SystemTrouble, match="not JSON: <html>"):
+    said = pytest.raises(SystemTrouble, match=r"not JSON but .*: <html>")
+    with FlakyService(faults={"garbage": 1.0}) as service, said:
         respond(system_of(service.url))
+
+
+def test_passage_without_some_part() -> None:
+    """A part that one passage lacks is absent there; a path that leads nowhere in any passage is wrong."""
+    hits = [{"id": "d1", "body": "one", "score": 0.5}, {"id": "d2", "body": "two"}]
+    paths = {"doc_id": "$.id", "text": "$.body", "score": "$.score"}
+    settings = {"answer": "$.a", "passages": "$.hits", "passage": paths}
+    with FlakyService(respond=lambda _: {"a": "Because.", "hits": hits}) as service:
+        found = respond(system_of(service.url, settings))
+        assert found.passages == (Passage("d1", "d1", "one", 0.5), Passage("d2", "d2", "two"))
+        wrong = {**settings, "passage": {"doc_id": "$.id", "text": "$.txt"}}
+        with pytest.raises(SystemTrouble, match=r"no 'txt' at \$\.txt \(found an object with id, body, score\)"):
+            respond(system_of(service.url, wrong))
+
+
+def test_search_service_gives_passages_alone() -> None:
+    """A reply that is a list is what was retrieved; there is no answer."""
+    with FlakyService(respond=lambda _: [{"id": "d1", "text": "one"}]) as service:
+        found = respond(system_of(service.url))
+    assert (found.answer, found.passages) == (None, (Passage("d1", "d1", "one"),))
 
 
 @pytest.mark.parametrize(

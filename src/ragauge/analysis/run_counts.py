@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ragauge.analysis.gather import Visit
 from ragauge.analysis.overview import Spending, Timing
@@ -17,9 +17,11 @@ class RunCounts:
     Attributes:
         responses: failures counted.
         answered: with an answer, blank ones counted.
+        blank: of these, without a word in the answer.
         unanswered: without an answer and without an error: retrieval alone.
         empty: that retrieved nothing, where own retrieval was asked.
         failed: kind of failure -> how many, most first; the kind is the word before the colon of `Response.error`.
+        such_as: kind of failure -> (query_id, error) of one of them.
         derived_ids: how many have passages whose ids were derived -> by which rule.
         timings: by stage, the total first; of responses that did not fail.
         spending: tokens and cost as far as reported; None where nothing was.
@@ -33,6 +35,8 @@ class RunCounts:
     derived_ids: Mapping[str, int]
     timings: tuple[Timing, ...] = ()
     spending: Spending | None = None
+    blank: int = 0
+    such_as: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def n_failed(self) -> int:
@@ -47,15 +51,19 @@ class CountsGatherer:
         self._counts: Counter[str] = Counter()
         self._failed: Counter[str] = Counter()
         self._derived: Counter[str] = Counter()
+        self._such_as: dict[str, tuple[str, str]] = {}
 
     def add(self, visit: Visit) -> None:
         """Takes in a response."""
         response = visit.response
         self._counts["responses"] += 1
         if response.error is not None:
-            self._failed[kind_of(response.error)] += 1
+            kind = kind_of(response.error)
+            self._failed[kind] += 1
+            self._such_as.setdefault(kind, (response.query_id, response.error.removeprefix(f"{kind}: ")))
             return
         self._counts["answered" if response.answer is not None else "unanswered"] += 1
+        self._counts["blank"] += response.answer is not None and not response.answer.strip()
         self._counts["empty"] += response.passages == ()
         if rule := response.missing.get("doc_id"):
             self._derived[rule] += 1
@@ -65,7 +73,7 @@ class CountsGatherer:
         n = self._counts
         return RunCounts(
             n["responses"], n["answered"], n["unanswered"], n["empty"], dict(self._failed.most_common()),
-            dict(self._derived.most_common()), timings, spending,
+            dict(self._derived.most_common()), timings, spending, n["blank"], dict(self._such_as),
         )  # fmt: skip
 
 

@@ -30,6 +30,11 @@ def show(renderable: RenderableType | str) -> None:
     console.print(Text(renderable) if isinstance(renderable, str) else renderable)
 
 
+def show_command(said: str) -> None:
+    """Prints a line with a command in it to stdout, never wrapped: what is copied must be whole."""
+    sys.stdout.write(f"{said}\n")
+
+
 def show_json(value: Any) -> None:
     """Prints valid JSON to stdout: no NaN, no infinity."""
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
@@ -40,10 +45,16 @@ def warn(message: str) -> None:
     sys.stderr.write(f"warning: {message}\n")
 
 
-def same_command() -> str:
-    """The command line as typed, quoted: the command that resumes."""
+def same_command(but: str = "", also: str = "") -> str:
+    """The command line as typed, quoted: the command that resumes.
+
+    Args:
+        but: an option that is left out.
+        also: an option that is added where it is not there.
+    """
     called = ["python", "-m", "ragauge"] if sys.argv[0].endswith("__main__.py") else ["ragauge"]
-    return shlex.join([*called, *sys.argv[1:]])
+    words = [word for word in sys.argv[1:] if word != but]
+    return shlex.join([*called, *words, *([also] if also and also not in words else [])])
 
 
 def expected_calls(planned: Mapping[str, Any]) -> str:

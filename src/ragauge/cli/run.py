@@ -8,11 +8,11 @@ import typer
 
 from ragauge.api.calls import Calls
 from ragauge.cli import options
-from ragauge.cli.output import kept_on_interrupt, progress_line, same_command, show, show_json, warn
+from ragauge.cli.output import kept_on_interrupt, progress_line, same_command, show, show_command, show_json, warn
 from ragauge.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:
-    from ragauge.api.run import Running, SystemRun
+    from ragauge.api.run import SystemRun
     from ragauge.api.scorecard import Scorecard
 
 PASSAGES, JUDGING = "Which passages the answers rest on", "Judging, with --evaluate"
@@ -39,7 +39,7 @@ ContextFrom = Annotated[
     str, typer.Option("--context-from", metavar="RUN", rich_help_panel=PASSAGES, help="Those of a stored run.")
 ]
 Corpus = Annotated[
-    str, typer.Option("--corpus", rich_help_panel=PASSAGES, help="The documents' texts by id: .jsonl, .csv, a folder.")
+    str, typer.Option("--corpus", rich_help_panel=PASSAGES, help="Documents' texts: .jsonl, .csv, a folder of text.")
 ]
 Evaluate = Annotated[bool, typer.Option("--evaluate", help="Evaluate the run when it is complete.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start another run where an unfinished one could go on.")]
@@ -95,7 +95,9 @@ def run(
     if check is not None:
         with kept_on_interrupt(), progress_line(quiet) as progress:
             card = finish(lambda: _evaluated(found, check, progress))
-    _shown(found, wanted, card, as_json)
+    _shown(found, card, as_json)
+    if found.counts.failed and not found.counts.answered + found.counts.unanswered:
+        raise typer.Exit(1)
     if card is not None and (stopped := card.card.took.get("stopped")):
         raise Interrupted(stopped, resume=same_command())
 
@@ -130,16 +132,21 @@ async def _evaluated(found: SystemRun, wanted: Any, progress: Any) -> Scorecard:
     return await evaluate_source(Source((found,)), wanted, None, progress)
 
 
-def _shown(found: SystemRun, wanted: Running, card: Scorecard | None, as_json: bool) -> None:
+def _shown(found: SystemRun, card: Scorecard | None, as_json: bool) -> None:
     from ragauge.reporting.run_counts import next_command, run_json, run_text
 
     if as_json:
         told = run_json(found.run, found.counts, found.asked, found.again, found.seconds)
         show_json(told if card is None else {"run": told, "evaluation": card.to_dict()})
         return
-    command = next_command(found.run) if card is None else f"ragauge report {found.run.run_id} -o report.html"
-    if found.counts.n_failed and not wanted.retry_failed:
-        command += f"; or ask the failed ones again: {same_command()} --retry-failed"
     if card is not None:
         show(card.to_terminal())
-    show(run_text(found.run, found.counts, found.asked, found.again, command))
+    show(run_text(found.run, found.counts, found.asked, found.again))
+    again = same_command(but="--fresh", also="--retry-failed")
+    if found.counts.failed and not found.counts.answered + found.counts.unanswered:
+        show_command(f"No question was answered. Mend the system, then: {again}")
+        return
+    command = next_command(found.run) if card is None else f"ragauge report {found.run.run_id} -o report.html"
+    show_command(f"Go on with: {command}")
+    if found.counts.failed:
+        show_command(f"Ask the failed ones again: {again}")

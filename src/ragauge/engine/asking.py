@@ -129,6 +129,8 @@ class Asker:
                 call.cancel()
                 self._abandoned.add(call)
                 call.add_done_callback(self._gone)
+            else:     # when the run ends just now, nobody looks at it any more
+                self._gone(call)
         if not call.done():
             raise SystemTrouble("timeout", f"no response within {self.patience.call:g} s")
         try:

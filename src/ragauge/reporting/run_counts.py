@@ -23,16 +23,18 @@ def run_json(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int], 
         "run_id": run.run_id, "name": run.name, "system": run.system, "config": plain(dict(run.config)),
         "variant": run.variant, "set": run.set_name, "set_version": run.set_version, "state": run.state,
         "planned": run.planned, "responses": counts.responses, "answered": counts.answered,
-        "unanswered": counts.unanswered, "empty_retrieval": counts.empty, "failed": dict(counts.failed),
+        "unanswered": counts.unanswered, "blank": counts.blank, "empty_retrieval": counts.empty,
+        "failed": dict(counts.failed),
+        "such_as": {kind: {"query_id": query_id, "error": error} for kind, (query_id, error) in counts.such_as.items()},
         "derived_ids": dict(counts.derived_ids), "asked": asked, "tried_again": dict(again),
         "latency_ms": times, "tokens": {} if spending is None else dict(spending.tokens),
         "cost": None if spending is None else spending.cost, "seconds": round(seconds, 2),
     }  # fmt: skip
 
 
-def run_text(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int], command: str) -> str:
-    """The same in a few lines, with the command to go on with."""
-    return "\n".join([*_lines(run, counts, asked, again), f"Go on with: {command}"])
+def run_text(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int]) -> str:
+    """The same in a few lines."""
+    return "\n".join(_lines(run, counts, asked, again))
 
 
 def next_command(run: Run) -> str:
@@ -44,9 +46,11 @@ def next_command(run: Run) -> str:
 def _lines(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int]) -> Iterator[str]:
     variant = "" if run.variant == "own" else f", {run.variant.replace('_', ' ')}"
     yield f"run {line(run.name)} ({run.run_id}{variant}) on {line(run.set_name)}"
-    parts = [f"{counts.answered:,} answered"]
+    parts = [f"{counts.answered:,} answered"] if counts.answered or not counts.unanswered else []
     if counts.unanswered:
         parts.append(f"{counts.unanswered:,} with retrieval alone")
+    if counts.blank:
+        parts.append(f"{counts.blank:,} of them blank")
     if counts.empty and run.variant == "own":
         parts.append(f"{counts.empty:,} of them with nothing retrieved")
     if counts.n_failed:
@@ -56,6 +60,10 @@ def _lines(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int]) ->
     yield f"{counts.responses:,} of {run.planned:,} questions: {', '.join(parts)}" + (
         f"; {there:,} were there" if there > 0 else ""
     )
+    for kind in list(counts.failed)[:MOST_KINDS]:
+        if kind in counts.such_as:
+            query_id, error = counts.such_as[kind]
+            yield f"  {kind}, such as {line(query_id)}: {line(error)}"
     if again:
         yield "tried again: " + ", ".join(f"{kind} {n:,}" for kind, n in sorted(again.items(), key=lambda one: -one[1]))
     for one in counts.timings:

@@ -12,6 +12,7 @@ from ragauge.data.response import Passage, Response
 from ragauge.errors import UnknownName, UsageError
 from ragauge.systems.base import EVERY, OWN, Question, System, known_settings, mapping_of
 from ragauge.systems.returned import passages_of, response_of
+from ragauge.systems.streamed import awaited, read_out
 from ragauge.systems.threads import Threads
 
 Form = Literal["text", "dict", "passage"]
@@ -26,7 +27,8 @@ class CallableSystem(System):
     Own retrieval: `query(question)` or the object's call; else `retrieve(question)`, then `generate(question, what
     retrieve returned)`; else `retrieve` alone. Passages that are handed in go to `generate(question, passages)`, or to
     a function's parameter called passages, contexts, context, documents or docs. A parameter `history` gets the earlier
-    turns as [{role, content}]. Functions that block run in threads, coroutines on the loop.
+    turns as [{role, content}]. Functions that block run in threads, coroutines on the loop. Generators are read to
+    their end: texts joined are the answer.
 
     Args:
         target: the function or object.
@@ -107,7 +109,7 @@ class _Call:
         self._waits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
             getattr(function, "__call__", None)  # noqa: B004 - an object whose call is a coroutine
         )
-        self._history, self.handed, self.form = False, "", "dict"
+        self._history, self._keyword, self.handed, self.form = False, "", "", "dict"
         try:
             signature = inspect.signature(function)
         except (TypeError, ValueError):     # built in: it says nothing of itself
@@ -137,6 +139,9 @@ class _Call:
             if one not in first and one.default is one.empty and one.name != "history"
             and one.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         ]  # fmt: skip
+        if takes == 1 and not places and not rest and len(needed) == 1:     # def answer(*, question)
+            self._keyword = needed[0]
+            return
         if (len(places) < takes and not rest) or needed:
             expected = "the question" if takes == 1 else "the question and the passages"
             optional = f" Give a default to: {', '.join(needed)}." if needed else ""
@@ -148,10 +153,13 @@ class _Call:
             named["history"] = [{"role": turn.role, "content": turn.text} for turn in question.history]
         if handed and self.handed:
             named[self.handed], handed = handed[0], ()
+        asked: tuple[Any, ...] = (question.query, *handed)
+        if self._keyword:
+            named[self._keyword], asked = question.query, ()
         if self._waits:
-            return await self._function(question.query, *handed, **named)
-        returned = await threads.call(lambda: self._function(question.query, *handed, **named))
-        return await returned if inspect.isawaitable(returned) else returned
+            return await awaited(await self._function(*asked, **named))
+        returned = await threads.call(lambda: read_out(self._function(*asked, **named)))
+        return await awaited(await returned if inspect.isawaitable(returned) else returned)
 
 
 def _method(target: Any, name: str) -> Callable[..., Any] | None:

@@ -14,7 +14,6 @@ from ragauge.data.records import Record
 from ragauge.data.response import Response
 from ragauge.data.writers.jsonl import line
 from ragauge.systems.base import Question
-from ragauge.systems.documents import RETRIEVED_ONLY
 from ragauge.systems.returned import passages_of, response_of
 from ragauge.systems.troubles import SystemTrouble
 
@@ -106,8 +105,6 @@ class Call:
         question, returned = Question(self.query_id, ""), _text(self._returned)
         found = Response(self.query_id)
         try:
-            if isinstance(returned, list):
-                returned = {"passages": returned, "missing": RETRIEVED_ONLY}
             if returned is not None:
                 found = response_of(returned, question)
             if fields:

@@ -77,6 +77,13 @@ class JsonPath:
         """
         return _reached(value, self.steps, self.text)
 
+    def find(self, value: Any) -> Any:
+        """What stands at the path; None where nothing does."""
+        try:
+            return self.of(value)
+        except NoValue:
+            return None
+
 
 def _reached(value: Any, steps: Sequence[Step], text: str) -> Any:
     for n, step in enumerate(steps):

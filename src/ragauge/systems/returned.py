@@ -1,7 +1,8 @@
 """What a system returned, as a Response: the one place where its many forms are read.
 
-A text; a pair (answer, passages); an object or dictionary with answer, passages, contexts and so on under any name that
-files may use too; our own Response. Passages are texts, dictionaries, pairs (document, score), or objects with a text.
+A text; a pair (answer, passages); a list of passages, as a retriever returns it; an object or dictionary with answer,
+passages, contexts and so on under any name that files may use too; our own Response. Passages are texts, dictionaries,
+pairs (document, score), or objects with a text.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from ragauge.data.readers.payloads import returned as payload_of
 from ragauge.data.readers.values import BadValue, Notes, described
 from ragauge.data.response import Passage, Response
 from ragauge.systems.base import Question
+from ragauge.systems.documents import RETRIEVED_ONLY
 from ragauge.systems.troubles import SystemTrouble
 
 ACCEPTED = (
-    "a text, (answer, passages), a dictionary with answer and passages, or a ragauge Response (docs/systems.md)"
+    "a text, (answer, passages), a list of passages, a dictionary with answer and passages, or a ragauge Response "
+    "(docs/systems.md)"
 )
 OURS = frozenset({"query_id", "repeat", "weight"})     # ours to say, whatever the system's own ids and counts are
 NAMES: Sequence[str] = tuple(
@@ -89,9 +92,13 @@ def _fields(returned: Any) -> dict[str, Any]:
     """Our field -> value."""
     if isinstance(returned, str):
         return {"answer": returned}
-    if isinstance(returned, tuple) and len(returned) == PAIR and not hasattr(returned, "_fields"):
+    if _is_pair(returned):
         answer, passages = returned
         return {**({} if answer is None else {"answer": answer}), "passages": _items(passages)}
+    if isinstance(returned, list):
+        if returned and all(isinstance(one, Mapping) and "role" in one for one in returned):     # a chat
+            return _fields({"messages": returned})
+        return {"passages": _items(returned), "missing": RETRIEVED_ONLY}
     record = _record(returned)
     if record is None:
         raise SystemTrouble("unreadable", f"it returned {described(returned)}. Return {ACCEPTED}.")
@@ -107,6 +114,13 @@ def _fields(returned: Any) -> dict[str, Any]:
             "unreadable", f"neither answer nor passages in what it returned ({described(record)}). Return {ACCEPTED}."
         )
     return {name: _items(value) if name in ("passages", "candidates") else value for name, value in found.items()}
+
+
+def _is_pair(returned: Any) -> bool:
+    """(answer, passages), which in JSON is a list."""
+    if not isinstance(returned, tuple | list) or len(returned) != PAIR or hasattr(returned, "_fields"):
+        return False
+    return isinstance(returned, tuple) or (isinstance(returned[0], str) and isinstance(returned[1], list))
 
 
 def _said(plan: Mapping[str, str]) -> bool:

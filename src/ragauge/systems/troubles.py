@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sysconfig
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from pathlib import Path
+from traceback import walk_tb
 from typing import Any, Literal
 
 from ragauge.errors import SystemFailed
@@ -16,7 +19,8 @@ PASSING: frozenset[Kind] = frozenset({"server", "connection"})     # worth anoth
 # so early in a run, nothing answered yet, these say that the system is not the one meant
 HOPELESS: frozenset[Kind] = frozenset({"auth", "not_found", "connection", "unreadable"})
 TOO_MANY = ("RateLimit", "TooManyRequests", "ResourceExhausted", "Throttling")     # in the names of exceptions
-SERVER_FROM, TOO_MANY_STATUS = 500, 429
+REFUSED_FROM, SERVER_FROM, TOO_MANY_STATUS = 400, 500, 429
+NOT_OWN = (Path(sysconfig.get_path("stdlib")), Path(__file__).parents[1])     # where code that is not the system's is
 
 
 class SystemTrouble(SystemFailed):
@@ -55,7 +59,7 @@ def trouble_of(error: BaseException) -> SystemTrouble:
         return SystemTrouble(kind_of(status), text, retry_after=_retry_after(error))
     if isinstance(error, ConnectionError) or "ConnectionError" in names or "ConnectError" in names:
         return SystemTrouble("connection", text)
-    return SystemTrouble("exception", text)
+    return SystemTrouble("exception", f"{text}{_where(error)}")
 
 
 def kind_of(status: int) -> Kind:
@@ -70,7 +74,7 @@ def kind_of(status: int) -> Kind:
         return "server"
     if status in (401, 403, 407):
         return "auth"
-    return "not_found" if status in (404, 405, 410) else "refused"
+    return "not_found" if status in (404, 405, 410) or status < REFUSED_FROM else "refused"     # a redirect: not here
 
 
 def seconds_of(header: Any) -> float | None:
@@ -96,6 +100,21 @@ def _status(error: BaseException) -> int | None:
             if isinstance(value, int) and 400 <= value < 600:
                 return value
     return None
+
+
+def _where(error: BaseException) -> str:
+    """The innermost line of the system's own code that an exception came through; "" where it came through none.
+
+    What is installed, what belongs to Python, and what is ours is not its own.
+    """
+    found = ""
+    for frame, line in walk_tb(error.__traceback__):
+        path = Path(frame.f_code.co_filename)
+        if path.suffix == ".py" and not any(path.is_relative_to(folder) for folder in NOT_OWN) and (
+            not {"site-packages", "dist-packages"} & set(path.parts)
+        ):
+            found = f" ({path.name} line {line}, in {frame.f_code.co_name})"
+    return found
 
 
 def _retry_after(error: BaseException) -> float | None:
