@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections import deque
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import httpx2
 
@@ -100,13 +100,14 @@ class DirectTransport(httpx2.AsyncBaseTransport):
             secure = self._verify
         elif scheme != "http":
             raise httpx2.UnsupportedProtocol(f"{request.url} is neither http nor https", request=request)
+        loop = asyncio.get_running_loop()
+        # asyncio's own loops know it; uvloop's does not
+        stagger: dict[str, Any] = {"happy_eyeballs_delay": STAGGER} if isinstance(loop, asyncio.BaseEventLoop) else {}
         try:
-            _, connection = await asyncio.get_running_loop().create_connection(
-                _Connection, host, port, ssl=secure, happy_eyeballs_delay=STAGGER
-            )
+            made: tuple[Any, _Connection] = await loop.create_connection(_Connection, host, port, ssl=secure, **stagger)
         except (OSError, ssl.SSLError) as error:
             raise httpx2.ConnectError(str(error), request=request) from error
-        return connection
+        return made[1]
 
 
 class _Broken(Exception):  # noqa: N818 - what happened; told as the library's errors
