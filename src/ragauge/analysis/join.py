@@ -28,10 +28,12 @@ class Join:
     """
 
     def __init__(self, new: Sequence[str], base: Sequence[str]) -> None:
+        import numpy as np
+
         numbers = {query_id: number for number, query_id in enumerate(base)}
-        self._there = [numbers.get(query_id, -1) for query_id in new]
+        self._there = np.fromiter((numbers.get(query_id, -1) for query_id in new), dtype=np.int64, count=len(new))
         self._size = len(base)
-        self.matched = sum(number >= 0 for number in self._there)
+        self.matched = int((self._there >= 0).sum())
         self.only_here, self.only_there = len(new) - self.matched, len(base) - self.matched
 
     def rows(self, new: Columns, base: Columns) -> tuple[Codes, Codes]:
@@ -40,7 +42,6 @@ class Join:
 
         at = np.full(self._size + 1, -1, dtype=np.int64)
         at[base.query] = np.arange(base.query.size)
-        there = np.asarray(self._there, dtype=np.int64)[new.query]
-        found = at[there]     # the last entry, which -1 reads, is that of no example
+        found = at[self._there[new.query]]     # the last entry, which -1 reads, is that of no example
         kept = np.flatnonzero(found >= 0)
         return kept, found[kept]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, delete, insert, select
@@ -11,10 +12,10 @@ from sqlalchemy import and_, delete, insert, select
 from ragauge.analysis.frames import cause_frame
 from ragauge.analysis.scorecard import Cause
 from ragauge.data.codec import decode, encode
-from ragauge.store.packing import framed, pack, unpack
+from ragauge.store.packing import framed, pack, unescape, unpack
 from ragauge.store.schema import causes as table
 from ragauge.store.schema import responses
-from ragauge.store.sql.database import Database, chunks
+from ragauge.store.sql.database import Database, chunks, raw_rows
 from ragauge.store.sql.names import judge_no, put_judges, run_no
 from ragauge.store.sql.runs import response_no
 
@@ -61,8 +62,9 @@ class SqlCauses:
                 .order_by(table.c.response_no)
             )
             return cause_frame(
-                (framed(row.query_id), row.repeat, _framed(decode(Cause, unpack(row.body))))
-                for row in connection.execute(query)
+                (framed(unescape(query_id)), repeat, _framed(body))
+                for part in raw_rows(connection, query)
+                for query_id, repeat, body in part
             )
 
     def of_response(
@@ -80,5 +82,7 @@ class SqlCauses:
         return None if body is None else decode(Cause, unpack(body))
 
 
-def _framed(cause: Cause) -> Cause:
+@lru_cache(maxsize=4_096)     # most examples fail as others do
+def _framed(body: bytes) -> Cause:
+    cause = decode(Cause, unpack(body))
     return replace(cause, decided_by=framed(cause.decided_by), lacking=tuple(framed(fact) for fact in cause.lacking))

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Engine, Select, Table, create_engine, event
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PREFIX = "sqlite:///"
 WAIT = 120.0  # seconds that a writer waits for another process's transaction
 MOST_IN = 900  # values in one IN (...): older SQLite builds allow 999 variables a statement
+AT_A_TIME = 4_000  # raw rows held as Python objects
 WRITES = {"ragauge_writes": True}
 
 
@@ -75,7 +76,11 @@ class Database:
 
     def insert(self, table: Table) -> SqliteInsert | PostgresInsert:
         """An INSERT that knows ON CONFLICT, in this database's dialect."""
-        return postgresql.insert(table) if self.engine.dialect.name == "postgresql" else sqlite.insert(table)
+        if self.engine.dialect.name == "postgresql":
+            from sqlalchemy.dialects import postgresql  # as long to load as everything else here
+
+            return postgresql.insert(table)
+        return sqlite.insert(table)
 
     def close(self) -> None:
         """Gives every connection back."""
@@ -153,6 +158,21 @@ def _in_write_ahead_mode(database: Database) -> bool:
         return False
     finally:
         connection.close()
+
+
+def raw_rows(connection: Connection, query: Select[Any]) -> Iterator[list[tuple[Any, ...]]]:
+    """Rows as the driver gives them, some thousand at a time: texts are escaped, bodies packed.
+
+    As SQLAlchemy's row objects a million of them take twice the time.
+    """
+    compiled = query.compile(connection.engine, compile_kwargs={"literal_binds": True})
+    cursor: Any = connection.connection.cursor()
+    try:
+        cursor.execute(str(compiled))
+        while part := cursor.fetchmany(AT_A_TIME):
+            yield part
+    finally:
+        cursor.close()
 
 
 def chunks(values: Iterable[Any], size: int = MOST_IN) -> Iterator[Sequence[Any]]:

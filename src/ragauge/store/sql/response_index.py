@@ -6,37 +6,44 @@ import json
 from array import array
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import repeat as always
 from typing import Any
 
 from ragauge.analysis.arrays import ResponseIndex
-from ragauge.store.packing import framed, unpack
+from ragauge.store.packing import framed, unescape, unpack
 
 
-def index_of(rows: Iterable[Any], numbers: Sequence[int]) -> ResponseIndex:
+def index_of(parts: Iterable[Sequence[tuple[Any, ...]]], numbers: Sequence[int]) -> ResponseIndex:
     """The index of some of the responses that the rows name.
 
     Args:
-        rows: response_no, query_id, repeat, weight and packed groups, by ascending number.
+        parts: some rows each, as they are stored: response_no, query_id, repeat, weight and packed groups, by
+            ascending number.
         numbers: of the responses wanted, ascending.
     """
     import numpy as np
 
-    wanted = iter(numbers)
-    following = next(wanted, None)
+    wanted = np.asarray(numbers, dtype=np.int64)
     found, query, repeat, weight, cluster = array("q"), array("q"), array("q"), array("d"), array("q")
     queries: dict[str, int] = {}
     clusters: dict[str, int] = {}
-    for number, query_id, which, of, groups in rows:
-        if number != following:
+    for part in parts:
+        kept = np.isin(np.fromiter((row[0] for row in part), dtype=np.int64, count=len(part)), wanted)
+        rows = part if kept.all() else [part[at] for at in np.flatnonzero(kept).tolist()]
+        if not rows:
             continue
-        following = next(wanted, None)
-        found.append(number)
-        query.append(queries.setdefault(framed(query_id), len(queries)))
-        repeat.append(which)
-        weight.append(of)
-        named = None if groups is None else _cluster(groups)
+        number, query_ids, which, of, groups = zip(*rows, strict=True)
+        mine = [queries.setdefault(framed(unescape(query_id)), len(queries)) for query_id in query_ids]
+        names = map(_cluster, groups) if any(groups) else always(None, len(mine))
+        found.extend(number)
+        query.extend(mine)
+        repeat.extend(which)
+        weight.extend(of)
         # an example without a cluster is one of its own, below 0 to stay apart from the named ones
-        cluster.append(-1 - query[-1] if named is None else clusters.setdefault(named, len(clusters)))
+        cluster.extend(
+            -1 - one if name is None else clusters.setdefault(name, len(clusters))
+            for one, name in zip(mine, names, strict=True)
+        )
     weights = np.frombuffer(weight, dtype=np.float64) if weight else np.empty(0)
     return ResponseIndex(
         number=_codes(found),
@@ -49,8 +56,8 @@ def index_of(rows: Iterable[Any], numbers: Sequence[int]) -> ResponseIndex:
 
 
 @lru_cache(maxsize=4_096)     # most examples are grouped as others are
-def _cluster(groups: bytes) -> str | None:
-    found: str | None = json.loads(unpack(groups)).get("cluster")
+def _cluster(groups: bytes | None) -> str | None:
+    found: str | None = None if groups is None else json.loads(unpack(groups)).get("cluster")
     return found
 
 

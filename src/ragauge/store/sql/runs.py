@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, func, select
+from sqlalchemy import Connection, Row, Select, func, select
 
 from ragauge.analysis.arrays import ResponseIndex
 from ragauge.data.codec import decode, from_plain
@@ -23,7 +23,7 @@ from ragauge.store.packing import ESCAPE, framed, unescape, unpack
 from ragauge.store.schema import examples, responses, run_names, runs
 from ragauge.store.sql import deleting, importing
 from ragauge.store.sql.baselines import refuse_baseline
-from ragauge.store.sql.database import Database, chunks
+from ragauge.store.sql.database import Database, chunks, raw_rows
 from ragauge.store.sql.names import known_runs, run_no
 from ragauge.store.sql.response_index import index_of
 from ragauge.store.sql.spool import Spool
@@ -95,7 +95,8 @@ class SqlRuns:
         """(number, hash of the question) of every response, in example order; see `Runs`."""
         columns = (responses.c.response_no, examples.c.query_key, *((examples.c.groups,) if keep else ()))
         with self._database.read() as connection:
-            rows = connection.execute(_of_run(select(*columns)), {"number": run_no(connection, run_id)})
+            parts = raw_rows(connection, _of_run(select(*columns), run_no(connection, run_id)))
+            rows = (row for part in parts for row in part)
             if not keep:
                 return Order((number, key) for number, key in rows)
             return kept(((number, key, _grouped(groups)) for number, key, groups in rows), keep)
@@ -127,9 +128,9 @@ class SqlRuns:
     def index(self, run_id: str, numbers: Sequence[int]) -> ResponseIndex:
         """Examples, repeats, weights and clusters of some responses, whose numbers ascend."""
         columns = (responses.c.response_no, responses.c.query_id, responses.c.repeat, responses.c.weight)
-        query = _of_run(select(*columns, examples.c.groups))
         with self._database.read() as connection:
-            return index_of(connection.execute(query, {"number": run_no(connection, run_id)}), numbers)
+            query = _of_run(select(*columns, examples.c.groups), run_no(connection, run_id))
+            return index_of(raw_rows(connection, query), numbers)
 
     def segments(self, run_id: str) -> pl.DataFrame:
         """query_id and one column per segment (null where an example does not have it), in example order."""
@@ -155,13 +156,14 @@ class SqlRuns:
 
     def _groups(self, run_id: str) -> tuple[builtins.list[str], builtins.list[dict[str, Any]]]:
         """query_id, and what it is grouped by, of each distinct query_id."""
-        query = _of_run(select(responses.c.query_id, examples.c.groups))
         found: dict[str, dict[str, Any]] = {}
         with self._database.read() as connection:
-            for query_id, groups in connection.execute(query, {"number": run_no(connection, run_id)}):
-                if query_id not in found:
-                    found[query_id] = _grouped(groups)
-        return [framed(query_id) for query_id in found], list(found.values())
+            query = _of_run(select(responses.c.query_id, examples.c.groups), run_no(connection, run_id))
+            for part in raw_rows(connection, query):
+                for query_id, groups in part:
+                    if query_id not in found:
+                        found[query_id] = _grouped(groups)
+        return [framed(unescape(query_id)) for query_id in found], list(found.values())
 
 
 def kept(rows: Iterable[tuple[int, int, dict[str, Any]]], keep: Mapping[str, str]) -> Order:
@@ -212,10 +214,10 @@ def response_no(connection: Connection, run_id: str, query_id: str, repeat: int)
     return int(found)
 
 
-def _of_run(query: Select[Any]) -> Select[Any]:
-    """Responses of the run `:number` with their examples, in example order."""
+def _of_run(query: Select[Any], number: int) -> Select[Any]:
+    """Responses of a run with their examples, in example order."""
     joined = query.join_from(responses, examples, responses.c.example_no == examples.c.example_no)
-    return joined.where(responses.c.run_no == bindparam("number")).order_by(responses.c.response_no)
+    return joined.where(responses.c.run_no == number).order_by(responses.c.response_no)
 
 
 def _bodies() -> Select[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Select, case, func, or_, select
@@ -12,11 +12,11 @@ from ragauge.analysis.arrays import Columns, ResponseIndex, placed
 from ragauge.data.score import STATUSES
 from ragauge.store.schema import metrics
 from ragauge.store.schema import scores as table
+from ragauge.store.sql.database import raw_rows
 from ragauge.store.sql.names import judge_no
 from ragauge.store.sql.score_frame import by_judge, reason_texts
 
-AT_A_TIME = 4_000     # rows held as Python objects
-SPAN = 1 << 40        # above every number of a response
+SPAN = 1 << 40     # above every number of a response
 WHOLE = ("numerator", "denominator", "reason_no")
 
 
@@ -57,7 +57,7 @@ def evaluated(
     else:
         query = query.distinct()
     found = array("q")
-    for part in _parts(connection, query):
+    for part in raw_rows(connection, query):
         found.extend(next(zip(*part, strict=True)))
     return found
 
@@ -164,19 +164,7 @@ def _arrays(connection: Connection, query: Select[Any], width: int) -> list[Any]
     import numpy as np
 
     parts: list[list[Any]] = [[np.empty(0, dtype=np.float64 if at else np.int64)] for at in range(width)]
-    for rows in _parts(connection, query):
+    for rows in raw_rows(connection, query):
         for at, column in enumerate(zip(*rows, strict=True)):
             parts[at].append(np.array(column, dtype=np.float64 if at else np.int64))     # None becomes NaN
     return [np.concatenate(part) for part in parts]
-
-
-def _parts(connection: Connection, query: Select[Any]) -> Iterator[list[tuple[Any, ...]]]:
-    """Rows straight from the driver: as SQLAlchemy's row objects a million of them take twice the time."""
-    compiled = query.compile(connection.engine, compile_kwargs={"literal_binds": True})
-    cursor: Any = connection.connection.cursor()
-    try:
-        cursor.execute(str(compiled))
-        while part := cursor.fetchmany(AT_A_TIME):
-            yield part
-    finally:
-        cursor.close()
