@@ -23,7 +23,7 @@ from ragauge.data.building import answer_facts, claim, evidence, example, passag
 from ragauge.data.canonical import plain
 from ragauge.data.example import Example
 from ragauge.data.response import Response
-from ragauge.data.run import Run
+from ragauge.data.run import Run, Variant
 from ragauge.data.score import Score
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse, select
@@ -39,7 +39,7 @@ def score(query_id: str, metric: str, result: Measured, repeat: int = 0) -> Scor
     return Score("r", query_id, repeat, metric, 1, None, 0, **asdict(result))
 
 
-def card_of(every: Sequence[Facts], **more: Any) -> Scorecard:
+def card_of(every: Sequence[Facts], run: Run = Run("r1", "k=5"), **more: Any) -> Scorecard:  # noqa: B008 - frozen
     """Everything that an evaluation does after the judge."""
     measured = [measure_all(METRICS, facts) for facts in every]
     scores = [
@@ -49,7 +49,7 @@ def card_of(every: Sequence[Facts], **more: Any) -> Scorecard:
     ]
     causes = cause_frame((facts.example.query_id, 0, attribute(facts)) for facts in every)
     tables = tables_of(scores, (facts.example for facts in every))
-    return build(Run("r1", "k=5"), JUDGE, len(every), 0, METRICS, tables, causes, **more)
+    return build(run, JUDGE, len(every), 0, METRICS, tables, causes, **more)
 
 
 def tables_of(scores: Sequence[Score], examples: Iterable[Example], metrics: Sequence[Metric] = METRICS) -> Tables:
@@ -105,6 +105,21 @@ def test_card_of_a_run() -> None:
     assert card.definitions["faithfulness"][1].startswith("faithfulness =")
     assert card.took == {"seconds": 1.0}
     json.dumps(plain(card), allow_nan=False)
+
+
+@pytest.mark.parametrize("variant", ["closed_book", "oracle"])
+def test_retrieval_is_not_blamed_for_passages_that_were_handed(variant: Variant) -> None:
+    """Where passages were handed to the system on purpose, no finding and no warning tells to mend its retrieval."""
+    found = evidence(answer_facts(claim(1)), reference_facts([], []))
+    bare = [Facts(asked(n, answerable=True), response(0, query_id=f"q{n}"), found) for n in range(40)]
+    match = IdMatch(40, 0, "d1", "")
+    own, handed = (card_of(bare, run=Run("r1", "x", variant=of), match=match) for of in ("own", variant))
+    assert "empty_retrieval" in [one.cause for one in own.findings]
+    assert any("are among those retrieved" in text for text in own.warnings)
+    assert not [one for one in handed.findings if one.cause == "empty_retrieval"]
+    assert not any("are among those retrieved" in text for text in handed.warnings)
+    assert "say nothing of the system's own" in handed.warnings[0]
+    assert (handed.causes, handed.summaries) == (own.causes, own.summaries)
 
 
 def test_nothing_evaluated_yet() -> None:

@@ -28,6 +28,14 @@ DOCUMENTS = (
 SMALL = ReferenceConfig(chunk_tokens=16, k=2, n_candidates=4)
 
 
+@pytest.mark.parametrize("retriever", ["bm25", "dense", "hybrid"])
+def test_capitals_change_nothing(retriever: RetrieverName) -> None:
+    """A question all in capitals finds what it finds in small letters."""
+    rag = ReferenceRag(replace(SMALL, retriever=retriever), DOCUMENTS, embed)
+    query = "how much does the desk lamp weigh?"
+    assert rag.retrieve(query.upper()) == rag.retrieve(query)
+
+
 def without_times(response: Response) -> Response:
     return replace(response, latency_ms={})
 

@@ -7,18 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragauge.analysis.arrays import Columns, ResponseIndex, ScoreColumns, by_example
+from ragauge.analysis.causes.table import BY_NAME
 from ragauge.analysis.diagnose import diagnose
 from ragauge.analysis.frames import failures
 from ragauge.analysis.id_match import IdMatch
 from ragauge.analysis.patterns import PATTERNS
 from ragauge.analysis.quality import Quality
 from ragauge.analysis.readings import Against
-from ragauge.analysis.scorecard import ExampleView, JudgeNote, Scorecard, Summary
+from ragauge.analysis.scorecard import ExampleView, Finding, JudgeNote, Scorecard, Summary
 from ragauge.analysis.segments import BySegment, SegmentCells, tidy
 from ragauge.analysis.summarize import summary
 from ragauge.data.run import Run
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import describe
+from ragauge.metrics.catalogue import describe, parse
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +30,15 @@ FEW = 30              # examples below which every interval is wide
 MOST_FAILED = 0.02    # share of failed scores that a gate lets pass
 MOST_UNCERTAIN = 0.25
 MOST_LACKING = 0.20   # share of examples without an input from which it is worth a warning
+# what to know of a run whose passages were handed to it
+NOT_FOUND = (
+    "as asked: metrics and causes of retrieval say nothing of the system's own. The run on own retrieval has the gaps: "
+    "ragauge show RUN --gaps."
+)
+HANDED = {
+    "closed_book": f"Answered without passages, {NOT_FOUND}",
+    "oracle": f"Answered from labelled passages, {NOT_FOUND}",
+}
 OF_ANSWERABLE = frozenset(name for pattern in PATTERNS if pattern.answerable for name in pattern.when)
 
 
@@ -128,20 +138,31 @@ def build(
         against: what the run is held against, after it has read every metric; None = starting points alone.
     """
     in_segments = tables.in_segments
+    handed = HANDED.get(run.variant, "")
+    if handed:
+        match = None     # whatever came was not found by the system
     counts = Counter(failures(causes)["cause"].to_list())
     return Scorecard(
         run, judge_note, n, pending, tables.summaries, in_segments,
-        findings=diagnose(
+        findings=tuple(one for one in diagnose(
             tables.summaries, in_segments, causes, n, segments=tables.segments, judge_id=judge_note.judge_id,
             answerable=tables.answerable, against=against,
-        ),
+        ) if not (handed and _of_retrieval(one))),
         causes=dict(counts.most_common()), failed_examples=counts.total(), worst=tuple(worst),
-        warnings=(*warnings, *warn(tables.summaries, judge_note, n, match)),
+        warnings=(*([handed] if handed else []), *warnings, *warn(tables.summaries, judge_note, n, match)),
         definitions={str(metric): describe(metric) for metric in metrics},
         level=tables.level,
         took=dict(took or {}),
         baseline=against.baseline if against is not None else None,
     )     # fmt: skip
+
+
+def _of_retrieval(finding: Finding) -> bool:
+    """Whether it speaks of what was retrieved alone, which is no news of a run whose passages were handed to it."""
+    row = BY_NAME.get(finding.cause)
+    if row is not None:
+        return row.component in ("retrieval", "data")
+    return bool(finding.readings) and all(parse(one.metric).measures == "retrieval" for one in finding.readings)
 
 
 def _labelled(shown: pl.DataFrame, segments: pl.DataFrame) -> pl.DataFrame:

@@ -167,6 +167,9 @@ def left_out(summaries: Sequence[Summary]) -> list[tuple[str, list[str]]]:
     return list(out.items())
 
 
+ON = {"oracle": "On the labelled passages", "closed_book": "Without passages"}
+
+
 def verdict(card: Scorecard) -> str:
     """The outcome in a sentence."""
     if not card.n:
@@ -174,8 +177,12 @@ def verdict(card: Scorecard) -> str:
     if card.failed_examples == 0:
         return f"No failed example among {card.n:,}{_before(card)}."
     head = f"{card.failed_examples:,} of {card.n:,} examples failed{_before(card)}"
+    if card.run.variant in ON:
+        head = f"{ON[card.run.variant]}, {head}"
     if card.findings:
         return f"{head}. First: {card.findings[0].headline}"
+    if card.run.variant == "closed_book":
+        return f"{head}. What is right here, the model knew alone."
     top = next(iter(card.causes), "")
     return f"{head}, most often by {top}." if top else f"{head}; the facts name no cause."
 

@@ -87,6 +87,7 @@ class ReferenceRag:
         chunks = [piece for document in documents for piece in chunk(document, config.chunk_tokens, config.overlap)]
         if not chunks:
             raise DataError(f"{len(documents)} documents hold no text to index.", hint="Hand in documents with text.")
+        embed = _without_capitals(embed)
         self.config = config
         self._chunks = {piece.passage_id: piece for piece in chunks}
         self._documents = {document.doc_id: document for document in documents}
@@ -165,6 +166,11 @@ def _retriever(name: RetrieverName, chunks: Sequence[Chunk], embed: Embed) -> Re
         return Bm25(ids, texts)
     dense = Dense(ids, embed(texts), embed)
     return dense if name == "dense" else Hybrid([Bm25(ids, texts), dense])
+
+
+def _without_capitals(embed: Embed) -> Embed:
+    """The same for texts all in capitals as for these in small letters: embedders know little of the former."""
+    return lambda texts: embed([text.lower() if text.isupper() else text for text in texts])
 
 
 def _since(started: float) -> float:
