@@ -186,3 +186,5 @@ def test_ten_megabyte_passage(cli: Cli, tmp_path: Path) -> None:
     assert done.json()["metrics"]["faithfulness"]["mean"] == 1
     assert done.json()["metrics"]["fabricated_specifics"]["mean"] == 0
     assert Path("long.html").stat().st_size < 2_000_000
+    (claim,) = cli("show", "latest", "q1", "--json").json()["evidence"]["verify_answer"]["facts"]["claims"]
+    assert text[claim["window"]["start"] : claim["window"]["end"]] == "The tower has 330 parts."
