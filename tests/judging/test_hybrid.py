@@ -133,6 +133,23 @@ def test_ratings_keep_their_places(kind: Any) -> None:
         assert after == (before if place in sure else replace(before, relevant=True, p=None))
 
 
+def test_agreement_is_counted_where_both_judged() -> None:
+    """Of what both judged it is counted how often the model decides as the local judge leant; a failure counts not."""
+    for inputs in (VerifyReference(QUERY, (SURE, MIDDLE, ABSURD), PASSAGES), RatePassages(QUERY, PASSAGES),
+                   VerifyAnswer(QUERY, PASSAGES, f"{SURE} {MIDDLE} {ABSURD}")):  # fmt: skip
+        mine: Any = local(inputs)
+        rates = isinstance(mine, RelevanceFacts)     # the model rates every passage relevant, contradicts every claim
+        items = mine.ratings if rates else mine.claims
+        leaning = [bool(one.relevant if rates else one.supporting) for one in items if JUDGE.unsure(one.p)]
+        assert leaning
+        facts, _ = judged(inputs, contradicts)
+        assert (facts.both, facts.same) == (len(leaning), leaning.count(rates))
+        lost, _ = judged(inputs, Reply("failed", reason="too_long: the prompt is too long"))
+        assert (lost.both, lost.same) == (0, 0)
+    sure, _ = judged(VerifyAnswer(QUERY, PASSAGES, SURE))
+    assert (sure.both, sure.same) == (0, 0)
+
+
 def test_what_the_local_judge_has_no_probability_for_is_asked() -> None:
     """Aspects are the model's alone."""
     facts, asked = judged(CoverAspects(QUERY, ("the year",), SURE))

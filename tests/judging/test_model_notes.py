@@ -29,10 +29,10 @@ def test_a_model_judge_says_who_answers_and_how() -> None:
 def test_a_hybrid_judge_says_what_it_saved() -> None:
     """The note says which half decides what, how much the local one decided, and what that one cannot see."""
     judge = build_judge("hybrid:openai:big")
-    use = JudgeUse(questions=50, verdicts=200, local=150, spared=30)
+    use = JudgeUse(questions=50, verdicts=200, local=150, spared=30, both=50, same=40)
     known = Known("hybrid:openai:big", {"verify_answer": (judge.version("verify_answer"),)}, use)
     found = note_of(judge.judge_id, None, known)
-    for part in ("p below", "openai:big", "150 of 200", "75%", "30 questions alone", "verify_answer 1+1"):
+    for part in ("p below", "openai:big", "150 of 200", "75%", "30 questions alone", "40 (80%)", "verify_answer 1+1"):
         assert part in found.what
     assert any("Where the local judge decides" in limit for limit in found.limits)
 

@@ -76,6 +76,8 @@ class JudgeUse:
         verdicts: of a hybrid judge: verdicts on claims and passages; None for any other.
         local: of these, those that its local half decided.
         spared: questions that its local half answered alone, where a model judge asks at least one call.
+        both: verdicts that both halves gave, since the local one was not sure.
+        same: of these, those in which both lean the same way.
         spread: between several askings, where there were several.
         parted: claims without support whose passages went out in several calls: some may be supported by several
             passages together, in different calls.
@@ -90,6 +92,8 @@ class JudgeUse:
     spared: int = 0
     spread: tuple[JudgeSpread, ...] = ()
     parted: int = 0
+    both: int = 0
+    same: int = 0
 
     @property
     def paid(self) -> Paid:
@@ -123,6 +127,8 @@ class UseGatherer:
     local: int = 0
     spared: int = 0
     parted: int = 0
+    both: int = 0
+    same: int = 0
 
     def add(self, visit: Visit) -> None:
         """Counts what was found about a response."""
@@ -139,6 +145,9 @@ class UseGatherer:
         self.verdicts += len(sure)
         self.local += sum(p is not None for p in sure)     # the model gives no probabilities
         self.spared += bool(sure) and not evidence.reply_keys
+        if isinstance(facts, AnswerFacts | ReferenceFacts | RelevanceFacts):
+            self.both += facts.both
+            self.same += facts.same
 
     def found(
         self, asked: tuple[AskedOf, ...], spread: tuple[JudgeSpread, ...] = (), more_replies: int = 0
@@ -147,7 +156,8 @@ class UseGatherer:
         verdicts = self.verdicts if self.hybrid else None
         replies = self.replies + more_replies
         return JudgeUse(
-            asked, self.questions, self.lacking, replies, verdicts, self.local, self.spared, spread, self.parted
+            asked, self.questions, self.lacking, replies, verdicts, self.local, self.spared, spread, self.parted,
+            self.both, self.same,
         )
 
 

@@ -85,6 +85,8 @@ class AnswerFacts:
         refuse: whether the answer declines to answer; None = failed.
         support_asked: False when the passages were not recorded: claims then carry no support.
         parts: calls that the passages went out in; support that is spread over several of them is not seen.
+        both: of a hybrid judge, verdicts that both its halves gave, since the local one was not sure.
+        same: of these, those in which both lean the same way.
     """
 
     claims: tuple[Claim, ...]
@@ -92,6 +94,8 @@ class AnswerFacts:
     refuse: bool | None
     support_asked: bool = True
     parts: int = 1
+    both: int = 0
+    same: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +115,13 @@ class ReferenceFacts:
     Attributes:
         claims: every reference claim in order.
         parts: calls that the passages went out in; support that is spread over several of them is not seen.
+        both, same: as of AnswerFacts.
     """
 
     claims: tuple[ReferenceClaim, ...]
     parts: int = 1
+    both: int = 0
+    same: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +136,15 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class RelevanceFacts:
-    """Facts of `rate_passages`: one rating a passage, or one a sentence where `unit` is "sentence"."""
+    """Facts of `rate_passages`: one rating a passage, or one a sentence where `unit` is "sentence".
+
+    both and same are as of AnswerFacts.
+    """
 
     ratings: tuple[Rating, ...]
     unit: Literal["passage", "sentence"] = "passage"
+    both: int = 0
+    same: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,4 +123,5 @@ def judging_json(use: JudgeUse | None) -> Mapping[str, Any] | None:
     }     # fmt: skip
     if use.verdicts is not None:
         found |= {"verdicts": use.verdicts, "verdicts_local": use.local, "calls_saved": use.spared}
+        found |= {"verdicts_of_both": use.both, "verdicts_agreed": use.same}
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -93,7 +93,10 @@ def _answer(judge: HybridJudge, inputs: VerifyAnswer, judge_repeat: int) -> Aski
     for claim, supports in zip(unsure, checked.supports, strict=True):
         decided[claim.n] = judged(Claim(claim.n, claim.text, claim.start, claim.end), supports, parts, checked.reason)
     claims = tuple(decided.get(claim.n, claim) for claim in facts.claims)
-    return replace(facts, claims=claims, parts=len(parts) if unsure else 1)
+    both, same = _agreeing([
+        (bool(mine.supporting), bool(decided[mine.n].supporting)) for mine in unsure if decided[mine.n].status == "ok"
+    ])  # fmt: skip
+    return replace(facts, claims=claims, parts=max(1, len(parts)) if unsure else 1, both=both, same=same)
 
 
 def _reference(judge: HybridJudge, inputs: VerifyReference, judge_repeat: int) -> Asking:
@@ -109,7 +112,9 @@ def _reference(judge: HybridJudge, inputs: VerifyReference, judge_repeat: int) -
     if isinstance(said, ReferenceFacts):
         decided = {mine.n: replace(one, n=mine.n) for mine, one in zip(unsure, said.claims, strict=True)}
     parts = said.parts if isinstance(said, ReferenceFacts) else 1
-    return ReferenceFacts(tuple(decided.get(claim.n, claim) for claim in facts.claims), parts)
+    pairs = [(mine.supporting, decided[mine.n].supporting) for mine in unsure if mine.n in decided]
+    both, same = _agreeing([(bool(mine), bool(other)) for mine, other in pairs if other is not None])
+    return ReferenceFacts(tuple(decided.get(claim.n, claim) for claim in facts.claims), parts, both, same)
 
 
 def _ratings(judge: HybridJudge, inputs: Rate, judge_repeat: int) -> Asking:
@@ -129,7 +134,16 @@ def _ratings(judge: HybridJudge, inputs: Rate, judge_repeat: int) -> Asking:
             passage = wanted[one.passage - 1]
             if (passage, one.sentence) in unsure:
                 decided[passage, one.sentence] = replace(one, passage=passage)
-    return replace(facts, ratings=tuple(decided.get((one.passage, one.sentence), one) for one in facts.ratings))
+    pairs = [(one.relevant, decided[place].relevant) for one in facts.ratings
+             if (place := (one.passage, one.sentence)) in decided]     # fmt: skip
+    both, same = _agreeing([(bool(mine), other) for mine, other in pairs if other is not None])
+    ratings = tuple(decided.get((one.passage, one.sentence), one) for one in facts.ratings)
+    return replace(facts, ratings=ratings, both=both, same=same)
+
+
+def _agreeing(pairs: Sequence[tuple[bool, bool]]) -> tuple[int, int]:
+    """How many verdicts both judges gave, and in how many both lean the same way."""
+    return len(pairs), sum(mine == other for mine, other in pairs)
 
 
 _RATE: Mapping[str, Callable[[Any, Any, int], Asking]] = {

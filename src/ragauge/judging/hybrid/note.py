@@ -43,5 +43,15 @@ def saved(use: JudgeUse | None) -> str:
     share = use.local / use.verdicts
     return (
         f"Here the local judge decided {use.local:,} of {use.verdicts:,} claims and passages ({share:.0%}) and "
-        f"answered {use.spared:,} questions alone: as many calls saved, at least."
+        f"answered {use.spared:,} questions alone: as many calls saved, at least.{agreement(use)}"
+    )
+
+
+def agreement(use: JudgeUse) -> str:
+    """How often both halves lean the same way where both judged; "" where they never did."""
+    if not use.both:
+        return ""
+    return (
+        f" On {use.both:,} that it was not sure of, it leant the way that the model decided in {use.same:,} "
+        f"({use.same / use.both:.0%})."
     )
