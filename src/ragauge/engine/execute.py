@@ -151,6 +151,10 @@ class _Execution:
         default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="ragauge-store")
     )
 
+    def __post_init__(self) -> None:
+        if isinstance(self.pool, Models):
+            self.size = self.pool.size
+
     async def run(self) -> None:
         """Keeps every worker busy, and a few batches more than that in hand."""
         flying: set[asyncio.Task[None]] = set()
@@ -239,7 +243,7 @@ class _Execution:
         self.asked += timed.result.asked
         self.reused += timed.result.reused
         self.failed += timed.result.failed
-        if timed.result.judged:
+        if timed.result.judged and not isinstance(self.pool, Models):
             fitting = int(len(timed.result.judged) * SECONDS / max(timed.seconds, 1e-6))
             self.size = max(LEAST, min(MOST, fitting, self.size * 2))
         if self.progress is not None:

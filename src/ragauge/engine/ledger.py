@@ -16,7 +16,9 @@ from ragauge.store.open import Store
 
 Item = tuple[ModelName, Ask, Reply]
 Waiting = asyncio.Future[Any]
-APART = 0.01     # seconds between the beginnings of two transactions, at the least: a commit costs as much as ten calls
+# seconds between the beginnings of two transactions: at the least (a commit costs as much as a call), and at the most
+APART, FARTHEST = 0.01, 0.1
+BUSY = 4     # times as long as the loop takes to hear of one: where it has no time, waiting holds nothing up
 
 
 @dataclass
@@ -35,9 +37,9 @@ class Ledger:
     """One writer of replies and calls, with group commit.
 
     A reply is durable before `put` returns. While one transaction is under way, and a hundredth of a second after it
-    began, the next gathers; so hundreds of replies a second cost a hundred commits, and one alone waits for nobody. The
-    writer is a thread of its own: what was handed over
-    is written whatever becomes of the tasks that wait for it.
+    began, the next gathers; so hundreds of replies a second cost a hundred commits, and one alone waits for nobody.
+    Where the loop is so busy that it hears late of what was written, more gather. The writer is a thread of its own:
+    what was handed over is written whatever becomes of the tasks that wait for it.
 
     Attributes:
         commits: transactions so far.
@@ -51,6 +53,7 @@ class Ledger:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._lag = 0.0     # seconds until the loop heard of what was written last
         self._lost: Exception | None = None     # why calls that nobody waits for were not recorded
 
     async def get(self, key: str) -> Reply | None:
@@ -108,7 +111,8 @@ class Ledger:
             with self._changed:
                 while not self._next and not self._closed:
                     self._changed.wait()
-            time.sleep(max(0.0, began + APART - time.monotonic()))     # not a wait: each hand-over would end it
+            apart = max(APART, min(FARTHEST, BUSY * self._lag))
+            time.sleep(max(0.0, began + apart - time.monotonic()))     # not a wait: each hand-over would end it
             with self._changed:
                 batch, self._next = self._next, _Batch()
             if not batch:
@@ -126,7 +130,7 @@ class Ledger:
                 self._lost = self._lost or (trouble if batch.calls and not batch.replies else None)
             if self._loop is not None:
                 with suppress(RuntimeError):     # the loop is closed: nobody waits any more
-                    self._loop.call_soon_threadsafe(_tell, told, error)
+                    self._loop.call_soon_threadsafe(self._tell, told, error, time.monotonic())
 
     def _write(self, batch: _Batch) -> tuple[dict[str, Reply], Sequence[Reply]]:
         stored: Sequence[Reply] = ()
@@ -138,13 +142,13 @@ class Ledger:
         found = self._store.replies.get([key for key, _ in batch.keys]) if batch.keys else {}
         return found, stored
 
-
-def _tell(told: Sequence[tuple[Waiting, Reply | None]], error: Exception | None) -> None:
-    for future, reply in told:
-        if future.done():
-            continue
-        if error is None:
-            future.set_result(reply)
-        else:
-            future.set_exception(error)
-            future.exception()     # seen: whoever waited may be gone
+    def _tell(self, told: Sequence[tuple[Waiting, Reply | None]], error: Exception | None, since: float) -> None:
+        self._lag = time.monotonic() - since
+        for future, reply in told:
+            if future.done():
+                continue
+            if error is None:
+                future.set_result(reply)
+            else:
+                future.set_exception(error)
+                future.exception()     # seen: whoever waited may be gone

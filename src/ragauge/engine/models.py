@@ -28,7 +28,7 @@ from ragauge.llm.prices import price
 from ragauge.store.open import Store
 
 T = TypeVar("T")
-SMALLEST = 8     # responses a batch, at the fewest: see execute.LEAST
+SMALLEST, LARGEST = 8, 32     # responses a batch: half as many as calls may be in flight, within these
 AHEAD = 2        # responses judged at a time, for each call that may be in flight: a response waits between its calls
 
 
@@ -192,7 +192,9 @@ class Models:
 
     def __init__(self, work: Work, judge: AsksModels, calling: Calling, store: Store, run_id: str) -> None:
         self.notes: list[str] = []
-        self.workers = max(2, AHEAD * calling.concurrency // SMALLEST)
+        # not by the clock: a batch lasts as long as its calls do, and what they brought is durable before it ends
+        self.size = max(SMALLEST, min(LARGEST, calling.concurrency // 2))
+        self.workers = max(2, AHEAD * calling.concurrency // self.size)
         self._work, self._judge, self._calling, self._store, self._run_id = work, judge, calling, store, run_id
         self._judge_id = judge.judge_id
         self._loop = asyncio.get_running_loop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from functools import cached_property
 from typing import Any
 
 from ragauge.data.ask import Ask, ModelName, Reply
@@ -54,7 +55,7 @@ class ModelJudge:
         """The judge that a spec names, such as openai:gpt-5-mini. UnknownName or UsageError where it names none."""
         return ModelJudge(read_spec(text, NAMED))
 
-    @property
+    @cached_property
     def judge_id(self) -> str:
         """Such as "openai:gpt-5-mini#1f3a9c0e": the main model, and a hash over all that changes a verdict."""
         embedder = "" if self.spec.embedder is None else plain(self.spec.embedder)
