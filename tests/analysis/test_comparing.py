@@ -13,7 +13,7 @@ from ragauge.analysis.arrays import Columns, ScoreArrays, by_example
 from ragauge.analysis.comparing import Comparer, Corrected, corrected
 from ragauge.analysis.comparison import MetricChange, RunComparison
 from ragauge.analysis.config_diff import config_diff
-from ragauge.analysis.correction import tarone_holm
+from ragauge.analysis.correction import Correction, tarone_holm
 from ragauge.analysis.join import Join
 from ragauge.data.run import Run
 from ragauge.metrics.catalogue import parse
@@ -277,3 +277,25 @@ def test_settings_by_path() -> None:
     assert [(one.path, one.base) for one in found.removed] == [("prompt.name", "a")]
     assert len(found) == 5
     assert len(config_diff(base, base)) == 0
+
+
+def test_correction_is_the_one_chosen() -> None:
+    """Holm, Benjamini-Hochberg and none give the p that a verdict takes, each milder than the one before."""
+    g = np.random.default_rng(12)
+    metrics: dict[str, Sides] = {}
+    for name, shift in (("faithfulness", 0.09), ("hit", 0.0), ("ndcg", 0.08), ("recall", 0.07), ("precision", 0.0)):
+        base = g.random(60) * 0.8
+        metrics[f"{name}@5" if name != "faithfulness" else name] = (
+            of(base), of(np.clip(base + shift + g.normal(0, 0.2, 60), 0, 1))
+        )     # fmt: skip
+    comparer, _ = compared(metrics)
+    choices: tuple[Correction, ...] = ("holm", "bh", "none")
+    by_holm, by_discovery, plain = (corrected([comparer], 0.95, one)[0][0].metrics for one in choices)
+    for strict, mild, raw in zip(by_holm, by_discovery, plain, strict=True):
+        assert strict.corrected == strict.holm == mild.holm == raw.holm
+        assert mild.corrected == strict.discovery == mild.discovery
+        assert raw.corrected == raw.p_value
+        assert (raw.corrected or 0) <= (mild.corrected or 0) <= (strict.corrected or 0)
+        for one in (strict, mild, raw):
+            assert (one.verdict in ("better", "worse")) == ((one.corrected or 0) <= 0.05)
+    assert any(one.verdict != other.verdict for one, other in zip(by_holm, plain, strict=True))

@@ -72,11 +72,29 @@ def test_options(cli: Cli, two: None, tmp_path: Path) -> None:
     assert all((tmp_path / f"c.{ending}").is_file() for ending in ("html", "md", "csv"))
 
 
+def test_correction_is_said(cli: Cli, two: None, tmp_path: Path) -> None:
+    """The correction asked for stands in the JSON and in every form that people read; Holm's is the default."""
+    for words, name, said in (
+        ((), "holm", "corrected by Holm for"),
+        (("--correction", "bh"), "bh", "corrected by Benjamini and Hochberg for"),
+        (("--correction", "none"), "none", "p, not corrected for"),
+    ):     # fmt: skip
+        page = tmp_path / f"{name}.html"
+        done = cli("compare", "main", "changed", *words, "-o", page, "-o", page.with_suffix(".md"))
+        shown = [done.out, page.read_text(), page.with_suffix(".md").read_text()]
+        assert all(said in " ".join(text.split()) for text in shown)
+        assert [("p corrected" in text) for text in shown[1:]] == [name != "none"] * 2
+        found = cli("compare", "main", "changed", *words, "--json").json()
+        assert found["correction"] == name
+        validator("comparison.schema.json").validate(found)
+
+
 def test_mistakes_end_with_code_2(cli: Cli, two: None, tmp_path: Path) -> None:
     """One run, an unknown one, another judge, a wrong level or ending: exit code 2, nothing on stdout, what to do."""
     for words, said in (
         (("main",), "compare needs two runs"), (("main", "chnged"), "nearest: changed"),
         (("main", "changed", "--level", "95"), "level must lie between 0 and 1"),
+        (("main", "changed", "--correction", "hom"), "no correction 'hom'; nearest: holm"),
         (("main", "changed", "-o", "c.pdf"), "expected .html, .md, .json, .csv"),
         (("main", "changed", "--filter", "type=c"), "no value of segment type 'c'"),
         (("main", "changed", "--judge", "local"), "no judge of this run 'local'"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ragauge.analysis.arrays import Columns, ResponseIndex, numbered
 from ragauge.analysis.compare import UNKNOWN, WORSE
 from ragauge.analysis.comparison import AmountChange, Failures, MetricChange, SegmentChange
-from ragauge.analysis.correction import corrected_family
+from ragauge.analysis.correction import Correction, corrected_family
 from ragauge.analysis.diagnose import diagnose
 from ragauge.analysis.flips import FlipGatherer
 from ragauge.analysis.frames import failures
@@ -117,7 +117,9 @@ class Corrected:
     segments: tuple[SegmentChange, ...]
 
 
-def corrected(comparers: Sequence[Comparer], level: float = 0.95) -> tuple[list[Corrected], int, int]:
+def corrected(
+    comparers: Sequence[Comparer], level: float = 0.95, correction: Correction = "holm"
+) -> tuple[list[Corrected], int, int]:
     """All changes with their p-values corrected, the metrics of all runs as one family and all segments as another.
 
     How is said in `correction.corrected_family`. Segments stand in the order: worse (the most first), possibly worse,
@@ -128,8 +130,8 @@ def corrected(comparers: Sequence[Comparer], level: float = 0.95) -> tuple[list[
     """
     metrics = [change for one in comparers for change in one.metrics]
     parts = [part for one in comparers for part in one.parts]
-    whole, tests = corrected_family(metrics, level)
-    cells, segment_tests = corrected_family([part.change for part in parts], level)
+    whole, tests = corrected_family(metrics, level, correction)
+    cells, segment_tests = corrected_family([part.change for part in parts], level, correction)
     found: list[Corrected] = []
     left, right = iter(whole), iter(cells)
     for one in comparers:

@@ -63,7 +63,8 @@ class MetricChange:
         new: mean of the new run, over the same examples.
         difference: new − base with its interval; n counts the pairs.
         p_value: of no difference, for this metric alone; None where nothing can be tested.
-        corrected: by Holm, over the family; what a verdict takes.
+        corrected: over the family, by the correction chosen; what a verdict takes.
+        holm: by Holm, over the family.
         discovery: by Benjamini and Hochberg, over the same family.
         test: name of the test.
         effect: its size; None where it has none, and of segments.
@@ -93,6 +94,7 @@ class MetricChange:
     verdict: str
     alone: str
     corrected: float | None = None
+    holm: float | None = None
     discovery: float | None = None
     moved: tuple[Moved, ...] = ()
 
@@ -326,6 +328,7 @@ class Compared:
         level: of the intervals; 1 − level is what a corrected p-value is held against.
         tests: how many tests the metrics' family has, over all runs.
         segment_tests: how many that of metrics × segments has.
+        correction: of the p-values for many looks: holm, bh or none.
     """
 
     base: Run
@@ -334,3 +337,4 @@ class Compared:
     level: float = 0.95
     tests: int = 0
     segment_tests: int = 0
+    correction: str = "holm"

@@ -5,20 +5,31 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal, get_args
 
 from ragauge.analysis.compare import SAME, UNKNOWN
 from ragauge.analysis.comparison import MetricChange
-from ragauge.stats.difference import LEAST_FLIPPED
 from ragauge.stats.families import benjamini_hochberg
+from ragauge.stats.permutation import LEAST_FLIPPED
 
+Correction = Literal["holm", "bh", "none"]
+CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 CERTAIN = 1_000     # pairs that differ; more make no difference
 
 
-def corrected_family(changes: Sequence[MetricChange], level: float = 0.95) -> tuple[list[MetricChange], int]:
-    """The changes with both corrected p-values, their verdicts held to Holm's; and how many tests could tell.
+def corrected_family(
+    changes: Sequence[MetricChange], level: float = 0.95, correction: Correction = "holm"
+) -> tuple[list[MetricChange], int]:
+    """The changes with both corrected p-values, their verdicts held to the one chosen; and how many tests could tell.
 
     A change stays better, worse or changed where its corrected p-value is at most 1 − level too. Else no change was
     seen; where so few examples differ that no outcome would have been enough, it is not enough data.
+
+    Args:
+        changes: one family.
+        level: of the intervals.
+        correction: "holm" bounds the chance of even one false alarm in the family, "bh" (Benjamini and Hochberg) the
+            share of false alarms among the alarms, "none" nothing.
     """
     alpha, places = 1 - level, [place for place, change in enumerate(changes) if change.p_value is not None]
     p_values = [changes[place].p_value or 0.0 for place in places]
@@ -26,16 +37,23 @@ def corrected_family(changes: Sequence[MetricChange], level: float = 0.95) -> tu
     by_holm, tests = tarone_holm(p_values, least, alpha)
     could = [place for place, p in enumerate(least) if p <= alpha]
     by_discovery = dict(zip(could, benjamini_hochberg([p_values[place] for place in could]), strict=True))
+    chosen: list[float | None] = by_holm
+    if correction != "holm":
+        by = by_discovery if correction == "bh" else {place: p_values[place] for place in could}
+        chosen, tests = [by.get(at) for at in range(len(places))], len(could)
     found = list(changes)
     for at, place in enumerate(places):
-        change, p = changes[place], by_holm[at]
+        change, p = changes[place], chosen[at]
         verdict = change.verdict
         if p is not None and p > alpha and verdict not in (SAME, UNKNOWN):
             verdict = SAME
         elif p is None and verdict != SAME:
             verdict = UNKNOWN
-        corrected = 1.0 if p is None else p
-        found[place] = replace(change, corrected=corrected, discovery=by_discovery.get(at, 1.0), verdict=verdict)
+        holm = by_holm[at]
+        found[place] = replace(
+            change, corrected=1.0 if p is None else p, holm=1.0 if holm is None else holm,
+            discovery=by_discovery.get(at, 1.0), verdict=verdict,
+        )     # fmt: skip
     return found, tests
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.compare import Measuring
     from ragauge.analysis.comparing import Comparer, Corrected
     from ragauge.analysis.comparison import Compared, Matched, RunComparison
+    from ragauge.analysis.correction import Correction
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
@@ -27,6 +28,7 @@ LAYERS = ("retrieval", "generation", "end_to_end")
 def compare(
     base: Any, new: Any, *more: Any, metrics: str | Sequence[object] = (), store: str | None = None,
     judge: str | None = None, filter: Mapping[str, str] | None = None, level: float = 0.95, segments: bool = True,
+    correction: Correction = "holm",
 ) -> ComparisonResult:     # fmt: skip
     """What changed between runs: per metric and segment, with intervals and p-values corrected for many looks.
 
@@ -42,6 +44,9 @@ def compare(
         filter: segment column (or "tag") -> value; only the examples that match.
         level: of the intervals, in (0, 1); a corrected p-value of at most 1 − level is a change.
         segments: look at every declared segment too.
+        correction: of the p-values for many looks, over all metrics and over all metrics × segments: "holm" bounds the
+            chance of even one false alarm, "bh" (Benjamini-Hochberg) the share of false alarms among the alarms, "none"
+            corrects nothing.
 
     Returns:
         The comparison: shows itself in a notebook; `.save("change.html")`, `.to_dict()`, `.to_polars()`.
@@ -51,28 +56,32 @@ def compare(
         UsageError: the runs were judged differently, or by another version of a metric or question, with the command
             that judges the stored responses alike; or no example is in both.
     """
+    from ragauge.analysis.correction import CORRECTIONS
     from ragauge.store.open import open_store
 
     if not 0 < level < 1:
         raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
+    if correction not in CORRECTIONS:
+        raise UnknownName("correction", str(correction), CORRECTIONS)
     sides = (base, new, *more)
     with open_store(_url(sides, store)) as opened:
         first, *others = (_run(which, opened) for which in sides)
         return ComparisonResult(
-            _compared(opened, first, others, named(metrics), judge, filter or {}, level, segments=segments)
+            _compared(opened, first, others, named(metrics), judge, filter or {}, level, correction, segments=segments)
         )
 
 
 async def compare_async(
     base: Any, new: Any, *more: Any, metrics: str | Sequence[object] = (), store: str | None = None,
     judge: str | None = None, filter: Mapping[str, str] | None = None, level: float = 0.95, segments: bool = True,
+    correction: Correction = "holm",
 ) -> ComparisonResult:     # fmt: skip
     """`compare` as a coroutine: reads in a thread, and does not block the loop."""
     import asyncio
 
     return await asyncio.to_thread(
         compare, base, new, *more, metrics=metrics, store=store, judge=judge, filter=filter, level=level,
-        segments=segments,
+        segments=segments, correction=correction,
     )     # fmt: skip
 
 
@@ -99,7 +108,7 @@ def _run(which: Any, store: Store) -> Run:
 
 def _compared(
     store: Store, base: Run, runs: Sequence[Run], names: tuple[str, ...], judge: str | None, keep: Mapping[str, str],
-    level: float, *, segments: bool,
+    level: float, correction: Correction, *, segments: bool,
 ) -> Compared:     # fmt: skip
     from ragauge.analysis.comparing import corrected
     from ragauge.analysis.comparison import Compared
@@ -112,9 +121,9 @@ def _compared(
         metrics, both = _metrics(run, mine, names), (mine, theirs)
         metrics += [] if names else _of_base_alone(store, base, judge_id, metrics)
         held.append(_Held(store, base, run, judge_id, metrics, both, keep, level, segments=segments))
-    found, tests, segment_tests = corrected([one.comparer for one in held], level)
+    found, tests, segment_tests = corrected([one.comparer for one in held], level, correction)
     comparisons = tuple(one.comparison(changes) for one, changes in zip(held, found, strict=True))
-    return Compared(base, judge_id or "", comparisons, level, tests, segment_tests)
+    return Compared(base, judge_id or "", comparisons, level, tests, segment_tests, correction)
 
 
 def _judge(store: Store, base: Run, runs: Sequence[Run], judge: str | None) -> str | None:

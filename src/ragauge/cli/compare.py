@@ -26,6 +26,9 @@ def compare(
     store: options.Store = "",
     keep: options.Filter = "",
     level: Annotated[float, typer.Option("--level", help="Of the intervals; 1 − level is the error allowed.")] = 0.95,
+    correction: Annotated[
+        str, typer.Option("--correction", help="Of p for many looks: holm, bh (Benjamini-Hochberg) or none.")
+    ] = "holm",
     outputs: Outputs = None,
     as_json: options.Json = False,
 ) -> None:
@@ -41,7 +44,7 @@ def compare(
         files.check(path, FORMS)
     result = compared(
         *runs, metrics=options.names(metrics), store=store or None, judge=judge or None,
-        filter=options.conditions(keep), level=level,
+        filter=options.conditions(keep), level=level, correction=correction,  # type: ignore[arg-type]     # checked there
     )     # fmt: skip
     show_json(result.to_dict()) if as_json else show(result.to_terminal())
     for path in outputs or ():

@@ -11,7 +11,7 @@ from math import exp
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.errors import UsageError
-from ragauge.stats.permutation import ROUNDING, sign_flip
+from ragauge.stats.permutation import coarse, parts_of, sign_flip
 from ragauge.stats.proportions import fisher_mid_p, mcnemar
 from ragauge.stats.result import Alternative, Tested
 from ragauge.stats.skewed import skew_corrected_test
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["Tested", "paired_test", "unpaired_test"]
 
 Kind = Literal["rate", "mean", "amount"]
-LEAST_FLIPPED = 6      # pairs: of fewer all patterns of signs are too common
-MOST_FLIPPED = 200     # pairs that differ: from here on t and sign flips agree, and t costs nothing
-REPEATED = 0.1         # share of the differences that may repeat another (0 too) and still pass for continuous
 CLEARLY_NOT = 0.2      # p of t from which sign flips are not asked: they could only make it larger
 EXACT = 13             # pairs that differ, up to which every pattern of signs is counted
 FLOOR = 1e-3           # p that random signs tell only roughly; below, a bound serves
@@ -89,13 +86,12 @@ def paired_test(
     d = x - y
     if kind == "rate" and groups is None and w is None and binary(x, y):
         return mcnemar(int((d > 0).sum()), int((d < 0).sum()), x.size, alternative)
-    by_t = skew_corrected_test(d, weights=w, clusters=groups, alternative=alternative)
+    parts, _, _ = parts_of(d, w, groups)
+    held = coarse(parts)
+    by_t = skew_corrected_test(d, weights=w, clusters=groups, alternative=alternative, shorten=not held)
     if by_t is None:     # fewer than two, or all alike
         return sign_flip(d, weights=w, clusters=groups, alternative=alternative, seed=seed)
-    parts = _parts(d, w, groups)
-    if not _coarse(parts):
-        return by_t
-    return _with_flips(by_t, parts, seed)
+    return _with_flips(by_t, parts, seed) if held else by_t
 
 
 def unpaired_test(
@@ -157,28 +153,6 @@ def _check_sides(x: Array, y: Array) -> None:
         raise UsageError(f"paired_test: new and base must be as many, got {x.size} and {y.size}. Join them first.")
     if not bool(np.isfinite(x).all() and np.isfinite(y).all()):
         raise UsageError("paired_test: scores must be finite. Leave out the pairs of which one side has no score.")
-
-
-def _parts(d: Array, w: Array | None, groups: npt.NDArray[Any] | None) -> Array:
-    """What flips its sign as one: weighted differences, summed over each cluster; without what has no weight."""
-    import numpy as np
-
-    parts = d if w is None else (w * d)[w > 0]
-    if groups is None:
-        return parts
-    numbers = np.unique(groups if w is None else groups[w > 0], return_inverse=True)[1]
-    return np.bincount(numbers, weights=parts).astype(float)
-
-
-def _coarse(parts: Array) -> bool:
-    """Whether so many differences are 0 or alike, and so few are not 0, that t alone would be too sure."""
-    import numpy as np
-
-    sizes = np.sort(np.abs(parts))
-    alike = ROUNDING * float(sizes.sum())
-    if sizes.size < LEAST_FLIPPED or np.count_nonzero(sizes > alike) > MOST_FLIPPED:
-        return False
-    return bool(np.count_nonzero(np.diff(sizes) <= alike) > REPEATED * sizes.size)
 
 
 def _with_flips(by_t: Tested, parts: Array, seed: int) -> Tested:

@@ -50,6 +50,6 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """
     m, adjusted, least = len(p_values), [0.0] * len(p_values), 1.0
     for rank, index in zip(range(m, 0, -1), sorted(range(m), key=p_values.__getitem__, reverse=True), strict=True):
-        least = min(least, m * p_values[index] / rank)
+        least = min(least, p_values[index] * (m / rank))     # not below p by rounding
         adjusted[index] = least
     return adjusted

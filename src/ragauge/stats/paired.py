@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ragauge.errors import UsageError
 from ragauge.stats.intervals import mean_interval, wilson
+from ragauge.stats.permutation import coarse, parts_of
 from ragauge.stats.quantiles import normal_quantile
 from ragauge.stats.result import Interval
 from ragauge.stats.skewed import skew_corrected_t
@@ -41,7 +42,7 @@ def paired_interval(
 
     - a rate, every value 0 or 1, pairs independent: `agresti_min`;
     - anything else: `skew_corrected_t` of the differences, of clusters where there are any, clipped to ± the width of
-      the bounds;
+      the bounds; neither side shortened where `permutation.coarse`: many differences are 0 or repeat;
     - all differences alike: `_alike`, never a width of 0; without bounds None.
 
     Args:
@@ -70,7 +71,7 @@ def paired_interval(
     x, y = _joined(new, base)
     width = 1.0 if kind == "rate" else bounds[1] - bounds[0]
     groups = together(x.size, clusters)
-    found = skew_corrected_t(x - y, weights, groups, level)
+    found = skew_corrected_t(x - y, weights, groups, level, shorten=not coarse(parts_of(x - y, weights, groups)[0]))
     if found is None:
         return None
     w = np.ones(x.size) if weights is None else np.asarray(weights, dtype=float)

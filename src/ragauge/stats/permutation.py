@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 CELLS = 1_000_000     # sums of eight signs held at a time: 8 MB of doubles
+LEAST_FLIPPED = 6     # pairs: of fewer all patterns of signs are too common
+MOST_FLIPPED = 200    # pairs that differ: from here on t and sign flips agree, and t costs nothing
+REPEATED = 0.1        # share of the differences that may repeat another (0 too) and still pass for continuous
 ROUNDING = 1e-10      # of the sum of the absolute parts: sums that differ by less are tied
 
 
@@ -57,7 +60,7 @@ def sign_flip(
     """
     import numpy as np
 
-    parts, n, total = _parts(differences, weights, clusters)
+    parts, n, total = parts_of(differences, weights, clusters)
     if parts.size < 2:
         return None
     mean, scale = float(parts.sum()) / total, float(np.abs(parts).sum())
@@ -69,7 +72,7 @@ def sign_flip(
     return Tested(p, f"{flipped}, exact" if every else flipped, mean, n, alternative, mean)
 
 
-def _parts(differences: Values, weights: Values | None, clusters: Clusters | None) -> tuple[Array, int, float]:
+def parts_of(differences: Values, weights: Values | None, clusters: Clusters | None) -> tuple[Array, int, float]:
     """What flips its sign as one, how many pairs that is, and the sum of their weights."""
     import numpy as np
 
@@ -81,6 +84,20 @@ def _parts(differences: Values, weights: Values | None, clusters: Clusters | Non
         return parts, d.size, total
     groups = group_numbers(differences, weights, clusters)
     return np.bincount(groups, weights=parts, minlength=group_count(groups)).astype(float), d.size, total
+
+
+def coarse(parts: Array) -> bool:
+    """Whether t alone would be too sure: many differences are 0 or alike in size, and few are not 0.
+
+    So it is where at least 6 parts are there, at most 200 of them are not 0, and more than a tenth repeat another.
+    """
+    import numpy as np
+
+    sizes = np.sort(np.abs(parts))
+    alike = ROUNDING * float(sizes.sum())
+    if sizes.size < LEAST_FLIPPED or np.count_nonzero(sizes > alike) > MOST_FLIPPED:
+        return False
+    return bool(np.count_nonzero(np.diff(sizes) <= alike) > REPEATED * sizes.size)
 
 
 def _beyond(parts: Array, alternative: Alternative, resamples: int | None, seed: int) -> tuple[int, int]:

@@ -25,7 +25,12 @@ SHORT = 0.5      # the short side takes half: a single outlier of symmetric diff
 
 
 def skew_corrected_t(
-    values: Values, weights: Values | None = None, clusters: Clusters | None = None, level: float = 0.95
+    values: Values,
+    weights: Values | None = None,
+    clusters: Clusters | None = None,
+    level: float = 0.95,
+    *,
+    shorten: bool = True,
 ) -> Interval | None:
     """Student's t interval of a mean, longer on the side of the long tail and shorter on the other.
 
@@ -46,6 +51,7 @@ def skew_corrected_t(
         weights: shape (n,), not negative; None = all alike.
         clusters: shape (n,), labels; values that share one are not independent.
         level: confidence, in (0, 1).
+        shorten: False leaves the other side at Student's t, k = 0 there: for values of which many repeat.
 
     Returns:
         The interval, not clipped; None for fewer than two values or clusters. Constant values give width 0.
@@ -62,7 +68,7 @@ def skew_corrected_t(
     if found is None:
         return None
     t = t_quantile(found.df, level)
-    low, high = (found.mean - found.error * _uncorrected(x, found) for x in (t, -t))
+    low, high = (found.mean - found.error * _uncorrected(x, found, shorten) for x in (t, -t))
     method = "skew-corrected t" if clusters is None else "skew-corrected clustered t"
     return Interval(low, high, method, level)
 
@@ -73,6 +79,7 @@ def skew_corrected_test(
     weights: Values | None = None,
     clusters: Clusters | None = None,
     alternative: Alternative = "two-sided",
+    shorten: bool = True,
 ) -> Tested | None:
     """The test that a mean difference is 0 whose answer is that of `skew_corrected_t`: p < α where 0 lies outside.
 
@@ -85,6 +92,7 @@ def skew_corrected_test(
         weights: shape (n,), not negative; None = all alike.
         clusters: shape (n,), labels; differences that share one are not independent.
         alternative: "greater" asks whether the mean is above 0, "less" whether it is below.
+        shorten: as of the interval.
 
     Returns:
         The test, its statistic the corrected one; None for fewer than two pairs, or two clusters, and for differences
@@ -102,16 +110,16 @@ def skew_corrected_test(
     if found is None:
         return None
     method = "paired skew-corrected t" if found.units == found.values else "paired skew-corrected clustered t"
-    x = corrected(found.mean / found.error, found) if found.error else inf
+    x = corrected(found.mean / found.error, found, shorten) if found.error else inf
     return tested(found.mean, found.error, x, found.df, method, found.values, alternative)
 
 
-def corrected(t: float, found: Estimate) -> float:
+def corrected(t: float, found: Estimate, shorten: bool = True) -> float:
     """Hall's transformation of t = (m − μ) / se: nearly Student's whatever the skewness; it rises with t.
 
     t + kt²/3 + k²t³/27 + k/6, k as in `skew_corrected_t`; at t = 0 it is 0
     """
-    k = _weighed(found, t)
+    k = _weighed(found, t, shorten)
     return t + k * t * t / 3 + k * k * t**3 / 27 + k / 6 if t else 0.0
 
 
@@ -126,17 +134,17 @@ def least_reach(x: float) -> float:
     return _solved(x, SHORT)
 
 
-def _uncorrected(x: float, found: Estimate) -> float:
+def _uncorrected(x: float, found: Estimate, shorten: bool) -> float:
     """The t whose correction is x."""
-    t = _solved(x, _weighed(found, x))
+    t = _solved(x, _weighed(found, x, shorten))
     return max(0.0, t) if x > 0 else min(0.0, t)
 
 
-def _weighed(found: Estimate, side: float) -> float:
+def _weighed(found: Estimate, side: float, shorten: bool) -> float:
     """The part of the skewness that counts on this side of 0."""
     k = min(1.0, found.units / FULL) * found.skewness
     if k * side > 0:
-        return SHORT * k
+        return SHORT * k if shorten else 0.0
     return copysign(min(MOST, abs(k) * (1 + MORE / max(found.units, FULL))), k)
 
 

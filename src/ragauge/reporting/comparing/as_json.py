@@ -20,6 +20,7 @@ def as_json(compared: Compared) -> dict[str, Any]:
         "base": run_json(compared.base),
         "judge": compared.judge_id,
         "level": compared.level,
+        "correction": compared.correction,
         "tests": {"metrics": compared.tests, "segments": compared.segment_tests},
         "comparisons": [comparison_json(found, compared) for found in compared.runs],
     }
@@ -86,7 +87,7 @@ def change_json(change: MetricChange) -> dict[str, Any]:
         "ci_method": None if found is None else found.method,
         "n": change.difference.n,
         "p": change.p_value,
-        "p_holm": change.corrected,
+        "p_holm": change.holm,
         "p_bh": change.discovery,
         "test": change.test or None,
         "effect": effect and {"name": effect.name, "value": effect.value, "ci": _ends(effect.interval)},

@@ -35,10 +35,10 @@ def markdown(compared: Compared) -> str:
 def _run(found: RunComparison, compared: Compared) -> Iterator[str]:
     if found.worse_segments:
         yield from ("### Segments that got worse", "")
-        yield from _segments(found.worse_segments)
+        yield from _segments(found.worse_segments, words.chance_heading(compared))
         yield ""
-    interval = f"difference, {compared.level:.0%} interval"
-    yield f"| | metric | before | now | {interval} | p corrected | won / tied / lost | n |"
+    interval, chance = f"difference, {compared.level:.0%} interval", words.chance_heading(compared)
+    yield f"| | metric | before | now | {interval} | {chance} | won / tied / lost | n |"
     yield "|---|---|--:|--:|---|--:|--:|--:|"
     for verdict in words.VERDICTS:
         for change in words.measured(found):
@@ -54,7 +54,7 @@ def _run(found: RunComparison, compared: Compared) -> Iterator[str]:
         yield from ("", cell(absent))
     if found.possible_segments:
         yield from ("", "<details><summary>Perhaps worse, which may be chance among so many looks</summary>", "")
-        yield from _segments(found.possible_segments)
+        yield from _segments(found.possible_segments, words.chance_heading(compared))
         yield from ("", "</details>")
     yield from _amounts(found)
     yield from _findings(found)
@@ -63,8 +63,8 @@ def _run(found: RunComparison, compared: Compared) -> Iterator[str]:
     yield from _settings(found, compared)
 
 
-def _segments(parts: Sequence[SegmentChange]) -> Iterator[str]:
-    yield from ("| segment | metric | difference | p corrected | n | overall |", "|---|---|---|--:|--:|--:|")
+def _segments(parts: Sequence[SegmentChange], chance: str) -> Iterator[str]:
+    yield from (f"| segment | metric | difference | {chance} | n | overall |", "|---|---|---|--:|--:|--:|")
     for part in parts[:MOST_SEGMENTS]:
         change = part.change
         cells = (

@@ -41,7 +41,7 @@ def _cells(change: MetricChange) -> tuple[Any, ...]:
     ends = change.difference.interval
     return (
         change.metric, change.difference.n, change.base, change.new, change.difference.mean,
-        None if ends is None else ends.low, None if ends is None else ends.high, change.p_value, change.corrected,
+        None if ends is None else ends.low, None if ends is None else ends.high, change.p_value, change.holm,
         change.discovery, change.wins, change.ties, change.losses, change.failed, change.verdict,
         None if ends is None else ends.method, change.test or None,
     )     # fmt: skip

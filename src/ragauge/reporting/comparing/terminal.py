@@ -129,7 +129,7 @@ def _metrics(found: RunComparison, compared: Compared, width: int) -> Table:
     table.add_column("metric", overflow="fold", max_width=None if wide else 26)
     table.add_column("before → now", no_wrap=True)
     table.add_column(f"difference, {compared.level:.0%} interval", no_wrap=width >= NARROW)
-    table.add_column("p corrected" if wide else "p", justify="right", no_wrap=True)
+    table.add_column(words.chance_heading(compared) if wide else "p", justify="right", no_wrap=True)
     if wide and paired:
         table.add_column("won / tied / lost", justify="right", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)

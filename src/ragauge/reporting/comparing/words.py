@@ -10,6 +10,9 @@ from ragauge.analysis.comparison import Compared, Flip, MetricChange, RunCompari
 from ragauge.analysis.overview import Estimate
 from ragauge.reporting.words import between, line, opened, plural, relative, signed, valued
 
+CORRECTED = {     # correction -> what is said of p
+    "holm": "corrected by Holm for", "bh": "corrected by Benjamini and Hochberg for", "none": "not corrected for",
+}     # fmt: skip
 VERDICTS: Mapping[str, tuple[str, str]] = {     # verdict -> its sign and how it is introduced, in the order shown
     "worse": ("▼", "Worse"), "better": ("▲", "Better"), "changed": ("◆", "Changed, neither way is better"),
     "not enough data": ("?", "Not enough data"), "no change seen": ("=", "No change seen"),
@@ -228,12 +231,17 @@ def states(found: RunComparison, compared: Compared) -> list[tuple[str, str, str
             if one != other]     # fmt: skip
 
 
+def chance_heading(compared: Compared) -> str:
+    """What stands above the p-values."""
+    return "p" if compared.correction == "none" else "p corrected"
+
+
 def method(compared: Compared) -> str:
     """How verdicts came about, in a sentence or two."""
-    alpha = f"{1 - compared.level:.2g}"
+    alpha, how = f"{1 - compared.level:.2g}", CORRECTED[compared.correction]
     said = (
         f"Better, worse or changed: the {compared.level:.0%} interval of the paired difference leaves 0 out, and p, "
-        f"corrected by Holm for {_tests(compared.tests)} of the table, is at most {alpha}."
+        f"{how} {_tests(compared.tests)} of the table, is at most {alpha}."
     )
     if not compared.tests:
         said += " Here too few examples differ for any test to tell."
