@@ -245,6 +245,27 @@ def test_case_56_cost_is_a_hard_stop(store: str, tmp_path: Path, monkeypatch: py
         assert all(one.paid.input_tokens > 0 for one in spent)
 
 
+@pytest.mark.parametrize("known", ["max_tokens", "none"])
+def test_case_56_a_bound_is_kept_or_refused(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: str
+) -> None:
+    """A server that knows the bound on tokens by its older name keeps to it; with one that knows none the run ends."""
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("openai-chat:any: {input: 1, output: 1}\n")
+    monkeypatch.setenv("RAGAUGE_PRICES", str(prices))
+    refuses = {"max_tokens": ("max_completion_tokens",), "none": ("max_completion_tokens", "max_tokens")}
+    with FaultyServer(refuses=refuses[known]) as server:
+        if known == "none":
+            with pytest.raises(JudgeError, match="--max-cost cannot be kept"):
+                evaluated(server, store, n=4, max_cost=1.0, concurrency=1)
+            assert len(server.requests) < 6
+            return
+        card = evaluated(server, store, n=4, max_cost=1.0)
+        bounded = [request for request in server.requests if "max_tokens" in request.body]
+    assert len(bounded) == 12
+    assert [card[name].scored for name in NAMES] == [4] * 4
+
+
 def test_a_bound_needs_a_price(store: str) -> None:
     """A bound on cost for a model whose price is unknown is refused before anything is asked."""
     with FaultyServer() as server, pytest.raises(RagaugeError, match="RAGAUGE_PRICES"):

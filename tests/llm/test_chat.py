@@ -189,7 +189,7 @@ def test_many_calls_at_once_learn_one_way() -> None:
 @each_provider
 @pytest.mark.parametrize("parameter", ["temperature", "max_tokens"])
 def test_a_refused_parameter_is_left_out_from_then_on(provider: str, model: str, parameter: str) -> None:
-    """Whatever the protocol calls it, a parameter that a model refuses is sent once, and is not in sent afterwards."""
+    """Whatever the protocol calls it, a parameter that a model refuses is sent once by each of its names, and no more."""
     known = ("temperature", "max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
     names = [name for name in known if name.startswith(parameter[:3])]
     if provider == "anthropic" and parameter == "max_tokens":
@@ -201,8 +201,9 @@ def test_a_refused_parameter_is_left_out_from_then_on(provider: str, model: str,
 
     with FaultyServer(reply=seen, refuses=names) as server:
         (first, lessons), (second, none) = with_model(server, provider, model, act)
-        assert len(server.requests) == 3
-    assert [error.trouble for error in lessons] == ["refused"]
+        names_tried = 2 if (provider, parameter) == ("openai-chat", "max_tokens") else 1
+        assert len(server.requests) == names_tried + 2
+    assert [error.trouble for error in lessons] == ["refused"] * names_tried
     assert none == []
     assert not set(names) & set(first.sent) | set(names) & set(second.sent)
 
@@ -266,6 +267,23 @@ def test_a_429_says_how_long_to_wait(provider: str, model: str) -> None:
             with_model(server, provider, model, asked)
         assert len(server.requests) == 1
     assert (caught.value.trouble, caught.value.status, caught.value.retry_after) == ("rate_limited", 429, 0.05)
+
+
+def test_a_bound_on_tokens_goes_by_the_name_that_a_server_knows() -> None:
+    """A server that knows max_tokens alone is told the bound by that name from then on, with and without a schema."""
+
+    async def act(made: ChatModel) -> list[Any]:
+        bound = {"max_tokens": 500}
+        asks = [Ask("chat", "agree", 1, ASK.messages, schema, bound) for schema in (SCHEMA, SCHEMA, None)]
+        return [await asked(made, ask) for ask in asks]
+
+    with FaultyServer(reply=seen, refuses=("max_completion_tokens",)) as server:
+        (first, lessons), (second, none), (third, _) = with_model(server, "openai-chat", "any", act)
+    assert [error.learned for error in lessons] == [True]
+    assert none == []
+    assert [one.sent["max_tokens"] for one in (first, second, third)] == [500] * 3
+    assert "max_completion_tokens" not in first.sent
+    assert first.sent["schema"] == "native"
 
 
 @each_provider

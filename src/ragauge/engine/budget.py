@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from ragauge.data.ask import Ask, ModelName, Usage
+from ragauge.data.ask import Ask, ModelName, Reply, Usage
 from ragauge.data.canonical import canonical, plain
 from ragauge.errors import RagaugeError
 
 Price = Callable[[ModelName, Usage], float | None]
 LEAST_OUTPUT, USUAL_OUTPUT = 1_500, 8_000      # output tokens that a call needs at least, and that are asked for
+BOUNDS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"})     # as sent
 WRAPPING = 300     # tokens that a provider's own template and a schema in the prompt add
 
 
@@ -33,6 +34,10 @@ class Held(NamedTuple):
     def bound(self, ask: Ask) -> Ask:
         """The ask as it is sent: the model is told to stop at these tokens. Its key stays that of what was asked."""
         return ask if self.output is None else replace(ask, params={**ask.params, "max_tokens": self.output})
+
+    def told(self, reply: Reply) -> bool:
+        """Whether the model was told to stop there: it may refuse every name of such a parameter."""
+        return self.output is None or not reply.sent or bool(BOUNDS & reply.sent.keys())
 
 
 @dataclass

@@ -180,6 +180,11 @@ class Caller:
         try:
             outcome = await self._attempt(key, name, held.bound(ask), ask, purpose, left)
             unsure = isinstance(outcome, CallError) and outcome.may_be_billed
+            if isinstance(outcome, Reply) and not held.told(outcome):
+                raise JudgeError(
+                    f"{name} takes no bound on the tokens of a reply, so --max-cost cannot be kept. Leave --max-cost "
+                    "out; what was paid for is kept."
+                )
         finally:
             if task is not None:
                 self._paid.discard(task)

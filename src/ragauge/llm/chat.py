@@ -63,6 +63,7 @@ class LibraryModel:
         native: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
         always: Mapping[str, Any] | None = None,
         refused: Collection[str] = (),
+        instead: Mapping[str, str] | None = None,
     ) -> None:
         """A model that the library knows.
 
@@ -74,6 +75,7 @@ class LibraryModel:
                 schema several times a call.
             always: settings of every call, beside what is asked.
             refused: parameters that are known to be refused.
+            instead: parameter -> its older name in a request's body, tried where the library's name is refused.
         """
         self._name, self._models, self._close, self._native = name, models, close, native
         self._always = dict(always or {})
@@ -81,6 +83,8 @@ class LibraryModel:
         self._mode: Mode = "native"
         self._proven = False     # a structured reply came in this mode
         self._refused: set[str] = set(refused)
+        self._instead = dict(instead or {})
+        self._older: set[str] = set()     # parameters that go by their older names
         self._keys = known_keys()     # a server that echoes one must not get it into the store
 
     @property
@@ -92,14 +96,15 @@ class LibraryModel:
         """The reply, ok or failed. CallError where nothing came that says anything about the text."""
         mode = self._mode if ask.schema is not None else None
         params = {key: value for key, value in {**self._always, **ask.params}.items() if key not in self._refused}
+        older = frozenset(self._older & params.keys())
         note: dict[str, Any] = {}
         token = _sent.set(note)
         try:
-            response = await self._request(ask, mode, params)
+            response = await self._request(ask, mode, params, older)
         except Exception as error:
             found = call_error(error)
             if isinstance(found, CallError):
-                found.learned = found.trouble == "refused" and self._learned(str(found), params, mode)
+                found.learned = found.trouble == "refused" and self._learned(str(found), params, older, mode)
                 raise found from None
             return found
         finally:
@@ -116,14 +121,19 @@ class LibraryModel:
         """Closes its connections."""
         await self._close()
 
-    async def _request(self, ask: Ask, mode: Mode | None, params: dict[str, Any]) -> ModelResponse:
+    async def _request(
+        self, ask: Ask, mode: Mode | None, params: Mapping[str, Any], older: Collection[str]
+    ) -> ModelResponse:
         from pydantic_ai.direct import model_request
         from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
 
         parts = [SystemPromptPart(text) if role == "system" else UserPromptPart(text) for role, text in ask.messages]
-        settings: Any = params
+        settings: Any = {key: value for key, value in params.items() if key not in older}
+        more = {self._instead[key]: params[key] for key in older}
         if mode == "native" and self._native is not None:
-            settings, mode = {**params, "extra_body": self._native(ask.schema or {})}, None
+            more, mode = more | self._native(ask.schema or {}), None
+        if more:
+            settings["extra_body"] = more
         place = self._busy.index(min(self._busy))
         self._busy[place] += 1
         try:
@@ -134,14 +144,14 @@ class LibraryModel:
         finally:
             self._busy[place] -= 1
 
-    def _learned(self, text: str, params: dict[str, Any], mode: Mode | None) -> bool:
+    def _learned(self, text: str, params: Mapping[str, Any], older: Collection[str], mode: Mode | None) -> bool:
         """Whether a refusal taught something, so that the call is worth making again.
 
         A parameter that another call learned of meanwhile counts too: this call was sent before.
         """
         for key in params:
             if re.search(rf"\b(?:{CALLED.get(key, re.escape(key))})\b", text, re.I):
-                self._refused.add(key)
+                (self._older if key in self._instead and key not in older else self._refused).add(key)
                 return True
         if mode in NEXT and ABOUT_SCHEMA.search(text) and not (mode == self._mode and self._proven):
             self._fall(mode)

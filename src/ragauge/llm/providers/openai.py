@@ -44,7 +44,10 @@ def chat(name: ModelName) -> LibraryModel:
     for client in clients:
         _send_as_given(client, client.chat.completions, "/chat/completions", ChatCompletion)
     models = [OpenAIChatModel(name.model, provider=OpenAIProvider(openai_client=client)) for client in clients]
-    return LibraryModel(name, models, _closing(clients), _as_response_format, refused=_refused(models[0]))
+    older = {"max_tokens": "max_tokens"}     # the library says max_completion_tokens, which not every server knows
+    return LibraryModel(
+        name, models, _closing(clients), _as_response_format, refused=_refused(models[0]), instead=older
+    )
 
 
 def _clients(name: ModelName, *, needs_key: bool) -> list[AsyncOpenAI]:
