@@ -90,11 +90,6 @@ def undisturbed(store: Store, n: int) -> None:
     asyncio.run(execute(found, store, workers=1))
 
 
-def test_killed_three_times(tmp_path: Path) -> None:
-    """Killed at 3 random moments: the same scores, causes and evidence; asked twice only what was in flight."""
-    survives(tmp_path, 300, 3)
-
-
 @pytest.mark.slow
 def test_killed_ten_times(tmp_path: Path) -> None:
     """Killed at 10 random moments of 2,000 examples: the same scores; asked twice only what was in flight."""
