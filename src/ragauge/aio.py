@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from ragauge.api.compare import compare_async as compare
 from ragauge.api.confirm import confirm_async as confirm
+from ragauge.api.gate import gate_async as gate
 from ragauge.api.run import run_async as run
 from ragauge.api.verbs import evaluate_async as evaluate
 
-__all__ = ["compare", "confirm", "evaluate", "run"]
+__all__ = ["compare", "confirm", "evaluate", "gate", "run"]

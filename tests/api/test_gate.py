@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,14 @@ def test_hurt_segment_fails(store: str) -> None:
     with pytest.raises(rg.GateFailed, match=r"Gate failed: hurt against main(?s:.*)type=multi_hop(?s:.*)q3") as caught:
         found.raise_if_failed()
     assert caught.value.exit_code == 3
+
+
+def test_coroutine(store: str) -> None:
+    """`aio.gate` gives what `gate` gives, mistakes included."""
+    asked: dict[str, Any] = {"baseline": "main", "rules": rules(RECALL), "store": store}
+    assert asyncio.run(rg.aio.gate("hurt", **asked)).to_json() == rg.gate("hurt", **asked).to_json()
+    with pytest.raises(rg.UsageError, match="speaks of a baseline, and none is given"):
+        asyncio.run(rg.aio.gate("hurt", rules=rules(RECALL), store=store))
 
 
 def test_few_examples(store: str) -> None:

@@ -44,7 +44,7 @@ def test_public_names() -> None:
     assert set(rg.__all__) == PUBLIC == set(dir(rg))
     for name in PUBLIC:
         assert getattr(rg, name) is not None
-    assert rg.aio.__all__ == ["compare", "confirm", "evaluate", "run"]
+    assert rg.aio.__all__ == ["compare", "confirm", "evaluate", "gate", "run"]
     with pytest.raises(AttributeError, match="no attribute 'evalute'"):
         rg.evalute  # noqa: B018
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
-__all__ = ["GateResult", "gate"]
+__all__ = ["GateResult", "gate", "gate_async"]
 
 
 def gate(
@@ -74,6 +74,16 @@ def gate(
                 "Name the run to hold this one against: --baseline RUN, in Python baseline=."
             )
         return GateResult(_Gate(opened, found, base, file, understood, judge).gated())
+
+
+async def gate_async(
+    run: Any, *, baseline: Any = None, rules: str | Path | Mapping[str, Any] = DEFAULT, store: str | None = None,
+    judge: str | None = None,
+) -> GateResult:     # fmt: skip
+    """`gate` as a coroutine: reads in a thread, and does not block the loop."""
+    import asyncio
+
+    return await asyncio.to_thread(gate, run, baseline=baseline, rules=rules, store=store, judge=judge)
 
 
 class _Gate:
