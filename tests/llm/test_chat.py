@@ -189,7 +189,7 @@ def test_many_calls_at_once_learn_one_way() -> None:
 @each_provider
 @pytest.mark.parametrize("parameter", ["temperature", "max_tokens"])
 def test_a_refused_parameter_is_left_out_from_then_on(provider: str, model: str, parameter: str) -> None:
-    """Whatever the protocol calls it, a parameter that a model refuses is sent once by each of its names, and no more."""
+    """Whatever the protocol calls it, a parameter that a model refuses is sent once by each of its names."""
     known = ("temperature", "max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
     names = [name for name in known if name.startswith(parameter[:3])]
     if provider == "anthropic" and parameter == "max_tokens":
