@@ -61,14 +61,9 @@ def power_of_mean(
 
 
 def detectable_mean(
-    deviation: float,
-    n: float,
-    *,
-    power: float = 0.8,
-    alpha: float = 0.05,
-    sides: Sides = 2,
+    deviation: float, n: float, *, power: float = 0.8, alpha: float = 0.05, sides: Sides = 2,
     design_effect: float = 1.0,
-) -> float:
+) -> float:     # fmt: skip
     """The least mean difference that n pairs find with this power: `power_of_mean` solved for the effect.
 
     Args:
@@ -91,14 +86,9 @@ def detectable_mean(
 
 
 def pairs_for_mean(
-    effect: float,
-    deviation: float,
-    *,
-    power: float = 0.8,
-    alpha: float = 0.05,
-    sides: Sides = 2,
+    effect: float, deviation: float, *, power: float = 0.8, alpha: float = 0.05, sides: Sides = 2,
     design_effect: float = 1.0,
-) -> int:
+) -> int:     # fmt: skip
     """The least number of pairs that finds this mean difference with this power.
 
     Args:
@@ -176,14 +166,9 @@ def power_of_rate(
 
 
 def detectable_rate(
-    changed: float,
-    n: float,
-    *,
-    power: float = 0.8,
-    alpha: float = 0.05,
-    sides: Sides = 2,
+    changed: float, n: float, *, power: float = 0.8, alpha: float = 0.05, sides: Sides = 2,
     design_effect: float = 1.0,
-) -> float | None:
+) -> float | None:     # fmt: skip
     """The least difference of two rates that n pairs find with this power, if this share of examples changes.
 
     Args:
@@ -211,14 +196,9 @@ def detectable_rate(
 
 
 def pairs_for_rate(
-    gained: float,
-    lost: float,
-    *,
-    power: float = 0.8,
-    alpha: float = 0.05,
-    sides: Sides = 2,
+    gained: float, lost: float, *, power: float = 0.8, alpha: float = 0.05, sides: Sides = 2,
     design_effect: float = 1.0,
-) -> int:
+) -> int:     # fmt: skip
     """The number of pairs that finds this difference of two rates with this power.
 
     Args:
