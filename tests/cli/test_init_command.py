@@ -50,6 +50,52 @@ QUESTIONS = [
 ]  # fmt: skip
 
 
+ROUTES = '''
+from dataclasses import dataclass
+from routing import App
+
+app = App()
+
+@dataclass
+class Asked:
+    question: str
+    k: int = 3
+
+@dataclass
+class Upload:
+    name: str
+    size: int
+
+@app.post("/chat")
+async def chat(body: Asked):
+    return {"answer": f"You asked: {body.question}", "passages": [f"You asked: {body.question}"]}
+
+@app.get("/search")
+def query_documents(q: str):
+    return chat(Asked(q))
+
+@app.post("/ask-twice")
+def ask_twice(body: Upload):
+    return body.name
+
+@app.post("/ask-user")
+def ask_user(body: Asked, user: str = app.user()):
+    return user
+
+@app.get("/health")
+def health(q: str = ""):
+    return "ok"
+'''
+ROUTING = '''
+class App:
+    def post(self, path):
+        return lambda function: function
+    get = post
+    def user(self):
+        return None
+'''
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder that is the working directory."""
@@ -57,7 +103,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    for name in ("ragauge_system", "shop", "app"):     # of another test's folder
+    for name in ("ragauge_system", "shop", "app", "web", "routing"):     # of another test's folder
         monkeypatch.delitem(sys.modules, name, raising=False)
     return folder
 
@@ -115,15 +161,41 @@ def test_documents_without_a_system(cli: Cli, project: Path) -> None:
     assert begun["scorecard"]["metrics"]["recall@5"]["scored"] == len(made)
 
 
-def test_an_empty_folder_is_told_what_lacks(cli: Cli, project: Path) -> None:
-    """Nothing to ask and nothing to read: a valid configuration, one example to go by, no evaluation, exit 0."""
-    done = cli("init")
+def test_an_empty_folder_gets_an_example(cli: Cli, project: Path) -> None:
+    """Nothing to ask and nothing to read: example documents and questions are written and evaluated."""
+    done = cli("init", "-q")
     assert done.code == 0
-    assert "Name it: ragauge init --system module:name" in done.out
-    assert "write questions into eval/golden.jsonl" in done.out
-    validate("ragauge.yaml")
-    assert len(read_set("eval/golden.jsonl")) == 1
-    assert not list((project / ".ragauge").glob("*.db"))
+    assert "an example stands in their place" in done.out
+    assert "ragauge init --force --system module:name --set questions.jsonl" in done.out
+    assert "refusal_correctness" in done.out
+    validate("ragauge.yaml", set="eval/golden.jsonl")
+    begun = cli("init", "--json", "-q").json()
+    assert begun["target"] == "reference:eval/example_documents"
+    assert begun["scorecard"]["metrics"]["recall@5"]["mean"] == 1.0
+
+
+def test_a_system_without_questions_is_asked_openers(cli: Cli, project: Path) -> None:
+    """A system, and neither questions nor documents: what anything can be asked shows that it is reached."""
+    (project / "app.py").write_text("def answer(question):\n    return 'About kettles.', ['We sell kettles.']\n")
+    begun = cli("init", "--json", "-q").json()
+    assert (begun["target"], begun["made_up"], begun["n"]) == ("ragauge_system:system", True, 3)
+    assert begun["scorecard"]["metrics"]["faithfulness"]["scored"] == 3
+    named = cli("init", "--system", "app:answer", "-q", "--no-evaluate")
+    assert "system: app:answer" in named.out
+
+
+def test_the_function_behind_a_route_is_asked(cli: Cli, project: Path) -> None:
+    """A web application: the function of the route that answers is called with its body's class, without a server."""
+    (project / "web.py").write_text(ROUTES)
+    (project / "routing.py").write_text(ROUTING)
+    (project / "golden.jsonl").write_text(json.dumps(QUESTIONS[0]) + "\n")
+    found = look_through(project)
+    assert [(one.target, one.kind, one.call) for one in found.candidates] == [
+        ("web:chat", "route", "web.chat(body=web.Asked(question=query))"),
+        ("web:query_documents", "route", "web.query_documents(q=query)"),
+    ]
+    begun = cli("init", "--json", "-q").json()
+    assert begun["scorecard"]["metrics"]["answer_relevance"]["scored"] == 1
 
 
 def test_what_is_there_is_kept(cli: Cli, project: Path) -> None:

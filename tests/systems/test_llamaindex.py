@@ -1,7 +1,8 @@
-"""LlamaIndex query engines and retrievers as systems, over LlamaIndex's own in-memory index."""
+"""LlamaIndex query engines, chat engines and retrievers as systems, over LlamaIndex's own in-memory index."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,32 @@ pytest.importorskip("llama_index.core")
 from llama_index.core import PromptTemplate, Settings, VectorStoreIndex, get_response_synthesizer
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.types import CompletionResponse, LLMMetadata
+from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.llms import CustomLLM
 from llama_index.core.llms.callbacks import llm_completion_callback
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine
 from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
-from tests.systems.one_index import K, answered, embed, golden, one_response, pieces, plain_system, say, scores, vectors
+from tests.systems.one_index import (
+    K,
+    answered,
+    embed,
+    golden,
+    nearest,
+    one_response,
+    pieces,
+    plain_system,
+    say,
+    scores,
+    vectors,
+)
 
-from ragauge.data.response import Passage
+from ragauge.data.example import Turn
+from ragauge.data.response import Passage, Response
 from ragauge.errors import UsageError
+from ragauge.systems.base import Question
 from ragauge.systems.naming import system_of
 
 GIVEN = [Passage("p9#1", "p9", "A hub is grey. It weighs two pounds."), Passage("p8", "p8", "Other.")]
@@ -184,3 +201,33 @@ def test_ids_by_rule() -> None:
     assert found[0].passage_id == made
     assert found[0].span is not None
     assert (found[0].span.start, found[0].span.end) == (3, 7)
+
+
+def test_chat_engine(index: Any) -> None:
+    """A chat engine is given each question with its own earlier turns and none of another's; passages are its nodes."""
+    model = Model(fixed="It weighs two pounds.")
+    seen: list[list[str]] = []
+
+    class Remembering(ContextChatEngine):  # type: ignore[misc]
+        def chat(self, message: str, chat_history: Any = None, **rest: Any) -> Any:
+            seen.append([one.content for one in chat_history])
+            return super().chat(message, chat_history, **rest)
+
+    retriever = index.as_retriever(similarity_top_k=K)
+    memory = ChatMemoryBuffer.from_defaults(token_limit=10_000, tokenizer_fn=str.split)
+    system = system_of(Remembering.from_defaults(retriever=retriever, llm=model, memory=memory))
+    history = (Turn("user", "Hi"), Turn("assistant", "Hello"))
+
+    async def asked() -> list[Response]:
+        try:
+            questions = [Question("q1", "How heavy is it?", history), Question("q2", "How do I pair a device?")]
+            return list(await asyncio.gather(*map(system.respond, questions)))
+        finally:
+            await system.close()
+
+    first, second = asyncio.run(asked())
+    assert sorted(seen, key=len) == [[], ["Hi", "Hello"]]
+    assert (first.answer, second.answer) == ("It weighs two pounds.", "It weighs two pounds.")
+    expected = [one.passage_id for one, _ in nearest("How do I pair a device?")]
+    assert [one.passage_id for one in second.passages or ()] == expected
+    assert system.variants == {"own"}

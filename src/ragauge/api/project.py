@@ -19,10 +19,7 @@ CONFIG, SYSTEM, GOLDEN = "ragauge.yaml", "ragauge_system.py", "eval/golden.jsonl
 SCHEMA, WORKFLOW, IGNORE = ".ragauge/ragauge.schema.json", ".github/workflows/ragauge.yml", ".gitignore"
 QUESTIONS = 20      # of a first set that is made from documents
 TABLES_READ = 10    # files that are tried as an eval set
-EXAMPLE = {
-    "query_id": "q1", "query": "Write a question here that users ask.", "answerable": True,
-    "reference_answer": "Write the right answer here.", "segments": {"type": "example"},
-}  # fmt: skip
+EXAMPLES = "eval/example_documents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,8 @@ class Begun:
         folder: the project.
         frameworks: that it uses.
         found: module:name of what could be asked, likeliest first.
-        target: the system, as `ragauge run` takes it; "" = none, and no documents to make one over.
+        target: the system, as `ragauge run` takes it.
+        example: neither a system nor documents were found: both are an example.
         eval_set: path of the questions.
         n: questions.
         made_up: the questions are to be replaced by real ones.
@@ -59,6 +57,7 @@ class Begun:
     frameworks: tuple[str, ...]
     found: tuple[str, ...]
     target: str
+    example: bool
     eval_set: str
     n: int
     made_up: bool
@@ -66,13 +65,8 @@ class Begun:
 
     @property
     def command(self) -> str:
-        """The command of the first evaluation; "" where there is nothing to ask."""
-        return f"ragauge run {shlex.quote(self.target)} {shlex.quote(self.eval_set)} --evaluate" if self.ready else ""
-
-    @property
-    def ready(self) -> bool:
-        """Whether there is a system, and questions that mean something."""
-        return bool(self.target) and self.n > 0
+        """The command of the first evaluation."""
+        return f"ragauge run {shlex.quote(self.target)} {shlex.quote(self.eval_set)} --evaluate"
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON types."""
@@ -103,13 +97,16 @@ def begin(folder: str | Path = ".", *, system: str = "", eval_set: str = "", for
         raise UsageError(f"{folder}: no such folder. Run ragauge init in the folder of your project.")
     project = look_through(root.absolute())
     writing = _Writing(root, force)
-    target = system or _target(project, writing)
+    target, example = system or _target(project, writing), False
+    if not target:
+        target, example = _example(writing), True
     questions, path, made_up = _questions(root, project, eval_set, target, writing)
     known = {"answers", *(name for name in ("relevant", "references", "answerable") if _has(questions, name))}
     _settings(writing, known, target, path)
     found = tuple(one.target for one in project.candidates)
-    n = 0 if made_up == "example" else len(questions)
-    return Begun(str(folder), project.frameworks, found, target, path, n, bool(made_up), tuple(writing.files))
+    return Begun(
+        str(folder), project.frameworks, found, target, example, path, len(questions), made_up, tuple(writing.files)
+    )
 
 
 class _Writing:
@@ -135,24 +132,35 @@ def _target(project: Project, writing: _Writing) -> str:
 
     if project.candidates:
         best = project.candidates[0]
-        writing.put(SYSTEM, files.system(best.target, best.root), f"asks {best.target} ({best.path} line {best.line})")
+        text = files.system(best.target, best.root, best.call)
+        writing.put(SYSTEM, text, f"asks {best.target} ({best.path} line {best.line})")
         return f"{Path(SYSTEM).stem}:system"
     return f"reference:{project.documents}" if project.documents else ""
 
 
+def _example(writing: _Writing) -> str:
+    """A few documents to see everything run on, and the reference pipeline over them."""
+    from ragauge.api import project_files as files
+
+    for name, text in files.DOCUMENTS.items():
+        writing.put(f"{EXAMPLES}/{name}.md", text, "a document of the example")
+    return f"reference:{EXAMPLES}"
+
+
 def _questions(
     root: Path, project: Project, named: str, target: str, writing: _Writing
-) -> tuple[EvalSet, str, str]:
-    """The eval set, its path, and "" where it is the project's own; else what it was made from."""
+) -> tuple[EvalSet, str, bool]:
+    """The eval set, its path, and whether it was made here."""
+    from ragauge.api import project_files as files
     from ragauge.data.readers.source import read_set
     from ragauge.engine.project import first_questions
 
     if named:
-        return read_set(root / named), named, ""
+        return read_set(root / named), named, False
     for path in project.tables[:TABLES_READ]:
         found = _read(path)
         if found is not None:
-            return found, path.relative_to(root.absolute()).as_posix(), ""
+            return found, path.relative_to(root.absolute()).as_posix(), False
     made = None
     if project.documents:
         try:
@@ -162,9 +170,11 @@ def _questions(
     if made is not None and len(made):
         what = f"{len(made)} questions from the headings of {project.documents}: replace them"
         writing.put(GOLDEN, _lines(made), what)
-        return read_set(root / GOLDEN), GOLDEN, "documents"
-    writing.put(GOLDEN, json.dumps(EXAMPLE, ensure_ascii=False) + "\n", "one example: write your questions after it")
-    return read_set(root / GOLDEN), GOLDEN, "example"
+        return read_set(root / GOLDEN), GOLDEN, True
+    rows = files.EXAMPLES if target == f"reference:{EXAMPLES}" else files.OPENERS
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    writing.put(GOLDEN, text, "first questions: replace them")
+    return read_set(root / GOLDEN), GOLDEN, True
 
 
 def _read(path: Path) -> EvalSet | None:
@@ -210,8 +220,7 @@ def _settings(writing: _Writing, known: set[str], target: str, path: str) -> Non
     if (root / ".git").exists():
         wanted = next((name for name in ("requirements.txt",) if (root / name).exists()), "")
         wanted = wanted or ("." if (root / "pyproject.toml").exists() else "")
-        if target:
-            writing.put(WORKFLOW, files.workflow(target, path, wanted), "evaluates and gates every pull request")
+        writing.put(WORKFLOW, files.workflow(target, path, wanted), "evaluates and gates every pull request")
         _ignored(writing)
 
 

@@ -13,6 +13,18 @@ docs/systems.md lists all that may be returned. Without passages, only the answe
 {path}
 from {module} import {name} as system
 '''
+CALLED = '''"""What `ragauge run` asks: the function behind a route, called without its server. Found by `ragauge init`.
+
+To ask the running service instead: ragauge run http://localhost:8000/PATH SET (docs/systems.md).
+"""
+{path}
+import {module}
+
+
+def system(query):
+    """The answer to a question."""
+    return {call}
+'''
 SOURCES = '''
 import sys
 from pathlib import Path
@@ -59,6 +71,26 @@ jobs:
         if: always()
         with: {{name: ragauge-report, path: report.html}}
 """
+OPENERS = [     # what any system can be asked before its users' questions are there
+    {"query_id": "s1", "query": "What can you help me with?", "tags": ["starter"]},
+    {"query_id": "s2", "query": "Which topics do your documents cover?", "tags": ["starter"]},
+    {"query_id": "s3", "query": "What should a new user know first?", "tags": ["starter"]},
+]
+DOCUMENTS = {     # of an example for a folder in which there is nothing yet
+    "returns": "# Returns\n\nA kettle can be returned within 30 days of delivery. The refund arrives within a week.\n",
+    "delivery": "# Delivery\n\nParcels leave the warehouse within two working days. Islands wait for a week.\n",
+    "care": "# Care\n\nDescale the kettle every three months. Never put it into the dishwasher.\n",
+}
+EXAMPLES = [
+    {"query_id": "q1", "query": "Within how many days can a kettle be returned?", "relevant": {"returns": 1},
+     "reference_answer": "Within 30 days of delivery.", "answerable": True, "tags": ["starter"]},
+    {"query_id": "q2", "query": "When do parcels leave the warehouse?", "relevant": {"delivery": 1},
+     "reference_answer": "Within two working days.", "answerable": True, "tags": ["starter"]},
+    {"query_id": "q3", "query": "How often should the kettle be descaled?", "relevant": {"care": 1},
+     "reference_answer": "Every three months.", "answerable": True, "tags": ["starter"]},
+    {"query_id": "q4", "query": "Which colours does the kettle come in?", "relevant": {}, "answerable": False,
+     "tags": ["starter"]},
+]     # fmt: skip
 DROPS = {     # what a rule needs -> the rule
     "relevant": "{metric: recall@5, max_drop: 3 points}",
     "answers": "{metric: faithfulness, max_drop: 3 points}",
@@ -67,14 +99,17 @@ DROPS = {     # what a rule needs -> the rule
 }
 
 
-def system(target: str, root: str) -> str:
+def system(target: str, root: str, call: str = "") -> str:
     """The adapter of something that was found.
 
     Args:
         target: module:name.
         root: folder that has to be importable; "" = the project's own.
+        call: how it is called with `query`, where that is not by the question alone.
     """
     module, _, name = target.partition(":")
+    if call:
+        return CALLED.format(module=module, call=call, path=SOURCES.format(root=root) if root else "")
     return SYSTEM.format(module=module, name=name, path=SOURCES.format(root=root) if root else "")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragauge.cli import options
-from ragauge.cli.output import kept_on_interrupt, progress_line, show, show_json, warn
+from ragauge.cli.output import kept_on_interrupt, progress_line, show, show_command, show_json, warn
 
 if TYPE_CHECKING:
     from ragauge.api.project import Begun
@@ -40,8 +40,8 @@ def init(
     os.chdir(_folder(folder))     # modules are found from the project, and the store lies in it
     begun = begin(".", system=system, eval_set=eval_set, force=force)
     if not as_json:
-        _show(begun)
-    card = _first(begun, store, quiet) if evaluate and begun.ready else None
+        _show(begun, system)
+    card = _first(begun, store, quiet) if evaluate else None
     if as_json:
         show_json({**begun.to_dict(), "scorecard": card.to_dict() if card is not None else None})
     elif card is not None:
@@ -80,24 +80,29 @@ def _first(begun: Begun, store: str, quiet: bool) -> Scorecard | None:
         return None
 
 
-def _show(begun: Begun) -> None:
+def _show(begun: Begun, named: str) -> None:
     show(f"uses {', '.join(begun.frameworks)}" if begun.frameworks else "no framework that is known here")
-    if begun.found:
+    if named:
+        show(f"system: {named}")
+    elif begun.found:
         others = f"; also {', '.join(begun.found[1:4])}" if len(begun.found) > 1 else ""
         show(f"system: {begun.found[0]}{others}")
-    elif begun.target:
-        show(f"system: none found; {begun.target} answers in its place, from the documents of this project")
+    elif begun.example:
+        show("system: none found, and no documents: an example stands in their place")
     else:
-        show("system: none found, and no documents. Name it: ragauge init --system module:name")
+        show(f"system: none found; {begun.target} answers in its place, from the documents of this project")
     show(f"questions: {begun.eval_set}" + (", made up: replace them by real ones" if begun.made_up else ""))
     for one in begun.written:
         show(f"{'kept ' if one.kept else 'wrote'} {one.path}  {one.what}")
 
 
 def _show_next(begun: Begun, *, ran: bool) -> None:
-    if not begun.ready:
-        named = begun.target or "SYSTEM"
-        show(f"Next: write questions into {begun.eval_set}, then ragauge run {named} {begun.eval_set} --evaluate")
+    if ran and begun.example:
+        show("Next: the same with your own: ragauge init --force --system module:name --set questions.jsonl "
+             "(docs/systems.md, docs/data.md)")     # fmt: skip
+    elif ran and begun.made_up:
+        show(f"Next: write questions of your users into {begun.eval_set} (docs/data.md), then:")
+        show_command(begun.command)
     elif ran:
         show("Next: ragauge report latest -o report.html · ragauge baseline set latest · change something · "
              "ragauge gate latest --baseline main")     # fmt: skip

@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ragauge.systems.detecting_routes import FIRST, call_of, path_of
+
 SKIPPED = frozenset({
     "venv", "env", "node_modules", "site-packages", "__pycache__", "build", "dist", "tests", "test", "migrations",
 })  # fmt: skip
@@ -48,11 +50,12 @@ class Candidate:
 
     Attributes:
         target: module:name, as `ragauge run` takes it.
-        kind: function, class or object.
+        kind: function, class, object, or route of a web application.
         path: of its file.
         line: of its definition.
         score: how likely it is the system; higher is likelier.
         root: folder that has to be importable for it; "" = the project's own.
+        call: the expression that asks it `query`, where it is not called with the question alone.
     """
 
     target: str
@@ -61,6 +64,7 @@ class Candidate:
     line: int
     score: int
     root: str = ""
+    call: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +157,16 @@ def _candidates(tree: ast.Module, path: Path, frameworks: Collection[str]) -> It
     if not module:
         return
     bonus = (2 if frameworks else 0) + any(word in path.stem.lower() for word in FILES)
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     for node in tree.body:
+        route = path_of(node)
+        if route is not None and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            words = " ".join([node.name, *route.strip("/").split("/")]).replace("-", "_").lower().split()
+            call = call_of(node, classes, ASKED, module) if any(map(_verb, words)) else None
+            if call:
+                place = path.as_posix()
+                yield Candidate(f"{module}:{node.name}", "route", place, node.lineno, FIRST + bonus, root, call)
+            continue
         for name, kind, score in _named(node, frameworks):
             yield Candidate(f"{module}:{name}", kind, path.as_posix(), node.lineno, score + bonus, root)
 

@@ -1,9 +1,10 @@
-"""LangChain: a chain (any Runnable) or a retriever."""
+"""LangChain: a chain (any Runnable), a graph of LangGraph, or a retriever."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from ragauge.data.readers.aliases import names_of
 from ragauge.data.readers.payloads import ANSWER_KEYS, QUERY_KEYS
@@ -30,10 +31,11 @@ class LangChainSystem(System):
 
     Passages are the documents in its output (context, source_documents, ...); where it gives the answer alone, what its
     outermost retrievers returned, or a later step that returns documents, such as a reranking function. Candidates are
-    the longer list behind them. It is invoked in threads; a chain that is async only, on the loop.
+    the longer list behind them. It is invoked in threads; a chain that is async only, on the loop. A graph with a
+    checkpointer gets a thread of its own for each question, so that it remembers none of the others.
 
     Args:
-        target: a Runnable, or a retriever: then there are passages and no answer.
+        target: a Runnable, such as a compiled graph; or a retriever: then there are passages and no answer.
         name: of the system.
         config: its settings, for the record.
         settings: input and history (keys of the input; by default read from the chain's input schema), id_key
@@ -74,7 +76,10 @@ class LangChainSystem(System):
             self.check("replayed")
             target = with_passages(target, passages)
         heard = Heard()
-        returned = await self._invoke(target, self._input(question), {"callbacks": [heard]})
+        config: dict[str, Any] = {"callbacks": [heard]}
+        if getattr(target, "checkpointer", None):
+            config["configurable"] = {"thread_id": f"ragauge-{uuid4()}"}
+        returned = await self._invoke(target, self._input(question), config)
         found = response_of(self._read(returned, heard), question, passages=passages)
         return with_numbers(found) if self._numbered else found
 
@@ -184,7 +189,8 @@ def _properties(target: Any) -> Mapping[str, Any] | None:
     try:
         schema = target.get_input_jsonschema()
     except Exception:     # a chain whose types cannot be put in a schema works all the same
-        return None
+        state = getattr(getattr(target, "builder", None), "input_schema", None)     # of a graph
+        return getattr(state, "__annotations__", None)
     if "$ref" in schema:
         schema = schema.get("$defs", {}).get(str(schema["$ref"]).rpartition("/")[2], schema)
     return schema.get("properties", {}) if schema.get("type") == "object" else None

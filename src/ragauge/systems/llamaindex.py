@@ -1,7 +1,8 @@
-"""LlamaIndex: a query engine or a retriever."""
+"""LlamaIndex: a query engine, a chat engine or a retriever."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
@@ -19,13 +20,14 @@ CITING = "CitationQueryEngine"     # answers with [1], one number a source node
 
 
 class LlamaIndexSystem(System):
-    """Asks a query engine, or a retriever, and hears its retrievals and model calls through LlamaIndex's events.
+    """Asks a query engine, a chat engine or a retriever, and hears what it does through LlamaIndex's events.
 
     Passages are the response's source nodes. Candidates are what the retriever returned before the node postprocessors,
-    where the source nodes were chosen from it. Handed passages go to the engine's `synthesize`.
+    where the source nodes were chosen from it. Handed passages go to the engine's `synthesize`. A chat engine is given
+    the example's own earlier turns with each question, and one question at a time, since it has one memory.
 
     Args:
-        target: a query engine; or a retriever: then there are passages and no answer.
+        target: a query engine or a chat engine; or a retriever: then there are passages and no answer.
         name: of the system.
         config: its settings, for the record.
         settings: id_key (a key of the metadata that names the document), citations ("numbered": [1] in the answer;
@@ -44,7 +46,8 @@ class LlamaIndexSystem(System):
         given = settings or {}
         kinds = bases(target, PACKAGE)
         self._target = target
-        self._retriever = "BaseQueryEngine" not in kinds
+        self._retriever = not kinds & {"BaseQueryEngine", "BaseChatEngine"}
+        self._turn = threading.Lock() if "BaseChatEngine" in kinds else None
         super().__init__(name, config, EVERY if not self._retriever and _synthesizes(target) else OWN)
         self._id_key: str | None = given.get("id_key")
         self._numbered = checked(given.get("citations")) or CITING in kinds
@@ -59,7 +62,7 @@ class LlamaIndexSystem(System):
         with_events: list[Any] = []
         token = hearing.events.set(with_events)
         try:
-            returned = await self._threads.call(lambda: self._ask(question.query, passages))
+            returned = await self._threads.call(lambda: self._ask(question, passages))
         finally:
             hearing.events.reset(token)
         found = response_of(self._read(returned, with_events), question, passages=passages)
@@ -72,9 +75,13 @@ class LlamaIndexSystem(System):
             self._hearing = None
         self._threads.close()
 
-    def _ask(self, query: str, passages: Sequence[Passage] | None) -> Any:
+    def _ask(self, question: Question, passages: Sequence[Passage] | None) -> Any:
+        query = question.query
         if self._retriever:
             return self._target.retrieve(query)
+        if self._turn is not None:
+            with self._turn:
+                return self._target.chat(query, chat_history=_messages(question))
         if passages is None:
             response = self._target.query(query)
         else:
@@ -173,6 +180,12 @@ def _item(one: Any, id_key: str | None) -> dict[str, Any]:
     )  # fmt: skip
 
 
+def _messages(question: Question) -> list[Any]:
+    from llama_index.core.llms import ChatMessage
+
+    return [ChatMessage(role=turn.role, content=turn.text) for turn in question.history]
+
+
 def _node(passage: Passage) -> Any:
     from llama_index.core.schema import NodeWithScore, TextNode
 
@@ -190,8 +203,8 @@ def _synthesizes(target: object) -> bool:
 
 
 def takes(target: object) -> bool:
-    """Whether it is a LlamaIndex query engine or retriever."""
-    return bool(bases(target, PACKAGE) & {"BaseQueryEngine", "BaseRetriever"})
+    """Whether it is a LlamaIndex query engine, chat engine or retriever."""
+    return bool(bases(target, PACKAGE) & {"BaseQueryEngine", "BaseChatEngine", "BaseRetriever"})
 
 
 def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
