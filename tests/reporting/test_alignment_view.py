@@ -14,6 +14,7 @@ from ragauge.analysis.scorecard import JudgeNote, Scorecard
 from ragauge.data.run import Run
 from ragauge.reporting.alignment import alignment_json, alignment_text, whose
 from ragauge.reporting.as_json import as_json
+from ragauge.reporting.html import html
 from ragauge.reporting.overview_json import overview_json
 from ragauge.stats.result import Interval
 
@@ -42,6 +43,14 @@ def printed(card: Scorecard, width: int = 100) -> str:
     with console.capture() as captured:
         console.print(alignment_text(card))
     return captured.get()
+
+
+def test_page_says_whose_fault_a_flag_is() -> None:
+    """A flagged page has the same words on ranking or generator as the terminal; a calm one has none."""
+    said = whose(RANKS[0])
+    assert said in html(card_of(OVERVIEW))
+    assert said in " ".join(printed(card_of(OVERVIEW), 200).split())
+    assert said not in html(card_of(replace(OVERVIEW, alignment=replace(FOUND, flagged=False))))
 
 
 def test_numbers_are_all_there() -> None:

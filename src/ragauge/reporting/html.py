@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.scorecard import Scorecard
-from ragauge.reporting import confirmed, examples, losses, page, words
+from ragauge.reporting import alignment, confirmed, examples, losses, page, words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -74,7 +74,7 @@ def environment() -> Environment:
         labels=dict(words.LABELS), unnamed=words.UNNAMED, signs=dict(examples.MARKS),
         experiments_say=confirmed.experiments_say, confirmed_share=confirmed.confirmed_share,
         meaning_of_experiments=confirmed.MEANING, heads_of_losses=losses.HEADS, meaning_of_losses=losses.MEANING,
-        change_class=page.change_class, pairs=page.pairs, spoken=page.spoken,
+        whose=alignment.whose, change_class=page.change_class, pairs=page.pairs, spoken=page.spoken,
     )  # fmt: skip
     return made
 
