@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install -q --no-compile
-COMPILE := $(BIN)/python -m compileall -q -j 0 $(VENV)/lib src     # on all cores, once for the many processes to come
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+COMPILE := $(BIN)/python -m compileall -q -j 0 $(VENV)/lib src
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test browser check lint smoke bench docs clean

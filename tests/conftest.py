@@ -16,7 +16,7 @@ settings.load_profile("fixed")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Among several workers the slow tests are first, so that no worker waits at the end for one that began late."""
+    """Among several workers files with slow tests are first, so that none waits at the end for what began late."""
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 

@@ -24,7 +24,7 @@ from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 GOLDEN = golden()
 CORPUS = {document.doc_id: document.text for document in documents()}
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("confirm planted")]     # one worker: one clean run
+pytestmark = pytest.mark.slow
 
 
 class Broken(System):

@@ -14,7 +14,7 @@ from ragauge.systems.demo.systems import build, golden
 from ragauge.systems.reference.faults import FaultySystem
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("demo")]     # one worker: the demo runs once
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

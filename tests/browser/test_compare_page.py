@@ -10,7 +10,7 @@ from tests.reporting.test_compare_reports import compared, comparison
 
 from ragauge.reporting.comparing.html import html
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser 1")]
+pytestmark = pytest.mark.browser
 REPORTS = ("good", "broken-retrieval", "corrupted-generation", "hostile", "bare", "nothing", "thousand")
 COLOUR = ["color-contrast", "link-in-text-block"]     # take most of the time
 

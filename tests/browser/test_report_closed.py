@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser 2")]
+pytestmark = pytest.mark.browser
 REPORTS = ("thousand", "hostile", "bare", "nothing", "good", "broken-retrieval", "corrupted-generation")
 INTRUDER = (
     "<script>document.title = 'ran'</script><img src=//x onerror=\"document.title = 'ran'\"><img src={0}/img>"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 SHOTS = Path(__file__).resolve().parents[2] / "build/screenshots"
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser 2")]
+pytestmark = pytest.mark.browser
 REPORTS = ("thousand", "hostile", "bare", "nothing", "good", "broken-retrieval", "corrupted-generation")
 TILE = 2_400          # height of a screenshot; a drawing surface ends at 16,384
 MOST_TILES = 8

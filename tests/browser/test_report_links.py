@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser 1")]
+pytestmark = pytest.mark.browser
 REPORTS = ("good", "broken-retrieval", "corrupted-generation", "thousand", "hostile", "bare", "nothing")
 FOLLOWED = [("corrupted-generation", 390), ("corrupted-generation", 1280), ("hostile", 390), ("thousand", 1280)]
 EVERY = """() => [...new Set([...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href')))]"""

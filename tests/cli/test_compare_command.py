@@ -117,7 +117,6 @@ def test_another_judge_is_refused_with_the_command(cli: Cli, small: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("demo")
 def test_demo_runs_are_compared(cli: Cli, demonstrated: Demonstrated, tmp_path: Path) -> None:
     """The demo's planted faults are found by comparing its runs: retrieval in one, generation in the other."""
     shutil.copytree(demonstrated.folder / ".ragauge", tmp_path / ".ragauge")

@@ -65,7 +65,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.server
-@pytest.mark.xdist_group("model judges page")     # in order, on one store
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command_runs(
     command: str,

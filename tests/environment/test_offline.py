@@ -41,7 +41,6 @@ def test_evaluate_tries_no_connection(tmp_path: Path, answers: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("demo")
 def test_demo_tries_no_connection(demonstrated: Demonstrated) -> None:
     """The demo runs from what is installed and writes a report a configuration: no connection is tried."""
     assert tried(demonstrated.folder) == ""

@@ -22,7 +22,6 @@ from ragauge.systems.naming import system_of
 from ragauge.systems.pgvector import PgvectorRetriever
 from ragauge.systems.troubles import SystemTrouble
 
-pytestmark = pytest.mark.xdist_group("pgvector")     # one server for all
 QUESTION = "How do I pair a device?"
 COLUMNS = {"doc_id": "doc", "text": "body", "embedding": "v"}
 SETTINGS: Mapping[str, Any] = {
