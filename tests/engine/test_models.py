@@ -266,6 +266,20 @@ def test_case_56_a_bound_is_kept_or_refused(
     assert [card[name].scored for name in NAMES] == [4] * 4
 
 
+def test_case_56_calls_that_say_no_tokens_count_at_their_most(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that says no tokens does not void the bound: what each of its calls may cost is set aside for good."""
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("openai-chat:any: {input: 100, output: 100}\n")
+    monkeypatch.setenv("RAGAUGE_PRICES", str(prices))
+    monkeypatch.setattr("ragauge.llm.chat._usage", lambda _: None)
+    with FaultyServer() as server:
+        card = evaluated(server, store, n=30, max_cost=5.0, concurrency=2)
+        assert 0 < len(server.requests) < 30
+    assert "said no tokens" in card.card.took["stopped"]
+
+
 def test_a_bound_needs_a_price(store: str) -> None:
     """A bound on cost for a model whose price is unknown is refused before anything is asked."""
     with FaultyServer() as server, pytest.raises(RagaugeError, match="RAGAUGE_PRICES"):

@@ -226,3 +226,57 @@ def test_a_dry_run_counts_calls_for_vectors(tmp_path: Path, monkeypatch: pytest.
         finish(lambda: verbs.evaluate_source(Source((str(path),)), wanted, "sqlite:///s.db"))
         assert planned["calls"] == len(server.requests) == 4 * 5
         assert finish(lambda: verbs.dry_run(Source((str(path),)), wanted, "sqlite:///s.db"))["calls"] == 0
+
+
+def googled(server: FaultyServer, *asks: Ask) -> list[Reply]:
+    """The replies of Google's embedder at the server."""
+    pytest.importorskip("google.genai")
+
+    async def main() -> list[Reply]:
+        model = build_embedder(ModelName("google", "gemini-embedding-001", server.url.removesuffix("/v1")))
+        try:
+            return [await model.reply(ask, 5.0) for ask in asks]
+        finally:
+            await model.close()
+
+    return asyncio.run(main())
+
+
+@pytest.mark.server
+def test_google_gives_one_row_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Google's embedder gives the rows of any other, at most a hundred texts a request; it says no tokens."""
+    monkeypatch.setenv("GOOGLE_API_KEY", "AIzaSyA0123456789abcdefghijklmnop")
+    with FaultyServer() as server:
+        (found,) = googled(server, texts(*[f"text {n}" for n in range(230)], " "))
+        assert [len(request.body["requests"]) for request in server.requests] == [100, 100, 30]
+        (same,) = embedded(server, texts(*[f"text {n}" for n in range(230)], " "))
+    assert np.array_equal(found.vectors, same.vectors)
+    assert found.usage is None
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(
+    ("fault", "trouble"),
+    [("rate_limited", "rate_limited"), ("server", "server"), ("garbage", "server"), ("missing", "server"),
+     ("broken_connection", "connection"), ("too_long", "too_long")],
+)  # fmt: skip
+def test_troubles_of_googles_embedder(fault: str, trouble: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every way to fail has the name that it has elsewhere; a minute's limit says how long to wait."""
+    monkeypatch.setenv("GOOGLE_API_KEY", "AIzaSyA0123456789abcdefghijklmnop")
+    with FaultyServer({fault: 1.0}) as server, pytest.raises(CallError) as caught:
+        googled(server, texts("a cat", "a dog"))
+    assert caught.value.trouble == trouble
+    assert (caught.value.retry_after is not None) == (trouble == "rate_limited")
+
+
+def test_googles_embedder_needs_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a key the message names the variable, before anything is called; a judge's spec may name it."""
+    pytest.importorskip("google.genai")
+    for variable in ("GOOGLE_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    judge = ModelJudge.of("openai:any,embed=google:gemini-embedding-001")
+    name = judge.embedder_of(texts("a"))
+    assert name is not None
+    assert name == ModelName("google", "gemini-embedding-001")
+    with pytest.raises(JudgeError, match="GOOGLE_API_KEY"):
+        build_embedder(name)

@@ -22,7 +22,7 @@ PROVIDERS: Mapping[str, Place] = {
     "anthropic": Place("https://api.anthropic.com", "ANTHROPIC_BASE_URL"),
     "google": Place("https://generativelanguage.googleapis.com", "GOOGLE_GEMINI_BASE_URL"),
 }
-EMBEDDERS = ("openai", "openai-chat")     # providers whose embeddings can be asked for; both mean the same there
+EMBEDDERS = ("openai", "openai-chat", "google")     # whose embeddings can be asked for; the first two mean the same
 
 
 @dataclass(frozen=True, slots=True)

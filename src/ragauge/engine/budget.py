@@ -53,7 +53,7 @@ class Budget:
         spent: so far in this run.
         held: set aside for calls under way.
         holders: calls that something is set aside for.
-        unsure: set aside for good: calls that broke off and may be billed all the same.
+        unsure: set aside for good: calls that broke off, or said no tokens, and may be billed all the same.
         unpriced: calls whose price is unknown.
         tokens: paid for.
     """
@@ -99,7 +99,7 @@ class Budget:
                 break
             found = Held(cost, output or None)
         if found is None:
-            unsure = f", {self.unsure:.4f} may be billed for calls that broke off" if self.unsure else ""
+            unsure = f", {self.unsure:.4f} may be billed for calls that said no tokens" if self.unsure else ""
             raise BudgetReached(
                 f"Stopped before --max-cost {self.most:.2f}: {self.spent:.4f} spent{unsure}, the next call may cost "
                 f"{cost:.4f}. What was paid for is kept."
@@ -113,7 +113,7 @@ class Budget:
 
         Args:
             held: what was set aside for it.
-            unsure: it broke off without a word of its tokens, and may be billed.
+            unsure: it said no word of its tokens, and may be billed.
         """
         if self.most is not None:
             self.holders -= 1

@@ -179,7 +179,7 @@ class Caller:
             self._paid.add(task)
         try:
             outcome = await self._attempt(key, name, held.bound(ask), ask, purpose, left)
-            unsure = isinstance(outcome, CallError) and outcome.may_be_billed
+            unsure = outcome.usage is None if isinstance(outcome, Reply) else outcome.may_be_billed
             if isinstance(outcome, Reply) and not held.told(outcome):
                 raise JudgeError(
                     f"{name} takes no bound on the tokens of a reply, so --max-cost cannot be kept. Leave --max-cost "

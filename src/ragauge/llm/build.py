@@ -41,7 +41,12 @@ def build_embedder(name: ModelName) -> ChatModel:
     Raises:
         UnknownName: no such provider of embeddings.
         JudgeError: its key is not set.
+        MissingExtra: its library is not installed.
     """
+    if name.provider == "google":
+        from ragauge.llm.embedders import google
+
+        return google.build(name)
     if name.provider in EMBEDDERS:
         from ragauge.llm.embedders import openai
 

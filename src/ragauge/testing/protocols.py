@@ -65,7 +65,8 @@ class Protocol:
 
 def protocol_of(path: str) -> Protocol:
     """The protocol that is spoken at a path; chat completions at any that no other has."""
-    kinds = {"/responses": RESPONSES, "/messages": MESSAGES, ":generateContent": GENERATE}
+    kinds = {"/responses": RESPONSES, "/messages": MESSAGES}
+    kinds |= dict.fromkeys((":generateContent", ":batchEmbedContents"), GENERATE)
     return next((found for end, found in kinds.items() if path.partition("?")[0].endswith(end)), CHAT)
 
 
@@ -264,12 +265,16 @@ def _in_prompt(text: str) -> Mapping[str, Any]:
 def embeddings(body: Body, fault: str = "") -> dict[str, Any]:
     """A vector a text, drawn from its words: the same text has the same, texts that share words are alike."""
     given = body.get("input", [])
+    if "requests" in body:     # Google's
+        given = [_parts(one.get("content", {})) for one in body["requests"]]
     texts: Sequence[str] = [given] if isinstance(given, str) else given
     rows = [_vector(text) for text in texts]
     if fault == "missing":
         rows = rows[: len(rows) // 2]
     elif fault == "wrong_types":
         rows = [row[: SIZE - n % 2] for n, row in enumerate(rows)]
+    if "requests" in body:
+        return {"embeddings": [{"values": row} for row in rows]}
     data = [{"object": "embedding", "index": n, "embedding": row} for n, row in enumerate(rows)]
     tokens = sum(len(text) // 4 + 1 for text in texts)
     usage = {"prompt_tokens": tokens, "total_tokens": tokens}

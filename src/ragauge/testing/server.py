@@ -168,7 +168,7 @@ class FaultyServer:
         if self.latency:
             await asyncio.sleep(self.latency)
         protocol = protocol_of(path)
-        if path.endswith("/embeddings"):
+        if path.partition("?")[0].endswith(("/embeddings", ":batchEmbedContents")):
             if not await _failed(writer, fault, protocol.refusals):
                 await _send(writer, 200, embeddings(body, fault))
             return

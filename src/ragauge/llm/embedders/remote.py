@@ -35,15 +35,19 @@ class RemoteEmbedder:
     before are an error, never a reply.
     """
 
-    def __init__(self, name: ModelName, embed: Embed, close: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self, name: ModelName, embed: Embed, close: Callable[[], Awaitable[None]], most: int | None = None
+    ) -> None:
         """An embedder.
 
         Args:
             name: which.
             embed: one request; CallError where it brings nothing.
             close: closes its connections.
+            most: texts in one request; None = MOST.
         """
         self._name, self._embed, self._close = name, embed, close
+        self._most = most or MOST
         self._length = 0     # of a vector; 0 before the first
 
     @property
@@ -59,8 +63,8 @@ class RemoteEmbedder:
         places = [n for n, text in enumerate(texts) if text.strip()]
         rows: Rows | None = None
         tokens, served = 0, ""
-        for start in range(0, len(places), MOST):
-            part = places[start : start + MOST]
+        for start in range(0, len(places), self._most):
+            part = places[start : start + self._most]
             found, used, served = await self._vectors([texts[n] for n in part])
             rows = np.zeros((len(texts), found.shape[1]), dtype=np.float32) if rows is None else rows
             rows[part] = found

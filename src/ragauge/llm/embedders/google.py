@@ -1,0 +1,55 @@
+"""Embeddings of Google's Gemini API."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ragauge.data.ask import ModelName, Reply
+from ragauge.errors import JudgeError, MissingExtra
+from ragauge.llm.embedders.remote import RemoteEmbedder, Vectors
+from ragauge.llm.keys import hidden, key_of
+from ragauge.llm.model import CallError
+from ragauge.llm.providers.google import KEYS, LONG
+from ragauge.llm.troubles import connection_error, status_error
+
+MOST = 100     # texts in one request: the place takes no more
+RETRY = re.compile(r"retryDelay\W+([\d.]+)s")     # the time to wait stands in the body
+
+
+def build(name: ModelName) -> RemoteEmbedder:
+    """An embedder behind batchEmbedContents; the place says no tokens, so that the cost of a call is not known.
+
+    Raises:
+        MissingExtra: the client is not installed.
+        JudgeError: no key is set.
+    """
+    try:
+        from google.genai.errors import APIError
+        from pydantic_ai.providers.google import GoogleProvider
+    except ImportError:
+        raise MissingExtra(f"The embedder {name}", "google-genai", "google") from None
+    from httpx2 import AsyncClient, HTTPError, TimeoutException
+
+    key = key_of(*KEYS)
+    if not key:
+        raise JudgeError(f"the embedder {name} needs a key. Set {KEYS[0]}.")
+    http = AsyncClient(timeout=LONG)
+    client = GoogleProvider(api_key=key, http_client=http, base_url=name.url).client
+
+    async def embed(texts: Sequence[str]) -> Vectors:
+        try:
+            said = await client.aio.models.embed_content(model=name.model, contents=list(texts))
+            return Vectors([one.values or [] for one in said.embeddings or []], 0, "")
+        except APIError as error:
+            wait = RETRY.search(str(error))
+            found = status_error(error.code, str(error), {"retry-after": wait[1]} if wait else {})
+            raise CallError("refused", found.reason) if isinstance(found, Reply) else found from None
+        except TimeoutException as error:
+            raise CallError("timeout", hidden(str(error))) from None
+        except HTTPError as error:
+            raise connection_error(error) from None
+        except (AttributeError, TypeError, ValueError) as error:
+            raise CallError("server", hidden(f"a reply that cannot be read: {error}")[:500]) from None
+
+    return RemoteEmbedder(name, embed, http.aclose, MOST)
