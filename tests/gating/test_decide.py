@@ -69,6 +69,33 @@ def test_few_examples_are_not_enough_data() -> None:
     assert drop(new, base, 0.03, point=True).verdict() == ("not_enough_data", "few")
 
 
+def test_exactly_the_fewest_examples_are_enough() -> None:
+    """min_n examples decide and count in their family, one fewer does neither; a point estimate is in no family."""
+    base = np.full(8, 0.9)
+    new = base - 0.5
+    assert drop(new, base, 0.03, point=True, min_n=8).verdict() == ("fail", "point")
+    assert drop(new, base, 0.03, point=True, min_n=9).verdict() == ("not_enough_data", "few")
+    assert [drop(new, base, 0.03, min_n=n).tested for n in (8, 9)] == [True, False]
+    assert not drop(new, base, 0.03, point=True, min_n=8).tested
+
+
+def test_limits_that_a_failed_baseline_allows() -> None:
+    """A mean of −0.1 fails only beyond the easiest limit, passes only within the hardest, and meets either exactly."""
+    base = np.full(40, 0.9)
+    sample = Difference(pairs(RECALL, columns(base - np.tile([0.2, 0.0], 20)), columns(base)))
+
+    def verdict(limit: float, **more: float) -> str:
+        return Cell(sample, limit, above=True, min_n=10, point=True, **more).verdict()[0]     # type: ignore[arg-type]
+
+    assert [verdict(-0.05), verdict(-0.05, lax=-0.08), verdict(-0.05, lax=-0.2)] == ["fail", "fail", "not_enough_data"]
+    assert [verdict(-0.2), verdict(-0.2, strict=-0.1), verdict(-0.2, strict=-0.05)] == [
+        "pass", "pass", "not_enough_data",
+    ]     # fmt: skip
+    rise = Difference(pairs(parse("contradicted"), columns(np.tile([0.4, 0.2], 30)), columns(np.tile([0.2, 0.1], 30))))
+    at = [Cell(rise, limit, above=False, min_n=10, point=True).verdict()[0] for limit in (0.14, 0.15, 0.16)]
+    assert at == ["fail", "pass", "pass"]
+
+
 def test_unchanged_scores_pass() -> None:
     """Where no example's score changed there is no difference: a pass, even at max_drop: 0; too few do not."""
     base = np.tile([1.0, 0.5], 10)
