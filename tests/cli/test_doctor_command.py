@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Cli, Done
 
+from ragauge.engine.doctor import PROXIES
 from ragauge.testing.server import FaultyServer
+from ragauge.testing.service import FlakyService
 
 SECRET = "sk-very-secret"  # noqa: S105 - of this test
 
@@ -70,6 +72,21 @@ def test_systems_are_looked_for(cli: Cli) -> None:
 
 
 @pytest.mark.server
+def test_a_service_is_reached_or_not(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service that listens is ok and is asked nothing; one that does not is wrong, and no password is shown."""
+    for name in PROXIES:
+        monkeypatch.delenv(name, raising=False)
+    with FlakyService() as service:
+        url = service.url.replace("127.0.0.1", "me:swordfish@127.0.0.1")
+        assert cli("doctor", "--system", url).code == 0
+        assert service.requests == []
+    gone = cli("doctor", "--system", url, "--json")
+    told = by_name(gone)[f"system {service.url}"]
+    assert (gone.code, told["state"]) == (1, "wrong")
+    assert told["said"].startswith(f"nobody can be reached at {service.url}: ")
+    assert "swordfish" not in gone.out + gone.err
+
+
 def test_models_are_asked(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that answers is ok; one that is not there is wrong, with what went wrong; no key shows."""
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
@@ -80,7 +97,7 @@ def test_models_are_asked(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         assert SECRET not in done.out + done.err
     gone = cli("doctor", "--judge", f"openai-chat:any@{server.url}")
     assert gone.code == 1
-    assert "connection" in gone.out
+    assert "unreachable" in gone.out
     assert SECRET not in gone.out + gone.err
 
 

@@ -89,6 +89,14 @@ def test_run_that_answers_nothing_is_an_error(cli: Cli, folder: Path) -> None:
     assert ("--fresh" in command, command.endswith("--retry-failed")) == (False, True)
 
 
+def test_what_a_system_prints_is_not_the_result(cli: Cli, folder: Path) -> None:
+    """A system that prints, when it is imported and when it is asked, leaves stdout to the results."""
+    (folder / "numbers_app.py").write_text("print('made')\ndef answer(query):\n    print('asked')\n    return query\n")
+    done = cli("run", "numbers_app:answer", "set.jsonl", "-q", "--json")
+    assert done.json()["answered"] == 8
+    assert ("made\n" in done.err, done.err.count("asked\n")) == (True, 8)
+
+
 def test_blank_answers_are_counted(cli: Cli, folder: Path) -> None:
     """An answer without a word is an answer, and how many there are is said."""
     (folder / "numbers_app.py").write_text("def answer(query):\n    return ' ', []\n")
@@ -128,7 +136,7 @@ def test_variants_and_gaps(cli: Cli, folder: Path) -> None:
     replayed = cli("run", "numbers_app:Rag", "set.jsonl", "--context-from", "own", "--json", "-q").json()
     assert replayed["variant"] == "replayed"
     shown = cli("show", "own", "--gaps")
-    assert "held against oracle numbers_app:Rag-oracle, closed book numbers_app:Rag-closed_book" in shown.out
+    assert "held against numbers_app:Rag-oracle (labelled passages), numbers_app:Rag-closed_book (no" in shown.out
     assert "lost to retrieval" in shown.out
     told = cli("show", "own", "--gaps", "--json").json()
     assert told["metrics"]["exact_match"]["oracle"]["oracle_gap"]["mean"] == 0

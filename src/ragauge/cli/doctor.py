@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragauge.cli import options
-from ragauge.cli.output import show, show_json
+from ragauge.cli.output import prints_apart, show, show_json
 
 if TYPE_CHECKING:
     from ragauge.api.doctor import Diagnosis
@@ -33,11 +33,12 @@ def doctor(
     from ragauge.api.doctor import examine
     from ragauge.api.threads import finish
 
-    found = finish(
-        lambda: examine(
-            store=store or None, config=config, judge=judge, system=system, settings=settings, eval_set=eval_set
+    with prints_apart():
+        found = finish(
+            lambda: examine(
+                store=store or None, config=config, judge=judge, system=system, settings=settings, eval_set=eval_set
+            )
         )
-    )
     if as_json:
         show_json(found.to_dict())
     else:

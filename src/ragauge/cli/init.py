@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragauge.cli import options
-from ragauge.cli.output import kept_on_interrupt, progress_line, show, show_command, show_json, warn
+from ragauge.cli.output import kept_on_interrupt, prints_apart, progress_line, show, show_command, show_json, warn
 
 if TYPE_CHECKING:
     from ragauge.api.project import Begun
@@ -69,7 +69,7 @@ def _first(begun: Begun, store: str, quiet: bool) -> Scorecard | None:
     running = Running(begun.target, begun.eval_set, limit=FIRST, warn=warn)
     try:
         with kept_on_interrupt():
-            with progress_line(quiet, "asked") as progress:
+            with prints_apart(), progress_line(quiet, "asked") as progress:
                 run = finish(lambda: run_system(running, store or None, progress))
             with progress_line(quiet) as progress:
                 return finish(lambda: evaluate_source(Source((run.run,)), Wanted(), store or None, progress))

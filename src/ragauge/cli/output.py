@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from ragauge.errors import Interrupted
@@ -28,6 +28,13 @@ def show(renderable: RenderableType | str) -> None:
 
     console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
     console.print(Text(renderable) if isinstance(renderable, str) else renderable)
+
+
+@contextmanager
+def prints_apart() -> Iterator[None]:
+    """What a user's system prints within goes to stderr: stdout is for results, which a program may read."""
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 def show_command(said: str) -> None:

@@ -8,7 +8,16 @@ import typer
 
 from ragauge.api.calls import Calls
 from ragauge.cli import options
-from ragauge.cli.output import kept_on_interrupt, progress_line, same_command, show, show_command, show_json, warn
+from ragauge.cli.output import (
+    kept_on_interrupt,
+    prints_apart,
+    progress_line,
+    same_command,
+    show,
+    show_command,
+    show_json,
+    warn,
+)
 from ragauge.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:
@@ -89,7 +98,8 @@ def run(
         _variant(oracle, closed_book, context_from), context_from or None, corpus or None, fresh, retry_failed, warn,
     )  # fmt: skip
     check = _judging(metrics, judge, max_cost) if evaluate else None
-    with kept_on_interrupt("Every response so far is kept."), progress_line(quiet, "answered") as progress:
+    kept = kept_on_interrupt("Every response so far is kept.")
+    with kept, prints_apart(), progress_line(quiet, "answered") as progress:
         found = finish(lambda: run_system(wanted, store or None, progress))
     card = None
     if check is not None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import time
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from ragauge.data.ask import Ask, ModelName
 from ragauge.data.facts import AnswerFacts
@@ -14,8 +17,12 @@ from ragauge.errors import JudgeError, RagaugeError
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import drive
 from ragauge.llm.keys import hidden
+from ragauge.systems.http import without_credentials
 
 CALL_SECONDS = 30.0     # a model that is loaded on the first call may take so long
+REACHED_WITHIN = 5.0
+PORTS = {"http": 80, "https": 443, "postgresql": 5432, "postgres": 5432}
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")     # the way out, then
 LEARNED = 4             # tries in which a model may say what it does not take
 SENTENCE = "A hub can be returned within 30 days of delivery."
 CHANGED = "A hub can be returned within 90 days of delivery."
@@ -98,14 +105,34 @@ async def _try_model(name: ModelName) -> Tried:
 
 
 async def try_system(target: str, settings: str | None = None) -> Tried:
-    """Whether a system can be found and made; nothing is asked of it."""
+    """Whether a system can be found and made, and a service be reached; nothing is asked of it."""
+    label = f"system {without_credentials(target) if '://' in target else target}"
     try:
         system = build_system(target, settings)
     except RagaugeError as error:
-        return Tried(f"system {target}", False, str(error))
+        return Tried(label, False, str(error))
     try:
+        lost = await _lost(str(system.config.get("url", target)))
+        if lost:
+            return Tried(label, False, lost)
         more = sorted(variant for variant in system.variants if variant != "own")
-        return Tried(f"system {target}", True, f"found; variants beside its own: {', '.join(more) or 'none'}")
+        return Tried(label, True, f"found; variants beside its own: {', '.join(more) or 'none'}")
     finally:
         await system.close()
+
+
+async def _lost(url: str) -> str:
+    """Why nobody can be reached at a URL; "" where somebody is, or where that cannot be told from here."""
+    parts = urlsplit(url)
+    if parts.scheme not in PORTS or not parts.hostname or any(os.environ.get(name) for name in PROXIES):
+        return ""
+    try:
+        port = parts.port or PORTS[parts.scheme]
+        _, writer = await asyncio.wait_for(asyncio.open_connection(parts.hostname, port), REACHED_WITHIN)
+    except TimeoutError:
+        return f"nobody answers at {without_credentials(url)} within {REACHED_WITHIN:g} s. Check the address."
+    except (OSError, ValueError) as error:
+        return f"nobody can be reached at {without_credentials(url)}: {error}. Start the service, or check the address."
+    writer.close()
+    return ""
 
