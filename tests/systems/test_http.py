@@ -164,6 +164,22 @@ def test_page_instead_of_json_is_unreadable() -> None:
         respond(system_of(service.url))
 
 
+def test_stream_of_events_is_named() -> None:
+    """A reply in pieces is unreadable, and how to get it whole is said."""
+
+    class Streaming(FlakyService):
+        async def _answer(self, path: str, headers: Any, raw: bytes, writer: asyncio.StreamWriter) -> None:
+            head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+            writer.write(head + b'data: {"token": "Be"}\n\ndata: [DONE]\n\n')
+            await writer.drain()
+            writer.close()
+
+    said = pytest.raises(SystemTrouble, match=r"a stream \(text/event-stream\).*stream: false.*data: ..token.: .Be")
+    with Streaming() as service, said as caught:
+        respond(system_of(service.url))
+    assert caught.value.kind == "unreadable"
+
+
 def test_passage_without_some_part() -> None:
     """A part that one passage lacks is absent there; a path that leads nowhere in any passage is wrong."""
     hits = [{"id": "d1", "body": "one", "score": 0.5}, {"id": "d2", "body": "two"}]

@@ -31,6 +31,7 @@ NEEDED = ("doc_id", "passage_id", "text", "score")     # of a passage: in one of
 REQUEST = ("url", "method", "body", "params")
 SETTINGS = ("name", "config", *REQUEST, "headers", *FIELDS, "passage", "with_passages")
 SHORT, LONG = 4, 8     # characters from which on a variable's value, a word of a header is a secret: "Bearer" is none
+STREAMS = ("text/event-stream", "application/x-ndjson", "application/jsonl")
 SHOWN = 300     # characters of an error page that are kept
 
 
@@ -266,6 +267,9 @@ def _json(reply: Reply) -> Any:
     except ValueError:
         kind = reply.headers.get("content-type", "").partition(";")[0] or "nothing that it names"
         said = f"not JSON but {kind}: {_beginning(reply)}" if reply.content else "an empty reply"
+        if kind in STREAMS:
+            hint = "Ask for the reply as a whole, often by stream: false in the body"
+            said = f"a stream ({kind}). {hint}. It begins: {_beginning(reply)}"
         raise SystemTrouble("unreadable", said) from None
 
 
