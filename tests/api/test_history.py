@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,21 @@ def test_more_columns(store: str) -> None:
     assert found.columns == ("recall@5", "ndcg@10")
     with pytest.raises(rg.UnknownName, match="nearest: ndcg"):
         rg.log(metrics="ndgc", store=store)
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_no_name_is_broken_at_any_width(store: str, width: int) -> None:
+    """Metrics stand whole in the head; where there is no room for intervals beside them these are left out."""
+    from rich.console import Console
+
+    evaluated(store, "a", {})
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None).print(rg.log(store=store).to_terminal())
+    said = out.getvalue()
+    assert max(map(len, said.splitlines())) <= width
+    assert "recall@5" in said
+    assert "faithfulness" in said
+    assert ("[" in said) == (width > 80)
 
 
 def test_notes(store: str) -> None:

@@ -23,6 +23,7 @@ TITLE = "History"
 SAYS = "This run and those before it over the same set, the newest first."
 MOST_CHANGES = 4     # settings named in a table
 WIDE = 110           # characters of a terminal that has room for what changed beside the means
+NARROW = 90          # below that intervals are left out, so that no name and no number is broken
 MOST_VALUE = 40      # characters of a value in it
 FACTS = (
     "when", "evaluated_at", "name", "run_id", "set", "set_version", "series", "apart", "variant", "system", "git",
@@ -243,7 +244,7 @@ class _Rows:
         from rich.text import Text
 
         wide = options.max_width >= WIDE
-        yield self._table(wide)
+        yield self._table(wide, ends=options.max_width >= NARROW)
         if not wide:
             for one in self.lines:
                 yield Text(f"{one.name}: {'; '.join(self._said(one))}")
@@ -258,7 +259,7 @@ class _Rows:
         if one.apart:
             yield f"not compared with the row below: {one.apart}"
 
-    def _table(self, wide: bool) -> Table:
+    def _table(self, wide: bool, *, ends: bool) -> Table:
         from rich import box
         from rich.table import Table
         from rich.text import Text
@@ -274,7 +275,7 @@ class _Rows:
             git = f"\n{one.git}" if one.git else ""
             who = Text(one.name, style="bold") + Text(f"\n{one.when}{git}", style="dim")
             said = [Text("\n".join(self._said(one)))] if wide else []
-            values = [Text(mean) + Text(f"\n{ends}" if ends else "", style="dim") for mean, ends in one.values]
+            values = [Text(mean) + Text(f"\n{of}" if ends and of else "", style="dim") for mean, of in one.values]
             table.add_row(who, *said, *values, *([Text(one.judging)] if judging else []))
             table.add_section()
         return table
