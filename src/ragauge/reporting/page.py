@@ -14,7 +14,7 @@ from ragauge.data.facts import Claim
 from ragauge.reporting import bars, behind, confirmed, examples, figures, history, judged, lists, losses
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.shelves import Shelf, shelves
-from ragauge.reporting.words import clearly_worse, headline, interval, line, number
+from ragauge.reporting.words import clearly_worse, headline, interval, interval_methods, line, number
 
 LEVELS = 10               # shades of the heat map
 MOST_VALUES = 12          # values of a segment column shown
@@ -121,7 +121,8 @@ def context(card: Scorecard) -> dict[str, Any]:
         "shown": tuple(in_full(view, anchors) for view in card.worst), "columns": headline(card.summaries),
         "config": json.dumps(plain(card.run.config), indent=2, ensure_ascii=False, default=str),
     }  # fmt: skip
-    return {**found, **judged.page_values(card.use), "sections": tuple(sections(found))}
+    found |= {"interval_methods": interval_methods(card), **judged.page_values(card.use)}
+    return {**found, "sections": tuple(sections(found))}
 
 
 def sections(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

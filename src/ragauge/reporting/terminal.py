@@ -27,6 +27,7 @@ from ragauge.reporting.words import (
     headline,
     ignored,
     interval,
+    interval_methods,
     left_out,
     number,
     opened,
@@ -183,6 +184,8 @@ def _under(card: Scorecard, width: int) -> Iterator[RenderableType]:
         for words, names in sorted(alike.items(), key=lambda item: item[0] == most):
             which = ", ".join(map(safe, names)) if words != most else "all" if len(alike) == 1 else "the others"
             yield Text(f"{which}: {words}", style="dim")
+    if said := interval_methods(card):
+        yield Text(safe(said), style="dim")
     for reason, names in left_out(card.summaries):
         yield Text(f"not applicable ({safe(reason)}): {', '.join(map(safe, names))}", style="dim")
     if card.pending:

@@ -353,3 +353,15 @@ def share(part: int, whole: int) -> str:
 def plural(count: int, noun: str) -> str:
     """A count with its noun: 1 example, 2 examples."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def interval_methods(card: Scorecard) -> str:
+    """Which kind of interval each metric has, by what it measures; "" where none has one."""
+    by: dict[str, list[str]] = {}
+    for summary in card.summaries:
+        if summary.interval is not None:
+            by.setdefault(summary.interval.method, []).append(summary.metric)
+    most = max(by, key=lambda method: len(by[method]), default="")
+    said = [f"{method} for {', '.join(names)}" for method, names in by.items() if method != most]
+    said += [f"{most} for {'the others' if said else 'every metric'}"] if most else []
+    return f"{card.level:.0%} intervals: {'; '.join(said)}." if said else ""

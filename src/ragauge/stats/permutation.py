@@ -93,11 +93,11 @@ def coarse(parts: Array) -> bool:
     """
     import numpy as np
 
-    sizes = np.sort(np.abs(parts))
+    sizes = np.abs(parts)
     alike = ROUNDING * float(sizes.sum())
     if sizes.size < LEAST_FLIPPED or np.count_nonzero(sizes > alike) > MOST_FLIPPED:
         return False
-    return bool(np.count_nonzero(np.diff(sizes) <= alike) > REPEATED * sizes.size)
+    return bool(np.count_nonzero(np.diff(np.sort(sizes)) <= alike) > REPEATED * sizes.size)
 
 
 def _beyond(parts: Array, alternative: Alternative, resamples: int | None, seed: int) -> tuple[int, int]:

@@ -47,7 +47,8 @@ class Screen:
             if many:
                 yield Text(f"\n{safe(found.run.name)}", style="bold cyan")
             yield from _comparison(found, self.compared, options.max_width)
-        yield Text(f"\n{words.method(self.compared)}", style="dim")
+        said = " ".join((words.method(self.compared), *dict.fromkeys(words.methods(one) for one in self.compared.runs)))
+        yield Text(f"\n{said}", style="dim")
         names = " ".join(shlex.quote(line(run.name)) for run in (self.compared.base, *_runs(self.compared)))
         yield Text("With charts and both answers of every example that changed sides:", style="dim")
         yield Text(f"  ragauge compare {names} -o change.html", style="cyan")
