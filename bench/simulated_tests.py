@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.stats
 
-from ragauge.stats.difference import Tested, unpaired_test
+from ragauge.stats.difference import Tested, paired_test, unpaired_test
 from ragauge.stats.families import benjamini_hochberg, holm
 from ragauge.stats.permutation import sign_flip
 from ragauge.stats.power import detectable_mean, pairs_for_rate, power_of_mean, power_of_rate
@@ -22,10 +22,22 @@ Array = npt.NDArray[np.float64]
 Test = Callable[[Array], Tested | None]
 
 ANOTHER_QUESTION = ("Wilcoxon, of the middle", "t, clusters ignored")     # shown as a warning, not held to the level
-FALLS_SHORT = (     # said so on the page
-    ("skewed differences", "sign flips", 20), ("skewed differences", "t", 20), ("skewed differences", "t", 50),
-    ("skewed differences", "sign flips", 50), ("clusters of five", "sign flips of clusters", 20),
+CONTINUOUS = (
+    "normal differences", "skewed differences", "skewed, bounded", "heavy tails", "long tail", "clusters of five",
+    "skewed clusters of five", "two samples, normal",
 )     # fmt: skip
+FALLS_SHORT = {     # (data, test) -> the n where it is off; said so on the page
+    ("skewed differences", "chosen, for a fall"): (20,), ("skewed differences", "sign flips"): (20, 50),
+    ("skewed differences", "t"): (20, 50),
+    ("clusters of five", "sign flips of clusters"): (20,), ("skewed, bounded", "**chosen**"): (20, 50),
+    ("skewed, bounded", "t"): (20, 50), ("long tail", "chosen, for a fall"): (20, 50, 200),
+    ("long tail", "t"): (20, 50, 200), ("skewed, seven of ten are 0", "chosen, for a fall"): (20, 50),
+    ("skewed, seven of ten are 0", "t"): (20, 50), ("rare gains, four of five are 0", "**chosen**"): (50,),
+    ("rare gains, four of five are 0", "chosen, for a fall"): (20, 50, 200),
+    ("rare gains, four of five are 0", "t"): (20, 50, 200), ("skewed clusters of five", "**chosen**"): (20, 50),
+    ("skewed clusters of five", "chosen, for a fall"): (20, 50),
+    ("skewed clusters of five", "clustered t"): (20, 50, 200),
+}     # fmt: skip
 
 SEED = 20_251_123
 DRAWS, ALPHA = 20_000, 0.05
@@ -34,6 +46,21 @@ DRAWS, ALPHA = 20_000, 0.05
 def flips(d: Array, **options: Any) -> Tested | None:
     """Sign flips, fewer than usual: that costs power, not validity."""
     return sign_flip(d, resamples=999, **options)
+
+
+def chosen(alternative: Any = "two-sided", cluster: int = 1) -> Test:
+    """The test that the library chooses for amounts with these differences."""
+    def test(d: Array) -> Tested | None:
+        groups = None if cluster == 1 else np.arange(d.size) // cluster
+        return paired_test(d, np.zeros(d.size), kind="amount", clusters=groups, alternative=alternative)
+
+    return test
+
+
+def both_sides(cluster: int = 1) -> tuple[tuple[str, Test], ...]:
+    """The chosen test two-sided, and the two one-sided ones that gates take."""
+    names = (("**chosen**", "two-sided"), ("chosen, for a rise", "greater"), ("chosen, for a fall", "less"))
+    return tuple((name, chosen(side, cluster)) for name, side in names)
 
 
 def of_signs(d: Array) -> Tested | None:
@@ -68,6 +95,44 @@ def skewed(g: np.random.Generator, draws: int, n: int) -> Array:
     return g.exponential(1, (draws, n)) - 1
 
 
+def bounded(g: np.random.Generator, draws: int, n: int) -> Array:
+    """A beta variable less its mean, 0.9: most gain a little, few lose much."""
+    return g.beta(4.5, 0.5, (draws, n)) - 0.9
+
+
+def heavy(g: np.random.Generator, draws: int, n: int) -> Array:
+    """Student's t of 3 degrees of freedom: symmetric, with outliers."""
+    return g.standard_t(3, (draws, n))
+
+
+def long_tail(g: np.random.Generator, draws: int, n: int) -> Array:
+    """Log-normal, σ = 1, less its mean: of skewness 6."""
+    return g.lognormal(0, 1, (draws, n)) - np.exp(0.5)
+
+
+def shares(g: np.random.Generator, draws: int, n: int) -> Array:
+    """Shares of four claims; a third of the examples is drawn anew."""
+    base, again = g.binomial(4, 0.8, (draws, n)), g.random((draws, n)) < 1 / 3
+    return np.where(again, (g.binomial(4, 0.8, (draws, n)) - base) / 4, 0.0)
+
+
+def mostly_zero(g: np.random.Generator, draws: int, n: int) -> Array:
+    """Seven of ten stay, two lose up to a half, one gains up to 1."""
+    u, size = g.random((draws, n)), g.random((draws, n))
+    return np.where(u < 0.7, 0.0, np.where(u < 0.9, -size / 2, size))
+
+
+def rare_gains(g: np.random.Generator, draws: int, n: int) -> Array:
+    """Four of five stay, four of twenty-five lose up to a quarter, one of twenty-five gains up to 1."""
+    u, size = g.random((draws, n)), g.random((draws, n))
+    return np.where(u < 0.8, 0.0, np.where(u < 0.96, -size / 4, size))
+
+
+def skewed_clusters(g: np.random.Generator, draws: int, n: int) -> Array:
+    """Five of a cluster share a skewed half of their variance."""
+    return np.repeat(g.exponential(1, (draws, n // 5)) - 1, 5, axis=1) + g.normal(0, 1, (draws, n))
+
+
 def few_differ(g: np.random.Generator, draws: int, n: int) -> Array:
     """One pair in ten differs, by a share of four claims either way."""
     return np.where(g.random((draws, n)) < 0.1, g.choice([-0.5, -0.25, 0.25, 0.5], (draws, n)), 0.0)
@@ -90,16 +155,29 @@ def zero_one(g: np.random.Generator, draws: int, n: int) -> Array:
 
 
 CASES: tuple[tuple[str, Callable[[np.random.Generator, int, int], Array], tuple[tuple[str, Any], ...]], ...] = (
-    ("normal differences", normal, (("sign flips", flips), ("t", paired_t), ("Wilcoxon", wilcoxon))),
-    ("skewed differences", skewed, (("sign flips", flips), ("t", paired_t), ("Wilcoxon, of the middle", wilcoxon))),
-    ("one pair in ten differs", few_differ, (("sign flips", flips), ("t", paired_t), ("Wilcoxon", wilcoxon))),
+    ("normal differences", normal, (
+        *both_sides(), ("sign flips", flips), ("t", paired_t), ("Wilcoxon", wilcoxon),
+    )),
+    ("skewed differences", skewed, (
+        *both_sides(), ("sign flips", flips), ("t", paired_t), ("Wilcoxon, of the middle", wilcoxon),
+    )),
+    ("one pair in ten differs", few_differ, (
+        *both_sides(), ("sign flips", flips), ("t", paired_t), ("Wilcoxon", wilcoxon),
+    )),
     ("rates, 20 % change", rates, (("McNemar, mid-p", of_signs), ("t", paired_t))),
     ("clusters of five", clustered, (
-        ("sign flips of clusters", in_fives(flips)), ("clustered t", in_fives(paired_t)),
+        *both_sides(5), ("sign flips of clusters", in_fives(flips)), ("clustered t", in_fives(paired_t)),
         ("t, clusters ignored", paired_t),
     )),
     ("two samples, normal", normal, (("Welch", halves("amount")),)),
     ("two samples, rates of 0.8", zero_one, (("Fisher, mid-p", halves("rate")),)),
+    ("skewed, bounded", bounded, (*both_sides(), ("t", paired_t))),
+    ("heavy tails", heavy, (*both_sides(), ("t", paired_t))),
+    ("long tail", long_tail, (*both_sides(), ("t", paired_t))),
+    ("shares, a third drawn anew", shares, (*both_sides(), ("t", paired_t))),
+    ("skewed, seven of ten are 0", mostly_zero, (*both_sides(), ("t", paired_t))),
+    ("rare gains, four of five are 0", rare_gains, (*both_sides(), ("t", paired_t))),
+    ("skewed clusters of five", skewed_clusters, (*both_sides(5), ("clustered t", in_fives(paired_t)))),
 )     # fmt: skip
 
 
@@ -134,7 +212,7 @@ def powers() -> list[list[str]]:
         g, effect = np.random.default_rng([SEED, 50, n]), round(detectable_mean(1.0, n), 3)
         d = g.normal(effect, 1, (DRAWS, n))
         formula = 100 * power_of_mean(effect, 1.0, n)
-        for name, run in (("t", paired_t), ("sign flips", flips)):
+        for name, run in (("**chosen**", chosen()), ("t", paired_t), ("sign flips", flips)):
             share = 100 * sum(alarm(run(row)) for row in d) / DRAWS     # type: ignore[operator]
             rows.append([f"{effect:g} deviations", name, f"{n}", f"{formula:.1f}", f"{share:.1f}"])
     for up, down in ((0.16, 0.06), (0.05, 0.10), (0.01, 0.03)):

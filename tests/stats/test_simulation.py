@@ -17,7 +17,7 @@ def test_a_few_cells_are_as_on_the_page() -> None:
     command = [sys.executable, str(ROOT / "bench" / "simulate_statistics.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("page") == 12     # seven kinds of data, four of pairs, one test
+    assert done.stdout.count("page") == 14     # seven kinds of data, six of pairs, one test
     assert "missing" not in done.stdout
 
 
