@@ -166,9 +166,8 @@ def test_who_shares_with_whom(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 @pytest.mark.server
 def test_judge_and_system_at_one_endpoint(tmp_path: Path) -> None:
     """At the same time they never exceed the larger bound: a server that refuses a ninth call refuses none."""
-    made = {"concurrency": 8, "max_concurrency": 8}
-    with FaultyServer(latency=0.03, limit=8) as server:
-        _both(server, tmp_path, made)
+    with FaultyServer(latency=0.05, limit=8) as server:
+        _both(server, tmp_path)
         assert server.met["rate_limited"] == 0
         mine = [place for place, one in enumerate(server.requests) if _of_system(one)]
         theirs = [place for place, one in enumerate(server.requests) if not _of_system(one)]
@@ -187,37 +186,45 @@ class RefusesSystemOnce(FaultyServer):
 
 @pytest.mark.server
 def test_refused_to_system_slows_judge(tmp_path: Path) -> None:
-    """A 429 to the system alone: nothing is lost, and the judge has fewer calls under way from then on."""
-    with RefusesSystemOnce(latency=0.03) as server:
-        done = _both(server, tmp_path, {"concurrency": 8, "max_concurrency": 8})
+    """A 429 to the system alone, over HTTP: nothing is lost, and the judge at that endpoint may do half as much."""
+    with RefusesSystemOnce(latency=0.01) as server:
+
+        async def run_beside_judge() -> tuple[int, int]:
+            judge = ModelJudge.of(f"openai-chat:any@{server.url}")
+            calling = calling_of(judge, concurrency=8)
+            assert calling is not None
+            limiter = calling.limiter(judge.models()[0])
+            await _run(server, tmp_path)
+            return limiter.allowed, limiter.falls
+
+        assert asyncio.run(run_beside_judge()) == (4, 1)
         assert server.met["rate_limited"] == 1
-    assert min(done) == 4     # of the judge's eight
 
 
-def _both(server: FaultyServer, folder: Path, made: dict[str, Any]) -> list[int]:
-    """A run of a system and an evaluation of other answers at the same time; what the judge was allowed meanwhile."""
-    allowed: list[int] = []
+def _both(server: FaultyServer, folder: Path) -> None:
+    """A run of a system and an evaluation of other answers at the same time, on one loop."""
+
+    async def judged() -> None:
+        card = await rg.aio.evaluate(
+            rows(30), judge=f"openai-chat:any@{server.url}", metrics=METRICS, store=f"sqlite:///{folder}/a.db",
+            name="m", concurrency=8, max_concurrency=8,
+        )  # fmt: skip
+        assert card["faithfulness"].scored == 30
 
     async def both() -> None:
-        async def judged() -> None:
-            card = await rg.aio.evaluate(
-                rows(30), judge=f"openai-chat:any@{server.url}", metrics=METRICS, store=f"sqlite:///{folder}/a.db",
-                name="m", progress=lambda now: allowed.append(now.calling.allowed if now.calling else 8), **made,
-            )  # fmt: skip
-            assert card["faithfulness"].scored == 30
-
-        async def answered() -> None:
-            questions = [{"query_id": f"q{n}", "query": f"question {n}"} for n in range(30)]
-            found = await rg.aio.run(
-                f"{server.url}/chat/completions", questions, settings=system_at(server), concurrency=4,
-                store=f"sqlite:///{folder}/b.db",
-            )  # fmt: skip
-            assert found.counts.answered == 30
-
-        await asyncio.gather(judged(), answered())
+        await asyncio.gather(judged(), _run(server, folder))
 
     asyncio.run(both())
-    return allowed
+
+
+async def _run(server: FaultyServer, folder: Path) -> None:
+    """A run of thirty questions, four at a time."""
+    questions = [{"query_id": f"q{n}", "query": f"question {n}"} for n in range(30)]
+    found = await rg.aio.run(
+        f"{server.url}/chat/completions", questions, settings=system_at(server), concurrency=4,
+        store=f"sqlite:///{folder}/b.db",
+    )  # fmt: skip
+    assert found.counts.answered == 30
 
 
 def _of_system(request: Request) -> bool:
