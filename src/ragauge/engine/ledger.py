@@ -17,8 +17,8 @@ from ragauge.store.open import Store
 Item = tuple[ModelName, Ask, Reply]
 Waiting = asyncio.Future[Any]
 # seconds between the beginnings of two transactions: at the least (a commit costs as much as a call), and at the most
-APART, FARTHEST = 0.01, 0.1
-BUSY = 4     # times as long as the loop takes to hear of one: where it has no time, waiting holds nothing up
+APART, FARTHEST = 0.01, 0.04
+BUSY = 2     # times as long as the loop takes to hear of one: where it has no time, waiting holds nothing up
 
 
 @dataclass
