@@ -102,8 +102,12 @@ def _reached(found: Path, folder: Path, other: dict[str, Any]) -> Path:
     try:
         subprocess.run([f"{found}/initdb", "--version"], check=True, stdout=subprocess.DEVNULL, cwd=folder, **other)
     except PermissionError:
-        shutil.copytree(found.parent, folder / "install", symlinks=True)
-        return folder / "install" / "bin"
+        package = found.parents[1]
+        shutil.copytree(package, folder / package.name, symlinks=True)
+        libraries = package.with_name(f"{package.name}.libs")     # a wheel's shared libraries lie beside its package
+        if libraries.exists():
+            shutil.copytree(libraries, folder / libraries.name)
+        return folder / package.name / found.parent.name / found.name
     return found
 
 
