@@ -2,6 +2,13 @@
 
 `paired_test` and `unpaired_test` choose the test by what the values are and name it, as `paired.paired_interval` and
 `paired.unpaired_interval` choose the interval. Neither is told the bounds: no test needs them.
+
+Of pairs: differences that are skewed make Student's t and sign flips cry wolf (8 % at n = 20), the corrected t hardly.
+Differences of which few are not 0 make every t too sure: four of a thousand that all moved one way are p = 0.05 to it,
+and 0.125 to sign flips. So these take both (docs/decisions/0008-skewed-differences.md). From 200 pairs that differ the
+two agree; of fewer than 6 pairs no pattern of signs is rarer than 0.05, and t stands alone. Where t says p > 0.2 sign
+flips are spared. Where random signs could only say "below 1 in a thousand", Hoeffding's bound on what all signs would
+say stands for them: exp(−(Σ d)² / 2 Σ d²), twice that for two sides.
 """
 
 from __future__ import annotations
@@ -48,16 +55,8 @@ def paired_test(
 
     - a rate, every value 0 or 1, pairs independent and weighted alike: mid-p `mcnemar`;
     - anything else: `skew_corrected_test`, over clusters where there are any;
-    - where more than a tenth of the differences are 0 or repeat another's size, as of shares of a few claims, and at
-      most 200 pairs (or clusters) differ: the larger of its p and that of `sign_flip`; pairs that are all alike flip
-      their signs alone.
-
-    Differences that are skewed make Student's t and sign flips cry wolf (8 % at n = 20), the corrected t hardly.
-    Differences of which few are not 0 make every t too sure: four of a thousand that all moved one way are p = 0.05 to
-    it, and 0.125 to sign flips. So these take both (docs/decisions/0008-skewed-differences.md). From 200 pairs that
-    differ the two agree; of fewer than 6 pairs no pattern of signs is rarer than 0.05, and t stands alone. Where t says
-    p > 0.2 sign flips are spared. Where random signs could only say "below 1 in a thousand", Hoeffding's bound on what
-    all signs would say stands for them: exp(−(Σ d)² / 2 Σ d²), twice that for two sides.
+    - where more than a tenth of the differences are 0 or repeat another's size and at most 200 pairs (or clusters)
+      differ: the larger of its p and that of `sign_flip`; pairs that are all alike flip their signs alone.
 
     Args:
         new: shape (n,), any unit.

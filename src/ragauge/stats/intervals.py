@@ -235,8 +235,7 @@ def mean_interval(
     - a rate whose values are all 0 or 1: `wilson`;
     - a score with two finite bounds, and a rate that is not all 0 or 1 or comes in clusters: `scaled_wilson`, which has
       the least shortfall of all that were tried (docs/statistics.md);
-    - an amount: `skew_corrected_t`, over clusters if any holds two values, clipped to the bounds: of amounts with a
-      long tail Student's holds far less than its level;
+    - an amount: `skew_corrected_t`, over clusters if any holds two values, clipped to the bounds;
     - constant values (or clusters) within finite bounds: `wilson` with their rescaled sum as successes, scaled back,
       never a width of 0. A bounded score varies at most as a 0/1 score of the same mean does, so this errs on the wide
       side; for all at a bound it is the like of the rule of three;

@@ -2,6 +2,10 @@
 
 `paired_interval` and `unpaired_interval` choose the method by what the values are and name it, as
 `intervals.mean_interval` does for one mean.
+
+The interval of pairs leaves 0 out where `difference.paired_test` has p < 1 − level, but for two cases: where few pairs
+differ or their differences repeat, the test also asks sign flips and may be less sure; and of rates McNemar's test is
+exact and Agresti and Min's interval near it, so that one may lie just within and the other without.
 """
 
 from __future__ import annotations
@@ -41,8 +45,8 @@ def paired_interval(
     """The interval of the mean difference of pairs, the weighted mean of newᵢ − baseᵢ.
 
     - a rate, every value 0 or 1, pairs independent: `agresti_min`;
-    - anything else: `skew_corrected_t` of the differences, of clusters where there are any, clipped to ± the width of
-      the bounds; neither side shortened where `permutation.coarse`: many differences are 0 or repeat;
+    - anything else: `skew_corrected_t` of the differences (or clusters), clipped to ± the width of the bounds; neither
+      side shortened where `permutation.coarse`: many differences are 0 or repeat;
     - all differences alike: `_alike`, never a width of 0; without bounds None.
 
     Args:
@@ -56,10 +60,6 @@ def paired_interval(
 
     Returns:
         The interval; None for fewer than two pairs with a weight above 0, or fewer than two clusters.
-
-    It leaves 0 out where `difference.paired_test` has p < 1 − level, but for two cases: where few pairs differ or their
-    differences repeat, the test also asks sign flips and may be less sure; and of rates McNemar's test is exact and
-    Agresti and Min's interval near it, so that one may lie just within and the other without.
 
     Assumes independent pairs or clusters. One side is too short where fewer than 8 pairs differ.
 
