@@ -45,9 +45,8 @@ def paired_interval(
     """The interval of the mean difference of pairs, the weighted mean of newᵢ − baseᵢ.
 
     - a rate, every value 0 or 1, pairs independent: `agresti_min`;
-    - anything else: `skew_corrected_t` of the differences (or clusters), clipped to ± the width of the bounds; neither
-      side shortened where `permutation.coarse`: many differences are 0 or repeat;
-    - all differences alike: `_alike`, never a width of 0; without bounds None.
+    - anything else: `skew_corrected_t`, clipped to ± the width of the bounds; not shortened if `permutation.coarse`;
+    - all alike: `_alike`, never a width of 0; without bounds None.
 
     Args:
         new: shape (n,), any unit.
