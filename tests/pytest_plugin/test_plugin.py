@@ -51,7 +51,7 @@ def test_what_a_failing_example_prints(project: pytest.Pytester) -> None:
     done = project.runpytest(TINY)
     done.assert_outcomes(passed=5, failed=1)
     done.stdout.fnmatch_lines([
-        "*ExampleFailed: q3: recall@5 is 0, wanted at least 1; faithfulness is 0, wanted at least 0.8",
+        "E * ExampleFailed: q3: recall@5 is 0, wanted at least 1; faithfulness is 0, wanted at least 0.8",
         "*  question  What is number 3?",
         "*  answer    The tower is made of cheese.",
         "*  cause     * (*): *",
@@ -59,6 +59,7 @@ def test_what_a_failing_example_prints(project: pytest.Pytester) -> None:
         "*  explain   ragauge explain * q3",
         "run answers (*): 5 examples passed, 1 failed",
         "  ragauge report * -o report.html",
+        "FAILED test_it.py::test_it?q3? - ExampleFailed: q3: *",
     ])     # fmt: skip
     shown = done.stdout.str()
     assert "regression.py" not in shown

@@ -28,6 +28,8 @@ PATIENCE = 24 * 3600.0   # seconds to wait for the process that evaluates
 class ExampleFailed(AssertionError):  # noqa: N818 - what happened
     """An example does not meet what a test wants of it; the text holds its question, answer, cause and what to do."""
 
+    __module__ = "builtins"     # as of pytest's own: a line of the summary begins with what fell short, not with a path
+
 
 @dataclass(frozen=True)
 class Asked:
