@@ -27,6 +27,33 @@ if [[ -n ${RAGAUGE_SET:-} && $RAGAUGE_SET != /* ]]; then
 fi
 mkdir -p "$root/.ragauge"
 
+there=""
+finish() {     # whatever happened: nothing is left behind, and the verdict is told
+    local code=$?
+    if [[ -n $there ]]; then
+        git worktree remove --force "$there/base" > /dev/null 2>&1 || true
+        rm -rf "$there"
+    fi
+    if [[ -n ${GITHUB_OUTPUT:-} ]]; then
+        case $code in
+            0) verdict=pass ;;
+            3) verdict=fail ;;
+            4) verdict=not_enough_data ;;
+            *) verdict=error ;;
+        esac
+        printf 'verdict=%s\n' "$verdict" >> "$GITHUB_OUTPUT"
+    fi
+}
+trap finish EXIT
+
+into=${RAGAUGE_BASE:-origin/main}
+head=$(git rev-parse HEAD)
+if ! base=$(git merge-base "$into" HEAD 2> /dev/null); then
+    echo "ragauge: no commit that $into and HEAD come from is here. Check out the whole history (actions/checkout with" \
+        "fetch-depth: 0), or name what is merged into (RAGAUGE_BASE; the action's input base)." >&2
+    exit 1
+fi
+
 if [[ -n ${RAGAUGE_SET:-} ]]; then
     ragauge validate "$config" --set "$RAGAUGE_SET"
 else
@@ -49,8 +76,6 @@ evaluate() {     # DIRECTORY NAME: answers the eval set there, and evaluates the
     ragauge evaluate "${files[@]}" --name "$2" "${how[@]}" > /dev/null
 }
 
-head=$(git rev-parse HEAD)
-base=$(git merge-base "${RAGAUGE_BASE:-origin/main}" HEAD)
 head_run=commit-${head:0:12}
 base_run=commit-${base:0:12}
 
@@ -59,7 +84,6 @@ if ragauge show "$base_run" > /dev/null 2>&1; then
     ragauge evaluate "$base_run" "${how[@]}" > /dev/null
 else
     there=$(mktemp -d)
-    trap 'git worktree remove --force "$there/base" > /dev/null 2>&1 || true; rm -rf "$there"' EXIT
     git worktree add --quiet --detach "$there/base" "$base"
     evaluate "$there/base" "$base_run"
 fi
@@ -71,13 +95,7 @@ code=0
 ragauge gate "$head_run" --baseline "$base_run" --config "$config" \
     -o "$output/gate.xml" -o "$output/gate.md" -o "$output/gate.json" || code=$?
 
-if [[ -n ${GITHUB_OUTPUT:-} ]]; then
-    case $code in
-        0) verdict=pass ;;
-        3) verdict=fail ;;
-        4) verdict=not_enough_data ;;
-        *) verdict=error ;;
-    esac
-    printf 'verdict=%s\noutput=%s\n' "$verdict" "$output" >> "$GITHUB_OUTPUT"
+if [[ -n ${GITHUB_OUTPUT:-} && -f $output/gate.md ]]; then
+    printf 'output=%s\n' "$output" >> "$GITHUB_OUTPUT"
 fi
 exit "$code"

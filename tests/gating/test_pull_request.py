@@ -141,7 +141,7 @@ def test_pull_request_that_hurts_one_segment(tmp_path: Path) -> None:
 
     errors = [line for line in done.stdout.splitlines() if line.startswith("::error ")]
     assert any("line=4" in line and "type=multi_hop" in line for line in errors)
-    assert (tmp_path / "first/output.txt").read_text() == "verdict=fail\noutput=ragauge-gate\n"
+    assert (tmp_path / "first/output.txt").read_text() == "output=ragauge-gate\nverdict=fail\n"
     found = json.loads((repository.path / "ragauge-gate/gate.json").read_text())
     assert (found["verdict"], found["exit_code"], found["matched"]) == ("fail", 3, N)
     assert (repository.path / "ragauge-gate/report.html").stat().st_size > 10_000
@@ -151,7 +151,7 @@ def test_pull_request_that_hurts_one_segment(tmp_path: Path) -> None:
     again = repository.gate(tmp_path / "second")
     assert again.returncode == 0, again.stdout + again.stderr
     assert "the answers at commit-" in again.stdout     # those of the base are not asked for again
-    assert (tmp_path / "second/output.txt").read_text() == "verdict=pass\noutput=ragauge-gate\n"
+    assert (tmp_path / "second/output.txt").read_text() == "output=ragauge-gate\nverdict=pass\n"
 
 
 def test_a_bad_gate_stops_before_anything_is_asked(tmp_path: Path) -> None:
@@ -162,6 +162,12 @@ def test_a_bad_gate_stops_before_anything_is_asked(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "ragauge.yaml line 6: gate.rules[3].tag" in done.stderr
     assert "nearest: regression" in done.stderr
+    assert not (repository.path / "started").exists()
+    assert (tmp_path / "step/output.txt").read_text() == "verdict=error\n"
+    apart = repository.gate(tmp_path / "apart", RAGAUGE_BASE="origin/main", RAGAUGE_SYSTEM="touch started")
+    assert apart.returncode == 1
+    assert "fetch-depth: 0" in apart.stderr
+    assert "RAGAUGE_BASE" in apart.stderr
     assert not (repository.path / "started").exists()
     unset = repository.gate(tmp_path / "step", RAGAUGE_SYSTEM="")
     assert unset.returncode not in (0, 3, 4)
