@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ragauge.analysis.arrays import ScoreArrays
-from ragauge.analysis.compare import Measuring, comparable, compare, held_against, is_paired
+from ragauge.analysis.alike import Measuring, comparable, is_paired
+from ragauge.analysis.arrays import ScoreArrays, by_example
+from ragauge.analysis.changes import Beside, held_against
 from ragauge.analysis.frames import cause_frame, score_frame
 from ragauge.analysis.join import Join
 from ragauge.analysis.overview import Change
@@ -42,8 +43,15 @@ def arrays(
     return ScoreArrays.of(score_frame([score(metric, q, v) for q, v in values.items()], by_response, clusters))
 
 
+def compare(new: ScoreArrays, base: ScoreArrays, metric: str, *, paired: bool = True) -> tuple[Change, ...]:
+    beside = Beside(new.index, base, [parse(metric)], paired=paired)
+    responses = new.column(metric)
+    beside.read(parse(metric), responses, None if responses is None else by_example(responses))
+    return beside.changes
+
+
 def one(metric: str, new: ScoreArrays, base: ScoreArrays, *, paired: bool = True) -> Change:
-    (change,) = compare(new, base, [parse(metric)], paired=paired)
+    (change,) = compare(new, base, metric, paired=paired)
     return change
 
 
@@ -70,8 +78,8 @@ def test_only_what_both_scored_is_paired() -> None:
     alone = one("faithfulness", arrays("faithfulness", {"a": 1.0}), arrays("faithfulness", {"a": 0.5}))
     assert (alone.difference.n, alone.difference.interval, alone.verdict) == (1, None, "not enough data")
     here, there = arrays("faithfulness", {"a": 1.0}), arrays("faithfulness", {"b": 1.0})
-    assert compare(here, there, [parse("faithfulness")]) == ()
-    assert compare(here, arrays("mrr", {"a": 1.0}), [parse("mrr")]) == ()
+    assert compare(here, there, "faithfulness") == ()
+    assert compare(here, arrays("mrr", {"a": 1.0}), "mrr") == ()
 
 
 def test_repeats_are_averaged_before_pairing() -> None:

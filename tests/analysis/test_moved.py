@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 import pytest
+from ragauge.analysis.changes import Beside
 
 from ragauge.analysis.arrays import ScoreArrays, by_example
-from ragauge.analysis.compare import Comparison
 from ragauge.analysis.frames import score_frame
 from ragauge.analysis.moved import MOST_MOVED, Movement
 from ragauge.analysis.overview import Change, Fall, Moved
@@ -88,7 +88,7 @@ def arrays(values: Sequence[float]) -> ScoreArrays:
 
 def compared(new: Sequence[float], base: Sequence[float]) -> Change:
     here, there = arrays(new), arrays(base)
-    comparison = Comparison(here.index, there, [parse("recall@5")])
+    comparison = Beside(here.index, there, [parse("recall@5")])
     comparison.within(frame(type=["a"] * 20 + ["b"] * 40))
     column = here.column("recall@5")
     assert column is not None

@@ -7,32 +7,29 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.arrays import Columns, ResponseIndex, numbered
-from ragauge.analysis.compare import UNKNOWN, WORSE
+from ragauge.analysis.arrays import Columns, ResponseIndex
+from ragauge.analysis.changes import Changes
 from ragauge.analysis.comparison import AmountChange, Failures, MetricChange, SegmentChange
 from ragauge.analysis.correction import Correction, corrected_family
 from ragauge.analysis.diagnose import diagnose
 from ragauge.analysis.flips import FlipGatherer
 from ragauge.analysis.frames import failures
 from ragauge.analysis.join import Join
-from ragauge.analysis.moved import Movement
-from ragauge.analysis.overview import Baseline, Change, Fall
-from ragauge.analysis.paired_change import amount_of, change_of, unpaired_change
-from ragauge.analysis.pairs import Pairs, pair
+from ragauge.analysis.moved import coded
+from ragauge.analysis.overview import Baseline
+from ragauge.analysis.paired_change import amount_of, change_of
+from ragauge.analysis.pairs import Pairs
 from ragauge.analysis.patterns import WORKING
 from ragauge.analysis.readings import BASELINE, Against
 from ragauge.analysis.scorecard import Finding
 from ragauge.analysis.segments import tidy
 from ragauge.analysis.summarize import summary
 from ragauge.analysis.summary import Summary
+from ragauge.analysis.verdicts import WORSE
 from ragauge.metrics.base import Metric
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import polars as pl
-
-    Codes = npt.NDArray[np.int64]
 
 
 class Comparer:
@@ -46,7 +43,7 @@ class Comparer:
         paired: whether the runs are compared example by example; else as two samples, without segments and flips.
 
     Attributes:
-        metrics: one change a metric, in the order read, not yet corrected.
+        whole: the changes over all examples.
         parts: one a metric and segment value, not yet corrected.
         amounts: quantiles of latency, tokens and cost.
         flips: gathers the examples that change sides.
@@ -58,36 +55,28 @@ class Comparer:
         self, index: ResponseIndex, join: Join, segments: pl.DataFrame | None = None, *, level: float = 0.95,
         paired: bool = True,
     ) -> None:     # fmt: skip
-        self.metrics: list[MetricChange] = []
         self.parts: list[SegmentChange] = []
         self.amounts: list[AmountChange] = []
         self.flips = FlipGatherer(index.query_ids)
         self.summaries: list[Summary] = []
         self.segments = None if segments is None or not paired else tidy(segments, among=index.query_ids)
-        self._join, self._level, self._paired = join, level, paired
-        self._movement = Movement(index.query_ids, self.segments)
-        self._wheres: dict[str, Fall | None] = {}
-        self._columns = {} if self.segments is None else _coded(index.query_ids, self.segments)
+        self.whole = Changes(index, join, self.segments, level=level, paired=paired)
+        self._level = level
+        self._columns = {} if self.segments is None else coded(index.query_ids, self.segments)
 
     def read(self, metric: Metric, new: Columns | None, base: Columns | None) -> None:
         """Takes in a metric's scores in both runs, one entry an example."""
         self.summaries.append(summary(metric, new, self._level))
-        if new is None or base is None:
+        pairs = None if new is None or base is None else self.whole.read(metric, new, base)
+        if pairs is None:
             return
-        if not self._paired:
-            self.metrics.append(unpaired_change(metric, new, base, self._level))
-            return
-        pairs = pair(metric, new, base, self._join)
-        moved = self._movement.moved(pairs.query, pairs.base, pairs.new, metric.direction)
-        moved = moved if metric.direction != "neither" else ()
-        self.metrics.append(change_of(pairs, self._level, moved, sized=True))
         self.flips.read(pairs)
         if metric.scale == "amount" and len(pairs):
             self.amounts.append(amount_of(pairs, self._level))
         self._read_segments(pairs)
 
     def _read_segments(self, pairs: Pairs) -> None:
-        whole = self.metrics[-1]
+        whole = self.whole.found[-1]
         for column, (values, codes) in self._columns.items():
             for number, value in enumerate(values):
                 mine = pairs.within(codes == number)
@@ -95,18 +84,8 @@ class Comparer:
                     continue
                 change = change_of(mine, self._level)
                 if change.alone == WORSE:
-                    moved = self._movement.moved(mine.query, mine.base, mine.new, whole.direction)
-                    change = replace(change, moved=moved)
+                    change = replace(change, moved=self.whole.moved(mine))
                 self.parts.append(SegmentChange(column, str(value), change, whole.difference.mean))
-        if whole.alone == WORSE and self._columns:
-            width = pairs.metric.range[1] - pairs.metric.range[0]
-            self._wheres[whole.metric] = self._movement.where(
-                pairs.query, pairs.new - pairs.base, whole.direction, width, pairs.weight, pairs.cluster
-            )
-
-    def where(self, metric: str) -> Fall | None:
-        """The segment in which a metric fell more than elsewhere; None where it did not, or nowhere clearly."""
-        return self._wheres.get(metric)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +107,14 @@ def corrected(
     Returns:
         One a comparer, and how many tests each of the two families has.
     """
-    metrics = [change for one in comparers for change in one.metrics]
+    metrics = [change for one in comparers for change in one.whole.found]
     parts = [part for one in comparers for part in one.parts]
     whole, tests = corrected_family(metrics, level, correction)
     cells, segment_tests = corrected_family([part.change for part in parts], level, correction)
     found: list[Corrected] = []
     left, right = iter(whole), iter(cells)
     for one in comparers:
-        mine = tuple(next(left) for _ in one.metrics)
+        mine = tuple(next(left) for _ in one.whole.found)
         segments = [replace(part, change=next(right)) for part in one.parts]
         found.append(Corrected(mine, tuple(sorted(segments, key=_urgency))))
     return found, tests, segment_tests
@@ -188,31 +167,9 @@ def findings_of(
         more: how more passages are handed on than before, in words.
         quiet: leave out that nothing got worse, because a segment did, or scores failed.
     """
-    held = replace(baseline, changes=tuple(_as_change(change, comparer) for change in changes if change.difference.n))
+    held = replace(baseline, changes=comparer.whole.as_read(changes))
     found = diagnose(
         comparer.summaries, {}, causes, max(1, baseline.matched or baseline.only_here), segments=comparer.segments,
         judge_id=judge_id, against=Against(held, None, traffic, more),
     )     # fmt: skip
     return tuple(one for one in found if one.against == BASELINE and not (quiet and one.cause == WORKING))
-
-
-def _as_change(change: MetricChange, comparer: Comparer) -> Change:
-    """As the diagnosis takes it; what did not outlast the correction is not clear either way."""
-    verdict = UNKNOWN if change.possible else change.verdict
-    return Change(
-        change.metric, change.base or 0.0, change.new or 0.0, change.difference, change.direction, verdict,
-        change.moved if verdict == WORSE else (), comparer.where(change.metric),
-    )     # fmt: skip
-
-
-def _coded(query_ids: Sequence[str], segments: pl.DataFrame) -> dict[str, tuple[tuple[str | None, ...], Codes]]:
-    """Per column its values, and the number of each example's value."""
-    import polars as pl
-
-    queries = pl.DataFrame({"query_id": query_ids}, schema={"query_id": pl.String})
-    mine = queries.join(segments, on="query_id", how="left", maintain_order="left")
-    found = {}
-    for name in mine.columns[1:]:
-        values, codes = numbered(mine[name])
-        found[name] = values, codes.to_numpy()
-    return found

@@ -8,10 +8,9 @@ from typing import Any
 
 from ragauge.analysis.overview import Estimate, Moved
 from ragauge.analysis.scorecard import Finding
+from ragauge.analysis.verdicts import BETTER, CHANGED, SAME, WORSE
 from ragauge.data.run import Run
 from ragauge.stats.result import Interval
-
-WORSE, BETTER, CHANGED, SAME = "worse", "better", "changed", "no change seen"
 
 
 @dataclass(frozen=True, slots=True)

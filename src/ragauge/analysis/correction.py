@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from ragauge.analysis.compare import SAME, UNKNOWN
 from ragauge.analysis.comparison import MetricChange
+from ragauge.analysis.verdicts import SAME, UNKNOWN
 from ragauge.stats.families import benjamini_hochberg
 from ragauge.stats.permutation import LEAST_FLIPPED
 

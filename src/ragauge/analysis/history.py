@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragauge.analysis.compare import Measuring
+from ragauge.analysis.alike import Measuring
 from ragauge.analysis.config_diff import config_diff
 from ragauge.analysis.history_rows import Changed, History, Row, set_of
 from ragauge.analysis.summary import Summary

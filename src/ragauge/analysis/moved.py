@@ -11,7 +11,7 @@ from ragauge.analysis.segments import FEWEST, NONE, OTHER
 from ragauge.stats.paired import unpaired_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -34,7 +34,8 @@ class Movement:
 
     def __init__(self, query_ids: Sequence[str], segments: pl.DataFrame | None = None) -> None:
         self._ids = query_ids
-        self._columns = {} if segments is None else dict(_coded(query_ids, segments))
+        coding = {} if segments is None else coded(query_ids, segments)
+        self._columns = {name: column for name, column in coding.items() if name != ANSWERABLE}
 
     def moved(self, query: Codes, base: Floats, new: Floats, direction: str) -> tuple[Moved, ...]:
         """The examples that got worse, the most first, up to twenty; of equal ones the first in the run.
@@ -95,16 +96,17 @@ class Movement:
         return None if best is None else best[1]
 
 
-def _coded(query_ids: Sequence[str], segments: pl.DataFrame) -> Iterator[tuple[str, tuple[Values, Codes]]]:
-    """Per column its values and the number of each example's value."""
+def coded(query_ids: Sequence[str], segments: pl.DataFrame) -> dict[str, tuple[Values, Codes]]:
+    """Per column of a segment frame its values, and the number of each example's value."""
     import polars as pl
 
     queries = pl.DataFrame({"query_id": query_ids}, schema={"query_id": pl.String})
     mine = queries.join(segments, on="query_id", how="left", maintain_order="left")
+    found: dict[str, tuple[Values, Codes]] = {}
     for name in mine.columns[1:]:
-        if name != ANSWERABLE:
-            values, codes = numbered(mine[name])
-            yield name, (values, codes.to_numpy())
+        values, codes = numbered(mine[name])
+        found[name] = values, codes.to_numpy()
+    return found
 
 
 def _taken(of: Floats | Codes | None, rows: Codes) -> Floats | Codes | None:

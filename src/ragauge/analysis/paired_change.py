@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.arrays import FAILED, SCORED, Columns
-from ragauge.analysis.compare import LEAST_PAIRS, SAME, UNKNOWN, verdict_of
 from ragauge.analysis.comparison import AmountChange, Effect, MetricChange
 from ragauge.analysis.overview import Estimate, Moved
 from ragauge.analysis.pairs import Pairs
+from ragauge.analysis.verdicts import LEAST_PAIRS, SAME, UNKNOWN, verdict_of
 from ragauge.metrics.base import Metric
 from ragauge.stats.difference import paired_test, unpaired_test
 from ragauge.stats.effects import cohens_h, standardized_difference

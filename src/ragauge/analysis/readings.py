@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ragauge.analysis.compare import BETTER, SAME, UNKNOWN, WORSE
 from ragauge.analysis.overview import Baseline, Change
 from ragauge.analysis.scorecard import Reading, Summary
 from ragauge.analysis.starting_points import STARTING, STARTING_POINTS, level_of, measured, speaks_for
+from ragauge.analysis.verdicts import BETTER, SAME, UNKNOWN, WORSE
 
 BASELINE, ORACLE, POINTS = "baseline", "oracle passages", "starting points"
 

@@ -14,8 +14,9 @@ from ragauge.errors import UsageError
 if TYPE_CHECKING:
     import polars as pl
 
+    from ragauge.analysis.alike import Measuring
     from ragauge.analysis.arrays import ResponseIndex
-    from ragauge.analysis.compare import Comparison, Measuring
+    from ragauge.analysis.changes import Beside
     from ragauge.analysis.overview import Baseline
     from ragauge.analysis.readings import Against, Oracle
     from ragauge.engine.plan import Plan
@@ -53,7 +54,7 @@ def check(store: Store, plan: Plan, run: Run, base: Run | None) -> None:
     """
     if base is None:
         return
-    from ragauge.analysis.compare import Measuring, comparable
+    from ragauge.analysis.alike import Measuring, comparable
     from ragauge.engine.judges import spec_of
 
     asked = {q: (plan.judge.version(q),) for q in plan.questions} if plan.judge is not None else {}
@@ -78,7 +79,7 @@ def nothing_in_common(run: Run, base: Run, here: str, there: str) -> UsageError:
 
 def measuring(store: Store, run: Run, judge_id: str | None) -> Measuring:
     """How a run was measured by this judge or, where it was not, by its last one."""
-    from ragauge.analysis.compare import Measuring
+    from ragauge.analysis.alike import Measuring
 
     judges = store.scores.judges(run.run_id)
     by = judge_id if judge_id in judges or judge_id is None else next(iter(judges), None)
@@ -114,9 +115,9 @@ class Held:
         self._store, self._run, self._base, self._judge_id = store, run, base, judge_id
         self._index, self._keep = index, keep
         self._metrics = list(metrics)
-        self._baseline = None if base is None else self._comparison(base, self._common(base, self._metrics))
+        self._baseline = None if base is None else self._beside(base, self._common(base, self._metrics))
         self._oracle = self._found()
-        self.readers: tuple[Comparison, ...] = tuple(
+        self.readers: tuple[Beside, ...] = tuple(
             comparison for comparison in (self._baseline, self._oracle and self._oracle[1]) if comparison is not None
         )
         self.warnings = tuple(_warn(store, run, base))
@@ -128,7 +129,7 @@ class Held:
 
     def against(self) -> Against:
         """What the diagnosis reads the run against, once every metric was read."""
-        from ragauge.analysis.compare import handed_on_more
+        from ragauge.analysis.config_diff import handed_on_more
         from ragauge.analysis.readings import Against
 
         more = "" if self._base is None else handed_on_more(self._run.config, self._base.config)
@@ -137,7 +138,7 @@ class Held:
     def _of_baseline(self) -> Baseline | None:
         import polars as pl
 
-        from ragauge.analysis.compare import held_against
+        from ragauge.analysis.changes import held_against
 
         found = self._baseline
         if self._base is None or found is None:
@@ -157,13 +158,14 @@ class Held:
         return Oracle(run.name, found.there, found.changes, given)
 
     def _common(self, base: Run, metrics: Sequence[Metric]) -> list[Metric]:
-        from ragauge.analysis.compare import comparable
+        from ragauge.analysis.alike import comparable
 
         mine, theirs = (measuring(self._store, run, self._judge_id) for run in (self._run, base))
         return comparable(mine, theirs, metrics)
 
-    def _comparison(self, base: Run, metrics: Sequence[Metric]) -> Comparison:
-        from ragauge.analysis.compare import Comparison, is_paired
+    def _beside(self, base: Run, metrics: Sequence[Metric]) -> Beside:
+        from ragauge.analysis.alike import is_paired
+        from ragauge.analysis.changes import Beside
         from ragauge.analysis.join import Join
 
         names = [str(metric) for metric in metrics]
@@ -174,9 +176,9 @@ class Held:
         index = self._store.runs.index(base.run_id, numbers)
         there = StoredColumns(self._store, base.run_id, self._judge_id, index, ahead=names)
         paired = is_paired(self._run, base, Join(self._index.query_ids, there.index.query_ids))
-        return Comparison(self._index, there, metrics, paired=paired)
+        return Beside(self._index, there, metrics, paired=paired)
 
-    def _found(self) -> tuple[Run, Comparison] | None:
+    def _found(self) -> tuple[Run, Beside] | None:
         """The newest run on oracle passages of the same set that was measured alike, or the one given as baseline."""
         metrics = [metric for metric in self._metrics if str(metric) in OF_ANSWERS]
         if self._run.variant not in ("own", "replayed") or not metrics:
@@ -189,7 +191,7 @@ class Held:
             if run.variant != "oracle":
                 continue
             try:
-                return run, self._comparison(run, self._common(run, metrics))
+                return run, self._beside(run, self._common(run, metrics))
             except UsageError:     # measured otherwise: the baseline's refusal was raised before
                 continue
         return None

@@ -14,7 +14,7 @@ from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
-    from ragauge.analysis.compare import Measuring
+    from ragauge.analysis.alike import Measuring
     from ragauge.analysis.comparing import Comparer, Corrected
     from ragauge.analysis.comparison import Compared, Matched, RunComparison
     from ragauge.analysis.correction import Correction
@@ -174,8 +174,8 @@ class _Held:
         self, store: Store, base: Run, run: Run, judge_id: str | None, metrics: Sequence[Metric],
         measured: tuple[Measuring, Measuring], keep: Mapping[str, str], level: float, *, segments: bool,
     ) -> None:     # fmt: skip
+        from ragauge.analysis.alike import is_paired
         from ragauge.analysis.arrays import by_example
-        from ragauge.analysis.compare import is_paired
         from ragauge.analysis.comparing import Comparer
 
         self._store, self._base, self._run, self._judge_id, self._keep = store, base, run, judge_id, keep
@@ -196,10 +196,10 @@ class _Held:
         """What changed, after the correction."""
         import polars as pl
 
-        from ragauge.analysis.compare import handed_on_more, held_against
+        from ragauge.analysis.changes import held_against
         from ragauge.analysis.comparing import failures_of, findings_of
         from ragauge.analysis.comparison import Flips, RunComparison
-        from ragauge.analysis.config_diff import config_diff
+        from ragauge.analysis.config_diff import config_diff, handed_on_more
         from ragauge.api.comparing import failing, flips_of, warnings_of
 
         store, run, base, pair = self._store, self._run, self._base, self.pair

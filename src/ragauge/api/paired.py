@@ -13,7 +13,7 @@ from ragauge.data.run import Run
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.analysis.compare import Measuring
+    from ragauge.analysis.alike import Measuring
     from ragauge.analysis.pairs import Pairs
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
@@ -45,7 +45,7 @@ class Paired:
         self, store: Store, new: Run, base: Run, judge_id: str | None, metrics: Sequence[Metric],
         keep: Mapping[str, str] | None = None, measured: tuple[Measuring, Measuring] | None = None,
     ) -> None:     # fmt: skip
-        from ragauge.analysis.compare import comparable
+        from ragauge.analysis.alike import comparable
         from ragauge.analysis.join import Join
 
         mine, theirs = measured or (measuring(store, new, judge_id), measuring(store, base, judge_id))
