@@ -37,7 +37,7 @@ def fill(url: str, n: int) -> None:
     """Two runs with scores and causes."""
     import numpy as np
 
-    from ragauge.analysis.scorecard import Cause
+    from ragauge.analysis.results.scorecard import Cause
     from ragauge.data.run import Run
     from ragauge.metrics.base import Measured
     from ragauge.metrics.catalogue import questions, select

@@ -31,7 +31,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ragauge.analysis.attribute import attribute
+from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.causes.table import BY_NAME
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Evidence, FactsOf

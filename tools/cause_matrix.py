@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from inspect import cleandoc
 from pathlib import Path
 
-from ragauge.analysis.attribute import attribute
+from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.causes.row import Row
 from ragauge.analysis.causes.table import ROWS
 from ragauge.data.facts import Evidence, FactsOf

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ragauge.analysis.explain import explain_example
-from ragauge.analysis.pattern_table import PATTERNS, Pattern
-from ragauge.analysis.starting_points import STARTING_POINTS
+from ragauge.analysis.diagnosis.pattern_table import PATTERNS, Pattern
+from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS
+from ragauge.analysis.explaining.explain import explain_example
 from ragauge.data.building import answer_facts, claim, evidence, example, passage, reference_facts, response
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from ragauge.analysis.arrays import ResponseIndex
-from ragauge.analysis.gather import Visit
+from ragauge.analysis.scores.arrays import ResponseIndex
+from ragauge.analysis.scores.gather import Visit
 from ragauge.metrics.facts import Facts
 
 VisitsOf = Callable[[Sequence[Facts]], list[Visit]]

@@ -7,8 +7,8 @@ from math import sqrt
 
 import pytest
 
-from ragauge.analysis.agreement import agreement, difference, fleiss_kappa, kappa
-from ragauge.analysis.judge_check import Said, Verdict, report, verdicts_of
+from ragauge.analysis.judges.agreement import agreement, difference, fleiss_kappa, kappa
+from ragauge.analysis.judges.check import Said, Verdict, report, verdicts_of
 from ragauge.data.facts import AnswerFacts, Claim
 from ragauge.data.labelled import Labelled, Part
 

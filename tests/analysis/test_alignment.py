@@ -12,11 +12,11 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.analysis.alignment import AlignmentGatherer
-from ragauge.analysis.arrays import ResponseIndex
-from ragauge.analysis.gather import Visit
-from ragauge.analysis.overview import Alignment
-from ragauge.analysis.use import Use
+from ragauge.analysis.overview.alignment import AlignmentGatherer
+from ragauge.analysis.overview.use import Use
+from ragauge.analysis.results.overview import Alignment
+from ragauge.analysis.scores.arrays import ResponseIndex
+from ragauge.analysis.scores.gather import Visit
 from ragauge.data.building import answer_facts, claim, evidence, example, relevance_facts, response
 from ragauge.data.facts import RelevanceFacts
 from ragauge.metrics.facts import Facts

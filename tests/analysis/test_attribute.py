@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.analysis.attribute import attribute
+from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.causes.table import BY_NAME, ROWS
-from ragauge.analysis.scorecard import Cause
+from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.example import Example, Relevant, Span
 from ragauge.data.facts import (
     AgreementFacts,

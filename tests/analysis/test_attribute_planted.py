@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.analysis.attribute import attribute
+from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.causes.row import Row
 from ragauge.analysis.causes.table import ROWS
 from ragauge.metrics.facts import Facts

@@ -10,15 +10,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragauge.analysis.arrays import ScoreArrays
-from ragauge.analysis.attribute import attribute
 from ragauge.analysis.card import Tables, build, read_metrics, warn
-from ragauge.analysis.frames import cause_frame, score_frame
-from ragauge.analysis.gather import Visit, gather
-from ragauge.analysis.id_match import MOST_SHOWN, MOST_WAITING, IdGatherer, IdMatch
-from ragauge.analysis.quality import Quality, pick_worst
-from ragauge.analysis.scorecard import Cause, JudgeNote, Scorecard, Summary
-from ragauge.analysis.segments import segment_frame
+from ragauge.analysis.causes.attribute import attribute
+from ragauge.analysis.ranking.id_match import MOST_SHOWN, MOST_WAITING, IdGatherer, IdMatch
+from ragauge.analysis.results.scorecard import Cause, JudgeNote, Scorecard, Summary
+from ragauge.analysis.scores.arrays import ScoreArrays
+from ragauge.analysis.scores.frames import cause_frame, score_frame
+from ragauge.analysis.scores.gather import Visit, gather
+from ragauge.analysis.scores.quality import Quality, pick_worst
+from ragauge.analysis.scores.segments import segment_frame
 from ragauge.data.building import answer_facts, claim, evidence, example, passage, reference_facts, response
 from ragauge.data.canonical import plain
 from ragauge.data.example import Example

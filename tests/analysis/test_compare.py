@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ragauge.analysis.alike import Measuring, comparable, is_paired
-from ragauge.analysis.arrays import ScoreArrays, by_example
-from ragauge.analysis.changes import Beside, held_against
-from ragauge.analysis.frames import cause_frame, score_frame
-from ragauge.analysis.join import Join
-from ragauge.analysis.overview import Change
-from ragauge.analysis.scorecard import Cause
+from ragauge.analysis.comparison.alike import Measuring, comparable, is_paired
+from ragauge.analysis.comparison.changes import Beside, held_against
+from ragauge.analysis.comparison.join import Join
+from ragauge.analysis.results.overview import Change
+from ragauge.analysis.results.scorecard import Cause
+from ragauge.analysis.scores.arrays import ScoreArrays, by_example
+from ragauge.analysis.scores.frames import cause_frame, score_frame
 from ragauge.data.run import Run
 from ragauge.data.score import Score
 from ragauge.errors import UsageError

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 from tests.analysis.test_compare import Value, arrays
 
-from ragauge.analysis.arrays import Columns, ScoreArrays, by_example
-from ragauge.analysis.comparing import Comparer, Corrected, corrected
-from ragauge.analysis.comparison import MetricChange, RunComparison
-from ragauge.analysis.config_diff import config_diff
-from ragauge.analysis.correction import Correction, tarone_holm
-from ragauge.analysis.join import Join
+from ragauge.analysis.comparison.config_diff import config_diff
+from ragauge.analysis.comparison.correction import Correction, tarone_holm
+from ragauge.analysis.comparison.join import Join
+from ragauge.analysis.comparison.runs import Comparer, Corrected, corrected
+from ragauge.analysis.results.comparison import MetricChange, RunComparison
+from ragauge.analysis.scores.arrays import Columns, ScoreArrays, by_example
 from ragauge.data.run import Run
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.families import holm

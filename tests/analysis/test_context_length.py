@@ -10,12 +10,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ragauge.analysis import context_length
-from ragauge.analysis.arrays import ScoreArrays
-from ragauge.analysis.context_length import LengthGatherer, about, length_bands
-from ragauge.analysis.frames import score_frame
-from ragauge.analysis.gather import Visit
-from ragauge.analysis.values import Values
+from ragauge.analysis.overview import context_length
+from ragauge.analysis.overview.context_length import LengthGatherer, about, length_bands
+from ragauge.analysis.scores.arrays import ScoreArrays
+from ragauge.analysis.scores.frames import score_frame
+from ragauge.analysis.scores.gather import Visit
+from ragauge.analysis.scores.values import Values
 from ragauge.data.building import example, passage, response
 from ragauge.data.response import REDACTED
 from ragauge.data.score import Score

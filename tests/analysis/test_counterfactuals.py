@@ -7,10 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.analysis.cause_tally import drawn, tallies
-from ragauge.analysis.causes.seen import Seen
-from ragauge.analysis.causes.table import ROWS
-from ragauge.analysis.counterfactuals import (
+from ragauge.analysis.causes.counterfactuals import (
     CHANCE,
     NO_EXPERIMENT,
     NO_GOLD,
@@ -20,12 +17,14 @@ from ragauge.analysis.counterfactuals import (
     RULES,
     SAME,
     WRONG,
-    Experiment,
-    Graded,
     experiment,
     graded,
     outcome,
 )
+from ragauge.analysis.causes.seen import Seen
+from ragauge.analysis.causes.table import ROWS
+from ragauge.analysis.causes.tally import drawn, tallies
+from ragauge.analysis.results.confirmed import Experiment, Graded
 from ragauge.data.response import Passage
 from ragauge.metrics.facts import Facts
 from ragauge.systems.planted.cases import Case, planted_cases

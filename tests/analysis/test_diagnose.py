@@ -8,16 +8,16 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from ragauge.analysis.cause_words import UNEXPLAINED, WORDS
 from ragauge.analysis.causes.table import ROWS
-from ragauge.analysis.concentration import concentrated
-from ragauge.analysis.diagnose import confidence, diagnose
-from ragauge.analysis.frames import cause_frame
-from ragauge.analysis.patterns import Match, matches
-from ragauge.analysis.readings import words
-from ragauge.analysis.scorecard import Cause, Finding, Summary
-from ragauge.analysis.segments import tidy
-from ragauge.analysis.starting_points import STARTING_POINTS, level_of, measured
+from ragauge.analysis.diagnosis.concentration import concentrated
+from ragauge.analysis.diagnosis.diagnose import confidence, diagnose
+from ragauge.analysis.diagnosis.patterns import Match, matches
+from ragauge.analysis.diagnosis.readings import words
+from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS, level_of, measured
+from ragauge.analysis.diagnosis.words import UNEXPLAINED, WORDS
+from ragauge.analysis.results.scorecard import Cause, Finding, Summary
+from ragauge.analysis.scores.frames import cause_frame
+from ragauge.analysis.scores.segments import tidy
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.proportions import fisher_greater
 from ragauge.stats.result import Interval

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.analysis.arrays import ScoreArrays
-from ragauge.analysis.bins import MOST_BINS, amount_bins, metric_bins
-from ragauge.analysis.distributions import distributions
-from ragauge.analysis.frames import score_frame
-from ragauge.analysis.overview import Bin
-from ragauge.analysis.values import Values
+from ragauge.analysis.overview.bins import MOST_BINS, amount_bins, metric_bins
+from ragauge.analysis.overview.distributions import distributions
+from ragauge.analysis.results.overview import Bin
+from ragauge.analysis.scores.arrays import ScoreArrays
+from ragauge.analysis.scores.frames import score_frame
+from ragauge.analysis.scores.values import Values
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragauge.analysis.attribute import attribute
+from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.causes.table import ROWS
-from ragauge.analysis.explain import explain_example
 from ragauge.analysis.explaining import causes as explaining
+from ragauge.analysis.explaining.explain import explain_example
 from ragauge.analysis.explaining.symbols import covered
-from ragauge.analysis.explanation import ExampleExplained, Worked
-from ragauge.analysis.scorecard import Cause
+from ragauge.analysis.results.explanation import ExampleExplained, Worked
+from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.building import (
     agreement_facts,
     answer_facts,

@@ -11,13 +11,13 @@ from tests.analysis.test_compare import Value, score
 from tests.analysis.test_diagnose import causes, found, summaries
 from tests.analysis.test_pattern_table import against, change
 
-from ragauge.analysis.arrays import ScoreArrays, by_example
-from ragauge.analysis.diagnose import diagnose
-from ragauge.analysis.explain_run import MeansExplained, explain_run
+from ragauge.analysis.diagnosis.diagnose import diagnose
+from ragauge.analysis.explaining.explain_run import MeansExplained, explain_run
 from ragauge.analysis.explaining.means import explain_mean
-from ragauge.analysis.explanation import MeanWorked
-from ragauge.analysis.frames import score_frame
-from ragauge.analysis.scorecard import Finding, JudgeNote, Scorecard
+from ragauge.analysis.results.explanation import MeanWorked
+from ragauge.analysis.results.scorecard import Finding, JudgeNote, Scorecard
+from ragauge.analysis.scores.arrays import ScoreArrays, by_example
+from ragauge.analysis.scores.frames import score_frame
 from ragauge.data.run import Run
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse

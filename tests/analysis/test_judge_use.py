@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from tests.analysis.conftest import VisitsOf
 
-from ragauge.analysis.arrays import FAILED, SCORED, Columns
-from ragauge.analysis.judge_spread import spread
-from ragauge.analysis.judge_use import AskedOf, UseGatherer, lacks
-from ragauge.analysis.paid import Paid
-from ragauge.analysis.run_cost import metric_costs
+from ragauge.analysis.judges.cost import metric_costs
+from ragauge.analysis.judges.spread import spread
+from ragauge.analysis.judges.use import UseGatherer, lacks
+from ragauge.analysis.results.judging import AskedOf
+from ragauge.analysis.results.paid import Paid
+from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
 from ragauge.data.example import Example
 from ragauge.data.facts import (
     AgreementFacts,

@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.analysis import listing
-from ragauge.analysis.arrays import ResponseIndex, ScoreArrays
-from ragauge.analysis.cause_segments import causes_by_segment
-from ragauge.analysis.frames import cause_frame, failures, score_frame
-from ragauge.analysis.listing import Beside, choose, cut, listed
-from ragauge.analysis.scorecard import Cause
-from ragauge.analysis.values import Values
+from ragauge.analysis.overview import listing
+from ragauge.analysis.overview.cause_segments import causes_by_segment
+from ragauge.analysis.overview.listing import Beside, choose, cut, listed
+from ragauge.analysis.results.scorecard import Cause
+from ragauge.analysis.scores.arrays import ResponseIndex, ScoreArrays
+from ragauge.analysis.scores.frames import cause_frame, failures, score_frame
+from ragauge.analysis.scores.values import Values
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse
 

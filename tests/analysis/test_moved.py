@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 import pytest
-from ragauge.analysis.changes import Beside
 
-from ragauge.analysis.arrays import ScoreArrays, by_example
-from ragauge.analysis.frames import score_frame
-from ragauge.analysis.moved import MOST_MOVED, Movement
-from ragauge.analysis.overview import Change, Fall, Moved
+from ragauge.analysis.comparison.changes import Beside
+from ragauge.analysis.comparison.moved import MOST_MOVED, Movement
+from ragauge.analysis.results.overview import Change, Fall, Moved
+from ragauge.analysis.scores.arrays import ScoreArrays, by_example
+from ragauge.analysis.scores.frames import score_frame
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from ragauge.analysis.alignment import third
-from ragauge.analysis.arrays import ResponseIndex, ScoreArrays
-from ragauge.analysis.attribute import attribute
 from ragauge.analysis.card import Tables, read_metrics
-from ragauge.analysis.frames import cause_frame, score_frame
-from ragauge.analysis.gather import Visit, gather
-from ragauge.analysis.listing import choose
-from ragauge.analysis.overview import Overview
-from ragauge.analysis.overviews import OverviewGatherer
-from ragauge.analysis.segments import segment_frame
-from ragauge.analysis.values import Values
+from ragauge.analysis.causes.attribute import attribute
+from ragauge.analysis.overview.alignment import third
+from ragauge.analysis.overview.gathered import OverviewGatherer
+from ragauge.analysis.overview.listing import choose
+from ragauge.analysis.results.overview import Overview
+from ragauge.analysis.scores.arrays import ResponseIndex, ScoreArrays
+from ragauge.analysis.scores.frames import cause_frame, score_frame
+from ragauge.analysis.scores.gather import Visit, gather
+from ragauge.analysis.scores.segments import segment_frame
+from ragauge.analysis.scores.values import Values
 from ragauge.data.building import answer_facts, claim, evidence, example, passage, reference_facts, response
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import select

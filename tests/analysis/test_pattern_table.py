@@ -9,11 +9,11 @@ import pytest
 from tests.analysis.test_diagnose import causes, said, summary
 
 from ragauge.analysis.causes.table import ROWS as CAUSE_ROWS
-from ragauge.analysis.diagnose import confidence_in, diagnose
-from ragauge.analysis.overview import Baseline, Change, Estimate
-from ragauge.analysis.patterns import PATTERNS, Match, matches
-from ragauge.analysis.readings import Against, Oracle
-from ragauge.analysis.scorecard import Summary
+from ragauge.analysis.diagnosis.diagnose import confidence_in, diagnose
+from ragauge.analysis.diagnosis.patterns import PATTERNS, Match, matches
+from ragauge.analysis.diagnosis.readings import Against, Oracle
+from ragauge.analysis.results.overview import Baseline, Change, Estimate
+from ragauge.analysis.results.scorecard import Summary
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.result import Interval
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ragauge.analysis.returned import Lists
+from ragauge.analysis.ranking.returned import Lists
 from ragauge.data.response import Passage
 
 

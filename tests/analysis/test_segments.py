@@ -8,11 +8,11 @@ from random import Random
 import polars as pl
 import pytest
 
-from ragauge.analysis.arrays import ScoreArrays
-from ragauge.analysis.frames import cause_frame, failures, score_frame
-from ragauge.analysis.scorecard import Cause, Summary
-from ragauge.analysis.segments import by_segment, query_length, segment_frame, shortfall, tidy
-from ragauge.analysis.summarize import summarize
+from ragauge.analysis.results.scorecard import Cause, Summary
+from ragauge.analysis.scores.arrays import ScoreArrays
+from ragauge.analysis.scores.frames import cause_frame, failures, score_frame
+from ragauge.analysis.scores.segments import by_segment, query_length, segment_frame, shortfall, tidy
+from ragauge.analysis.scores.summarize import summarize
 from ragauge.data.example import Example
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.analysis import stages
-from ragauge.analysis.arrays import ResponseIndex
-from ragauge.analysis.gather import Visit
-from ragauge.analysis.overview import Stage
-from ragauge.analysis.stages import StageGatherer
-from ragauge.analysis.use import Use
+from ragauge.analysis.overview import stages
+from ragauge.analysis.overview.stages import StageGatherer
+from ragauge.analysis.overview.use import Use
+from ragauge.analysis.results.overview import Stage
+from ragauge.analysis.scores.arrays import ResponseIndex
+from ragauge.analysis.scores.gather import Visit
 from ragauge.data.building import answer_facts, claim, evidence, example, passage, response
 from ragauge.data.example import Example, Relevant, Span
 from ragauge.metrics.facts import Facts

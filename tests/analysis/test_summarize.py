@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.analysis.arrays import ScoreArrays
-from ragauge.analysis.frames import score_frame
-from ragauge.analysis.scorecard import Summary
-from ragauge.analysis.segments import by_segment, tidy
-from ragauge.analysis.summarize import MOST_REASONS, summarize
+from ragauge.analysis.results.scorecard import Summary
+from ragauge.analysis.scores.arrays import ScoreArrays
+from ragauge.analysis.scores.frames import score_frame
+from ragauge.analysis.scores.segments import by_segment, tidy
+from ragauge.analysis.scores.summarize import MOST_REASONS, summarize
 from ragauge.data.building import (
     agreement_facts,
     answer_facts,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragauge.analysis.outcomes import Value, chosen, marks
-from ragauge.analysis.thresholds import ByOutcome, by_outcome, reached
+from ragauge.analysis.history.outcomes import Value, chosen, marks
+from ragauge.analysis.history.thresholds import ByOutcome, by_outcome, reached
 from ragauge.errors import UnknownName, UsageError
 from ragauge.stats.intervals import wilson
 

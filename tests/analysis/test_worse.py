@@ -9,9 +9,9 @@ import pytest
 from tests.analysis.test_diagnose import causes, said
 from tests.analysis.test_pattern_table import against, change
 
-from ragauge.analysis.diagnose import diagnose
-from ragauge.analysis.overview import Change, Fall, Moved
-from ragauge.analysis.scorecard import Finding
+from ragauge.analysis.diagnosis.diagnose import diagnose
+from ragauge.analysis.results.overview import Change, Fall, Moved
+from ragauge.analysis.results.scorecard import Finding
 
 
 def worse(*changes: Change, judge_id: str = "", failed: int = 0) -> list[Finding]:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import ragauge as rg
+from ragauge.analysis.causes.counterfactuals import RIGHT, graded
 from ragauge.analysis.causes.seen import Seen
 from ragauge.analysis.causes.table import BY_NAME
-from ragauge.analysis.counterfactuals import RIGHT, graded
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.metrics.facts import Facts
 from ragauge.store.open import open_store

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.analysis import listing, overviews
-from ragauge.analysis.overview import Overview
+from ragauge.analysis.overview import gathered as overviews
+from ragauge.analysis.overview import listing
+from ragauge.analysis.results.overview import Overview
 
 Row = dict[str, Any]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ragauge as rg
-from ragauge.analysis.summarize import summarize
+from ragauge.analysis.scores.summarize import summarize
 from ragauge.api.shown import StoredColumns
 from ragauge.data.example import Example
 from ragauge.data.response import Response

@@ -22,8 +22,8 @@ from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 from tests.conftest import Demonstrated
 
 import ragauge as rg
-from ragauge.analysis.overview import Overview
-from ragauge.analysis.scorecard import JudgeNote, Scorecard
+from ragauge.analysis.results.overview import Overview
+from ragauge.analysis.results.scorecard import JudgeNote, Scorecard
 from ragauge.reporting.html import html as page
 
 ROOT = Path(__file__).resolve().parents[2]

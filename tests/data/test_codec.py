@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.analysis.scorecard import Cause, Interval, Summary
+from ragauge.analysis.results.scorecard import Cause, Interval, Summary
 from ragauge.data import facts as facts_module
 from ragauge.data.canonical import canonical, plain
 from ragauge.data.codec import FACTS, decode, encode

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ragauge.analysis.pattern_table import PATTERNS
-from ragauge.analysis.starting_points import STARTING_POINTS
+from ragauge.analysis.diagnosis.pattern_table import PATTERNS
+from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/diagnosis.md"

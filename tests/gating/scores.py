@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragauge.analysis.arrays import FAILED, SCORED, UNDEFINED, Columns
-from ragauge.analysis.join import Join
-from ragauge.analysis.pairs import Pairs, pair
+from ragauge.analysis.comparison.join import Join
+from ragauge.analysis.comparison.pairs import Pairs, pair
+from ragauge.analysis.scores.arrays import FAILED, SCORED, UNDEFINED, Columns
 from ragauge.metrics.base import Metric
 
 Floats = npt.NDArray[np.float64]

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.gating.scores import columns, pairs, twins
 
-from ragauge.analysis.arrays import FAILED, Columns
+from ragauge.analysis.scores.arrays import FAILED, Columns
 from ragauge.data.config.reading import read_config
 from ragauge.gating.checking import Source, check_conditions, verdict_of
 from ragauge.gating.examples import check_causes, check_scores, check_share

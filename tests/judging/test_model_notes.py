@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.analysis.judge_use import JudgeUse
+from ragauge.analysis.results.judging import JudgeUse
 from ragauge.engine.judges import Known, build_judge, note_of
 from ragauge.errors import UsageError
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.analysis.retrieval import evaluate_retrieval
+from ragauge.analysis.ranking.retrieval import evaluate_retrieval
 from ragauge.data.example import Example, Relevant
 from ragauge.data.readers.rankings import read_qrels, read_run
 from ragauge.data.response import Passage, Response

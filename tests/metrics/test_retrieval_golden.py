@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.analysis.retrieval import RetrievalReport, Topics, evaluate_retrieval
+from ragauge.analysis.ranking.retrieval import RetrievalReport, Topics, evaluate_retrieval
 from ragauge.data.readers.rankings import read_qrels, read_run
 from ragauge.metrics.catalogue import parse
 

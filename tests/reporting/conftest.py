@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.analysis.overview import (
+from ragauge.analysis.results.overview import (
     Alignment,
     Baseline,
     Bin,
@@ -26,7 +26,7 @@ from ragauge.analysis.overview import (
     Stage,
     Timing,
 )
-from ragauge.analysis.scorecard import Cause, ExampleView, Finding, JudgeNote, Reading, Scorecard, Summary
+from ragauge.analysis.results.scorecard import Cause, ExampleView, Finding, JudgeNote, Reading, Scorecard, Summary
 from ragauge.data.building import agreement_facts, evidence, reference_facts, relevance_facts
 from ragauge.data.example import Example, Relevant, Span, Turn
 from ragauge.data.facts import AnswerFacts, Claim, Evidence, ReferenceClaim, ReferenceFacts, Window

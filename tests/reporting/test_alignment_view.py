@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from ragauge.analysis.overview import Alignment, Estimate, LengthBand, Overview, RankUse, Stage, Timing
-from ragauge.analysis.scorecard import JudgeNote, Scorecard
+from ragauge.analysis.results.overview import Alignment, Estimate, LengthBand, Overview, RankUse, Stage, Timing
+from ragauge.analysis.results.scorecard import JudgeNote, Scorecard
 from ragauge.data.run import Run
 from ragauge.reporting.alignment import alignment_json, alignment_text, whose
 from ragauge.reporting.as_json import as_json

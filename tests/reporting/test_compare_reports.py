@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 from tests.reporting.conftest import HOSTILE
 
-from ragauge.analysis.comparison import (
+from ragauge.analysis.results.comparison import (
     AmountChange,
     Compared,
     ConfigDiff,
@@ -26,8 +26,8 @@ from ragauge.analysis.comparison import (
     Setting,
     Side,
 )
-from ragauge.analysis.overview import Estimate, Moved
-from ragauge.analysis.scorecard import Finding, Reading
+from ragauge.analysis.results.overview import Estimate, Moved
+from ragauge.analysis.results.scorecard import Finding, Reading
 from ragauge.data.run import Run
 from ragauge.reporting.comparing.as_json import as_json
 from ragauge.reporting.comparing.html import html

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from ragauge.analysis.cause_tally import CauseTally, Confirmed
-from ragauge.analysis.counterfactuals import RULES, Experiment, Graded, Outcome
-from ragauge.analysis.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
-from ragauge.analysis.overview import Estimate
-from ragauge.analysis.scorecard import Scorecard
+from ragauge.analysis.causes.counterfactuals import RULES
+from ragauge.analysis.results.confirmed import CauseTally, Confirmed, Experiment, Graded, Outcome
+from ragauge.analysis.results.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
+from ragauge.analysis.results.overview import Estimate
+from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.as_json import as_json
 from ragauge.reporting.confirmed import experiments_say

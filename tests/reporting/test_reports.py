@@ -5,7 +5,7 @@ import json
 import re
 from html.parser import HTMLParser
 
-from ragauge.analysis.scorecard import Scorecard
+from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting.as_json import as_json
 from ragauge.reporting.examples import missed, pieces, says
 from ragauge.reporting.html import html

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.analysis.overview import Estimate
-from ragauge.analysis.scorecard import Scorecard
+from ragauge.analysis.results.overview import Estimate
+from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting.markdown import markdown
 from ragauge.reporting.terminal import terminal
 from ragauge.reporting.words import against, cell, first_of_layers, ignored, pareto_line, worst_segments

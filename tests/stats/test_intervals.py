@@ -18,13 +18,12 @@ from ragauge.stats import intervals
 from ragauge.stats.intervals import (
     clustered_t,
     mean_interval,
-    normal_quantile,
     order_statistics,
     scaled_wilson,
     student_t,
-    t_quantile,
     wilson,
 )
+from ragauge.stats.quantiles import normal_quantile, t_quantile
 from ragauge.stats.result import Interval
 from ragauge.stats.skewed import skew_corrected_t
 

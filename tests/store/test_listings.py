@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.analysis.scorecard import Cause
+from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.example import Example, Relevant, Span
 from ragauge.data.index_listing import IndexListing
 from ragauge.data.response import Response

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from ragauge.analysis.arrays import Columns
-from ragauge.analysis.frames import cause_frame, score_frame
-from ragauge.analysis.scorecard import Cause, Interval, Summary
+from ragauge.analysis.results.scorecard import Cause, Interval, Summary
+from ragauge.analysis.scores.arrays import Columns
+from ragauge.analysis.scores.frames import cause_frame, score_frame
 from ragauge.data.example import Example
 from ragauge.data.response import Response
 from ragauge.data.run import Run

@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ragauge.analysis.arrays import Columns, ResponseIndex, ScoreColumns, by_example
 from ragauge.analysis.causes.table import BY_NAME
-from ragauge.analysis.diagnose import diagnose
-from ragauge.analysis.frames import failures
-from ragauge.analysis.id_match import IdMatch
-from ragauge.analysis.patterns import PATTERNS
-from ragauge.analysis.quality import Quality
-from ragauge.analysis.readings import Against
-from ragauge.analysis.scorecard import ExampleView, Finding, JudgeNote, Scorecard, Summary
-from ragauge.analysis.segments import BySegment, SegmentCells, tidy
-from ragauge.analysis.summarize import summary
+from ragauge.analysis.diagnosis.diagnose import diagnose
+from ragauge.analysis.diagnosis.patterns import PATTERNS
+from ragauge.analysis.diagnosis.readings import Against
+from ragauge.analysis.ranking.id_match import IdMatch
+from ragauge.analysis.results.scorecard import ExampleView, Finding, JudgeNote, Scorecard, Summary
+from ragauge.analysis.scores.arrays import Columns, ResponseIndex, ScoreColumns, by_example
+from ragauge.analysis.scores.frames import failures
+from ragauge.analysis.scores.quality import Quality
+from ragauge.analysis.scores.segments import BySegment, SegmentCells, tidy
+from ragauge.analysis.scores.summarize import summary
 from ragauge.data.run import Run
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import describe, parse

@@ -14,11 +14,11 @@ from ragauge.errors import UsageError
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.analysis.alike import Measuring
-    from ragauge.analysis.arrays import ResponseIndex
-    from ragauge.analysis.changes import Beside
-    from ragauge.analysis.overview import Baseline
-    from ragauge.analysis.readings import Against, Oracle
+    from ragauge.analysis.comparison.alike import Measuring
+    from ragauge.analysis.comparison.changes import Beside
+    from ragauge.analysis.diagnosis.readings import Against, Oracle
+    from ragauge.analysis.results.overview import Baseline
+    from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.engine.plan import Plan
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
@@ -54,7 +54,7 @@ def check(store: Store, plan: Plan, run: Run, base: Run | None) -> None:
     """
     if base is None:
         return
-    from ragauge.analysis.alike import Measuring, comparable
+    from ragauge.analysis.comparison.alike import Measuring, comparable
     from ragauge.engine.judges import spec_of
 
     asked = {q: (plan.judge.version(q),) for q in plan.questions} if plan.judge is not None else {}
@@ -79,7 +79,7 @@ def nothing_in_common(run: Run, base: Run, here: str, there: str) -> UsageError:
 
 def measuring(store: Store, run: Run, judge_id: str | None) -> Measuring:
     """How a run was measured by this judge or, where it was not, by its last one."""
-    from ragauge.analysis.alike import Measuring
+    from ragauge.analysis.comparison.alike import Measuring
 
     judges = store.scores.judges(run.run_id)
     by = judge_id if judge_id in judges or judge_id is None else next(iter(judges), None)
@@ -129,8 +129,8 @@ class Held:
 
     def against(self) -> Against:
         """What the diagnosis reads the run against, once every metric was read."""
-        from ragauge.analysis.config_diff import handed_on_more
-        from ragauge.analysis.readings import Against
+        from ragauge.analysis.comparison.config_diff import handed_on_more
+        from ragauge.analysis.diagnosis.readings import Against
 
         more = "" if self._base is None else handed_on_more(self._run.config, self._base.config)
         return Against(self._of_baseline(), self._of_oracle(), self._run.kind == "traffic", more)
@@ -138,7 +138,7 @@ class Held:
     def _of_baseline(self) -> Baseline | None:
         import polars as pl
 
-        from ragauge.analysis.changes import held_against
+        from ragauge.analysis.comparison.changes import held_against
 
         found = self._baseline
         if self._base is None or found is None:
@@ -149,7 +149,7 @@ class Held:
         return held_against(self._base, found.join, found.changes, causes, paired=found.paired)
 
     def _of_oracle(self) -> Oracle | None:
-        from ragauge.analysis.readings import Oracle
+        from ragauge.analysis.diagnosis.readings import Oracle
 
         if self._oracle is None:
             return None
@@ -158,15 +158,15 @@ class Held:
         return Oracle(run.name, found.there, found.changes, given)
 
     def _common(self, base: Run, metrics: Sequence[Metric]) -> list[Metric]:
-        from ragauge.analysis.alike import comparable
+        from ragauge.analysis.comparison.alike import comparable
 
         mine, theirs = (measuring(self._store, run, self._judge_id) for run in (self._run, base))
         return comparable(mine, theirs, metrics)
 
     def _beside(self, base: Run, metrics: Sequence[Metric]) -> Beside:
-        from ragauge.analysis.alike import is_paired
-        from ragauge.analysis.changes import Beside
-        from ragauge.analysis.join import Join
+        from ragauge.analysis.comparison.alike import is_paired
+        from ragauge.analysis.comparison.changes import Beside
+        from ragauge.analysis.comparison.join import Join
 
         names = [str(metric) for metric in metrics]
         numbers = self._store.scores.evaluated(base.run_id, self._judge_id, names)

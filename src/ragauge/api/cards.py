@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragauge.analysis.scorecard import Summary
+from ragauge.analysis.results.scorecard import Summary
 from ragauge.api.baseline import Held
 from ragauge.api.confirmed import confirmed_of
 from ragauge.api.gaps import gaps_beside
@@ -26,15 +26,15 @@ from ragauge.errors import UnknownName, UsageError
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.analysis.arrays import ResponseIndex
     from ragauge.analysis.card import Tables
-    from ragauge.analysis.gather import UncertainShare
-    from ragauge.analysis.id_match import IdGatherer
-    from ragauge.analysis.judge_use import UseGatherer
-    from ragauge.analysis.overview import Overview
-    from ragauge.analysis.overviews import OverviewGatherer
-    from ragauge.analysis.scorecard import Scorecard as Card
-    from ragauge.analysis.values import Values
+    from ragauge.analysis.judges.use import UseGatherer
+    from ragauge.analysis.overview.gathered import OverviewGatherer
+    from ragauge.analysis.ranking.id_match import IdGatherer
+    from ragauge.analysis.results.overview import Overview
+    from ragauge.analysis.results.scorecard import Scorecard as Card
+    from ragauge.analysis.scores.arrays import ResponseIndex
+    from ragauge.analysis.scores.gather import UncertainShare
+    from ragauge.analysis.scores.values import Values
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
@@ -98,7 +98,7 @@ def card_of(
         baseline: the run to hold it against.
     """
     from ragauge.analysis.card import build
-    from ragauge.analysis.quality import pick_worst
+    from ragauge.analysis.scores.quality import pick_worst
     from ragauge.api.judge_use import note, use_of
 
     numbers, done = _evaluated(store, run, metrics, judge_id, keep or {}, whole=whole)
@@ -158,12 +158,12 @@ def _read(
 ) -> _Found:
     """The two passes."""
     from ragauge.analysis.card import Tables, read_metrics
-    from ragauge.analysis.gather import UncertainShare, gather
-    from ragauge.analysis.id_match import IdGatherer
-    from ragauge.analysis.judge_use import UseGatherer
-    from ragauge.analysis.overviews import OverviewGatherer
-    from ragauge.analysis.segments import SegmentRows
-    from ragauge.analysis.values import Values
+    from ragauge.analysis.judges.use import UseGatherer
+    from ragauge.analysis.overview.gathered import OverviewGatherer
+    from ragauge.analysis.ranking.id_match import IdGatherer
+    from ragauge.analysis.scores.gather import UncertainShare, gather
+    from ragauge.analysis.scores.segments import SegmentRows
+    from ragauge.analysis.scores.values import Values
     from ragauge.engine.judges import middle_band
 
     segments, match, uncertain = SegmentRows(), IdGatherer(), UncertainShare(middle_band(judge_id))
@@ -179,7 +179,7 @@ def _read(
 
 def _overview(store: Store, found: _Found, causes: pl.DataFrame, card: Card) -> Overview:
     """What was gathered beyond means; the questions of listed responses that were not kept are read again."""
-    from ragauge.analysis.listing import choose
+    from ragauge.analysis.overview.listing import choose
 
     index, tables = found.values.index, found.tables
     chosen = choose(index, causes, tables.quality.frame())

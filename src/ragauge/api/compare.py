@@ -14,10 +14,10 @@ from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
-    from ragauge.analysis.alike import Measuring
-    from ragauge.analysis.comparing import Comparer, Corrected
-    from ragauge.analysis.comparison import Compared, Matched, RunComparison
-    from ragauge.analysis.correction import Correction
+    from ragauge.analysis.comparison.alike import Measuring
+    from ragauge.analysis.comparison.correction import Correction
+    from ragauge.analysis.comparison.runs import Comparer, Corrected
+    from ragauge.analysis.results.comparison import Compared, Matched, RunComparison
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
@@ -56,7 +56,7 @@ def compare(
         UsageError: the runs were judged differently, or by another version of a metric or question, with the command
             that judges the stored responses alike; or no example is in both.
     """
-    from ragauge.analysis.correction import CORRECTIONS
+    from ragauge.analysis.comparison.correction import CORRECTIONS
     from ragauge.store.open import open_store
 
     if not 0 < level < 1:
@@ -110,8 +110,8 @@ def _compared(
     store: Store, base: Run, runs: Sequence[Run], names: tuple[str, ...], judge: str | None, keep: Mapping[str, str],
     level: float, correction: Correction, *, segments: bool,
 ) -> Compared:     # fmt: skip
-    from ragauge.analysis.comparing import corrected
-    from ragauge.analysis.comparison import Compared
+    from ragauge.analysis.comparison.runs import corrected
+    from ragauge.analysis.results.comparison import Compared
 
     judge_id = _judge(store, base, runs, judge)
     held = []
@@ -174,9 +174,9 @@ class _Held:
         self, store: Store, base: Run, run: Run, judge_id: str | None, metrics: Sequence[Metric],
         measured: tuple[Measuring, Measuring], keep: Mapping[str, str], level: float, *, segments: bool,
     ) -> None:     # fmt: skip
-        from ragauge.analysis.alike import is_paired
-        from ragauge.analysis.arrays import by_example
-        from ragauge.analysis.comparing import Comparer
+        from ragauge.analysis.comparison.alike import is_paired
+        from ragauge.analysis.comparison.runs import Comparer
+        from ragauge.analysis.scores.arrays import by_example
 
         self._store, self._base, self._run, self._judge_id, self._keep = store, base, run, judge_id, keep
         self._asked = metrics
@@ -196,10 +196,10 @@ class _Held:
         """What changed, after the correction."""
         import polars as pl
 
-        from ragauge.analysis.changes import held_against
-        from ragauge.analysis.comparing import failures_of, findings_of
-        from ragauge.analysis.comparison import Flips, RunComparison
-        from ragauge.analysis.config_diff import config_diff, handed_on_more
+        from ragauge.analysis.comparison.changes import held_against
+        from ragauge.analysis.comparison.config_diff import config_diff, handed_on_more
+        from ragauge.analysis.comparison.runs import failures_of, findings_of
+        from ragauge.analysis.results.comparison import Flips, RunComparison
         from ragauge.api.comparing import failing, flips_of, warnings_of
 
         store, run, base, pair = self._store, self._run, self._base, self.pair
@@ -227,7 +227,7 @@ class _Held:
         )     # fmt: skip
 
     def _matched(self, both: set[str]) -> Matched:
-        from ragauge.analysis.comparison import Matched
+        from ragauge.analysis.results.comparison import Matched
 
         here, there = (
             [query_id for query_id in side.index.query_ids if query_id not in both]

@@ -10,9 +10,9 @@ from ragauge.data.run import Run
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.analysis.arrays import ResponseIndex
-    from ragauge.analysis.comparison import Flips, MetricChange, Side
-    from ragauge.analysis.flips import FlipGatherer
+    from ragauge.analysis.comparison.flips import FlipGatherer
+    from ragauge.analysis.results.comparison import Flips, MetricChange, Side
+    from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.api.paired import Paired
     from ragauge.data.response import Response
     from ragauge.metrics.base import Metric
@@ -38,8 +38,8 @@ def flips_of(
         base_causes: of the baseline.
         both: ids of the examples in both.
     """
-    from ragauge.analysis.comparison import Flip, Flips
-    from ragauge.analysis.frames import failures
+    from ragauge.analysis.results.comparison import Flip, Flips
+    from ragauge.analysis.scores.frames import failures
 
     now, before = failures(new_causes), failures(base_causes)
     sides = gathered.sides(set(now["query_id"]), set(before["query_id"]), both)
@@ -66,7 +66,7 @@ def _first(store: Store, index: ResponseIndex, ids: Sequence[str]) -> dict[str, 
 def _sides(failed: pl.DataFrame, loaded: dict[str, Loaded]) -> dict[str, Side]:
     import polars as pl
 
-    from ragauge.analysis.comparison import Side
+    from ragauge.analysis.results.comparison import Side
 
     rows = failed.filter(pl.col("query_id").is_in(list(loaded))).select("query_id", "cause", "decided_by")
     causes = {query_id: (cause, why) for query_id, cause, why in rows.iter_rows()}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
-    from ragauge.analysis.comparison import Compared, MetricChange, RunComparison, SegmentChange
+    from ragauge.analysis.results.comparison import Compared, MetricChange, RunComparison, SegmentChange
 
 
 class ComparisonResult:

@@ -15,9 +15,8 @@ from ragauge.data.run import Run
 from ragauge.errors import SystemFailed, UsageError
 
 if TYPE_CHECKING:
-    from ragauge.analysis.cause_tally import CauseTally
     from ragauge.analysis.causes.seen import Seen
-    from ragauge.analysis.counterfactuals import Experiment, Outcome
+    from ragauge.analysis.results.confirmed import CauseTally, Experiment, Outcome
     from ragauge.data.example import Example
     from ragauge.data.response import Passage
     from ragauge.engine.execute import Progress
@@ -142,8 +141,9 @@ async def confirm_causes(
 
 def _todo(wanted: Confirming, system: System, store: Store) -> _Todo:
     """Draws the experiments; nothing is asked yet."""
-    from ragauge.analysis.cause_tally import drawn
-    from ragauge.analysis.counterfactuals import Experiment, experiment
+    from ragauge.analysis.causes.counterfactuals import experiment
+    from ragauge.analysis.causes.tally import drawn
+    from ragauge.analysis.results.confirmed import Experiment
     from ragauge.engine.counterfactual import begun, gold_passages
 
     run = _run(wanted.run, store)
@@ -199,8 +199,8 @@ async def _asked(
 
 def _read(todo: _Todo, system: str, asked: int, store: Store) -> Confirmation:
     """What the answers say."""
-    from ragauge.analysis.cause_tally import tallies
-    from ragauge.analysis.counterfactuals import CHANGED, UNCHANGED, outcome
+    from ragauge.analysis.causes.counterfactuals import CHANGED, UNCHANGED, outcome
+    from ragauge.analysis.causes.tally import tallies
 
     answers = None if todo.answers is None else store.runs.find(todo.answers.run_id)
     held = set() if answers is None else store.collecting.held(answers.run_id)

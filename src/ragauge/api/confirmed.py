@@ -11,9 +11,8 @@ from ragauge.data.run import Run
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.analysis.cause_tally import Confirmed
     from ragauge.analysis.causes.seen import Seen
-    from ragauge.analysis.counterfactuals import Outcome
+    from ragauge.analysis.results.confirmed import Confirmed, Outcome
     from ragauge.store.open import Store
 
 Causes = Mapping[str, tuple[int, str]]     # query_id -> the repeat that failed, and its cause
@@ -28,7 +27,8 @@ def confirmed_of(store: Store, run: Run, judge_id: str | None, shown: pl.DataFra
         judge_id: who judged.
         shown: the cause frame of the responses that count.
     """
-    from ragauge.analysis.cause_tally import Confirmed, tallies
+    from ragauge.analysis.causes.tally import tallies
+    from ragauge.analysis.results.confirmed import Confirmed
 
     asked = [one for one in store.runs.list() if one.config.get("confirms") == run.run_id]
     if not asked or judge_id is None:
@@ -49,7 +49,7 @@ def confirmed_of(store: Store, run: Run, judge_id: str | None, shown: pl.DataFra
 
 def causes_now(frame: pl.DataFrame) -> dict[str, tuple[int, str]]:
     """query_id -> repeat and cause of each failed example of a cause frame."""
-    from ragauge.analysis.frames import failures
+    from ragauge.analysis.scores.frames import failures
 
     rows = failures(frame).select("query_id", "repeat", "cause").iter_rows()
     return {query_id: (repeat, cause) for query_id, repeat, cause in rows}
@@ -83,7 +83,7 @@ def _outcome(
         of: the repeat that failed, and its cause.
         held: (query_id, repeat) of the new answers.
     """
-    from ragauge.analysis.counterfactuals import CHANGED, UNCHANGED, outcome, reread
+    from ragauge.analysis.causes.counterfactuals import CHANGED, UNCHANGED, outcome, reread
 
     if (query_id, CHANGED) not in held:
         return None

@@ -206,7 +206,9 @@ async def _load_report() -> None:
 def _loaded() -> None:
     import polars  # noqa: F401 - loaded, not used, like the two below
 
-    from ragauge.analysis import card, overviews  # noqa: F401
+    from ragauge.analysis import (
+        overviews,  # noqa: F401
+    )
     from ragauge.api import cards  # noqa: F401
     from ragauge.text.count import count
 

@@ -9,7 +9,7 @@ from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
-    from ragauge.analysis.explanation import ExampleExplained, RunExplained
+    from ragauge.analysis.results.explanation import ExampleExplained, RunExplained
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
@@ -31,7 +31,7 @@ def explain_example(
         UnknownName: no such example, judge or metric; the nearest are in the text.
         UsageError: the run has not been evaluated.
     """
-    from ragauge.analysis.explain import explain_example as explain
+    from ragauge.analysis.explaining.explain import explain_example as explain
     from ragauge.api.cards import judged
     from ragauge.api.views import view_of
     from ragauge.metrics.facts import Facts
@@ -65,8 +65,8 @@ def explain_run(
         UsageError: the run has not been evaluated, or the baseline otherwise.
     """
     from ragauge.analysis.card import read_metrics
-    from ragauge.analysis.explain_run import MeansExplained
-    from ragauge.analysis.explain_run import explain_run as explain
+    from ragauge.analysis.explaining.explain_run import MeansExplained
+    from ragauge.analysis.explaining.explain_run import explain_run as explain
     from ragauge.api.cards import judged, stored_card
     from ragauge.api.shown import StoredColumns
 

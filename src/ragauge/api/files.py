@@ -13,7 +13,7 @@ from ragauge.errors import UsageError
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.analysis.scorecard import ExampleView
+    from ragauge.analysis.results.scorecard import ExampleView
 
 
 class Reported(Protocol):

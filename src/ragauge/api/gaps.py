@@ -9,9 +9,9 @@ from ragauge.data.run import Run, Variant
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragauge.analysis.gap_rows import Gaps
-    from ragauge.analysis.gaps import Sides
-    from ragauge.analysis.pairs import Pairs
+    from ragauge.analysis.comparison.gaps import Sides
+    from ragauge.analysis.comparison.pairs import Pairs
+    from ragauge.analysis.results.gap_rows import Gaps
     from ragauge.api.paired import Paired
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
@@ -37,7 +37,7 @@ def gaps_of_run(store: Store, run: Run, judge_id: str | None, metrics: Sequence[
         UsageError: not a run on own retrieval, or there is nothing to hold it against, with the
             commands that make it.
     """
-    from ragauge.analysis.gaps import measurable
+    from ragauge.analysis.comparison.gaps import measurable
     from ragauge.metrics.catalogue import parse, select
 
     if run.variant not in OWN:
@@ -64,7 +64,7 @@ def gaps_beside(
         metrics: those of the scorecard.
         keep: segment column or "tag" -> value; only examples that match.
     """
-    from ragauge.analysis.gaps import measurable
+    from ragauge.analysis.comparison.gaps import measurable
 
     asked = [one for one in metrics if measurable(one)]
     found = _gaps(store, run, judge_id, asked, keep) if asked and run.variant in OWN else None
@@ -74,8 +74,8 @@ def gaps_beside(
 def _gaps(
     store: Store, run: Run, judge_id: str | None, asked: Sequence[Metric], keep: Mapping[str, str]
 ) -> Gaps:
-    from ragauge.analysis.gap_rows import Gaps
-    from ragauge.analysis.gaps import by_segment, gaps_of
+    from ragauge.analysis.comparison.gaps import by_segment, gaps_of
+    from ragauge.analysis.results.gap_rows import Gaps
 
     notes: list[str] = []
     oracle, alone = (_held(store, run, variant, judge_id, asked, keep, notes) for variant in HOW)

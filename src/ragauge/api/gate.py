@@ -18,8 +18,8 @@ from ragauge.data.run import Run
 from ragauge.errors import ConfigError, DataError, UnknownName, UsageError
 
 if TYPE_CHECKING:
-    from ragauge.analysis.arrays import Columns, ResponseIndex
-    from ragauge.analysis.pairs import Pairs
+    from ragauge.analysis.comparison.pairs import Pairs
+    from ragauge.analysis.scores.arrays import Columns, ResponseIndex
     from ragauge.api.paired import Paired
     from ragauge.gating.result import Check, Gated
     from ragauge.gating.rules import Condition, Rules
@@ -145,7 +145,7 @@ class _Gate:
         return None if self._paired is None else self._paired.pairs(metric)
 
     def _columns(self, metric: Metric) -> Columns | None:
-        from ragauge.analysis.arrays import by_example
+        from ragauge.analysis.scores.arrays import by_example
 
         found = self._scores.column(str(metric))
         return None if found is None else by_example(found)
@@ -183,7 +183,7 @@ class _Gate:
         """Examples of which a score failed, of any metric that was measured."""
         import numpy as np
 
-        from ragauge.analysis.arrays import FAILED
+        from ragauge.analysis.scores.arrays import FAILED
 
         found = np.zeros(len(self._index.query_ids), dtype=bool)
         scores = StoredColumns(

@@ -14,8 +14,8 @@ from ragauge.errors import UnknownName, UsageError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ragauge.analysis.history import Entry
-    from ragauge.analysis.history_rows import History
+    from ragauge.analysis.history.log import Entry
+    from ragauge.analysis.results.history_rows import History
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
@@ -115,8 +115,8 @@ def log(
     Raises:
         UnknownName: no run of this set or by this judge, no such metric.
     """
-    from ragauge.analysis.history import USUAL
-    from ragauge.analysis.history_rows import set_of
+    from ragauge.analysis.history.log import USUAL
+    from ragauge.analysis.results.history_rows import set_of
     from ragauge.metrics.catalogue import select
     from ragauge.store.open import open_store
 
@@ -153,8 +153,8 @@ def history_of(
     store: Store, runs: Sequence[Run], columns: Sequence[Metric], judge: str | None = None, limit: int | None = None
 ) -> History:
     """The log of some runs, given the newest first; those that were not evaluated are left out."""
-    from ragauge.analysis.history import history
-    from ragauge.analysis.history_rows import set_of
+    from ragauge.analysis.history.log import history
+    from ragauge.analysis.results.history_rows import set_of
 
     read, older = _Reading(store, judge), iter(runs)
     shown: list[Entry] = []
@@ -176,8 +176,8 @@ def history_of(
 
 def history_until(store: Store, run: Run, judge_id: str | None) -> History | None:
     """The last evaluations of a run's set up to this run, for its report; None where there is nothing before it."""
-    from ragauge.analysis.history import USUAL
-    from ragauge.analysis.history_rows import set_of
+    from ragauge.analysis.history.log import USUAL
+    from ragauge.analysis.results.history_rows import set_of
     from ragauge.metrics.catalogue import select
 
     every = store.runs.list()
@@ -203,8 +203,8 @@ class _Reading:
 
     def entry(self, run: Run) -> list[Entry]:
         """The run as the log shows it; nothing where it was not evaluated."""
-        from ragauge.analysis.history import Entry
-        from ragauge.analysis.paid import added
+        from ragauge.analysis.history.log import Entry
+        from ragauge.analysis.results.paid import added
         from ragauge.api.baseline import measuring
 
         store, run_id = self._store, run.run_id

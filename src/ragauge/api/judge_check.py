@@ -13,7 +13,7 @@ from ragauge.api.sources import store_url
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragauge.analysis.judge_check import JudgeCheck
+    from ragauge.analysis.judges.check import JudgeCheck
     from ragauge.data.labelled import Labelled
     from ragauge.engine.execute import Progress
     from ragauge.engine.judge_check import Way
@@ -88,7 +88,7 @@ async def check_judge(
         JudgeError: a model cannot be asked at all.
         RagaugeError: a bound on cost, and a model whose price is unknown.
     """
-    from ragauge.analysis.judge_check import report
+    from ragauge.analysis.judges.check import report
     from ragauge.engine.judge_check import check
     from ragauge.store.open import open_store
 

@@ -12,8 +12,8 @@ from ragauge.api.sources import store_url
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragauge.analysis.overview import Estimate
-    from ragauge.analysis.probes import PositionProbe
+    from ragauge.analysis.judges.probes import PositionProbe
+    from ragauge.analysis.results.overview import Estimate
     from ragauge.data.preference import AnswerPair
     from ragauge.engine.execute import Progress
 
@@ -106,7 +106,7 @@ async def probe_judge(
         UsageError: a judge that compares no answers.
         JudgeError: the model cannot be asked at all.
     """
-    from ragauge.analysis.probes import position_probe
+    from ragauge.analysis.judges.probes import position_probe
     from ragauge.engine.judge_probe import build_prober, probe
     from ragauge.store.open import open_store
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.judge_use import AskedOf, JudgeSpread, JudgeUse, UseGatherer
+from ragauge.analysis.judges.use import UseGatherer
+from ragauge.analysis.results.judging import AskedOf, JudgeSpread, JudgeUse
 
 if TYPE_CHECKING:
-    from ragauge.analysis.arrays import ResponseIndex
-    from ragauge.analysis.scorecard import JudgeNote
+    from ragauge.analysis.results.scorecard import JudgeNote
+    from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.data.run import Run
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
@@ -55,7 +56,7 @@ def spreads(
     store: Store, run_id: str, judge_id: str, metrics: Sequence[Metric], index: ResponseIndex, repeats: Sequence[int]
 ) -> tuple[JudgeSpread, ...]:
     """How far the metrics' means lie apart between the askings of a judge."""
-    from ragauge.analysis.judge_spread import spread
+    from ragauge.analysis.judges.spread import spread
     from ragauge.api.shown import StoredColumns
     from ragauge.metrics.catalogue import questions
 

@@ -13,8 +13,8 @@ from ragauge.data.run import Run
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.analysis.alike import Measuring
-    from ragauge.analysis.pairs import Pairs
+    from ragauge.analysis.comparison.alike import Measuring
+    from ragauge.analysis.comparison.pairs import Pairs
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
@@ -45,8 +45,8 @@ class Paired:
         self, store: Store, new: Run, base: Run, judge_id: str | None, metrics: Sequence[Metric],
         keep: Mapping[str, str] | None = None, measured: tuple[Measuring, Measuring] | None = None,
     ) -> None:     # fmt: skip
-        from ragauge.analysis.alike import comparable
-        from ragauge.analysis.join import Join
+        from ragauge.analysis.comparison.alike import comparable
+        from ragauge.analysis.comparison.join import Join
 
         mine, theirs = measured or (measuring(store, new, judge_id), measuring(store, base, judge_id))
         self.metrics = comparable(mine, theirs, metrics)
@@ -57,8 +57,8 @@ class Paired:
 
     def pairs(self, metric: Metric) -> Pairs | None:
         """One metric's scores in both runs; None where one of them has none."""
-        from ragauge.analysis.arrays import by_example
-        from ragauge.analysis.pairs import pair
+        from ragauge.analysis.comparison.pairs import pair
+        from ragauge.analysis.scores.arrays import by_example
 
         here, there = (side.column(str(metric)) for side in (self.new, self.base))
         if here is None or there is None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.errors import RagaugeError, UsageError
 
 if TYPE_CHECKING:
-    from ragauge.analysis.scorecard import ExampleView
+    from ragauge.analysis.results.scorecard import ExampleView
     from ragauge.api.scorecard import Scorecard
     from ragauge.data.example import EvalSet
     from ragauge.data.response import Passage

@@ -15,7 +15,7 @@ from ragauge.data.run import Run, Variant
 from ragauge.errors import SystemFailed, UnknownName, UsageError
 
 if TYPE_CHECKING:
-    from ragauge.analysis.run_counts import RunCounts
+    from ragauge.analysis.overview.run_counts import RunCounts
     from ragauge.data.example import EvalSet, Example
     from ragauge.engine.asking import Asking
     from ragauge.engine.collect import Collected
@@ -257,9 +257,9 @@ def set_of(source: Any, store: Store) -> EvalSet:
 
 def counts_of(store: Store, run_id: str) -> RunCounts:
     """What the responses of a run are."""
-    from ragauge.analysis.gather import gather
-    from ragauge.analysis.run_counts import CountsGatherer
-    from ragauge.analysis.timings import SpendingGatherer, TimingGatherer
+    from ragauge.analysis.overview.run_counts import CountsGatherer
+    from ragauge.analysis.overview.timings import SpendingGatherer, TimingGatherer
+    from ragauge.analysis.scores.gather import gather
     from ragauge.api.shown import visits
 
     index = store.runs.index(run_id, store.runs.order(run_id).numbers)

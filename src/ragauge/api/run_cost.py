@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.judge_use import AskedOf
-from ragauge.analysis.run_cost import ExampleCost, JudgeCost, RunCost, metric_costs
+from ragauge.analysis.judges.cost import ExampleCost, JudgeCost, RunCost, metric_costs
+from ragauge.analysis.results.judging import AskedOf
 from ragauge.api.judge_use import asked_of
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from ragauge.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ragauge.analysis.explanation import ExampleExplained, RunExplained
-    from ragauge.analysis.gap_rows import Gaps
-    from ragauge.analysis.run_cost import RunCost
-    from ragauge.analysis.scorecard import ExampleView
+    from ragauge.analysis.judges.cost import RunCost
+    from ragauge.analysis.results.explanation import ExampleExplained, RunExplained
+    from ragauge.analysis.results.gap_rows import Gaps
+    from ragauge.analysis.results.scorecard import ExampleView
     from ragauge.api.scorecard import Scorecard
     from ragauge.store.open import Store
 

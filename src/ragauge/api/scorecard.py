@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.scorecard import ExampleView, Finding, Summary
-from ragauge.analysis.scorecard import Scorecard as Card
+from ragauge.analysis.results.scorecard import ExampleView, Finding, Summary
+from ragauge.analysis.results.scorecard import Scorecard as Card
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.arrays import Columns, ResponseIndex
-from ragauge.analysis.gather import Visit
+from ragauge.analysis.scores.arrays import Columns, ResponseIndex
+from ragauge.analysis.scores.gather import Visit
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.analysis.scorecard import ExampleView
+    from ragauge.analysis.results.scorecard import ExampleView
     from ragauge.store.open import Store
 
 AT_A_TIME = 100            # responses with their texts and evidence in memory

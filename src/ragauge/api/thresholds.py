@@ -14,9 +14,9 @@ from ragauge.errors import UnknownName, UsageError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ragauge.analysis.arrays import Columns, ResponseIndex
-    from ragauge.analysis.outcomes import Value
-    from ragauge.analysis.thresholds import Thresholds
+    from ragauge.analysis.history.outcomes import Value
+    from ragauge.analysis.history.thresholds import Thresholds
+    from ragauge.analysis.scores.arrays import Columns, ResponseIndex
     from ragauge.data.run import Run
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
@@ -115,9 +115,9 @@ def _usual_run(store: Store) -> Run:
 def _read(
     store: Store, run: Run, metric: Metric, judge: str | None, target: float, outcome: str, good: str
 ) -> Thresholds:
-    from ragauge.analysis.arrays import SCORED, by_example
-    from ragauge.analysis.summarize import summary
-    from ragauge.analysis.thresholds import Thresholds, reached
+    from ragauge.analysis.history.thresholds import Thresholds, reached
+    from ragauge.analysis.scores.arrays import SCORED, by_example
+    from ragauge.analysis.scores.summarize import summary
     from ragauge.api.cards import judged
 
     judge_id = judged(store, run, judge)
@@ -143,9 +143,9 @@ def _outcome(
     """Which outcome, the others, what is good, scored responses without it, and the shares by level."""
     import numpy as np
 
-    from ragauge.analysis.arrays import SCORED
-    from ragauge.analysis.outcomes import chosen, marks
-    from ragauge.analysis.thresholds import by_outcome
+    from ragauge.analysis.history.outcomes import chosen, marks
+    from ragauge.analysis.history.thresholds import by_outcome
+    from ragauge.analysis.scores.arrays import SCORED
 
     recorded = _recorded(store, index)
     name, others = chosen(recorded, outcome)

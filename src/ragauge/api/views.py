@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.scorecard import ExampleView
+from ragauge.analysis.results.scorecard import ExampleView
 
 if TYPE_CHECKING:
     from ragauge.data.writers.scores_jsonl import View

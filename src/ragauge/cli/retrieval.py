@@ -16,7 +16,7 @@ from ragauge.errors import UsageError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ragauge.analysis.retrieval import RetrievalReport, Topics
+    from ragauge.analysis.ranking.retrieval import RetrievalReport, Topics
     from ragauge.data.readers.trec_order import ScoreBits
     from ragauge.metrics.base import Metric
 
@@ -37,7 +37,7 @@ def retrieval(
     ] = 64,
 ) -> None:
     """Measure a ranking against relevance labels, as trec_eval does."""
-    from ragauge.analysis.retrieval import evaluate_retrieval
+    from ragauge.analysis.ranking.retrieval import evaluate_retrieval
     from ragauge.data.readers.rankings import read_qrels, read_run
 
     chosen = _chosen(names(metrics))
@@ -56,7 +56,7 @@ def retrieval(
 
 def _chosen(asked: Sequence[str]) -> list[Metric]:
     """The metrics asked for; of a preset, those that labels and a ranking suffice for."""
-    from ragauge.analysis.retrieval import needs_ranking_only
+    from ragauge.analysis.ranking.retrieval import needs_ranking_only
     from ragauge.metrics.catalogue import select
     from ragauge.metrics.presets import PRESETS
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ragauge.analysis.counterfactuals import CHANGED, UNCHANGED, Experiment
+from ragauge.analysis.causes.counterfactuals import CHANGED, UNCHANGED
+from ragauge.analysis.results.confirmed import Experiment
 from ragauge.data.canonical import digest, plain
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Passage

@@ -12,8 +12,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 
-from ragauge.analysis.attribute import attribute
-from ragauge.analysis.scorecard import Cause
+from ragauge.analysis.causes.attribute import attribute
+from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.canonical import digest
 from ragauge.data.codec import FACTS

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from ragauge.analysis.judge_check import Said, Took, verdicts_of
+from ragauge.analysis.judges.check import Said, Took, verdicts_of
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import AnswerFacts, FactsOf
 from ragauge.data.labelled import Labelled

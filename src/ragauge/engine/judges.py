@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from ragauge.analysis.judge_use import JudgeUse
-from ragauge.analysis.scorecard import JudgeNote
+from ragauge.analysis.results.judging import JudgeUse
+from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.data.ask import PROVIDERS
 from ragauge.errors import JudgeError, UnknownName
 from ragauge.judging.judge import Judge as Judge  # noqa: PLC0414 - for the layers that may not see judging

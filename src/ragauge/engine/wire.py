@@ -6,7 +6,7 @@ import json
 from base64 import b64decode, b64encode
 from typing import Any
 
-from ragauge.analysis.scorecard import Cause
+from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.canonical import plain
 from ragauge.data.codec import from_plain
 from ragauge.engine.judge_batch import BatchResult, Judged

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragauge.analysis.arrays import Columns
-    from ragauge.analysis.pairs import Pairs
+    from ragauge.analysis.comparison.pairs import Pairs
+    from ragauge.analysis.scores.arrays import Columns
     from ragauge.gating.rules import Condition
     from ragauge.metrics.base import Metric
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.arrays import FAILED, SCORED
+from ragauge.analysis.scores.arrays import FAILED, SCORED
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check, Example, Verdict
 
 if TYPE_CHECKING:
-    from ragauge.analysis.arrays import Columns
+    from ragauge.analysis.scores.arrays import Columns
     from ragauge.gating.rules import MustPass
 
 

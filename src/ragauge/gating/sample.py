@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragauge.analysis.arrays import Columns
-    from ragauge.analysis.pairs import Pairs
+    from ragauge.analysis.comparison.pairs import Pairs
+    from ragauge.analysis.scores.arrays import Columns
     from ragauge.metrics.base import Metric
 
     Floats = npt.NDArray[np.float64]
@@ -201,7 +201,7 @@ class Level:
         """From a metric's scores, one entry an example."""
         import numpy as np
 
-        from ragauge.analysis.arrays import FAILED, SCORED, UNDEFINED
+        from ragauge.analysis.scores.arrays import FAILED, SCORED, UNDEFINED
 
         scored, lost = columns.status == SCORED, columns.status == FAILED
         weight, cluster = columns.weight, columns.cluster
@@ -279,7 +279,7 @@ def _reach(
     scored: Floats, weight: Floats | None, low: Floats, high: Floats, failed_weight: Floats | None
 ) -> tuple[float, float]:
     """The least and greatest mean over all mixtures of failed scores at their ends or left out."""
-    from ragauge.analysis.summarize import extreme
+    from ragauge.analysis.scores.summarize import extreme
 
     total = float(scored.sum() if weight is None else (weight * scored).sum())
     size = float(scored.size if weight is None else weight.sum())

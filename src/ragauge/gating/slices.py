@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.segments import NONE, tidy
+from ragauge.analysis.scores.segments import NONE, tidy
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.overview import Alignment, Estimate, Overview, RankUse
-from ragauge.analysis.scorecard import Scorecard
+from ragauge.analysis.results.overview import Alignment, Estimate, Overview, RankUse
+from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting.overview_json import overview_json
 from ragauge.reporting.words import MOST_IGNORED, correlation, ignored, number, plural, safe, share
 from ragauge.stats.intervals import wilson

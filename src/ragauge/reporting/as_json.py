@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from ragauge.analysis.overview import Baseline, Change
-from ragauge.analysis.scorecard import Finding, Reading, Scorecard, Summary
+from ragauge.analysis.results.overview import Baseline, Change
+from ragauge.analysis.results.scorecard import Finding, Reading, Scorecard, Summary
 from ragauge.reporting.confirmed import tallies_json
 from ragauge.reporting.gaps import gaps_json
 from ragauge.reporting.judged import judging_json

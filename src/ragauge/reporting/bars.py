@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ragauge.analysis.overview import Baseline, Change
-from ragauge.analysis.readings import words
-from ragauge.analysis.scorecard import Finding, Reading, Scorecard
+from ragauge.analysis.diagnosis.readings import words
+from ragauge.analysis.results.overview import Baseline, Change
+from ragauge.analysis.results.scorecard import Finding, Reading, Scorecard
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.words import UNNAMED, difference, line, number, relative, signed

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ragauge.analysis.alignment import third
-from ragauge.analysis.overview import Bin, Timing
-from ragauge.analysis.scorecard import Scorecard
+from ragauge.analysis.overview.alignment import third
+from ragauge.analysis.results.overview import Bin, Timing
+from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.lists import NOT_FAILED, Row, distributions, span, total_time
 from ragauge.reporting.words import UNNAMED, line, number

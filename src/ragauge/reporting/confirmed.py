@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.cause_tally import CauseTally, Confirmed
-from ragauge.analysis.counterfactuals import Graded, Outcome
+from ragauge.analysis.results.confirmed import CauseTally, Confirmed, Graded, Outcome
 from ragauge.data.run import Run
 from ragauge.reporting.words import UNNAMED, between, line, number, plural, safe
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from ragauge.analysis.causes.seen import Seen
-from ragauge.analysis.scorecard import ExampleView
+from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.data.facts import AnswerFacts, Claim, CoverFacts
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.usage import named, targets

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.explaining.symbols import PARAMETER
-from ragauge.analysis.explanation import ExampleExplained, Item, MeanWorked, RunExplained, Symbol, Worked
+from ragauge.analysis.results.explanation import ExampleExplained, Item, MeanWorked, RunExplained, Symbol, Worked
 from ragauge.data.canonical import plain
 from ragauge.reporting.as_json import finding_json, summary_json
 from ragauge.reporting.words import ARROWS, SHORT_LAYERS, line, opened, safe

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ragauge.analysis.cause_words import WORDS
-from ragauge.analysis.overview import Bin, Distribution, LengthBand
-from ragauge.analysis.scorecard import Scorecard
+from ragauge.analysis.diagnosis.words import WORDS
+from ragauge.analysis.results.overview import Bin, Distribution, LengthBand
+from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.charts import estimates, failures, spread
 from ragauge.reporting.charts.estimates import Point

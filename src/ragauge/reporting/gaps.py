@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
+from ragauge.analysis.results.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
 from ragauge.reporting.losses import HEADS, MEANING, against, cells, leading, minded, named, sentence
 from ragauge.reporting.overview_json import estimate_json
 from ragauge.reporting.words import line, safe

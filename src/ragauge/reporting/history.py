@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.history_rows import Changed, History, Row, set_of
-from ragauge.analysis.summary import Summary
+from ragauge.analysis.results.history_rows import Changed, History, Row, set_of
+from ragauge.analysis.results.summary import Summary
 from ragauge.reporting.judged import money
 from ragauge.reporting.words import between, cell, line, number
 

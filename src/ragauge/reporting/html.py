@@ -8,7 +8,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.scorecard import Scorecard
+from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting import alignment, confirmed, examples, losses, page, words
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from ragauge.reporting.words import line, safe
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ragauge.analysis.agreement import Agreement, Figure
-    from ragauge.analysis.judge_check import Checked, Differs, JudgeCheck, Pair
+    from ragauge.analysis.judges.agreement import Agreement, Figure
+    from ragauge.analysis.judges.check import Checked, Differs, JudgeCheck, Pair
 
 MOST = 10     # parts that differ, in a terminal
 WORDS: Mapping[str, str] = {"not_in_context": "not in context", "not_supported": "not supported"}

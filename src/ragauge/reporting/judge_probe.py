@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragauge.analysis.overview import Estimate
-    from ragauge.analysis.probes import PositionProbe
+    from ragauge.analysis.judges.probes import PositionProbe
+    from ragauge.analysis.results.overview import Estimate
 
 MOST = 10     # pairs that are named
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ragauge.analysis.judge_use import JudgeSpread, JudgeUse
-from ragauge.analysis.paid import Paid
+from ragauge.analysis.results.judging import JudgeSpread, JudgeUse
+from ragauge.analysis.results.paid import Paid
 from ragauge.reporting.words import number
 
 SPREAD = "Means of several askings of the judge"

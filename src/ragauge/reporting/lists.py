@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragauge.analysis.overview import Bin, Distribution, Listed, Timing
-from ragauge.analysis.scorecard import Scorecard
+from ragauge.analysis.results.overview import Bin, Distribution, Listed, Timing
+from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.words import UNNAMED, line, number
 

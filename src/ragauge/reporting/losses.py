@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ragauge.analysis.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
-from ragauge.analysis.overview import Estimate
+from ragauge.analysis.results.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
+from ragauge.analysis.results.overview import Estimate
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.words import ARROWS, between, estimate, line, number, plural, signed

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from ragauge.analysis.readings import words
-from ragauge.analysis.scorecard import Finding, Scorecard
+from ragauge.analysis.diagnosis.readings import words
+from ragauge.analysis.results.scorecard import Finding, Scorecard
 from ragauge.reporting import history, judged
 from ragauge.reporting.confirmed import experiments_say
 from ragauge.reporting.losses import sentence

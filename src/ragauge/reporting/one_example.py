@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.scorecard import ExampleView
+from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.data.canonical import plain
 from ragauge.reporting.examples import MARKS, answer_facts, checked, cited, label, missed, pieces, says, wanted
 from ragauge.reporting.shelves import shelves

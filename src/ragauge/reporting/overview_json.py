@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragauge.analysis.overview import Alignment, Estimate, LengthBand, Overview
+from ragauge.analysis.results.overview import Alignment, Estimate, LengthBand, Overview
 from ragauge.stats.result import Interval
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragauge.analysis.overview import Change
-from ragauge.analysis.scorecard import ExampleView, Scorecard, Summary
+from ragauge.analysis.results.overview import Change
+from ragauge.analysis.results.scorecard import ExampleView, Scorecard, Summary
 from ragauge.data.canonical import plain
 from ragauge.data.facts import Claim
 from ragauge.reporting import bars, behind, confirmed, examples, figures, history, judged, lists, losses

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.paid import Paid
-from ragauge.analysis.run_cost import JudgeCost, MetricCost, RunCost
+from ragauge.analysis.judges.cost import JudgeCost, MetricCost, RunCost
+from ragauge.analysis.results.paid import Paid
 from ragauge.reporting.judged import money, paid_json, paid_words
 from ragauge.reporting.words import line, safe
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragauge.analysis.run_counts import RunCounts
+from ragauge.analysis.overview.run_counts import RunCounts
 from ragauge.data.canonical import plain
 from ragauge.data.run import Run
 from ragauge.reporting.judged import money

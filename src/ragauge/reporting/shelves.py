@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ragauge.analysis.scorecard import ExampleView
+from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.data.example import Span
 from ragauge.data.facts import Claim
 from ragauge.data.response import REDACTED, Passage

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.cause_words import WORDS
-from ragauge.analysis.overview import Change
-from ragauge.analysis.readings import words
-from ragauge.analysis.scorecard import Finding, Scorecard, Summary
+from ragauge.analysis.diagnosis.readings import words
+from ragauge.analysis.diagnosis.words import WORDS
+from ragauge.analysis.results.overview import Change
+from ragauge.analysis.results.scorecard import Finding, Scorecard, Summary
 from ragauge.reporting import judged
 from ragauge.reporting.confirmed import experiments_say
 from ragauge.reporting.losses import sentence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.thresholds import ByOutcome, Level, Thresholds
+from ragauge.analysis.history.thresholds import ByOutcome, Level, Thresholds
 from ragauge.reporting.words import between, line, number, plural
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.overview import Alignment, Baseline, Change, Estimate
-from ragauge.analysis.scorecard import Finding, Interval, Scorecard, Summary
-from ragauge.analysis.segments import shortfall
+from ragauge.analysis.results.overview import Alignment, Baseline, Change, Estimate
+from ragauge.analysis.results.scorecard import Finding, Interval, Scorecard, Summary
+from ragauge.analysis.scores.segments import shortfall
 from ragauge.data.score import STATUSES
 
 if TYPE_CHECKING:
-    from ragauge.analysis.comparison import MetricChange
+    from ragauge.analysis.results.comparison import MetricChange
 
 LAYERS: Mapping[str, str] = {
     "retrieval": "Retrieval: was the evidence found?",

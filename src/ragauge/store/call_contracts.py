@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ragauge.analysis.paid import Paid
+from ragauge.analysis.results.paid import Paid
 from ragauge.data.ask import Ask, ModelName, Reply, Usage
 
 

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ragauge.analysis.arrays import Columns, ResponseIndex
-from ragauge.analysis.scorecard import Cause, Summary
+from ragauge.analysis.results.scorecard import Cause, Summary
+from ragauge.analysis.scores.arrays import Columns, ResponseIndex
 from ragauge.data.canonical import canonical
 from ragauge.data.codec import FACTS, decode, encode
 from ragauge.data.example import EvalSet, Example

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from ragauge.analysis.scorecard import Scorecard
+from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting.html import html
 
 VOID = {"meta", "br", "wbr", "link", "hr", "img", "input"}

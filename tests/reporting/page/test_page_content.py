@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from ragauge.analysis.overview import Overview
-from ragauge.analysis.readings import words
-from ragauge.analysis.scorecard import JudgeNote, Scorecard
+from ragauge.analysis.diagnosis.readings import words
+from ragauge.analysis.results.overview import Overview
+from ragauge.analysis.results.scorecard import JudgeNote, Scorecard
 from ragauge.data.example import Example
 from ragauge.data.response import Response
 from ragauge.reporting.html import html

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from ragauge.analysis.scorecard import Scorecard
+from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting import behind
 from ragauge.reporting.html import html
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 
-from ragauge.analysis.attribute import failure
+from ragauge.analysis.causes.attribute import failure
 from ragauge.analysis.causes.row import Lack, Row, Why
 from ragauge.analysis.causes.seen import Seen, counted, documents
 from ragauge.analysis.causes.table import ROWS
-from ragauge.analysis.explanation import RowWorked
-from ragauge.analysis.scorecard import Cause
+from ragauge.analysis.results.explanation import RowWorked
+from ragauge.analysis.results.scorecard import Cause
 from ragauge.metrics.facts import Facts
 
 

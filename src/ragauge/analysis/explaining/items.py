@@ -12,7 +12,7 @@ from typing import Any
 from ragauge.analysis.causes.seen import counted
 from ragauge.analysis.explaining.case import Case, cut
 from ragauge.analysis.explaining.ranks import cutoff, relevant
-from ragauge.analysis.explanation import Item
+from ragauge.analysis.results.explanation import Item
 from ragauge.data.facts import Claim, ReferenceClaim
 from ragauge.metrics.base import Metric, Ratio, Undefined
 from ragauge.metrics.bounds import ABOUT, has_gap

@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.arrays import FAILED, SCORED, Columns
 from ragauge.analysis.explaining.case import number
-from ragauge.analysis.explanation import MeanWorked
-from ragauge.analysis.summarize import summary
-from ragauge.analysis.summary import Summary
+from ragauge.analysis.results.explanation import MeanWorked
+from ragauge.analysis.results.summary import Summary
+from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
+from ragauge.analysis.scores.summarize import summary
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import describe
 from ragauge.stats.quantiles import normal_quantile, t_quantile

@@ -12,7 +12,7 @@ from dataclasses import fields
 
 from ragauge.analysis.explaining.case import Case, braces, each, listed, mark, number
 from ragauge.analysis.explaining.ranks import OF_RANKING
-from ragauge.analysis.explanation import Symbol
+from ragauge.analysis.results.explanation import Symbol
 from ragauge.data.facts import Claim
 from ragauge.metrics.base import Failed, Metric, NotApplicable, shown
 from ragauge.metrics.catalogue import describe

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragauge.analysis.judge_use import JudgeUse
-from ragauge.analysis.scorecard import JudgeNote
+from ragauge.analysis.results.judging import JudgeUse
+from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.judging.hybrid.judge import PREFIX
 from ragauge.judging.local.note import LIMITS as LOCAL_LIMITS
 from ragauge.judging.local.note import middle

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from ragauge.analysis.scorecard import JudgeNote
+from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.judging.local.weights import stored
 
 Band = Literal["likely supported", "needs a model judge", "likely unsupported"]

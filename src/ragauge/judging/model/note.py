@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragauge.analysis.scorecard import JudgeNote
+from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.judging.model.judge import NAMED
 from ragauge.judging.model.spec import ModelSpec, read_spec
 

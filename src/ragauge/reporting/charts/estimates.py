@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragauge.analysis.overview import Alignment, Estimate, Timing
+from ragauge.analysis.results.overview import Alignment, Estimate, Timing
 from ragauge.reporting.charts.drawing import ROW, colour, data, draw, linked, names_axis, share_axis
 from ragauge.reporting.words import estimate, line, number
 

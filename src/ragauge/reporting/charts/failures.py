@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.scorecard import Scorecard
+from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting.charts.drawing import ROW, colour, data, draw, linked, names_axis, number_axis
 from ragauge.reporting.words import UNNAMED, line, share
 

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from ragauge.analysis.overview import Bin
+from ragauge.analysis.results.overview import Bin
 from ragauge.reporting.charts.drawing import colour, data, inside, style
 from ragauge.reporting.lists import span
 

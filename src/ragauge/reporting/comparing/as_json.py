@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragauge.analysis.comparison import AmountChange, Compared, Flip, MetricChange, RunComparison, Side
-from ragauge.analysis.overview import Estimate
+from ragauge.analysis.results.comparison import AmountChange, Compared, Flip, MetricChange, RunComparison, Side
+from ragauge.analysis.results.overview import Estimate
 from ragauge.data.canonical import plain
 from ragauge.data.run import Run
 from ragauge.reporting.as_json import finding_json

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ragauge.analysis.comparison import Compared
-from ragauge.analysis.readings import words as reading
+from ragauge.analysis.diagnosis.readings import words as reading
+from ragauge.analysis.results.comparison import Compared
 from ragauge.reporting.comparing import page, words
 from ragauge.reporting.html import environment, style_sheet
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from ragauge.analysis.comparison import Compared, RunComparison, SegmentChange
-from ragauge.analysis.readings import words as reading
+from ragauge.analysis.diagnosis.readings import words as reading
+from ragauge.analysis.results.comparison import Compared, RunComparison, SegmentChange
 from ragauge.reporting.comparing import words
 from ragauge.reporting.words import ARROWS, UNNAMED, cell, line, opened, safe
 

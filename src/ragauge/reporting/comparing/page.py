@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragauge.analysis.comparison import AmountChange, Compared, Flip, MetricChange, RunComparison, SegmentChange
-from ragauge.analysis.overview import Moved
+from ragauge.analysis.results.comparison import AmountChange, Compared, Flip, MetricChange, RunComparison, SegmentChange
+from ragauge.analysis.results.overview import Moved
 from ragauge.metrics.catalogue import describe, parse
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.charts.forest import Difference, forest

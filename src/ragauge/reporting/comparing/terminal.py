@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.comparison import Compared, MetricChange, RunComparison, SegmentChange
-from ragauge.analysis.readings import words as reading
+from ragauge.analysis.diagnosis.readings import words as reading
+from ragauge.analysis.results.comparison import Compared, MetricChange, RunComparison, SegmentChange
 from ragauge.data.run import Run
 from ragauge.reporting.comparing import words
 from ragauge.reporting.comparing.words import VERDICTS

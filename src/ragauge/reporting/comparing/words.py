@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ragauge.analysis.comparison import Compared, Flip, MetricChange, RunComparison, SegmentChange, Setting
-from ragauge.analysis.overview import Estimate
+from ragauge.analysis.results.comparison import Compared, Flip, MetricChange, RunComparison, SegmentChange, Setting
+from ragauge.analysis.results.overview import Estimate
 from ragauge.reporting.words import between, line, opened, plural, relative, signed, valued
 
 CORRECTED = {     # correction -> what is said of p

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, case, false, func, select
 
-from ragauge.analysis.paid import Paid
+from ragauge.analysis.results.paid import Paid
 from ragauge.store.call_contracts import Call, Spent
 from ragauge.store.schema import calls as table
 from ragauge.store.schema import judges, responses

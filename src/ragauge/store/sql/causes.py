@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, delete, insert, select
 
-from ragauge.analysis.frames import cause_frame
-from ragauge.analysis.scorecard import Cause
+from ragauge.analysis.results.scorecard import Cause
+from ragauge.analysis.scores.frames import cause_frame
 from ragauge.data.codec import decode, encode
 from ragauge.store.packing import framed, pack, unescape, unpack
 from ragauge.store.schema import causes as table

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import repeat as always
 from typing import Any
 
-from ragauge.analysis.arrays import ResponseIndex
+from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.store.packing import framed, unescape, unpack
 
 

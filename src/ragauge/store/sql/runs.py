@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, Select, func, select
 
-from ragauge.analysis.arrays import ResponseIndex
+from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.data.codec import decode, from_plain
 from ragauge.data.example import Example
 from ragauge.data.response import Response

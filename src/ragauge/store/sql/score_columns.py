@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, case, func, or_, select
 
-from ragauge.analysis.arrays import Columns, ResponseIndex, placed
+from ragauge.analysis.scores.arrays import Columns, ResponseIndex, placed
 from ragauge.data.score import STATUSES
 from ragauge.store.schema import metrics
 from ragauge.store.schema import scores as table

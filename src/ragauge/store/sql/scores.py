@@ -24,7 +24,7 @@ from ragauge.store.sql.score_frame import by_judge, frame
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.analysis.arrays import Columns, ResponseIndex
+    from ragauge.analysis.scores.arrays import Columns, ResponseIndex
 
 KEY = ("run_no", "response_no", "judge_no", "judge_repeat", "metric_no")
 VALUES = ("status", "value", "numerator", "denominator", "low", "high", "reason_no")

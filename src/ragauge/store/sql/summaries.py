@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import select
 
-from ragauge.analysis.scorecard import Summary
+from ragauge.analysis.results.scorecard import Summary
 from ragauge.data.canonical import canonical, plain
 from ragauge.data.codec import from_plain
 from ragauge.store.packing import pack, unpack

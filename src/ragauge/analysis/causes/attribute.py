@@ -1,0 +1,99 @@
+"""Why one example failed."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+
+from ragauge.analysis.causes.row import Lack, Row, Why
+from ragauge.analysis.causes.seen import Seen
+from ragauge.analysis.causes.table import ROWS
+from ragauge.analysis.results.scorecard import Cause
+from ragauge.metrics.base import Measured
+from ragauge.metrics.facts import Facts
+
+
+def attribute(
+    facts: Facts, measured: Mapping[str, Measured] | None = None, *, indexed: Container[str] | None = None
+) -> Cause | None:
+    """The cause of one example's failure: the first row of the cause table that applies.
+
+    It depends on the facts alone, not on which metrics were asked for. Rows whose facts are lacking are skipped and
+    named in `lacking`; rows that known facts rule out are not.
+
+    Two causes tie when both apply and neither explains the other: with the first mended, a later row would still
+    decide. That row is the second opinion. A document that is not in the index cannot be a retrieval miss too, and a
+    refusal for want of evidence is no refusal of its own; a second document that ranked low, or a claim that
+    contradicts the passages, would be left, and is named.
+
+    Args:
+        facts: the example, what was returned, and the evidence.
+        measured: the metrics' results; where no row applies, those that failed are named in `lacking` too.
+        indexed: ids of the documents in the index, where a listing is known.
+
+    Returns:
+        None when the example did not fail (see `failure`); a Cause with an empty name when no row applies.
+    """
+    seen = Seen(facts, indexed)
+    sign = failure(seen)
+    if not sign:
+        return None
+    lacking: dict[str, None] = {}
+    rows = iter(ROWS)
+    for row in rows:
+        verdict = row.decide(seen)
+        if isinstance(verdict, Lack):
+            lacking[verdict.what] = None
+        elif verdict is not None:
+            if verdict.lacking:
+                lacking[verdict.lacking] = None
+            second, second_by = _tied(rows, Seen(facts, indexed, verdict.mends))
+            more = tuple(lacking), verdict.basis, second_by
+            return Cause(row.name, verdict.text, row.fix, row.component, second, *more)
+    for name, result in (measured or {}).items():
+        if result.status == "failed":
+            lacking[f"{name}: {result.reason}"] = None
+    return Cause("", sign, lacking=tuple(lacking))
+
+
+def _tied(later: Iterator[Row], mended: Seen) -> tuple[str, str]:
+    """The first later row that applies once the cause is mended, and what decides it; "" and "" for none."""
+    if not mended.mended.everything:
+        for row in later:
+            verdict = row.decide(mended)
+            if isinstance(verdict, Why):
+                return row.name, verdict.text
+    return "", ""
+
+
+def failure(seen: Seen) -> str:
+    """The first sign that an example failed, in words; "" when there is none.
+
+    It failed when the system gave an error; a labelled document, a gold span or a reference claim is missing from the
+    passages; a claim is unsupported or contradicted; the answer leaves out or contradicts a reference claim, or does
+    not fully address the question; or it refused an answerable question or answered an unanswerable one. A correct
+    refusal never fails.
+    """
+    if seen.response.error is not None:
+        return "the system failed"
+    if seen.example.answerable is False and seen.refuse:
+        return ""
+    return next(_signs(seen), "")
+
+
+def _signs(seen: Seen) -> Iterator[str]:
+    if seen.missed:
+        yield f"{len(seen.missed)} of {len(seen.relevant)} gold documents missed"
+    if seen.cut_spans:
+        yield "a gold span is not covered by the passages"
+    if seen.unmet:
+        yield f"{len(seen.unmet)} of {len(seen.reference or ())} reference claims in no passage"
+    if seen.bare or seen.against:
+        yield f"{len(seen.bare) + len(seen.against)} claims without support"
+    if seen.refuse:
+        yield "the system declined to answer"
+    if seen.refuse is False and seen.example.answerable is False:
+        yield "the system answered an unanswerable question"
+    if seen.address in ("partly", "no"):
+        yield "the answer does not fully address the question"
+    if seen.unstated or seen.wrong:
+        yield "the answer leaves out or contradicts the reference"

@@ -1,0 +1,138 @@
+"""One metric in two runs: means, difference, interval, test, effect, and how many examples won and lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.comparison.pairs import Pairs
+from ragauge.analysis.results.comparison import AmountChange, Effect, MetricChange
+from ragauge.analysis.results.overview import Estimate, Moved
+from ragauge.analysis.results.verdicts import LEAST_PAIRS, SAME, UNKNOWN, verdict_of
+from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
+from ragauge.metrics.base import Metric
+from ragauge.stats.difference import paired_test, unpaired_test
+from ragauge.stats.effects import cohens_h, standardized_difference
+from ragauge.stats.intervals import order_statistics
+from ragauge.stats.paired import paired_interval, unpaired_interval
+from ragauge.stats.result import Interval, Tested
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+QUANTILES = (0.5, 0.95)
+ALIKE = 1e-12          # differences below are none
+
+
+def change_of(
+    pairs: Pairs, level: float, moved: tuple[Moved, ...] = (), *, sized: bool = False
+) -> MetricChange:
+    """The change over some pairs. Without a pair it has no mean; with one, no interval: never a width of 0.
+
+    Args:
+        pairs: of one metric.
+        level: of the interval.
+        moved: the examples that got worse.
+        sized: whether to say the size of the effect too.
+    """
+    metric, failed = pairs.metric, int(pairs.failed.query.size)
+    if not len(pairs):
+        return _change(metric, (None, None), Estimate(None, None, 0), None, None, (0, 0, 0), failed, UNKNOWN, ())
+    interval = paired_interval(
+        pairs.new, pairs.base, kind=metric.scale, weights=pairs.weight, clusters=pairs.cluster, level=level,
+        bounds=metric.range,
+    )     # fmt: skip
+    new, base = pairs.means()
+    d = pairs.new - pairs.base
+    found = Estimate(new - base, interval, len(pairs))
+    unchanged = len(pairs) >= LEAST_PAIRS and not d.any()     # of amounts, that have no bounds, no interval says so
+    verdict = SAME if unchanged else verdict_of(metric.direction, found, pairs.sums())
+    test = None
+    if interval is not None:
+        test = paired_test(pairs.new, pairs.base, kind=metric.scale, weights=pairs.weight, clusters=pairs.cluster)
+    effect = _effect(pairs, d, level) if sized else None
+    return _change(metric, (base, new), found, test, effect, _tally(metric, d), failed, verdict, moved)
+
+
+def unpaired_change(metric: Metric, new: Columns, base: Columns, level: float) -> MetricChange:
+    """The change between two samples that share too few examples, such as two stretches of traffic.
+
+    Args:
+        metric: whose scores.
+        new: of the new run, one entry an example.
+        base: of the baseline, likewise.
+        level: of the interval.
+    """
+    import numpy as np
+
+    failed = int((new.status == FAILED).sum() + (base.status == FAILED).sum())
+    here, there = (side.take(np.flatnonzero(side.status == SCORED)) for side in (new, base))
+    if not here.value.size or not there.value.size:
+        return _change(metric, (None, None), Estimate(None, None, 0), None, None, (0, 0, 0), failed, UNKNOWN, ())
+    weights, clusters = (here.weight, there.weight), (here.cluster, there.cluster)
+    interval = unpaired_interval(
+        here.value, there.value, kind=metric.scale, weights=weights, clusters=clusters, level=level,
+        bounds=metric.range,
+    )     # fmt: skip
+    means = [float(np.average(side.value, weights=side.weight)) for side in (here, there)]
+    d = means[0] - means[1]
+    test = None
+    if interval is not None:
+        test = unpaired_test(here.value, there.value, kind=metric.scale, weights=weights, clusters=clusters)
+    found = Estimate(d, interval, int(here.value.size))
+    verdict = verdict_of(metric.direction, found, (d, d))
+    return _change(metric, (means[1], means[0]), found, test, None, (0, 0, 0), failed, verdict, ())
+
+
+def amount_of(pairs: Pairs, level: float) -> AmountChange:
+    """Median and 95th percentile of each run, with the intervals of `stats.intervals.order_statistics`.
+
+    With weights a quantile is the least value that reaches the share, and has no interval.
+    """
+    return AmountChange(
+        str(pairs.metric), _quantiles(pairs.base, pairs.weight, level), _quantiles(pairs.new, pairs.weight, level),
+        len(pairs),
+    )     # fmt: skip
+
+
+def _quantiles(values: Floats, weights: Floats | None, level: float) -> dict[float, Estimate]:
+    import numpy as np
+
+    found: dict[float, Estimate] = {}
+    for q in QUANTILES:
+        interval: Interval | None = None
+        if weights is None:
+            interval, at = order_statistics(values, q, level), np.quantile(values, q)
+        else:
+            at = np.quantile(values, q, weights=weights, method="inverted_cdf")
+        found[q] = Estimate(float(at), interval, int(values.size))
+    return found
+
+
+def _tally(metric: Metric, d: Floats) -> tuple[int, int, int]:
+    """How many examples got better, stayed, got worse; of a metric without direction rose, stayed, fell."""
+    up, down = int((d > ALIKE).sum()), int((d < -ALIKE).sum())
+    stayed = int(d.size) - up - down
+    return (down, stayed, up) if metric.direction == "lower" else (up, stayed, down)
+
+
+def _effect(pairs: Pairs, d: Floats, level: float) -> Effect | None:
+    """Cohen's h of two rates, else Hedges' g of the differences; None where undefined, or with weights."""
+    if pairs.metric.scale == "rate":
+        new, base = pairs.means()
+        return Effect("Cohen's h", cohens_h(new, base)) if min(new, base) >= 0 and max(new, base) <= 1 else None
+    found = standardized_difference(d, level) if pairs.weight is None else None
+    return None if found is None else Effect("Hedges' g of differences", found.value, found.interval)
+
+
+def _change(
+    metric: Metric, means: tuple[float | None, float | None], difference: Estimate, test: Tested | None,
+    effect: Effect | None, tally: tuple[int, int, int], failed: int, verdict: str, moved: tuple[Moved, ...],
+) -> MetricChange:     # fmt: skip
+    return MetricChange(
+        str(metric), metric.measures, metric.direction, metric.scale, means[0], means[1], difference,
+        None if test is None else test.p_value, "" if test is None else test.method, effect, *tally, failed,
+        verdict, verdict, moved=moved,
+    )     # fmt: skip

@@ -1,0 +1,153 @@
+"""One run held against a baseline, metric by metric, over all examples that both have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.comparison.change import change_of, unpaired_change
+from ragauge.analysis.comparison.correction import corrected_family
+from ragauge.analysis.comparison.join import Join
+from ragauge.analysis.comparison.moved import Movement
+from ragauge.analysis.comparison.pairs import Pairs, pair
+from ragauge.analysis.results.comparison import MetricChange
+from ragauge.analysis.results.overview import Baseline, Change, Fall, Moved
+from ragauge.analysis.results.summary import Summary
+from ragauge.analysis.results.verdicts import UNKNOWN, WORSE
+from ragauge.analysis.scores.arrays import Columns, ResponseIndex, ScoreColumns, by_example
+from ragauge.analysis.scores.frames import failures
+from ragauge.analysis.scores.summarize import summary
+from ragauge.data.run import Run
+from ragauge.metrics.base import Metric
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Changes:
+    """Takes in one metric after another, and says what changed.
+
+    Args:
+        index: the responses of the new run.
+        join: of its examples with the baseline's.
+        segments: a tidy segment frame, for the segment in which a metric got worse most; None = none is looked at.
+        level: of the intervals.
+        paired: whether the runs are compared example by example; else as two samples.
+
+    Attributes:
+        found: one change a metric, in the order read, not yet corrected.
+    """
+
+    def __init__(
+        self, index: ResponseIndex, join: Join, segments: pl.DataFrame | None = None, *, level: float = 0.95,
+        paired: bool = True,
+    ) -> None:     # fmt: skip
+        self.found: list[MetricChange] = []
+        self._join, self._level, self._paired = join, level, paired
+        self._movement = Movement(index.query_ids, segments)
+        self._wheres: dict[str, Fall] = {}
+
+    def read(self, metric: Metric, new: Columns, base: Columns) -> Pairs | None:
+        """Takes in a metric's scores in both runs, one entry an example; its pairs, None of two samples."""
+        if not self._paired:
+            self.found.append(unpaired_change(metric, new, base, self._level))
+            return None
+        pairs = pair(metric, new, base, self._join)
+        change = change_of(pairs, self._level, self.moved(pairs), sized=True)
+        self.found.append(change)
+        if change.alone == WORSE:
+            width = metric.range[1] - metric.range[0]
+            where = self._movement.where(
+                pairs.query, pairs.new - pairs.base, metric.direction, width, pairs.weight, pairs.cluster
+            )
+            self._wheres |= {} if where is None else {str(metric): where}
+        return pairs
+
+    def moved(self, pairs: Pairs) -> tuple[Moved, ...]:
+        """The examples of these pairs that got worse; none of a metric without direction."""
+        direction = pairs.metric.direction
+        return () if direction == "neither" else self._movement.moved(pairs.query, pairs.base, pairs.new, direction)
+
+    def as_read(self, changes: Sequence[MetricChange]) -> tuple[Change, ...]:
+        """As the diagnosis takes them, once they are corrected: what did not outlast that is not clear either way."""
+        return tuple(self._as_read(change) for change in changes if change.difference.n)
+
+    def _as_read(self, change: MetricChange) -> Change:
+        verdict = UNKNOWN if change.possible else change.verdict
+        return Change(
+            change.metric, change.base or 0.0, change.new or 0.0, change.difference, change.direction, verdict,
+            change.moved if verdict == WORSE else (), self._wheres.get(change.metric) if verdict == WORSE else None,
+        )     # fmt: skip
+
+
+class Beside:
+    """Holds a run against another one while a scorecard reads its scores; what `compare` would say of the metrics.
+
+    Args:
+        index: the responses of this run.
+        base: scores of the other one.
+        metrics: what to compare; others are passed by.
+        paired: whether the runs answered the same examples.
+        level: of the intervals.
+
+    Attributes:
+        base: scores of the other one.
+        paired: whether the runs answered the same examples.
+        join: which examples are in both.
+        there: the other run's summaries, of the same metrics, over the examples in both (of samples: all).
+    """
+
+    def __init__(
+        self, index: ResponseIndex, base: ScoreColumns, metrics: Sequence[Metric], *, paired: bool = True,
+        level: float = 0.95,
+    ) -> None:     # fmt: skip
+        self.join = Join(index.query_ids, base.index.query_ids)
+        self.there: tuple[Summary, ...] = ()
+        self.base, self.paired = base, paired
+        self._index, self._metrics, self._level = index, frozenset(metrics), level
+        self._changes = Changes(index, self.join, level=level, paired=paired)
+
+    def within(self, segments: pl.DataFrame) -> None:
+        """Looks for the segment in which a metric got worse most; before anything is read.
+
+        Args:
+            segments: a tidy segment frame of this run.
+        """
+        self._changes = Changes(self._index, self.join, segments, level=self._level, paired=self.paired)
+
+    def read(self, metric: Metric, _: Columns | None, examples: Columns | None) -> None:
+        """Takes in a metric's scores of this run, and reads the other's."""
+        responses = self.base.column(str(metric)) if metric in self._metrics else None
+        if examples is None or responses is None:
+            return
+        base = by_example(responses)
+        self._changes.read(metric, examples, base)
+        if self.paired:
+            base = base.take(self.join.rows(examples, base)[1])
+        self.there = (*self.there, summary(metric, base, self._level))
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One a metric that has scores in both runs, in the order read; p-values corrected as one family."""
+        return self._changes.as_read(corrected_family(self._changes.found, self._level)[0])
+
+
+def held_against(
+    run: Run, join: Join, changes: Sequence[Change], causes: pl.DataFrame, *, paired: bool = True
+) -> Baseline:
+    """The baseline as a scorecard carries it.
+
+    Args:
+        run: the baseline.
+        join: of this run's examples with the baseline's.
+        changes: of the metrics.
+        causes: the cause frame of the baseline, only of the examples compared.
+        paired: whether examples are matched.
+    """
+    counts = Counter(failures(causes)["cause"].to_list())
+    matched = join.matched if paired else 0
+    here, there = join.only_here + join.matched - matched, join.only_there + join.matched - matched
+    return Baseline(
+        run.run_id, run.name, matched, here, there, tuple(changes), dict(counts.most_common()), counts.total()
+    )

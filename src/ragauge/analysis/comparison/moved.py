@@ -1,0 +1,113 @@
+"""Where a metric got worse: the examples that fell most, and the segment in which it fell more than elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.diagnosis.concentration import ALPHA, ANSWERABLE
+from ragauge.analysis.results.overview import Fall, Moved
+from ragauge.analysis.scores.arrays import numbered
+from ragauge.analysis.scores.segments import FEWEST, NONE, OTHER
+from ragauge.stats.paired import unpaired_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+    import polars as pl
+
+    Codes = npt.NDArray[np.int64]
+    Floats = npt.NDArray[np.float64]
+    Values = Sequence[str | None]
+
+MOST_MOVED = 20
+
+
+class Movement:
+    """Looks at one metric after another: the examples that moved for the worse, and in which segment.
+
+    Args:
+        query_ids: the examples of this run, by number.
+        segments: a tidy segment frame; None = no segment is looked at.
+    """
+
+    def __init__(self, query_ids: Sequence[str], segments: pl.DataFrame | None = None) -> None:
+        self._ids = query_ids
+        coding = {} if segments is None else coded(query_ids, segments)
+        self._columns = {name: column for name, column in coding.items() if name != ANSWERABLE}
+
+    def moved(self, query: Codes, base: Floats, new: Floats, direction: str) -> tuple[Moved, ...]:
+        """The examples that got worse, the most first, up to twenty; of equal ones the first in the run.
+
+        Args:
+            query: shape (n,), number of each example.
+            base: shape (n,), its score in the baseline.
+            new: shape (n,), in this run.
+            direction: higher or lower is better.
+        """
+        import numpy as np
+
+        lost = base - new if direction == "higher" else new - base
+        order = np.argsort(-lost, kind="stable")[:MOST_MOVED]
+        return tuple(Moved(self._ids[query[n]], float(base[n]), float(new[n])) for n in order if lost[n] > 0)
+
+    def where(
+        self, query: Codes, differences: Floats, direction: str, width: float,
+        weights: Floats | None = None, clusters: Codes | None = None,
+    ) -> Fall | None:
+        """The segment whose examples got worse more than the others; None where none clearly did.
+
+        Each value of each column is held against the rest; clear is an interval of the difference between them that
+        lies wholly on the worse side of 0, at 95 % for all values together (Bonferroni).
+
+        Args:
+            query: shape (n,), number of each example.
+            differences: shape (n,), this run's score - the baseline's.
+            direction: higher or lower is better.
+            width: greatest possible difference; infinite where the metric has no bounds.
+            weights: shape (n,); None = all alike.
+            clusters: shape (n,); None = all independent.
+        """
+        import numpy as np
+
+        cells = [
+            (name, str(value), inside)
+            for name, (values, codes) in self._columns.items()
+            for number, value in enumerate(values)
+            if value not in (None, NONE, OTHER)
+            and FEWEST <= (inside := codes[query] == number).sum() <= query.size - FEWEST
+        ]
+        best: tuple[float, Fall] | None = None
+        for column, value, inside in cells:
+            parts = [np.flatnonzero(side) for side in (inside, ~inside)]
+            here, there = (differences[part] for part in parts)
+            found = unpaired_interval(
+                here, there, kind="mean", level=1 - ALPHA / len(cells), bounds=(-width, width),
+                weights=(_taken(weights, parts[0]), _taken(weights, parts[1])),
+                clusters=(_taken(clusters, parts[0]), _taken(clusters, parts[1])),
+            )     # fmt: skip
+            if found is None:
+                continue
+            least = -found.high if direction == "higher" else found.low
+            if least > 0 and (best is None or least > best[0]):
+                inner, outer = (float(np.average(differences[p], weights=_taken(weights, p))) for p in parts)
+                best = least, Fall(f"{column}={value}", inner, outer, int(here.size))
+        return None if best is None else best[1]
+
+
+def coded(query_ids: Sequence[str], segments: pl.DataFrame) -> dict[str, tuple[Values, Codes]]:
+    """Per column of a segment frame its values, and the number of each example's value."""
+    import polars as pl
+
+    queries = pl.DataFrame({"query_id": query_ids}, schema={"query_id": pl.String})
+    mine = queries.join(segments, on="query_id", how="left", maintain_order="left")
+    found: dict[str, tuple[Values, Codes]] = {}
+    for name in mine.columns[1:]:
+        values, codes = numbered(mine[name])
+        found[name] = values, codes.to_numpy()
+    return found
+
+
+def _taken(of: Floats | Codes | None, rows: Codes) -> Floats | Codes | None:
+    return None if of is None else of[rows]

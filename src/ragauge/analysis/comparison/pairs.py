@@ -1,0 +1,157 @@
+"""One metric's scores in two runs, example by example: what differences, tests and gates are computed from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.scores.arrays import FAILED, NOT_APPLICABLE, SCORED, Columns
+from ragauge.metrics.base import Metric
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragauge.analysis.comparison.join import Join
+
+    Codes = npt.NDArray[np.int64]
+    Floats = npt.NDArray[np.float64]
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Failures:
+    """Examples in both runs whose score failed in one or both, the other side scored or failed. Shape (failed,).
+
+    Attributes:
+        query: number of the example in the new run.
+        weight: None where all are alike.
+        new: (least, greatest) value of the new score; equal where it is scored.
+        base: likewise of the baseline's.
+        cluster: number of what each depends on; None where every example stands alone.
+    """
+
+    query: Codes
+    weight: Floats | None
+    new: tuple[Floats, Floats]
+    base: tuple[Floats, Floats]
+    cluster: Codes | None = None
+
+    @property
+    def least(self) -> Floats:
+        """The least difference new − base that each could have had."""
+        return self.new[0] - self.base[1]
+
+    @property
+    def most(self) -> Floats:
+        """The greatest difference that each could have had."""
+        return self.new[1] - self.base[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """One metric's scores over the examples scored in both runs, an example of several repeats at their mean.
+
+    Every array has shape (pairs,), in example order of the new run.
+
+    Attributes:
+        metric: whose scores.
+        query: number of the example in the new run.
+        new: its score there.
+        base: its score in the baseline.
+        weight: how many real requests it stands for; None where all are alike.
+        cluster: number of what it depends on; None where every example stands alone.
+        failed: examples that would be pairs had nothing failed.
+        undefined: numbers of examples that are no pairs since a score is undefined, and none failed.
+    """
+
+    metric: Metric
+    query: Codes
+    new: Floats
+    base: Floats
+    weight: Floats | None
+    cluster: Codes | None
+    failed: Failures
+    undefined: Codes
+
+    def __len__(self) -> int:
+        return int(self.query.size)
+
+    def means(self) -> tuple[float, float]:
+        """The (weighted) means of the new run and of the baseline; there must be a pair."""
+        import numpy as np
+
+        return float(np.average(self.new, weights=self.weight)), float(np.average(self.base, weights=self.weight))
+
+    def sums(self) -> tuple[float, float]:
+        """The least and greatest (weighted) sum of new − base that the failed scores allow.
+
+        A failed score may also have been undefined, so it adds at least nothing. Without finite bounds it is left out.
+        """
+        import numpy as np
+
+        d = self.new - self.base
+        total = float((d if self.weight is None else self.weight * d).sum())
+        if not self.failed.query.size or not np.isfinite(self.metric.range).all():
+            return total, total
+        w = 1.0 if self.failed.weight is None else self.failed.weight
+        low, high = np.minimum(self.failed.least, 0), np.maximum(self.failed.most, 0)
+        return total + float((w * low).sum()), total + float((w * high).sum())
+
+    def within(self, examples: Mask) -> Pairs:
+        """Only some examples.
+
+        Args:
+            examples: shape (examples of the new run,), True for those to keep.
+        """
+        here, lost = examples[self.query], examples[self.failed.query]
+        failed = Failures(
+            self.failed.query[lost], _taken(self.failed.weight, lost), _both(self.failed.new, lost),
+            _both(self.failed.base, lost), None if self.failed.cluster is None else self.failed.cluster[lost],
+        )     # fmt: skip
+        return Pairs(
+            self.metric, self.query[here], self.new[here], self.base[here], _taken(self.weight, here),
+            None if self.cluster is None else self.cluster[here], failed, self.undefined[examples[self.undefined]],
+        )     # fmt: skip
+
+
+def pair(metric: Metric, new: Columns, base: Columns, join: Join) -> Pairs:
+    """The scores of two runs, matched.
+
+    Args:
+        metric: whose scores.
+        new: of the new run, one entry an example (see `arrays.by_example`); weights and clusters are taken from it.
+        base: of the baseline, likewise.
+        join: of the new run's examples with the baseline's.
+    """
+    import numpy as np
+
+    here, there = join.rows(new, base)
+    new, base = new.take(here), base.take(there)
+    both = (new.status == SCORED) & (base.status == SCORED)
+    lost = np.isin(new.status, (SCORED, FAILED)) & np.isin(base.status, (SCORED, FAILED)) & ~both
+    applies = (new.status != NOT_APPLICABLE) & (base.status != NOT_APPLICABLE)
+    failed = Failures(
+        new.query[lost], _taken(new.weight, lost), _bounds(metric, new, lost), _bounds(metric, base, lost),
+        None if new.cluster is None else new.cluster[lost],
+    )     # fmt: skip
+    return Pairs(
+        metric, new.query[both], new.value[both], base.value[both], _taken(new.weight, both),
+        None if new.cluster is None else new.cluster[both], failed, new.query[applies & ~both & ~lost],
+    )     # fmt: skip
+
+
+def _bounds(metric: Metric, side: Columns, rows: Mask) -> tuple[Floats, Floats]:
+    import numpy as np
+
+    known = side.status[rows] == SCORED
+    low, high = (np.where(known, side.value[rows], end[rows]) for end in (side.low, side.high))
+    return np.nan_to_num(low, nan=metric.range[0]), np.nan_to_num(high, nan=metric.range[1])
+
+
+def _taken(of: Floats | None, rows: Mask) -> Floats | None:
+    return None if of is None else of[rows]
+
+
+def _both(ends: tuple[Floats, Floats], rows: Mask) -> tuple[Floats, Floats]:
+    return ends[0][rows], ends[1][rows]

@@ -1,0 +1,175 @@
+"""From the scores of a baseline and of other runs to what changed: read metric by metric, corrected as one family."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.comparison.change import amount_of, change_of
+from ragauge.analysis.comparison.changes import Changes
+from ragauge.analysis.comparison.correction import Correction, corrected_family
+from ragauge.analysis.comparison.flips import FlipGatherer
+from ragauge.analysis.comparison.join import Join
+from ragauge.analysis.comparison.moved import coded
+from ragauge.analysis.comparison.pairs import Pairs
+from ragauge.analysis.diagnosis.diagnose import diagnose
+from ragauge.analysis.diagnosis.patterns import WORKING
+from ragauge.analysis.diagnosis.readings import BASELINE, Against
+from ragauge.analysis.results.comparison import AmountChange, Failures, MetricChange, SegmentChange
+from ragauge.analysis.results.overview import Baseline
+from ragauge.analysis.results.scorecard import Finding
+from ragauge.analysis.results.summary import Summary
+from ragauge.analysis.results.verdicts import WORSE
+from ragauge.analysis.scores.arrays import Columns, ResponseIndex
+from ragauge.analysis.scores.frames import failures
+from ragauge.analysis.scores.segments import tidy
+from ragauge.analysis.scores.summarize import summary
+from ragauge.metrics.base import Metric
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Comparer:
+    """Holds one run against a baseline, one metric after another; a metric's scores are dropped when they are read.
+
+    Args:
+        index: the responses of the new run.
+        join: of its examples with the baseline's.
+        segments: a segment frame of the new run; None = no segment is looked at.
+        level: of the intervals.
+        paired: whether the runs are compared example by example; else as two samples, without segments and flips.
+
+    Attributes:
+        whole: the changes over all examples.
+        parts: one a metric and segment value, not yet corrected.
+        amounts: quantiles of latency, tokens and cost.
+        flips: gathers the examples that change sides.
+        summaries: of the new run, over all its examples.
+        segments: the segments looked at, small values grouped; None for none.
+    """
+
+    def __init__(
+        self, index: ResponseIndex, join: Join, segments: pl.DataFrame | None = None, *, level: float = 0.95,
+        paired: bool = True,
+    ) -> None:     # fmt: skip
+        self.parts: list[SegmentChange] = []
+        self.amounts: list[AmountChange] = []
+        self.flips = FlipGatherer(index.query_ids)
+        self.summaries: list[Summary] = []
+        self.segments = None if segments is None or not paired else tidy(segments, among=index.query_ids)
+        self.whole = Changes(index, join, self.segments, level=level, paired=paired)
+        self._level = level
+        self._columns = {} if self.segments is None else coded(index.query_ids, self.segments)
+
+    def read(self, metric: Metric, new: Columns | None, base: Columns | None) -> None:
+        """Takes in a metric's scores in both runs, one entry an example."""
+        self.summaries.append(summary(metric, new, self._level))
+        pairs = None if new is None or base is None else self.whole.read(metric, new, base)
+        if pairs is None:
+            return
+        self.flips.read(pairs)
+        if metric.scale == "amount" and len(pairs):
+            self.amounts.append(amount_of(pairs, self._level))
+        self._read_segments(pairs)
+
+    def _read_segments(self, pairs: Pairs) -> None:
+        whole = self.whole.found[-1]
+        for column, (values, codes) in self._columns.items():
+            for number, value in enumerate(values):
+                mine = pairs.within(codes == number)
+                if not len(mine):
+                    continue
+                change = change_of(mine, self._level)
+                if change.alone == WORSE:
+                    change = replace(change, moved=self.whole.moved(mine))
+                self.parts.append(SegmentChange(column, str(value), change, whole.difference.mean))
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """One run's changes after the correction."""
+
+    metrics: tuple[MetricChange, ...]
+    segments: tuple[SegmentChange, ...]
+
+
+def corrected(
+    comparers: Sequence[Comparer], level: float = 0.95, correction: Correction = "holm"
+) -> tuple[list[Corrected], int, int]:
+    """All changes with their p-values corrected, the metrics of all runs as one family and all segments as another.
+
+    How is said in `correction.corrected_family`. Segments stand in the order: worse (the most first), possibly worse,
+    better, the others.
+
+    Returns:
+        One a comparer, and how many tests each of the two families has.
+    """
+    metrics = [change for one in comparers for change in one.whole.found]
+    parts = [part for one in comparers for part in one.parts]
+    whole, tests = corrected_family(metrics, level, correction)
+    cells, segment_tests = corrected_family([part.change for part in parts], level, correction)
+    found: list[Corrected] = []
+    left, right = iter(whole), iter(cells)
+    for one in comparers:
+        mine = tuple(next(left) for _ in one.whole.found)
+        segments = [replace(part, change=next(right)) for part in one.parts]
+        found.append(Corrected(mine, tuple(sorted(segments, key=_urgency))))
+    return found, tests, segment_tests
+
+
+def _urgency(part: SegmentChange) -> tuple[int, float, str, str]:
+    """Worse first, then possibly worse, better, the rest; within each by how far the interval lies from 0."""
+    change = part.change
+    perhaps = change.possible and change.alone == WORSE
+    rank = {"worse": 0, "better": 2, "changed": 3}.get(change.verdict, 1 if perhaps else 4)
+    of = abs(change.base or 0.0) or 1.0
+    size = abs(change.difference.mean or 0.0) / (of if change.kind == "amount" else 1.0)
+    return rank, -size, f"{part.column}={part.value}", change.metric
+
+
+def failures_of(new: pl.DataFrame, base: pl.DataFrame, among: Collection[str] | None) -> Failures:
+    """Failed examples by cause in two runs.
+
+    Args:
+        new: cause frame of the new run.
+        base: of the baseline.
+        among: ids of the examples compared; None = all.
+    """
+    here, there = (_counted(frame, among) for frame in (new, base))
+    return Failures(there, here, sum(there.values()), sum(here.values()))
+
+
+def _counted(causes: pl.DataFrame, among: Collection[str] | None) -> Mapping[str, int]:
+    import polars as pl
+
+    found = failures(causes)
+    if among is not None:
+        found = found.filter(pl.col("query_id").is_in(list(among)))
+    return dict(Counter(found["cause"].to_list()).most_common())
+
+
+def findings_of(
+    comparer: Comparer, changes: Sequence[MetricChange], baseline: Baseline, causes: pl.DataFrame, judge_id: str,
+    *, traffic: bool, more: str, quiet: bool,
+) -> tuple[Finding, ...]:     # fmt: skip
+    """What the diagnosis reads from the change; findings that rest on one run alone are left out.
+
+    Args:
+        comparer: after it has read every metric.
+        changes: corrected.
+        baseline: without changes; they are put in here.
+        causes: cause frame of the new run, of the examples compared.
+        judge_id: who judged; "" = nobody.
+        traffic: the new run is production traffic.
+        more: how more passages are handed on than before, in words.
+        quiet: leave out that nothing got worse, because a segment did, or scores failed.
+    """
+    held = replace(baseline, changes=comparer.whole.as_read(changes))
+    found = diagnose(
+        comparer.summaries, {}, causes, max(1, baseline.matched or baseline.only_here), segments=comparer.segments,
+        judge_id=judge_id, against=Against(held, None, traffic, more),
+    )     # fmt: skip
+    return tuple(one for one in found if one.against == BASELINE and not (quiet and one.cause == WORKING))

@@ -1,0 +1,265 @@
+"""What is wrong with a run, what explains most failures, and what to do first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ragauge.analysis.causes.table import BY_NAME
+from ragauge.analysis.diagnosis.concentration import Concentration, concentrated
+from ragauge.analysis.diagnosis.patterns import STRENGTH, WORKING, Match, matches
+from ragauge.analysis.diagnosis.readings import BASELINE, Against
+from ragauge.analysis.diagnosis.starting_points import estimate, measured
+from ragauge.analysis.diagnosis.words import UNEXPLAINED, WORDS
+from ragauge.analysis.diagnosis.worse import got_worse
+from ragauge.analysis.results.overview import Baseline
+from ragauge.analysis.results.scorecard import Finding, Summary
+from ragauge.analysis.scores.frames import failures
+from ragauge.analysis.scores.segments import BySegment
+from ragauge.metrics.catalogue import parse, questions
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LEAST_SHARE, LEAST_COUNT = 0.10, 3     # a cause gets a finding from this share or this number of failures on
+MOST_READINGS = 3     # metrics read in one finding, after which no more patterns are added
+FEW = 30              # examples below which a reading is less sure
+SMALL = 0.05          # a fall that "did not fall" should have ruled out
+# columns whose value reads as a kind of question
+KINDS = ("type", "question_type", "kind", "query_length")
+
+
+def diagnose(
+    summaries: Sequence[Summary],
+    segment_summaries: BySegment,
+    causes: pl.DataFrame,
+    n: int,
+    *,
+    segments: pl.DataFrame | None = None,
+    judge_id: str = "",
+    answerable: Sequence[Summary] | None = None,
+    against: Against | None = None,
+) -> tuple[Finding, ...]:
+    """The findings, those that explain most failures first.
+
+    A finding is a cause of at least 10 % of the failed examples or of three, with the segment where it is
+    concentrated; or a pattern of metrics that changed against a baseline or, without one, lie wholly below or above
+    their starting points. A pattern that goes with such causes adds its reading to the most frequent one, and they
+    count as one problem: they are placed together, by what they explain jointly. What got worse against a baseline
+    beyond them is named after them, so that no regression stays unsaid.
+
+    Args:
+        summaries: over all examples.
+        segment_summaries: column -> value -> summaries.
+        causes: a cause frame; its repeats of an example count as one failure.
+        n: examples evaluated.
+        segments: a tidy segment frame of the examples evaluated, with the column answerable where there are such
+            labels; None = no segment is looked for.
+        judge_id: who judged; a judge whose id begins with "local" lowers the confidence.
+        answerable: summaries over the examples not labelled unanswerable; None = none is labelled so.
+        against: what the run is held against; None = starting points alone.
+    """
+    failed = failures(causes)
+    counts = Counter(failed["cause"].to_list())
+    large = [
+        cause
+        for cause, count in counts.most_common()
+        if cause and (count >= LEAST_COUNT or count >= LEAST_SHARE * failed.height)
+    ]
+    before = against.changed if against is not None else None
+    seen = (failed, n, summaries, segment_summaries, segments, judge_id, before)
+    found = {cause: _of_cause(cause, *seen) for cause in large}
+    held = matches(summaries, answerable, against)
+    for match in sorted(held, key=lambda match: STRENGTH.index(match.against)):
+        if match.pattern.name != WORKING:
+            _add(match, found, counts, failed.height, judge_id)
+    jointly = {cause: max([finding.explains, *_together(cause, held, found)]) for cause, finding in found.items()}
+    ranked = sorted(found.values(), key=lambda finding: (-jointly[finding.cause], -finding.explains))
+    working = [_of_pattern(match, counts, failed.height, judge_id) for match in held if match.pattern.name == WORKING]
+    worse = [] if before is None else got_worse(before, _named(ranked), failed.height, judge_id)
+    return (*ranked, *worse, *_unexplained(failed), *working)
+
+
+def _named(findings: Sequence[Finding]) -> set[str]:
+    """The metrics whose change against the baseline findings speak of."""
+    return {one.metric for finding in findings for one in finding.readings if one.against == BASELINE}
+
+
+def _together(cause: str, held: Sequence[Match], found: Mapping[str, Finding]) -> list[int]:
+    """Failures explained by all causes of each pattern that holds and goes with this one."""
+    return [
+        sum(found[other].explains for other in match.pattern.causes if other in found)
+        for match in held
+        if cause in match.pattern.causes
+    ]
+
+
+def _add(match: Match, found: dict[str, Finding], counts: Counter[Any], n_failed: int, judge_id: str) -> None:
+    """Adds a pattern to the finding of its most frequent cause, or as a finding of its own."""
+    homes = [cause for cause in (*match.pattern.causes, match.pattern.subject) if cause in found]
+    if not homes:
+        found[match.pattern.subject] = _of_pattern(match, counts, n_failed, judge_id)
+        return
+    home = max(homes, key=lambda cause: counts[cause])
+    if len(found[home].readings) < MOST_READINGS:
+        found[home] = _joined(found[home], match)
+
+
+def _of_cause(
+    cause: str,
+    failed: pl.DataFrame,
+    n: int,
+    summaries: Sequence[Summary],
+    by_segment: BySegment,
+    segments: pl.DataFrame | None,
+    judge_id: str,
+    before: Baseline | None,
+) -> Finding:
+    import polars as pl
+
+    rows, words, row = failed.filter(pl.col("cause") == cause), WORDS[cause], BY_NAME[cause]
+    where = None if segments is None else concentrated(cause, rows["query_id"].to_list(), segments)
+    near = by_segment.get(where.column, {}).get(where.value, ()) if where else ()
+    number = _number(words.metrics, near) or _number(words.metrics, summaries)
+    numbers = f"{number}, " if number else ""
+    return Finding(
+        cause=cause,
+        headline=f"{words.headline}{_place(where)} ({numbers}{rows.height} of {_failures(failed.height)})",
+        evidence=_evidence(rows, failed.height, n, where) + _before(cause, before),
+        fix=row.fix,
+        leave=words.leave,
+        measure_again=words.again,
+        explains=rows.height,
+        failures=failed.height,
+        segment=f"{where.column}={where.value}" if where else "",
+        confidence=confidence(rows["basis"].to_list(), judge_id),
+    )
+
+
+def _number(names: Sequence[str], summaries: Sequence[Summary]) -> str:
+    return next((estimate(summary) for name in names for summary in measured(name, summaries)), "")
+
+
+def _place(where: Concentration | None) -> str:
+    if where is None:
+        return ""
+    if where.column in KINDS and where.value.isidentifier():
+        return f" for {where.value} questions"
+    return f" where {where.column} is {where.value}"
+
+
+def _evidence(rows: pl.DataFrame, n_failed: int, n: int, where: Concentration | None) -> str:
+    count = rows.height
+    parts = [f"{count} of {_failures(n_failed)} ({count / n_failed:.0%}), {count / n:.0%} of all examples."]
+    if where is not None:
+        inside, outside = where.hits / where.n, where.other_hits / where.other_n
+        chance = f"p = {where.p:.2g}" if where.p >= 1e-4 else "p < 0.0001"
+        parts.append(
+            f"With {where.column}={where.value} it is {where.hits} of {where.n} examples ({inside:.0%}), elsewhere "
+            f"{where.other_hits} of {where.other_n} ({outside:.0%}; {chance}, corrected for all segments)."
+        )
+    clearest = min(rows.iter_rows(named=True), key=lambda row: len(row["lacking"]))
+    parts.append(f"Such as {clearest['query_id']}: {clearest['decided_by']}.")
+    return " ".join(parts)
+
+
+def _before(cause: str, baseline: Baseline | None) -> str:
+    if baseline is None:
+        return ""
+    return f" In {baseline.name} it was {baseline.causes.get(cause, 0)} of {_failures(baseline.failed_examples)}."
+
+
+def _failures(count: int) -> str:
+    return f"{count} failure{'' if count == 1 else 's'}"
+
+
+def confidence(bases: Sequence[str], judge_id: str) -> str:
+    """High, medium or low: how surely these failures have this cause.
+
+    By what decided most of them: the run's own record is sure; labels are sure from 5 failures on; a model judge's
+    verdicts are medium from 5 and high from 20 on; the local judge's are low, from 20 on medium. Where most of them
+    allow another reading too, it is low however many they are.
+    """
+    count, sure = len(bases), sum(basis in ("record", "labels") for basis in bases)
+    if 2 * bases.count("record") > count:
+        return "high"
+    if 2 * bases.count("guess") > count:
+        return "low"
+    if 2 * sure > count:
+        return "high" if count >= 5 else "medium"
+    if judge_id.startswith("local"):
+        return "medium" if count >= 20 else "low"
+    return "high" if count >= 20 else "medium" if count >= 5 else "low"
+
+
+def confidence_in(match: Match, judge_id: str) -> str:
+    """High, medium or low: how surely a pattern holds. Its intervals are clear already; what is left is this.
+
+    High, less one step where the local judge gave one of its numbers, one where a number rests on fewer than 30
+    examples, and one where a metric "did not fall" though a fall of 0.05 is within its interval.
+    """
+    steps = 0
+    steps += judge_id.startswith("local") and any(questions([parse(one.metric)]) for one in match.readings)
+    steps += any(one.n < FEW for one in match.readings)
+    steps += any(
+        one.difference is not None and one.interval.low <= 0 <= one.interval.high
+        and (one.interval.low if one.level == "high" else -one.interval.high) <= -SMALL
+        for one in match.readings
+    )
+    return ("high", "medium", "low")[min(steps, 2)]
+
+
+def _joined(finding: Finding, match: Match) -> Finding:
+    """A finding with a pattern's reading added."""
+    pattern = match.pattern
+    more = f" ({match.more})" if match.more else ""
+    reading = f"{match.reading[0].upper()}{match.reading[1:]}{more}."
+    return replace(
+        finding,
+        evidence=f"{finding.evidence} {reading}",
+        leave=finding.leave or pattern.leave,
+        measure_again=finding.measure_again or pattern.again,
+        against=finding.against or match.against,     # the stronger one came first
+        readings=(*finding.readings, *(one for one in match.readings if one not in finding.readings)),
+    )
+
+
+def _of_pattern(match: Match, counts: Counter[Any], n_failed: int, judge_id: str) -> Finding:
+    pattern = match.pattern
+    return Finding(
+        cause=pattern.subject,
+        headline=match.reading,
+        evidence=f"{match.more}." if match.more else "",     # begins with a setting's name
+        fix=pattern.fix,
+        leave=pattern.leave,
+        measure_again=pattern.again,
+        explains=sum(counts[cause] for cause in pattern.causes),
+        failures=n_failed,
+        confidence=confidence_in(match, judge_id),
+        against=match.against,
+        readings=match.readings,
+    )
+
+
+def _unexplained(failed: pl.DataFrame) -> list[Finding]:
+    """One finding for the failures without a cause: what to record or label to know more."""
+    import polars as pl
+
+    rows = failed.filter(pl.col("cause") == "")
+    if rows.is_empty():
+        return []
+    lacking = Counter(what for listed in rows["lacking"].to_list() for what in listed)
+    most = [what for what, _ in lacking.most_common(3)]
+    return [
+        Finding(
+            cause="",
+            headline=f"{UNEXPLAINED} ({rows.height} of {_failures(failed.height)})",
+            evidence=f"Not known: {'; '.join(f'{what} ({lacking[what]})' for what in most)}." if most else "",
+            fix="Record or label what is not known, then evaluate again.",
+            explains=rows.height,
+            failures=failed.height,
+            confidence="low",
+        )
+    ]

@@ -1,0 +1,83 @@
+"""Where a run without a baseline is called low or high. Starting points, not targets: set your own from a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, TypeVar
+
+from ragauge.analysis.results.overview import Change
+from ragauge.analysis.results.scorecard import Summary
+
+Level = Literal["low", "high", "unclear"]
+
+STARTING = "starting point"     # what they are called, everywhere that one is shown
+
+
+class StartingPoint(NamedTuple):
+    """A value to begin with.
+
+    Attributes:
+        value: low is wholly below it, high wholly above.
+        source: A1, BEE-30050, or ours where the literature gives none.
+    """
+
+    value: float
+    source: Literal["A1", "ours"]
+
+
+STARTING_POINTS: Mapping[str, StartingPoint] = {
+    "faithfulness": StartingPoint(0.85, "A1"),
+    "answer_relevance": StartingPoint(0.75, "A1"),
+    "context_recall": StartingPoint(0.80, "A1"),
+    "context_precision": StartingPoint(0.70, "A1"),
+    "ignored_top_ranked": StartingPoint(0.30, "A1"),
+    "completeness": StartingPoint(0.75, "ours"),
+    "answer_correctness": StartingPoint(0.75, "ours"),
+    "citation_precision": StartingPoint(0.70, "ours"),
+    "source_conflict": StartingPoint(0.10, "ours"),
+    "noise_sensitivity:source=irrelevant": StartingPoint(0.10, "ours"),
+    "empty_result_rate": StartingPoint(0.05, "ours"),
+}
+# where a metric was not measured or is unclear, this one is read: label recall is context recall without a judge
+STAND_INS: Mapping[str, str] = {"context_recall": "recall"}
+# metrics that are read whatever their parameters are
+ANY_PARAMETER = ("no_retrieval_rate",)
+
+Named = TypeVar("Named", Summary, Change)
+
+
+def level_of(summary: Summary, point: StartingPoint) -> Level:
+    """Low or high where the whole interval, failed scores at either extreme included, lies on that side.
+
+    Anything else is unclear: not enough data.
+    """
+    if summary.interval is None or summary.mean is None or summary.low is None or summary.high is None:
+        return "unclear"
+    if max(summary.interval.high, summary.high) < point.value:
+        return "low"
+    return "high" if min(summary.interval.low, summary.low) > point.value else "unclear"
+
+
+def measured(name: str, summaries: Sequence[Summary]) -> list[Summary]:
+    """The summaries with a mean that speak for a metric, the best first."""
+    return [summary for summary in speaks_for(name, summaries) if summary.mean is not None]
+
+
+def speaks_for(name: str, found: Sequence[Named]) -> list[Named]:
+    """Summaries or changes that speak for a metric, the best first: its own, at any cutoff, then its stand-in's."""
+    return [one for wanted in (name, STAND_INS.get(name)) for one in found if _plain(one.metric) == wanted]
+
+
+def _plain(metric: str) -> str:
+    """A printed name without its cutoff, and without a parameter that it always has and that changes no meaning."""
+    plain = metric.partition("@")[0]
+    head = plain.partition(":")[0]
+    return head if head in ANY_PARAMETER else plain
+
+
+def estimate(summary: Summary) -> str:
+    """A metric with its mean and interval: recall@5 0.41 [0.33, 0.49]."""
+    if summary.mean is None:
+        return summary.metric
+    ends = "" if summary.interval is None else f" [{summary.interval.low:.2f}, {summary.interval.high:.2f}]"
+    return f"{summary.metric} {summary.mean:.2f}{ends}"

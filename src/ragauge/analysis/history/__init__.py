@@ -1,0 +1,1 @@
+"""Runs over time: the log of evaluations, and levels that serve."""

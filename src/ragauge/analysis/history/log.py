@@ -1,0 +1,160 @@
+"""The log of evaluations: a row a run, what changed since the run before, and which rows may be compared at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ragauge.analysis.comparison.alike import Measuring
+from ragauge.analysis.comparison.config_diff import config_diff
+from ragauge.analysis.results.history_rows import Changed, History, Row, set_of
+from ragauge.analysis.results.summary import Summary
+from ragauge.data.run import Run
+from ragauge.metrics.base import Metric
+from ragauge.metrics.catalogue import questions
+
+USUAL = ("recall@5", "mrr", "faithfulness", "answer_relevance", "answer_correctness", "cost")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is stored of one evaluated run.
+
+    Attributes:
+        run: whose responses.
+        measuring: how it was measured: judge, versions of metrics and questions.
+        summaries: printed name -> summary, of every metric computed.
+        responses: how many the run has.
+        evaluated_at: when this judge, or nobody, scored it last, ISO 8601.
+        judging: US dollars that judging it has cost; None where a price is unknown.
+        note: what somebody wrote about it.
+        baselines: names of the baselines that mean this run.
+    """
+
+    run: Run
+    measuring: Measuring
+    summaries: Mapping[str, Summary]
+    responses: int
+    evaluated_at: str = ""
+    judging: float | None = None
+    note: str = ""
+    baselines: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Series:
+    """How the rows of one series were measured, as far as their columns tell."""
+
+    number: int
+    first: Entry
+    judge_id: str | None = None
+    versions: dict[str, int] = field(default_factory=dict)
+    questions: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+def history(entries: Sequence[Entry], metrics: Sequence[Metric], limit: int | None = None) -> History:
+    """The log of some evaluated runs.
+
+    Two rows belong to one series where they answered the same version of one set with passages of the same origin
+    (own, oracle …), and no metric of the columns was judged by another judge, or in another version of the metric or
+    of a question that it needs. Metrics that ask nobody set no two rows apart.
+
+    Args:
+        entries: evaluated runs, the newest first.
+        metrics: the columns; those that no row has, and usual ones without any value, are left out.
+        limit: rows at most; the newest stay.
+    """
+    before: dict[str, Entry] = {}
+    every: dict[str, list[_Series]] = {}
+    latest: dict[str, _Series] = {}
+    oldest_first: list[Row] = []
+    count = 0
+    for entry in reversed(entries):
+        name = set_of(entry.run)
+        last, known = before.get(name), every.setdefault(name, [])
+        nearest = [latest[name], *reversed(known)] if name in latest else []
+        series = next((one for one in nearest if not any(_apart(one, entry, metrics))), None)
+        if series is None:
+            count += 1
+            series = _Series(count, entry)
+            known.append(series)
+        apart = () if last is None or series is latest.get(name) else tuple(_words(last, entry, metrics))
+        _joined(series, entry, metrics)
+        before[name], latest[name] = entry, series
+        oldest_first.append(_row(entry, series.number, metrics, last, apart))
+    rows = tuple(reversed(oldest_first))[:limit]
+    valued = {name for row in rows for name, found in row.metrics.items() if found.scored or name not in USUAL}
+    columns = tuple(str(metric) for metric in metrics if str(metric) in valued)
+    return History(columns, rows, len(oldest_first) > len(rows))
+
+
+def _row(
+    entry: Entry, series: int, metrics: Sequence[Metric], last: Entry | None, apart: tuple[str, ...]
+) -> Row:
+    found = {str(metric): entry.summaries[str(metric)] for metric in metrics if str(metric) in entry.summaries}
+    n = max((summary.n for summary in (found or entry.summaries).values()), default=0)
+    return Row(
+        entry.run, series, entry.measuring.judge_id or "", n, entry.responses, found, entry.evaluated_at,
+        entry.judging / n if entry.judging is not None and n else None, entry.note, entry.baselines,
+        None if last is None else last.run, () if last is None else tuple(_changed(last.run, entry.run)), apart,
+    )     # fmt: skip
+
+
+def _changed(before: Run, now: Run) -> Iterator[Changed]:
+    """Settings that differ, the system's own name before them."""
+    if before.system != now.system:
+        yield Changed("system", "changed", before.system, now.system)
+    found = config_diff(before.config, now.config)
+    yield from (Changed(one.path, "changed", one.base, one.new) for one in found.changed)
+    yield from (Changed(one.path, "added", None, one.new) for one in found.added)
+    yield from (Changed(one.path, "removed", one.base, None) for one in found.removed)
+
+
+def _judged(entry: Entry, metrics: Sequence[Metric]) -> list[Metric]:
+    """The columns of a row that a judge was asked for."""
+    return [metric for metric in metrics if str(metric) in entry.summaries and questions([metric])]
+
+
+def _joined(series: _Series, entry: Entry, metrics: Sequence[Metric]) -> None:
+    """Takes a row's way of measuring into its series."""
+    mine = [metric for metric in metrics if str(metric) in entry.summaries]
+    if _judged(entry, metrics):
+        series.judge_id = entry.measuring.judge_id
+    series.versions |= {str(m): entry.measuring.metrics[str(m)] for m in mine if str(m) in entry.measuring.metrics}
+    asked = entry.measuring.questions
+    series.questions |= {question: asked[question] for question in questions(mine) if question in asked}
+
+
+def _apart(series: _Series, entry: Entry, metrics: Sequence[Metric]) -> Iterator[bool]:
+    """What keeps a row out of a series."""
+    mine = [metric for metric in metrics if str(metric) in entry.summaries]
+    first, run, how = series.first.run, entry.run, entry.measuring
+    yield (first.kind, first.set_version, first.variant) != (run.kind, run.set_version, run.variant)
+    if _judged(entry, metrics):
+        yield series.judge_id is not None and series.judge_id != how.judge_id
+    for name in map(str, mine):
+        yield series.versions.get(name, how.metrics.get(name)) != how.metrics.get(name)
+    for question in questions(mine):
+        if question in how.questions:
+            yield series.questions.get(question, how.questions[question]) != how.questions[question]
+
+
+def _words(before: Entry, now: Entry, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Why two rows that follow each other cannot be compared, one sentence each."""
+    old, new = before.run, now.run
+    if old.set_version != new.set_version:
+        yield f"another version of the set ({old.set_version[:8]} → {new.set_version[:8]})"
+    if old.variant != new.variant:
+        yield f"passages of another origin ({old.variant} → {new.variant})"
+    was, now_is = before.measuring, now.measuring
+    if was.judge_id != now_is.judge_id:
+        yield f"another judge ({was.judge_id or 'nobody'} → {now_is.judge_id or 'nobody'})"
+    mine = [metric for metric in metrics if str(metric) in now.summaries]
+    for name in map(str, mine):
+        if name in was.metrics and name in now_is.metrics and was.metrics[name] != now_is.metrics[name]:
+            yield f"another version of {name} ({was.metrics[name]} → {now_is.metrics[name]})"
+    for question in questions(mine):
+        versions = [how.questions.get(question, ()) for how in (was, now_is)]
+        if all(versions) and versions[0] != versions[1]:
+            said = " → ".join(" and ".join(map(str, found)) for found in versions)
+            yield f"another version of the question {question} ({said})"

@@ -1,0 +1,1 @@
+"""What judging took, and how far a judge agrees with people."""

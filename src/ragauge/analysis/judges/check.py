@@ -1,0 +1,289 @@
+"""A judge held against people: what it says of what they labelled, and how far both agree. Pure: no model, no store."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from ragauge.analysis.judges.agreement import Agreement, Figure, agreement, difference, fleiss_kappa
+from ragauge.data.facts import AnswerFacts, Claim, Label, Window
+from ragauge.data.labelled import Labelled, Part
+
+TWO = ("supported", "not_supported")
+THREE = ("supported", "contradicted", "not_in_context")
+NOTHING = "it finds nothing to check"
+ALL_FEWEST = 2     # parts of a segment value that are reported on their own
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge says of one labelled part.
+
+    Attributes:
+        label: None = no verdict.
+        reason: why there is none.
+        p: the judge's probability that it is supported, where it has one.
+        claim: the claim that decided.
+        window: the piece of a passage that decided.
+    """
+
+    label: Label | None
+    reason: str = ""
+    p: float | None = None
+    claim: str = ""
+    window: Window | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """What the verdicts of one judge took.
+
+    Attributes:
+        replies: of models that they rest on, paid for now or before.
+        input_tokens: of those replies.
+        output_tokens: of those replies.
+        cost: of those replies in US dollars; None when a price is unknown.
+    """
+
+    replies: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Everything that one judge said, in one way of asking.
+
+    Attributes:
+        name: its spec, such as openai:gpt-5-mini.
+        mode: fused or per_claim; "" for a judge that knows no such ways.
+        judge_id: of the judge.
+        verdicts: one tuple a row, one verdict a part.
+        took: what it took.
+    """
+
+    name: str
+    mode: str
+    judge_id: str
+    verdicts: tuple[tuple[Verdict, ...], ...]
+    took: Took = Took()
+
+
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """A part where judge and people differ."""
+
+    row: Labelled
+    part: Part
+    human: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One judge against people.
+
+    Attributes:
+        said: what it said.
+        whole: agreement over all parts with a verdict, on the scale of the file.
+        supported: the same for supported or not; equal to `whole` where the file knows no more.
+        segments: column -> value -> agreement, values in their order.
+        without: why there is no verdict -> how many parts.
+        differs: the parts where both differ, worst first.
+    """
+
+    said: Said
+    whole: Agreement
+    supported: Agreement
+    segments: Mapping[str, Mapping[str, Agreement]]
+    without: Mapping[str, int]
+    differs: tuple[Differs, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two judges, or two ways of asking one, against each other on the parts that both have a verdict on.
+
+    Attributes:
+        new: place in the list of judges.
+        base: place in the list of judges.
+        agreement: rows are the base's labels, columns the new one's.
+        gain: accuracy against people, new less base, paired.
+    """
+
+    new: int
+    base: int
+    agreement: Agreement
+    gain: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCheck:
+    """The report of `ragauge judge check`.
+
+    Attributes:
+        n_rows: rows read.
+        n_parts: labelled parts.
+        labels: the scale: two or three labels.
+        human: label -> parts that people gave it.
+        split: parts on which as many annotators say one thing as another; left out.
+        annotators: Fleiss' kappa of the annotators among themselves; None where there is one an item.
+        judges: in the order asked for.
+        pairs: of judges.
+        stopped: why it ended early; "" when it did not.
+        calls: what was called now; empty where no model is asked.
+    """
+
+    n_rows: int
+    n_parts: int
+    labels: tuple[str, ...]
+    human: Mapping[str, int]
+    split: int
+    annotators: Figure | None
+    judges: tuple[Checked, ...]
+    pairs: tuple[Pair, ...]
+    stopped: str = ""
+    calls: Mapping[str, float | int | None] = field(default_factory=dict)
+
+
+def verdicts_of(row: Labelled, facts: AnswerFacts | None, reason: str = "") -> tuple[Verdict, ...]:
+    """What the facts of a row's answer say of each of its parts; facts None = the judge failed, for this reason."""
+    if facts is None:
+        return tuple(Verdict(None, reason or "no verdict") for _ in row.parts)
+    return tuple(_verdict(part, facts.claims) for part in row.parts)
+
+
+def _verdict(part: Part, claims: Sequence[Claim]) -> Verdict:
+    """A part is contradicted if one of its claims is, else not in the context if one is not, else supported."""
+    mine = [claim for claim in claims if claim.start < part.end and claim.end > part.start]
+    if not mine:
+        return Verdict(None, NOTHING)
+    lacking = next((claim for claim in mine if claim.label is None), None)
+    if lacking is not None:
+        return Verdict(None, lacking.reason or "no verdict", claim=lacking.text or "")
+    worst: Claim = min(mine, key=lambda claim: (SEVERITY[claim.label or "supported"], claim.p or 0.0))
+    return Verdict(worst.label, "", worst.p, worst.text or "", worst.window)
+
+
+SEVERITY: Mapping[str, int] = {"contradicted": 0, "not_in_context": 1, "supported": 2}
+
+
+def report(
+    rows: Sequence[Labelled],
+    said: Sequence[Said],
+    stopped: str = "",
+    calls: Mapping[str, float | int | None] | None = None,
+) -> JudgeCheck:
+    """How far each judge agrees with people, and the judges with each other.
+
+    Several annotators count by majority; a part on which they are split is left out and counted. Where one of them
+    says only that something is not supported, all labels are read on that scale.
+
+    Args:
+        rows: the labelled file.
+        said: what each judge said, in the order of the rows.
+        stopped: why it ended early.
+        calls: what was called now.
+    """
+    every = [one for row in rows for part in row.parts for one in part.labels]
+    three = "not_supported" not in every and any(one != "supported" for one in every)
+    scale = THREE if three else TWO
+    parts = [(n, m) for n, row in enumerate(rows) for m in range(len(row.parts))]
+    human = [_majority([_on(one, scale) for one in rows[n].parts[m].labels]) for n, m in parts]
+    counts = [[part.count(label) for label in scale] for part in ([_on(o, scale) for o in rows[n].parts[m].labels]
+              for n, m in parts)]  # fmt: skip
+    several = any(sum(row) > 1 for row in counts)
+    answers = [[_on(one.verdicts[n][m].label, scale) for n, m in parts] for one in said]
+    groups = [n for n, _ in parts]
+    clusters = groups if len(set(groups)) < len(groups) else None
+    checked = tuple(
+        _checked(one, rows, parts, human, answer, scale, clusters) for one, answer in zip(said, answers, strict=True)
+    )
+    known = Counter(label for label in human if label)
+    return JudgeCheck(
+        len(rows), len(parts), scale, {label: known.get(label, 0) for label in scale}, human.count(""),
+        fleiss_kappa(counts) if several else None, checked, tuple(_pairs(human, answers, scale, clusters)), stopped,
+        calls or {},
+    )     # fmt: skip
+
+
+def _on(label: str | None, scale: Sequence[str]) -> str:
+    """A label on the scale; "" for none."""
+    if label is None:
+        return ""
+    return label if label in scale else "not_supported"
+
+
+def _majority(labels: Sequence[str]) -> str:
+    """What most say; "" where two labels share the lead."""
+    (first, most), *others = Counter(labels).most_common(2)
+    return "" if others and others[0][1] == most else first
+
+
+def _checked(
+    said: Said,
+    rows: Sequence[Labelled],
+    parts: Sequence[tuple[int, int]],
+    human: Sequence[str],
+    answers: Sequence[str],
+    scale: Sequence[str],
+    clusters: Sequence[int] | None,
+) -> Checked:
+    both = [k for k, (one, other) in enumerate(zip(human, answers, strict=True)) if one and other]
+    labelled = [k for k, one in enumerate(human) if one]
+    verdict = {k: said.verdicts[n][m] for k, (n, m) in enumerate(parts)}
+    without = Counter(verdict[k].reason for k in labelled if not answers[k])
+    columns = dict.fromkeys(name for row in rows for name in row.segments)
+    segments = {}
+    for name in columns:
+        values = sorted({rows[parts[k][0]].segments[name] for k in both if name in rows[parts[k][0]].segments})
+        mine = {v: [k for k in both if rows[parts[k][0]].segments.get(name) == v] for v in values}
+        segments[name] = {v: _over(ks, human, answers, scale, clusters) for v, ks in mine.items()
+                          if len(ks) >= ALL_FEWEST}  # fmt: skip
+    differs = [
+        Differs(rows[n], rows[n].parts[m], human[k], verdict[k])
+        for k in both if human[k] != answers[k] for n, m in [parts[k]]
+    ]  # fmt: skip
+    plain_human, plain = ([_on(one, TWO) if one else "" for one in each] for each in (human, answers))
+    return Checked(
+        said, _over(both, human, answers, scale, clusters), _over(both, plain_human, plain, TWO, clusters), segments,
+        dict(without.most_common()), tuple(sorted(differs, key=_badness)),
+    )     # fmt: skip
+
+
+def _over(
+    places: Sequence[int],
+    human: Sequence[str],
+    answers: Sequence[str],
+    scale: Sequence[str],
+    clusters: Sequence[int] | None,
+) -> Agreement:
+    groups = None if clusters is None else [clusters[k] for k in places]
+    return agreement([human[k] for k in places], [answers[k] for k in places], scale, groups)
+
+
+def _badness(one: Differs) -> tuple[int, float]:
+    """What people called wrong and the judge let pass comes first, the surest verdicts of each kind before others."""
+    said, p = one.verdict.label, one.verdict.p
+    kind = 0 if said == "supported" else 1 if one.human == "supported" else 2
+    sure = 0.0 if p is None else p if said == "supported" else 1 - p
+    return kind, -sure
+
+
+def _pairs(
+    human: Sequence[str], answers: Sequence[Sequence[str]], scale: Sequence[str], clusters: Sequence[int] | None
+) -> list[Pair]:
+    found = []
+    for base, new in combinations(range(len(answers)), 2):
+        both = [k for k in range(len(human)) if answers[base][k] and answers[new][k]]
+        known = [k for k in both if human[k]]
+        groups = None if clusters is None else [clusters[k] for k in known]
+        people, mine, theirs = ([each[k] for k in known] for each in (human, answers[new], answers[base]))
+        gain = difference(people, mine, theirs, groups)
+        found.append(Pair(new, base, _over(both, answers[base], answers[new], scale, clusters), gain))
+    return found
+
+

@@ -1,0 +1,1 @@
+"""What a report shows beyond means: distributions, ranks used, stages, lengths, timings."""

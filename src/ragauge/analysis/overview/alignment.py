@@ -1,0 +1,204 @@
+"""How well the ranking and the generator agree: which ranks the answers rest on, and what they pass over."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS
+from ragauge.analysis.overview.use import Use
+from ragauge.analysis.results.overview import Alignment, Estimate, RankUse
+from ragauge.analysis.scores.arrays import ResponseIndex
+from ragauge.analysis.scores.estimates import clusters, estimate
+from ragauge.stats.correlation import spearman_of_marks
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragauge.analysis.scores.arrays import Codes
+
+    Marks = npt.NDArray[np.bool_]
+
+USED, RELEVANT, KNOWN = 1, 2, 4      # bits of a passage's mark; KNOWN: whether it is relevant is known
+FLAG = STARTING_POINTS["ignored_top_ranked"].value
+THIRDS = ("first", "middle", "last")
+
+
+class AlignmentGatherer:
+    """Takes in which passages each answer used: a byte a passage, and nine bytes a response."""
+
+    def __init__(self) -> None:
+        self._places = array("i")
+        self._lengths = array("i")
+        self._answers = bytearray()
+        self._marks = bytearray()
+
+    def add(self, use: Use) -> None:
+        """Takes in a response; one of which it is not known what it used is left out."""
+        if use.used is None:
+            return
+        self._places.append(use.place)
+        self._lengths.append(len(use.used))
+        self._answers.append(use.answers)
+        self._marks.extend(
+            USED * used + (0 if mark is None else KNOWN + RELEVANT * mark)
+            for used, mark in zip(use.used, relevance(use), strict=True)
+        )
+
+    def used(self, places: Iterable[int]) -> dict[int, tuple[int, ...]]:
+        """Place -> ranks of the passages used, of those of these responses of which it is known."""
+        return {place: _ranked(marks, USED) for place, _, marks in self._of(places)}
+
+    def relevant(self, places: Iterable[int]) -> dict[int, tuple[int, ...]]:
+        """Place -> ranks of the passages known to be relevant, of those of these responses that count."""
+        return {place: _ranked(marks, RELEVANT) for place, counts, marks in self._of(places) if counts}
+
+    def handed(self, places: Iterable[int]) -> dict[int, int]:
+        """Place -> passages handed on, of the same responses as `used`."""
+        return {place: len(marks) for place, _, marks in self._of(places)}
+
+    def _of(self, places: Iterable[int]) -> Iterator[tuple[int, bool, bytearray]]:
+        """Place, whether it counts, and marks of these responses."""
+        wanted, at = set(places), 0
+        for place, length, counts in zip(self._places, self._lengths, self._answers, strict=True):
+            if place in wanted:
+                yield place, bool(counts), self._marks[at : at + length]
+            at += length
+
+    def alignment(self, index: ResponseIndex, level: float = 0.95) -> Alignment | None:
+        """What was found; None where no response counts.
+
+        Args:
+            index: the responses, by place.
+            level: of the intervals.
+        """
+        if 1 not in self._answers:
+            return None
+        found = self._passages()
+        first = found.rank == 1
+        ignored = ~found.used[first]
+        share = estimate(ignored.astype(float), found.place[first], index, kind="rate", level=level)
+        rho, interval = spearman_of_marks(found.rank, found.used, clusters(index)[found.place], level)
+        best = _best(found)
+        return Alignment(
+            ranks=tuple(_ranks(found, best)),
+            answers=int(first.sum()),
+            ignored_top=int(ignored.sum()),
+            ignored_share=share,
+            flagged=share.interval is not None and share.interval.low > FLAG,
+            unused=int((best == 0).sum()),
+            correlation=rho,
+            correlation_interval=interval,
+            positions=dict(_positions(found, index, level)),
+        )
+
+    def _passages(self) -> _Passages:
+        """The passages of the answers that count."""
+        import numpy as np
+
+        counts = np.array(self._answers, dtype=bool)
+        length = np.array(self._lengths, dtype=np.int64)
+        mark = np.array(self._marks, dtype=np.uint8)[np.repeat(counts, length)]
+        length, place = length[counts], np.array(self._places, dtype=np.int64)[counts]
+        starts = np.cumsum(length) - length
+        return _Passages(
+            starts=starts,
+            place=np.repeat(place, length),
+            rank=np.arange(mark.size) - np.repeat(starts, length) + 1,
+            of=np.repeat(length, length),
+            used=(mark & USED) > 0,
+            known=(mark & KNOWN) > 0,
+            relevant=(mark & RELEVANT) > 0,
+        )
+
+
+def _ranked(marks: Iterable[int], bit: int) -> tuple[int, ...]:
+    return tuple(rank for rank, mark in enumerate(marks, 1) if mark & bit)
+
+
+def third(rank: int, of: int) -> str:
+    """In which third of a context of several passages one lies, by its middle; "" for a context of one.
+
+    >>> [third(rank, 4) for rank in (1, 2, 3, 4)], third(1, 1)
+    (['first', 'middle', 'middle', 'last'], '')
+    """
+    return THIRDS[3 * (2 * rank - 1) // (2 * of)] if of > 1 else ""
+
+
+def relevance(use: Use) -> list[bool | None]:
+    """Per passage handed on, whether it is relevant: as the judge rated it, else as its document is labelled.
+
+    With labels, a document that has none is not relevant. None where there is neither rating nor label.
+    """
+    seen = use.seen
+    rated = seen.marks or {}
+    labelled = bool(seen.example.relevant or seen.spans)
+    gold = {doc_id for item in seen.relevant for doc_id in item.doc_ids}
+    found: list[bool | None] = []
+    for n, passage in enumerate(seen.passages or (), 1):
+        mark = rated.get(n)
+        found.append(passage.doc_id in gold if mark is None and labelled else mark)
+    return found
+
+
+class _Passages(NamedTuple):
+    """The passages of all answers that count, one entry each.
+
+    Attributes:
+        starts: where each answer's passages begin.
+        place: of the response.
+        rank: from 1.
+        of: how many passages the answer had.
+        used: it supports a claim or is cited for one.
+        known: whether it is relevant is known.
+        relevant: it is.
+    """
+
+    starts: Codes
+    place: Codes
+    rank: Codes
+    of: Codes
+    used: Marks
+    known: Marks
+    relevant: Marks
+
+
+def _best(found: _Passages) -> Codes:
+    """The highest rank that each answer used; 0 where it used none."""
+    import numpy as np
+
+    none = int(found.rank.max()) + 1
+    best = np.minimum.reduceat(np.where(found.used, found.rank, none), found.starts)
+    return np.where(best == none, 0, best)
+
+
+def _ranks(found: _Passages, best: Codes) -> Iterator[RankUse]:
+    import numpy as np
+
+    most = int(found.rank.max())
+
+    def count(of: Codes) -> list[int]:
+        return [int(n) for n in np.bincount(of, minlength=most + 1)]
+
+    n, used, first = count(found.rank), count(found.rank[found.used]), count(best)
+    known, relevant = count(found.rank[found.known]), count(found.rank[found.relevant])
+    both = count(found.rank[found.relevant & found.used])
+    for rank in range(1, most + 1):
+        there = bool(known[rank])
+        yield RankUse(
+            rank, n[rank], used[rank], first[rank], relevant[rank] if there else None, both[rank] if there else None
+        )
+
+
+def _positions(found: _Passages, index: ResponseIndex, level: float) -> Iterator[tuple[str, Estimate]]:
+    """Thirds of the context, by where a passage's middle lies; a context of one passage has none.
+
+    Of two passages one is first and one last; of four, two are in the middle.
+    """
+    middle = (2 * found.rank - 1) / (2 * found.of)
+    third = (3 * middle).astype(int)
+    for number, name in enumerate(THIRDS):
+        chosen = found.relevant & (found.of > 1) & (third == number)
+        yield name, estimate(found.used[chosen].astype(float), found.place[chosen], index, kind="rate", level=level)

@@ -1,0 +1,87 @@
+"""What a run's responses are, before anything is judged: answered, empty, failed, how long, how much."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ragauge.analysis.results.overview import Spending, Timing
+from ragauge.analysis.scores.gather import Visit
+
+
+@dataclass(frozen=True, slots=True)
+class RunCounts:
+    """The responses of a run.
+
+    Attributes:
+        responses: failures counted.
+        answered: with an answer, blank ones counted.
+        blank: of these, without a word in the answer.
+        unanswered: without an answer and without an error: retrieval alone.
+        empty: that retrieved nothing, where own retrieval was asked.
+        failed: kind of failure -> how many, most first; the kind is the word before the colon of `Response.error`.
+        such_as: kind of failure -> (query_id, error) of one of them.
+        derived_ids: how many have passages whose ids were derived -> by which rule.
+        timings: by stage, the total first; of responses that did not fail.
+        spending: tokens and cost as far as reported; None where nothing was.
+    """
+
+    responses: int
+    answered: int
+    unanswered: int
+    empty: int
+    failed: Mapping[str, int]
+    derived_ids: Mapping[str, int]
+    timings: tuple[Timing, ...] = ()
+    spending: Spending | None = None
+    blank: int = 0
+    such_as: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    @property
+    def n_failed(self) -> int:
+        """Failures of every kind."""
+        return sum(self.failed.values())
+
+
+class CountsGatherer:
+    """Counts responses as they are visited."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._failed: Counter[str] = Counter()
+        self._derived: Counter[str] = Counter()
+        self._such_as: dict[str, tuple[str, str]] = {}
+
+    def add(self, visit: Visit) -> None:
+        """Takes in a response."""
+        response = visit.response
+        self._counts["responses"] += 1
+        if response.error is not None:
+            kind = kind_of(response.error)
+            self._failed[kind] += 1
+            self._such_as.setdefault(kind, (response.query_id, response.error.removeprefix(f"{kind}: ")))
+            return
+        self._counts["answered" if response.answer is not None else "unanswered"] += 1
+        self._counts["blank"] += response.answer is not None and not response.answer.strip()
+        self._counts["empty"] += response.passages == ()
+        if rule := response.missing.get("doc_id"):
+            self._derived[rule] += 1
+
+    def counts(self, timings: tuple[Timing, ...] = (), spending: Spending | None = None) -> RunCounts:
+        """The counts, with what others gathered."""
+        n = self._counts
+        return RunCounts(
+            n["responses"], n["answered"], n["unanswered"], n["empty"], dict(self._failed.most_common()),
+            dict(self._derived.most_common()), timings, spending, n["blank"], dict(self._such_as),
+        )  # fmt: skip
+
+
+def kind_of(error: str) -> str:
+    """The kind of a failure: the word before the colon; "error" where there is none.
+
+    >>> kind_of("timeout: no response within 30 s"), kind_of("something else went wrong")
+    ('timeout', 'error')
+    """
+    kind, colon, _ = error.partition(":")
+    return kind if colon and kind.isidentifier() else "error"

@@ -1,0 +1,100 @@
+"""How long responses took, and what they spent."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from math import fsum, isfinite
+
+from ragauge.analysis.overview.bins import FEW_VALUES, amount_bins, exact_bins
+from ragauge.analysis.results.overview import Spending, Timing
+from ragauge.analysis.scores.arrays import ResponseIndex
+from ragauge.analysis.scores.gather import Visit
+
+TOTAL = "total"
+QUANTILES = (0.5, 0.95, 0.99)
+
+
+class TimingGatherer:
+    """Takes in the latency of each response by stage: twelve bytes for each number recorded."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, array[int]] = {}
+        self._times: dict[str, array[float]] = {}
+
+    def add(self, visit: Visit) -> None:
+        """Takes in a response. Where no total is recorded it is the sum of the stages, as of the metric `latency`."""
+        recorded = visit.response.latency_ms
+        if not recorded:
+            return
+        for stage, milliseconds in recorded.items():
+            self._record(stage, visit.place, milliseconds)
+        if TOTAL not in recorded:
+            self._record(TOTAL, visit.place, sum(recorded.values()))
+
+    def _record(self, stage: str, place: int, milliseconds: float) -> None:
+        if isfinite(milliseconds):
+            self._places.setdefault(stage, array("i")).append(place)
+            self._times.setdefault(stage, array("d")).append(milliseconds)
+
+    def of(self, stage: str, places: Iterable[int]) -> dict[int, float]:
+        """Place -> milliseconds of a stage, of those of these responses that recorded it."""
+        wanted = set(places)
+        found = zip(self._places.get(stage, ()), self._times.get(stage, ()), strict=True)
+        return {place: milliseconds for place, milliseconds in found if place in wanted}
+
+    def stages_of(self, places: Iterable[int]) -> dict[int, dict[str, float]]:
+        """Place -> stage -> milliseconds, of those of these responses that recorded any."""
+        found: dict[int, dict[str, float]] = {}
+        wanted = set(places)
+        for stage in self._times:
+            for place, milliseconds in self.of(stage, wanted).items():
+                found.setdefault(place, {})[stage] = milliseconds
+        return found
+
+    def timings(self, index: ResponseIndex) -> tuple[Timing, ...]:
+        """One a stage: the total first, then the others by median, the slowest first.
+
+        Quantiles are interpolated between values; with weights, the least value that reaches the share.
+        """
+        found = [self._timing(stage, index) for stage in self._times]
+        return tuple(sorted(found, key=lambda timing: (timing.stage != TOTAL, -timing.p50, timing.stage)))
+
+    def _timing(self, stage: str, index: ResponseIndex) -> Timing:
+        import numpy as np
+
+        times = np.array(self._times[stage])
+        weights = None if index.weight is None else index.weight[np.array(self._places[stage])]
+        if weights is None or not weights.sum() > 0:
+            p50, p95, p99 = np.quantile(times, QUANTILES)
+        else:
+            p50, p95, p99 = np.quantile(times, QUANTILES, weights=weights, method="inverted_cdf")
+        different = np.unique(times, return_counts=True)
+        bins = exact_bins(*different) if different[0].size <= FEW_VALUES else amount_bins(*different)
+        return Timing(stage, int(times.size), float(p50), float(p95), float(p99), bins)
+
+
+class SpendingGatherer:
+    """Takes in tokens and cost of each response: eight bytes for each cost recorded."""
+
+    def __init__(self) -> None:
+        self._tokens: dict[str, int] = {}
+        self._counted = 0
+        self._costs = array("d")
+
+    def add(self, visit: Visit) -> None:
+        """Takes in a response."""
+        response = visit.response
+        if response.tokens:
+            self._counted += 1
+            for kind, count in response.tokens.items():
+                self._tokens[kind] = self._tokens.get(kind, 0) + count
+        if response.cost is not None:
+            self._costs.append(response.cost)
+
+    def spending(self) -> Spending | None:
+        """Totals over what was recorded; None where nothing was. Their sum does not depend on the order."""
+        if not self._counted and not self._costs:
+            return None
+        tokens = {kind: float(self._tokens[kind]) for kind in sorted(self._tokens)}
+        return Spending(tokens, self._counted, fsum(self._costs) if self._costs else None, len(self._costs))

@@ -1,0 +1,1 @@
+"""Rankings measured against relevance labels."""

@@ -1,0 +1,214 @@
+"""Rankings measured against relevance labels: every metric's mean over the topics, and what to mind about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum
+from typing import TYPE_CHECKING, Literal
+
+from ragauge.analysis.ranking.copies import copies
+from ragauge.analysis.results.summary import Summary
+from ragauge.data.score import Status
+from ragauge.errors import UsageError
+from ragauge.metrics.base import Measured, Metric, NotApplicable, Ratio, Value
+from ragauge.metrics.retrieval.ranks import Rankings, rankings
+from ragauge.stats.intervals import mean_interval
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragauge.data.ranking import Ranking
+
+Topics = Literal["all", "trec_eval"]
+RANKING, PASSAGES = "labels.ranking", "response.passages"
+LISTED = 3         # ids shown in a warning
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalReport:
+    """What the metrics say about a run.
+
+    Attributes:
+        topics: which queries were averaged over: all the labelled ones, or trec_eval's choice.
+        summaries: one a metric, in the order asked.
+        query_ids: the topics, in the order of the labels.
+        values: printed name -> value per topic, in the same order; None where there is none.
+        warnings: what the reader must know before believing a number.
+    """
+
+    topics: Topics
+    summaries: tuple[Summary, ...]
+    query_ids: tuple[str, ...]
+    values: Mapping[str, Sequence[float | None]] = field(repr=False)
+    warnings: tuple[str, ...] = ()
+
+    def __getitem__(self, metric: str) -> Summary:
+        """The summary of a metric, by its printed name."""
+        return next(summary for summary in self.summaries if summary.metric == metric)
+
+    def per_query(self) -> dict[str, dict[str, float | None]]:
+        """Query id -> printed name -> value."""
+        return {
+            query_id: {name: values[i] for name, values in self.values.items()}
+            for i, query_id in enumerate(self.query_ids)
+        }
+
+
+def needs_ranking_only(metric: Metric) -> bool:
+    """Whether labels and a ranking are all that the metric looks at."""
+    return set(metric.needs.values()) <= {RANKING, PASSAGES}
+
+
+def evaluate_retrieval(
+    qrels: pl.DataFrame, run: pl.DataFrame, metrics: Sequence[Metric], topics: Topics = "all", level: float = 0.95
+) -> RetrievalReport:
+    """Measures a run against labels.
+
+    Every labelled query is a topic: one that the run does not have counts as an empty retrieval, and one without
+    relevant documents is not applicable. With topics="trec_eval" the topics are the labelled queries of the run, and
+    one without relevant documents scores 0, as trec_eval does without -c.
+
+    Args:
+        qrels: columns query_id, item, doc_id, grade, as `read_qrels` gives them.
+        run: columns query_id, doc_id, rank and perhaps score, as `read_run` gives them.
+        metrics: those that need labels and rankings only.
+        topics: "all" or "trec_eval".
+        level: of the intervals.
+
+    Raises:
+        UsageError: a metric that needs more than a ranking, or another value of topics.
+    """
+    if topics not in ("all", "trec_eval"):
+        raise UsageError(f"topics must be all or trec_eval, got {topics}.")
+    for metric in metrics:
+        if not needs_ranking_only(metric):
+            other = ", ".join(sorted(set(metric.needs.values()) - {RANKING, PASSAGES}))
+            raise UsageError(f"{metric} needs {other}, which labels and a ranking do not give. Use ragauge evaluate.")
+    found = rankings(qrels, run)
+    chosen = [i for i, n in enumerate(found.n_returned) if n or topics == "all"]
+    query_ids = tuple(found.query_ids[i] for i in chosen)
+    columns = _columns(metrics, found, query_ids, run, zero=topics == "trec_eval")
+    return RetrievalReport(
+        topics=topics,
+        summaries=tuple(_summary(column, level) for column in columns),
+        query_ids=query_ids,
+        values={str(column.metric): tuple(column.values) for column in columns},
+        warnings=tuple(_warnings(found, run, topics)),
+    )
+
+
+@dataclass(slots=True)
+class _Column:
+    """One metric's results, collected topic by topic; zero: a topic without relevant documents scores 0."""
+
+    metric: Metric
+    zero: bool
+    values: list[float | None] = field(default_factory=list)
+    without: Counter[tuple[Status, str]] = field(default_factory=Counter)      # (status, reason) -> topics
+
+    def add(self, result: Value) -> None:
+        """What the metric said of a ranking; numbers first, since they are many."""
+        if isinstance(result, float):
+            self.values.append(result)
+        elif isinstance(result, Ratio) and result.denominator:
+            self.values.append(result.numerator / result.denominator)
+        elif self.zero and isinstance(result, NotApplicable):
+            self.values.append(0.0)
+        else:
+            self.add_measured(Measured.of(result))
+
+    def add_measured(self, one: Measured) -> None:
+        """A result with its status."""
+        self.values.append(one.value)
+        if one.value is None:
+            self.without[one.status, one.reason] += 1
+
+
+def _columns(
+    metrics: Sequence[Metric], found: Rankings, query_ids: Sequence[str], run: pl.DataFrame, zero: bool
+) -> list[_Column]:
+    """Every metric's results. Rankings that are equal are measured once: with few labels a query, many are."""
+    columns = [_Column(metric, zero) for metric in metrics]
+    kinds: dict[Ranking, int] = {}
+    kind = [kinds.setdefault(found[query_id], len(kinds)) for query_id in query_ids]
+    for column in columns:
+        if PASSAGES in column.metric.needs.values():
+            _look(column, found, query_ids, run)
+            continue
+        results = [column.metric.value(ranking) for ranking in kinds]
+        for one in kind:
+            column.add(results[one])
+    return columns
+
+
+def _look(column: _Column, found: Rankings, query_ids: Sequence[str], run: pl.DataFrame) -> None:
+    """The results of a metric that looks at the lists themselves."""
+    from ragauge.analysis.ranking.returned import Lists
+
+    lists, needs = Lists(run), column.metric.needs
+    for query_id in query_ids:
+        ranking = found[query_id]
+        facts = {RANKING: ranking, PASSAGES: lists.of(query_id, ranking.n_returned)}
+        value = column.metric.value(**{argument: facts[fact] for argument, fact in needs.items()})
+        column.add_measured(Measured.of(value))
+
+
+def _summary(column: _Column, level: float) -> Summary:
+    metric = column.metric
+    values = [value for value in column.values if value is not None]
+    mean = fsum(values) / len(values) if values else None
+    count: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    for (status, reason), n in column.without.items():
+        count[status] += n
+        reasons[reason] += n
+    return Summary(
+        metric=str(metric),
+        measures=metric.measures,
+        direction=metric.direction,
+        kind=metric.scale,
+        n=len(column.values),
+        scored=len(values),
+        undefined=count["undefined"],
+        not_applicable=count["not_applicable"],
+        failed=count["failed"],
+        mean=mean,
+        interval=mean_interval(values, kind=metric.scale, bounds=metric.range, level=level),
+        low=mean,
+        high=mean,
+        reasons=dict(reasons.most_common()),
+    )
+
+
+def _warnings(found: Rankings, run: pl.DataFrame, topics: Topics) -> Iterator[str]:
+    """What makes the numbers doubtful: ids that do not meet, queries without results or labels, repeated documents."""
+    n_topics = len(found)
+    absent = [query_id for query_id, n in zip(found.query_ids, found.n_returned, strict=True) if not n]
+    matched = n_topics - len(absent)
+    if absent:
+        counted = "each counts as an empty retrieval" if topics == "all" else "they are left out"
+        yield f"{len(absent)} of {n_topics} labelled queries not in the run; {counted}: {_listed(absent)}."
+    if found.unknown:
+        yield f"queries of the run without labels, not scored: {len(found.unknown)} ({_listed(found.unknown)})."
+    if n_topics and 2 * matched < n_topics and found.unknown:
+        yield (
+            f"only {matched} of {n_topics} labelled queries are in the run. Do both files use the same query ids? "
+            f"The labels have {absent[0]!r}, the run has {found.unknown[0]!r}."
+        )
+    if matched and not found.n_judged_returned:
+        doc_id = run["doc_id"][0]
+        yield f"not one judged document is in the run. Do both files use the same document ids? The run has {doc_id!r}."
+    repeated = copies(run, found.pieces)
+    if repeated.height:
+        n, queries = repeated.height, repeated["query_id"].unique(maintain_order=True).to_list()
+        yield (
+            f"results that repeat a document of the same query: {n} (queries {_listed(queries)}). A copy keeps its "
+            "place and earns nothing."
+        )
+
+
+def _listed(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - LISTED} more" if len(ids) > LISTED else ""
+    return ", ".join(ids[:LISTED]) + more

@@ -1,0 +1,1 @@
+"""What analysis finds, as plain frozen values that every report renders."""

@@ -1,0 +1,339 @@
+"""What comparing runs with a baseline found, as plain values that every report renders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragauge.analysis.results.overview import Estimate, Moved
+from ragauge.analysis.results.scorecard import Finding
+from ragauge.analysis.results.verdicts import BETTER, CHANGED, SAME, WORSE
+from ragauge.data.run import Run
+from ragauge.stats.result import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How large a difference is, apart from its unit.
+
+    Attributes:
+        name: of the measure: Hedges' g of the differences, or Cohen's h of two rates.
+        value: in units of its own; 0.2 is small, 0.5 medium, 0.8 large.
+        interval: of the value; None where there is none.
+    """
+
+    name: str
+    value: float
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Which examples two runs have in common, by query_id.
+
+    Attributes:
+        n: examples in both; of two samples of traffic, those that both happen to have.
+        only_new: how many are only in the new run.
+        only_base: how many are only in the baseline; None where a filter left open which of them count.
+        ids_new: the first of those only in the new run.
+        ids_base: the first of those only in the baseline.
+        paired: whether the runs are compared example by example; else as two samples.
+    """
+
+    n: int
+    only_new: int
+    only_base: int | None
+    ids_new: tuple[str, ...] = ()
+    ids_base: tuple[str, ...] = ()
+    paired: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class MetricChange:
+    """One metric in two runs, over the examples that both scored, or over those of one segment.
+
+    Attributes:
+        metric: printed name.
+        measures: retrieval, generation or end_to_end.
+        direction: higher, lower or neither is better.
+        kind: rate, mean or amount.
+        base: mean of the baseline; None without examples.
+        new: mean of the new run, over the same examples.
+        difference: new − base with its interval; n counts the pairs.
+        p_value: of no difference, for this metric alone; None where nothing can be tested.
+        corrected: over the family, by the correction chosen; what a verdict takes.
+        holm: by Holm, over the family.
+        discovery: by Benjamini and Hochberg, over the same family.
+        test: name of the test.
+        effect: its size; None where it has none, and of segments.
+        wins: examples that got better; of a metric without direction, that rose.
+        ties: examples that stayed the same.
+        losses: examples that got worse, or fell.
+        failed: examples left out because a score failed in one run or both.
+        verdict: better, worse, changed (neither way is better), no change seen, or not enough data.
+        alone: the verdict that the interval gives by itself, before the correction for many looks.
+        moved: the examples that got worse, the most first, up to a limit.
+    """
+
+    metric: str
+    measures: str
+    direction: str
+    kind: str
+    base: float | None
+    new: float | None
+    difference: Estimate
+    p_value: float | None
+    test: str
+    effect: Effect | None
+    wins: int
+    ties: int
+    losses: int
+    failed: int
+    verdict: str
+    alone: str
+    corrected: float | None = None
+    holm: float | None = None
+    discovery: float | None = None
+    moved: tuple[Moved, ...] = ()
+
+    @property
+    def possible(self) -> bool:
+        """Whether its interval shows a change that does not outlast the correction for many looks."""
+        return self.alone in (BETTER, WORSE, CHANGED) and self.verdict != self.alone
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentChange:
+    """One metric in one segment.
+
+    Attributes:
+        column: segment column.
+        value: its value.
+        change: over the examples with it.
+        whole: the difference over all examples; None without any.
+    """
+
+    column: str
+    value: str
+    change: MetricChange
+    whole: float | None
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the segment got worse while the metric as a whole did not fall."""
+        if self.whole is None or self.change.difference.mean is None:
+            return False
+        return self.change.difference.mean * self.whole <= 0
+
+
+@dataclass(frozen=True, slots=True)
+class AmountChange:
+    """Latency, tokens or cost: quantiles of each run over the examples that both recorded.
+
+    Attributes:
+        metric: printed name.
+        base: 0.5 and 0.95 -> quantile of the baseline with its interval.
+        new: likewise of the new run.
+        n: examples.
+    """
+
+    metric: str
+    base: Mapping[float, Estimate]
+    new: Mapping[float, Estimate]
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flipped:
+    """A score that changed sides, from 1 to 0 or back, of a metric that knows no other values here."""
+
+    metric: str
+    base: float
+    new: float
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one run did with an example.
+
+    Attributes:
+        failed: whether it failed.
+        cause: why; "" when it did not fail, or nothing decided.
+        decided_by: the facts that decided, in words.
+        answer: None where none was recorded.
+    """
+
+    failed: bool
+    cause: str = ""
+    decided_by: str = ""
+    answer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """An example that changed sides.
+
+    Attributes:
+        query_id: of the example.
+        query: its question.
+        change: of its quality, the mean over all metrics of new − base on their ranges, 1 = from worst to best.
+        scores: those that changed sides.
+        base: the baseline's side.
+        new: the new run's.
+    """
+
+    query_id: str
+    query: str
+    change: float
+    scores: tuple[Flipped, ...]
+    base: Side
+    new: Side
+
+    @property
+    def lost(self) -> bool:
+        """Whether it got worse."""
+        return self.change < 0 or (self.change == 0 and self.new.failed and not self.base.failed)
+
+
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """The examples that changed sides.
+
+    Attributes:
+        lost: how many got worse.
+        gained: how many did not.
+        newly_failed: examples that failed now and did not before.
+        mended: examples that failed before and do not now.
+        shown: those that lost most first, those that gained most last, up to a limit.
+    """
+
+    lost: int = 0
+    gained: int = 0
+    newly_failed: int = 0
+    mended: int = 0
+    shown: tuple[Flip, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting by its path, such as retriever.k, with its value in each run."""
+
+    path: str
+    base: Any = None
+    new: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigDiff:
+    """What differs between the settings of two runs."""
+
+    added: tuple[Setting, ...] = ()
+    removed: tuple[Setting, ...] = ()
+    changed: tuple[Setting, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.added) + len(self.removed) + len(self.changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """Failed examples by cause before and now, among the examples compared.
+
+    Attributes:
+        base: cause ("" = none named) -> failed examples of the baseline, most frequent first.
+        new: of the new run.
+        failed_base: how many failed in the baseline.
+        failed_new: how many fail now.
+    """
+
+    base: Mapping[str, int] = field(default_factory=dict)
+    new: Mapping[str, int] = field(default_factory=dict)
+    failed_base: int = 0
+    failed_new: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """One run against the baseline.
+
+    Attributes:
+        run: the new run.
+        matched: which examples they have in common.
+        metrics: one a metric that both have, in the order asked.
+        segments: one a metric and segment value, those that got worse first.
+        amounts: latency, tokens and cost beside quality.
+        flips: examples that changed sides.
+        settings: what differs between the configurations.
+        failures: by cause, before and now.
+        findings: what the metrics say together about the change.
+        warnings: what the reader must know before believing a number.
+    """
+
+    run: Run
+    matched: Matched
+    metrics: tuple[MetricChange, ...]
+    segments: tuple[SegmentChange, ...] = ()
+    amounts: tuple[AmountChange, ...] = ()
+    flips: Flips = field(default_factory=Flips)
+    settings: ConfigDiff = field(default_factory=ConfigDiff)
+    failures: Failures = field(default_factory=Failures)
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """worse, better, mixed, changed, no change seen or not enough data, over metrics and segments.
+
+        Latency, tokens and cost decide only where nothing else moved: a cheaper system that answers worse is worse.
+        """
+        every = [*self.metrics, *(part.change for part in self.segments)]
+        quality, amounts = (
+            {change.verdict for change in every if (change.kind == "amount") == amount} for amount in (False, True)
+        )
+        found = quality if {WORSE, BETTER} & quality else quality | amounts
+        if {WORSE, BETTER} <= found:
+            return "mixed"
+        whole = {change.verdict for change in self.metrics}
+        order = (WORSE, BETTER, CHANGED, *((SAME,) if SAME in whole else ()))
+        return next((verdict for verdict in order if verdict in found), "not enough data")
+
+    @property
+    def worse_segments(self) -> tuple[SegmentChange, ...]:
+        """The segments that got worse, the most first."""
+        return tuple(part for part in self.segments if part.change.verdict == WORSE)
+
+    @property
+    def possible_segments(self) -> tuple[SegmentChange, ...]:
+        """Segments whose own interval lies on the worse side, which may be chance among so many looks.
+
+        Those of metrics that got worse as a whole are left out: they say nothing new.
+        """
+        whole = {change.metric for change in self.metrics if change.verdict == WORSE}
+        return tuple(
+            part for part in self.segments
+            if part.change.possible and part.change.alone == WORSE and part.change.metric not in whole
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One baseline and the runs held against it, corrected as one family of tests.
+
+    Attributes:
+        base: the baseline.
+        judge_id: whose verdicts; "" = nobody was asked.
+        runs: one comparison a run, in the order given.
+        level: of the intervals; 1 − level is what a corrected p-value is held against.
+        tests: how many tests the metrics' family has, over all runs.
+        segment_tests: how many that of metrics × segments has.
+        correction: of the p-values for many looks: holm, bh or none.
+    """
+
+    base: Run
+    judge_id: str
+    runs: tuple[RunComparison, ...]
+    level: float = 0.95
+    tests: int = 0
+    segment_tests: int = 0
+    correction: str = "holm"

@@ -1,0 +1,205 @@
+"""The scorecard: what an evaluation found, as plain values that every report renders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragauge.analysis.results.confirmed import Confirmed
+from ragauge.analysis.results.gap_rows import Gaps
+from ragauge.analysis.results.history_rows import History
+from ragauge.analysis.results.judging import JudgeUse
+from ragauge.analysis.results.overview import Baseline, Overview
+from ragauge.analysis.results.summary import Summary
+from ragauge.data.example import Example
+from ragauge.data.facts import Evidence
+from ragauge.data.response import Response
+from ragauge.data.run import Run
+from ragauge.data.score import Score
+from ragauge.stats.result import Interval
+
+__all__ = [
+    "Cause", "ExampleView", "Finding", "Interval", "JudgeNote", "Reading", "Scorecard", "Summary",
+]     # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why one example failed: the first row of the table that applies.
+
+    Attributes:
+        name: such as retrieval_miss; "" when the facts decide nothing.
+        decided_by: the facts that decided, in words with numbers.
+        fix: what to try.
+        component: retrieval, generation, system or data.
+        second: a second opinion, where two causes tie: the first later row that would still apply with this one
+            mended; "" if none.
+        lacking: facts that would have been needed to look further.
+        basis: what decided: record (the run itself), labels (of the eval set), judge, or guess (a judge's verdicts
+            that allow another reading); "" when nothing did.
+        second_by: the facts that decided the second, in words with numbers.
+        listing: fingerprint of the listing of the index that was known; "" for none.
+    """
+
+    name: str
+    decided_by: str = ""
+    fix: str = ""
+    component: str = ""
+    second: str = ""
+    lacking: tuple[str, ...] = ()
+    basis: str = ""
+    second_by: str = ""
+    listing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One metric as the diagnosis read it: low or high, and against what.
+
+    Attributes:
+        metric: printed name.
+        level: low or high. Against a starting point: the whole interval lies on that side. Against another run: the
+            metric got worse (a share that should be high fell, one that should be low rose), or it did not.
+        mean: of this run, or with `of` oracle of the run on oracle passages; over the examples in both where two runs
+            are compared.
+        point: what it was held against: the starting point, or the other run's mean.
+        interval: of the mean, or of the difference where two runs are compared.
+        source: whose point that is: A1, ours, or the other run's name.
+        against: "baseline", "oracle passages" or "starting points".
+        difference: mean − point; None against a starting point.
+        n: examples that it is over.
+        of: own or oracle: whose mean it is.
+    """
+
+    metric: str
+    level: str
+    mean: float
+    point: float
+    interval: Interval
+    source: str
+    against: str
+    difference: float | None = None
+    n: int = 0
+    of: str = "own"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the diagnosis.
+
+    Attributes:
+        cause: name of the pattern or cause, such as retrieval_miss.
+        headline: one sentence a person understands, with numbers and intervals.
+        evidence: the counts that it rests on and what the patterns in it mean, in words; their numbers are `readings`.
+        fix: what to try first.
+        leave: what not to touch yet.
+        measure_again: what to look at after the fix.
+        explains: failed examples that it accounts for.
+        failures: failed examples in all.
+        segment: "column=value" where it is concentrated; "" when everywhere.
+        confidence: high, medium or low.
+        against: "baseline", "oracle passages" or "starting points" where a pattern was read against them; "" for
+            counts alone.
+        readings: the metrics that the patterns in it rest on; `readings.words` says one in words.
+    """
+
+    cause: str
+    headline: str
+    evidence: str
+    fix: str
+    leave: str = ""
+    measure_again: str = ""
+    explains: int = 0
+    failures: int = 0
+    segment: str = ""
+    confidence: str = "medium"
+    against: str = ""
+    readings: tuple[Reading, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleView:
+    """One example with everything that a reader needs to check a number.
+
+    Attributes:
+        example: the question and its labels.
+        response: what the system returned.
+        evidence: question -> what the judge found.
+        scores: printed name -> score.
+        cause: why it failed; None when it did not.
+    """
+
+    example: Example
+    response: Response
+    evidence: Mapping[str, Evidence]
+    scores: Mapping[str, Score]
+    cause: Cause | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeNote:
+    """How the answers were judged and how far that can be trusted.
+
+    Attributes:
+        judge_id: "" when nothing was asked.
+        what: one sentence.
+        limits: what it cannot see, one sentence each.
+        uncertain: share of claims whose probability lies in the middle band; None where it does not apply.
+        observed: what its verdicts were worth on human labels, in words.
+    """
+
+    judge_id: str
+    what: str = ""
+    limits: tuple[str, ...] = ()
+    uncertain: float | None = None
+    observed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """What an evaluation found.
+
+    Attributes:
+        run: whose responses.
+        judge: who judged.
+        n: examples.
+        pending: not yet evaluated.
+        summaries: one a metric, in the order asked.
+        segments: column -> value -> summaries; values with the worst first.
+        findings: the diagnosis, those that explain most first.
+        causes: cause -> failed examples, most frequent first.
+        failed_examples: how many examples failed.
+        worst: the examples to look at first.
+        warnings: what the reader must know before believing a number.
+        definitions: printed name -> (one sentence, formula, source).
+        level: of the intervals.
+        took: evaluation facts such as seconds, answers_per_second, asked, reused.
+        overview: what a report shows beyond means.
+        baseline: the run it is held against; None = starting points serve instead.
+        use: what judging took, over all evaluations of the run by this judge; None where nobody was asked.
+        history: the evaluations of the same set up to this run; None where it is the first.
+        gaps: what is lost to retrieval and to generation; None without runs on labelled passages or on none.
+        confirmed: what experiments have said of the causes; None where none was made.
+    """
+
+    run: Run
+    judge: JudgeNote
+    n: int
+    pending: int
+    summaries: tuple[Summary, ...]
+    segments: Mapping[str, Mapping[str, tuple[Summary, ...]]]
+    findings: tuple[Finding, ...]
+    causes: Mapping[str, int]
+    failed_examples: int
+    worst: tuple[ExampleView, ...]
+    warnings: tuple[str, ...] = ()
+    definitions: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
+    level: float = 0.95
+    took: Mapping[str, Any] = field(default_factory=dict)
+    overview: Overview = field(default_factory=Overview)
+    baseline: Baseline | None = None
+    use: JudgeUse | None = None
+    history: History | None = None
+    gaps: Gaps | None = None
+    confirmed: Confirmed | None = None

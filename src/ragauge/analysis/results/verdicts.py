@@ -1,0 +1,32 @@
+"""What a difference between two runs is called, and when it may be."""
+
+from __future__ import annotations
+
+from ragauge.analysis.results.overview import Estimate
+
+BETTER, WORSE, CHANGED = "better", "worse", "changed"
+SAME, UNKNOWN = "no change seen", "not enough data"
+LEAST_PAIRS = 10        # examples without which "no change seen" would claim more than anybody can see
+
+
+def verdict_of(direction: str, difference: Estimate, sums: tuple[float, float]) -> str:
+    """What the interval of a difference says, before anything is corrected for many looks.
+
+    Better or worse where the whole interval lies on that side of 0, and no failed score, wherever it might lie, could
+    turn the sign.
+
+    Args:
+        direction: of the metric: higher, lower or neither.
+        difference: new − base, over how many examples; without an interval nothing is known.
+        sums: the least and greatest sum of differences that failed scores allow.
+    """
+    interval = difference.interval
+    if interval is None:
+        return UNKNOWN
+    if interval.low <= 0 <= interval.high:
+        return SAME if difference.n >= LEAST_PAIRS else UNKNOWN
+    rose = interval.low > 0
+    if not (sums[0] > 0 if rose else sums[1] < 0):
+        return UNKNOWN
+    good = {"higher": rose, "lower": not rose}.get(direction)
+    return CHANGED if good is None else BETTER if good else WORSE

@@ -1,0 +1,1 @@
+"""Scores of a run as arrays and tables: summaries, segments, intervals."""

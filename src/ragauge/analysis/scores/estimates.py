@@ -1,0 +1,55 @@
+"""A mean of numbers that belong to responses, with an interval that knows which responses depend on each other."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, Literal
+
+from ragauge.analysis.results.overview import Estimate
+from ragauge.analysis.scores.arrays import ResponseIndex
+from ragauge.stats.intervals import mean_interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragauge.analysis.scores.arrays import Codes
+
+
+def estimate(
+    values: npt.NDArray[np.float64],
+    places: npt.NDArray[np.int64],
+    index: ResponseIndex,
+    *,
+    kind: Literal["rate", "mean", "amount"] = "mean",
+    bounds: tuple[float, float] = (-inf, inf),
+    level: float = 0.95,
+) -> Estimate:
+    """The mean over some numbers, weighted where responses are, and its interval by `stats.intervals.mean_interval`.
+
+    Responses to one example, examples of one cluster, and several numbers of one response are not independent.
+
+    Args:
+        values: shape (n,), finite.
+        places: shape (n,), which response each belongs to.
+        index: the responses.
+        kind: rate for 0 and 1.
+        bounds: least and greatest possible value.
+        level: of the interval.
+    """
+    if not values.size:
+        return Estimate(None, None, 0)
+    weights = None if index.weight is None else index.weight[places]
+    total = float(values.size) if weights is None else float(weights.sum())
+    if total <= 0:
+        return Estimate(None, None, int(values.size))
+    mean = float(values.sum() if weights is None else (weights * values).sum()) / total
+    interval = mean_interval(
+        values, kind=kind, weights=weights, clusters=clusters(index)[places], level=level, bounds=bounds
+    )
+    return Estimate(mean, interval, int(values.size))
+
+
+def clusters(index: ResponseIndex) -> Codes:
+    """Number of what each response depends on: its cluster, or its example where none has one."""
+    return index.query if index.cluster is None else index.cluster

@@ -1,0 +1,79 @@
+"""The tables that analysis reads, and how to make them from objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.results.scorecard import Cause
+from ragauge.data.score import Score
+from ragauge.data.score_table import score_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+AT_A_TIME = 2_000     # causes held as Python objects
+
+
+def score_frame(
+    scores: Iterable[Score],
+    weights: Mapping[tuple[str, int], float] | None = None,
+    clusters: Mapping[str, str] | None = None,
+) -> pl.DataFrame:
+    """Scores as a table, one row a response and metric, as `summarize` reads them.
+
+    Columns: those of `data.score_table`, and weight and cluster.
+
+    Args:
+        scores: of one run, one judge and one asking of it.
+        weights: (query_id, repeat) -> how many real requests a response stands for; absent = 1.
+        clusters: query_id -> what its example depends on; absent = nothing.
+    """
+    import polars as pl
+
+    rows, weights, clusters = list(scores), weights or {}, clusters or {}
+    weight = [weights.get((score.query_id, score.repeat), 1.0) for score in rows]
+    cluster = [clusters.get(score.query_id) for score in rows]
+    return score_table(rows).with_columns(
+        pl.Series("weight", weight, dtype=pl.Float64), pl.Series("cluster", cluster, dtype=pl.String)
+    )
+
+
+def cause_frame(causes: Iterable[tuple[str, int, Cause | None]]) -> pl.DataFrame:
+    """Causes as a table, one row a failed response; what did not fail (None) is left out.
+
+    Columns: query_id, repeat, cause, component, second, decided_by, lacking (a list), basis.
+    """
+    import polars as pl
+
+    text = pl.String
+    schema: dict[str, pl.DataType | type[pl.DataType]] = {
+        "query_id": text, "repeat": pl.Int64, "cause": text, "component": text, "second": text, "decided_by": text,
+        "lacking": pl.List(text), "basis": text,
+    }     # fmt: skip
+    rows = (
+        (query_id, repeat, c.name, c.component, c.second, c.decided_by, list(c.lacking), c.basis)
+        for query_id, repeat, c in causes
+        if c is not None
+    )
+    parts = [pl.DataFrame([], schema=schema)]
+    while part := list(islice(rows, AT_A_TIME)):     # as objects the rows take ten times the room
+        parts.append(pl.DataFrame(part, schema=schema, orient="row"))
+    return pl.concat(parts)
+
+
+def failures(causes: pl.DataFrame) -> pl.DataFrame:
+    """One row a failed example: the most frequent cause among its failed repeats, the first repeat's among equals."""
+    import polars as pl
+
+    if causes.is_empty() or causes["repeat"].max() == causes["repeat"].min() == 0:
+        return causes
+    often = pl.len().over("query_id", "cause").alias("often")
+    first = pl.col("repeat").min().over("query_id", "cause").alias("first")
+    return (
+        causes.with_columns(often, first)
+        .sort("query_id", "often", "first", "repeat", descending=[False, True, False, False], maintain_order=True)
+        .unique("query_id", keep="first", maintain_order=True)
+        .drop("often", "first")
+    )
