@@ -34,6 +34,7 @@ class Changes:
         segments: a tidy segment frame, for the segment in which a metric got worse most; None = none is looked at.
         level: of the intervals.
         paired: whether the runs are compared example by example; else as two samples.
+        sized: whether the size of each effect is wanted too.
 
     Attributes:
         found: one change a metric, in the order read, not yet corrected.
@@ -41,10 +42,10 @@ class Changes:
 
     def __init__(
         self, index: ResponseIndex, join: Join, segments: pl.DataFrame | None = None, *, level: float = 0.95,
-        paired: bool = True,
+        paired: bool = True, sized: bool = False,
     ) -> None:     # fmt: skip
         self.found: list[MetricChange] = []
-        self._join, self._level, self._paired = join, level, paired
+        self._join, self._level, self._paired, self._sized = join, level, paired, sized
         self._movement = Movement(index.query_ids, segments)
         self._wheres: dict[str, Fall] = {}
 
@@ -54,7 +55,7 @@ class Changes:
             self.found.append(unpaired_change(metric, new, base, self._level))
             return None
         pairs = pair(metric, new, base, self._join)
-        change = change_of(pairs, self._level, self.moved(pairs), sized=True)
+        change = change_of(pairs, self._level, self.moved(pairs), sized=self._sized)
         self.found.append(change)
         if change.alone == WORSE:
             width = metric.range[1] - metric.range[0]

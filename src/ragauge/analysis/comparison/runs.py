@@ -60,7 +60,7 @@ class Comparer:
         self.flips = FlipGatherer(index.query_ids)
         self.summaries: list[Summary] = []
         self.segments = None if segments is None or not paired else tidy(segments, among=index.query_ids)
-        self.whole = Changes(index, join, self.segments, level=level, paired=paired)
+        self.whole = Changes(index, join, self.segments, level=level, paired=paired, sized=True)
         self._level = level
         self._columns = {} if self.segments is None else coded(index.query_ids, self.segments)
 
