@@ -106,7 +106,7 @@ def test_pattern_needs_data(name: str, means: dict[str, float]) -> None:
 
 def test_starting_points_are_labelled() -> None:
     """The five values of A1 are those of the article, and all others are called ours."""
-    theirs = {name: point.value for name, point in STARTING_POINTS.items() if point.source == "A1"}
+    theirs = {name: point.value for name, point in STARTING_POINTS.items() if point.source == "BEE-30050"}
     assert theirs == {
         "faithfulness": 0.85, "answer_relevance": 0.75, "context_recall": 0.80, "context_precision": 0.70,
         "ignored_top_ranked": 0.30,
@@ -171,7 +171,7 @@ def test_pattern_joins_its_cause() -> None:
     held = found({"retrieval_miss": 30, "hallucinated": 5}, faithfulness=0.95, context_recall=0.50)
     assert names(held) == ["retrieval_miss", "hallucinated"]
     assert "retrieval is the ceiling" in held[0].evidence.lower() or "Retrieval is the ceiling" in held[0].evidence
-    assert "starting point (A1)" in said(held[0])
+    assert "starting point (BEE-30050)" in said(held[0])
     assert held[0].leave == "the prompt, until recall moves"
 
 
@@ -198,7 +198,7 @@ def test_pattern_alone() -> None:
     assert names(held) == ["noise", "ranking_disagreement", "source_conflict"]
     assert held[1].explains == 0
     assert held[1].evidence == ""
-    assert said(held[1]) == "ignored_top_ranked 0.45 [0.42, 0.48] is above 0.30, the starting point (A1)"
+    assert said(held[1]) == "ignored_top_ranked 0.45 [0.42, 0.48] is above 0.30, the starting point (BEE-30050)"
     twice = found({}, context_precision=0.40, context_recall=0.50, faithfulness=0.95)
     assert names(twice).count("retrieval_miss") == 1
     assert len(names(twice)) == len(set(names(twice)))

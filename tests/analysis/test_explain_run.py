@@ -143,8 +143,8 @@ def test_findings_against_starting_points() -> None:
     shown = lines(card(found(counts, faithfulness=0.95, context_recall=0.50), counts))
     assert shown["retrieval_miss"] == [
         "count: 30 / 40 failures = 75%, 30 / 200 examples = 15%  (at least 3 or 10% of the failures)",
-        "high: faithfulness 0.95 [0.92, 0.98] lies wholly above 0.85, the starting point (A1; t, 95%, n = 200)",
-        "low: context_recall 0.5 [0.47, 0.53] lies wholly below 0.8, the starting point (A1; t, 95%, n = 200)",
+        "high: faithfulness 0.95 [0.92, 0.98] lies wholly above 0.85, the starting point (BEE-30050; t, 95%, n = 200)",
+        "low: context_recall 0.5 [0.47, 0.53] lies wholly below 0.8, the starting point (BEE-30050; t, 95%, n = 200)",
     ]
     assert len(shown["noise"]) == 1
 

@@ -40,7 +40,7 @@ def test_stale_page_is_told(tmp_path: Path) -> None:
     for name in ("tools", "docs"):
         (tmp_path / name).mkdir()
     (tmp_path / "tools/diagnosis_page.py").write_text((ROOT / "tools/diagnosis_page.py").read_text())
-    (tmp_path / "docs/diagnosis.md").write_text(PAGE.read_text().replace("| 0.85 | A1", "| 0.99 | A1"))
+    (tmp_path / "docs/diagnosis.md").write_text(PAGE.read_text().replace("| 0.85 | BEE", "| 0.99 | BEE"))
     done = run("--check", page=tmp_path)
     assert done.returncode == 1
     assert "points has changed" in done.stderr

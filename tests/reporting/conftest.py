@@ -277,8 +277,13 @@ def findings(failed: int, text: Callable[[str], str]) -> tuple[Finding, ...]:
             "hallucinated", text("answers state what no passage says (not_in_context 0.12 [0.08, 0.16])"),
             text("12 of 80 failures."), text("Write 'answer only from the context' into the prompt."), "retrieval",
             "not_in_context and faithfulness", failed // 8, failed, "", "medium", "starting points",
-            (Reading("faithfulness", "low", 0.7, 0.85, Interval(0.63, 0.77, "t"), "A1", "starting points", n=60),
-             Reading("ignored_top_ranked", "high", 0.36, 0.3, Interval(0.31, 0.42, "wilson"), "A1", "starting points")),
+            tuple(
+                Reading(name, level, value, point, Interval(low, high, how), "BEE-30050", "starting points", n=60)
+                for name, level, value, point, low, high, how in (
+                    ("faithfulness", "low", 0.7, 0.85, 0.63, 0.77, "t"),
+                    ("ignored_top_ranked", "high", 0.36, 0.3, 0.31, 0.42, "wilson"),
+                )
+            ),
         ),
         Finding("ignored_top_ranked", text("ranking and generator disagree"), "36 %", "Smaller chunks.",
                 failures=failed, confidence="low"),

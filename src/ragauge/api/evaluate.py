@@ -206,9 +206,7 @@ async def _load_report() -> None:
 def _loaded() -> None:
     import polars  # noqa: F401 - loaded, not used, like the two below
 
-    from ragauge.analysis import (
-        overviews,  # noqa: F401
-    )
+    from ragauge.analysis.overview import gathered  # noqa: F401
     from ragauge.api import cards  # noqa: F401
     from ragauge.text.count import count
 

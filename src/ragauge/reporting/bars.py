@@ -22,8 +22,8 @@ VERDICTS = {
 }     # fmt: skip
 MOST_CAUSES = 12
 POINTS_CAPTION = (
-    "Line from 0 to 1; the upright mark is the starting point, a value to begin with until there is a baseline (A1: "
-    "from the article BEE-30050; ours: a guess)."
+    "Line from 0 to 1; the upright mark is the starting point, a value to begin with until there is a baseline: "
+    "from the article BEE-30050, or, where it says ours, a guess."
 )
 
 

@@ -127,7 +127,7 @@ def _reading(change: Change, level: str, source: str, against: str) -> Reading |
 
 
 def words(reading: Reading) -> str:
-    """A reading in words: faithfulness 0.60 [0.57, 0.63] is below 0.85, the starting point (A1)."""
+    """A reading in words: faithfulness 0.60 [0.57, 0.63] is below 0.85, the starting point (BEE-30050)."""
     low, high = reading.interval.low, reading.interval.high
     mean, point = _number(reading.mean), _number(reading.point)
     if reading.difference is None:

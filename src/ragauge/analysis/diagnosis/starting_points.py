@@ -18,19 +18,19 @@ class StartingPoint(NamedTuple):
 
     Attributes:
         value: low is wholly below it, high wholly above.
-        source: A1, BEE-30050, or ours where the literature gives none.
+        source: BEE-30050, or ours where the literature gives none.
     """
 
     value: float
-    source: Literal["A1", "ours"]
+    source: Literal["BEE-30050", "ours"]
 
 
 STARTING_POINTS: Mapping[str, StartingPoint] = {
-    "faithfulness": StartingPoint(0.85, "A1"),
-    "answer_relevance": StartingPoint(0.75, "A1"),
-    "context_recall": StartingPoint(0.80, "A1"),
-    "context_precision": StartingPoint(0.70, "A1"),
-    "ignored_top_ranked": StartingPoint(0.30, "A1"),
+    "faithfulness": StartingPoint(0.85, "BEE-30050"),
+    "answer_relevance": StartingPoint(0.75, "BEE-30050"),
+    "context_recall": StartingPoint(0.80, "BEE-30050"),
+    "context_precision": StartingPoint(0.70, "BEE-30050"),
+    "ignored_top_ranked": StartingPoint(0.30, "BEE-30050"),
     "completeness": StartingPoint(0.75, "ours"),
     "answer_correctness": StartingPoint(0.75, "ours"),
     "citation_precision": StartingPoint(0.70, "ours"),

@@ -65,7 +65,7 @@ class Reading:
             are compared.
         point: what it was held against: the starting point, or the other run's mean.
         interval: of the mean, or of the difference where two runs are compared.
-        source: whose point that is: A1, ours, or the other run's name.
+        source: whose point that is: BEE-30050, ours, or the other run's name.
         against: "baseline", "oracle passages" or "starting points".
         difference: mean − point; None against a starting point.
         n: examples that it is over.

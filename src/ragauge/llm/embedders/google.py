@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from ragauge.data.ask import ModelName, Reply
 from ragauge.errors import JudgeError, MissingExtra
@@ -39,7 +40,8 @@ def build(name: ModelName) -> RemoteEmbedder:
 
     async def embed(texts: Sequence[str]) -> Vectors:
         try:
-            said = await client.aio.models.embed_content(model=name.model, contents=list(texts))
+            contents: Any = list(texts)     # the client asks for a list of a union, which lists of text are not
+            said = await client.aio.models.embed_content(model=name.model, contents=contents)
             return Vectors([one.values or [] for one in said.embeddings or []], 0, "")
         except APIError as error:
             wait = RETRY.search(str(error))

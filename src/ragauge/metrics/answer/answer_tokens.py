@@ -19,7 +19,7 @@ class AnswerTokens(Metric):
     t  tokens of the answer in the cl100k vocabulary
 
     Not applicable when the answer was not recorded.
-    Source: A3, deterministic fast checks.
+    Source: the developer notes "Evaluation", deterministic fast checks.
 
     >>> AnswerTokens().value("hello world")
     2.0

@@ -19,7 +19,7 @@ class CitationPresence(Metric):
     z  citations of the answer, read by offset
 
     Not applicable when the system does not cite or the answer was not recorded.
-    Source: A3, deterministic fast checks.
+    Source: the developer notes "Evaluation", deterministic fast checks.
 
     >>> CitationPresence().value([Citation(0, 5, "a#1")]), CitationPresence().value([])
     (1.0, 0.0)

@@ -18,7 +18,7 @@ class Cost(Metric):
     c  what the system recorded for the response, in its currency (US dollars by default)
 
     Not applicable when it was not recorded: an unknown cost is never 0.
-    Source: A2.
+    Source: "Beyond Precision/Recall".
 
     >>> Cost().value(0.002)
     0.002

@@ -19,7 +19,7 @@ class FormatOk(Metric):
              cites_brackets, or one named in the configuration
 
     Not applicable when the answer was not recorded.
-    Source: A3, deterministic fast checks.
+    Source: the developer notes "Evaluation", deterministic fast checks.
 
     >>> FormatOk("json").value('{"answer": 42}')
     1.0

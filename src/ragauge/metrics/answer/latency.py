@@ -20,7 +20,7 @@ class Latency(Metric):
            is the sum of the stages.
 
     Not applicable when it was not recorded.
-    Source: A2.
+    Source: "Beyond Precision/Recall".
 
     >>> Latency().value({"retrieval": 30.0, "generation": 800.0}), Latency("retrieval").value({"retrieval": 30.0})
     (830.0, 30.0)

@@ -23,7 +23,7 @@ class Tokens(Metric):
 
     Kinds that are part of input or output, such as cached or reasoning, are not counted twice. Not applicable when
     they were not recorded.
-    Source: A2.
+    Source: "Beyond Precision/Recall".
 
     >>> counts = {"input": 900, "output": 60, "cached": 500}
     >>> Tokens().value(counts), Tokens("output").value(counts)

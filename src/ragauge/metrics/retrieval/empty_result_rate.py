@@ -19,7 +19,7 @@ class EmptyResultRate(Metric):
     n  passages handed on
 
     Not applicable when passages were not recorded.
-    Source: the developer notes on evaluation (A3).
+    Source: the developer notes "Evaluation".
 
     >>> EmptyResultRate().value([]), EmptyResultRate().value([Passage("a#1", "a")])
     (1.0, 0.0)
