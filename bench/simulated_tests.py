@@ -128,6 +128,17 @@ def rare_gains(g: np.random.Generator, draws: int, n: int) -> Array:
     return np.where(u < 0.8, 0.0, np.where(u < 0.96, -size / 4, size))
 
 
+def skewed_shares(g: np.random.Generator, draws: int, n: int) -> Array:
+    """Shares of four claims; a third of the examples changes, of which three lose a claim where one gains three."""
+    u = g.random((draws, n))
+    return np.where(u < 1 / 12, 0.75, np.where(u < 1 / 3, -0.25, 0.0))
+
+
+def two_points(g: np.random.Generator, draws: int, n: int) -> Array:
+    """Four of five lose a quarter, one of five gains 1: every pair differs, by one of two sizes."""
+    return np.where(g.random((draws, n)) < 0.2, 1.0, -0.25)
+
+
 def skewed_clusters(g: np.random.Generator, draws: int, n: int) -> Array:
     """Five of a cluster share a skewed half of their variance."""
     return np.repeat(g.exponential(1, (draws, n // 5)) - 1, 5, axis=1) + g.normal(0, 1, (draws, n))
@@ -178,6 +189,8 @@ CASES: tuple[tuple[str, Callable[[np.random.Generator, int, int], Array], tuple[
     ("skewed, seven of ten are 0", mostly_zero, (*both_sides(), ("t", paired_t))),
     ("rare gains, four of five are 0", rare_gains, (*both_sides(), ("t", paired_t))),
     ("skewed clusters of five", skewed_clusters, (*both_sides(5), ("clustered t", in_fives(paired_t)))),
+    ("skewed shares, a third changes", skewed_shares, (*both_sides(), ("t", paired_t))),
+    ("two sizes: four lose, one gains", two_points, (*both_sides(), ("t", paired_t))),
 )     # fmt: skip
 
 

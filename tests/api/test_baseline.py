@@ -63,9 +63,10 @@ def test_changes_against_a_baseline(store: str) -> None:
     assert (recall.base, recall.new, recall.difference.mean, recall.verdict) == (1.0, 0.75, -0.25, "worse")
     assert recall.difference.n == 40
     assert recall.difference.interval is not None
-    # differences: 10 of -1, 30 of 0; s² = (10 - 40/16) / 39 = .1923, se .06934, t(39) = 2.0227
-    assert recall.difference.interval.low == pytest.approx(-0.25 - 2.0227 * 0.069338, abs=1e-4)
-    assert recall.difference.interval.high == pytest.approx(-0.25 + 2.0227 * 0.069338, abs=1e-4)
+    # scores of 0 and 1, none gained, 10 lost: Agresti and Min, q = .5/42 = .011905, p = 10.5/42 = .25, q − p = −.238095
+    # half-width 1.959964 · sqrt((.011905 + .25 − .238095²) / 42) = 1.959964 · .069901 = .137003
+    assert recall.difference.interval.low == pytest.approx(-0.238095 - 0.137003, abs=1e-5)
+    assert recall.difference.interval.high == pytest.approx(-0.238095 + 0.137003, abs=1e-5)
     assert (found.causes, found.failed_examples) == ({}, 0)
     first = card.findings[0]
     assert (first.cause, first.against) == ("retrieval_miss", "baseline")

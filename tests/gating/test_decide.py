@@ -146,12 +146,37 @@ def test_few_that_differ_need_more_than_t() -> None:
     """Four of 1,000 examples that all got worse fail by Student's interval; sign flips say 1/16, so it is not known."""
     base = np.ones(1_000)
     new = base.copy()
-    new[:4] = 0.0
+    new[:4] = 0.5
     cell = drop(new, base, 0.0)
     found = cell.sample.interval(0.9)
     assert found is not None
     assert found.high < 0
     assert cell.verdict() == ("not_enough_data", "unsupported")
+
+
+@pytest.mark.parametrize("level", [0.9, 0.99])
+def test_least_width_is_one_whatever_the_failed_scores_were(level: float) -> None:
+    """Whatever the failed scores would have been, the interval reaches so far to either side of the mean, or to 1."""
+    g = np.random.default_rng(5)
+    above_zero = 0
+    for _ in range(300):
+        n, lost = int(g.integers(4, 60)), int(g.integers(1, 5))
+        new, other = g.random((2, n))
+        if g.random() < 0.7:
+            new, other = np.round(new), np.round(other)
+        base = np.where(g.random(n) < g.random(), other, 1.0)
+        known = Difference(pairs(RECALL, columns(new, failed=dict.fromkeys(range(lost), (0.0, 1.0))), columns(base)))
+        width = known.least_width(level)
+        above_zero += width > 0
+        for more in (g.random(lost), np.round(g.random(lost)), np.zeros(lost), np.ones(lost)):
+            full, out = np.concatenate([more, new[lost:]]), [k for k in range(lost) if g.random() < 0.2]
+            whole = Difference(pairs(RECALL, columns(full, undefined=out), columns(base)))
+            found = whole.interval(level)
+            if found is None or whole.estimate is None:
+                continue
+            assert found.high >= min(1.0, whole.estimate + width) - 1e-12
+            assert found.low <= max(-1.0, whole.estimate - width) + 1e-12
+    assert above_zero > 150
 
 
 def test_shares_and_steps() -> None:

@@ -158,13 +158,15 @@ def test_wilcoxon_treats_ties_and_zeros_as_asked(zeros: Any) -> None:
 
 
 def test_test_follows_the_kind() -> None:
-    """0/1 rates take McNemar, everything else the corrected t, where few pairs differ held back by sign flips."""
+    """Pairs of 0 and 1 take McNemar, everything else the corrected t, where few differ held back by sign flips."""
     g = np.random.default_rng(0)
     base, new = (g.random((2, 1_000)) < 0.6).astype(float)
     gained, lost = int((new > base).sum()), int((new < base).sum())
     assert paired_test(new, base, kind="rate") == mcnemar(gained, lost, 1_000)
     assert paired_test(new, base, kind="rate", weights=[3.0] * 1_000) == mcnemar(gained, lost, 1_000)
-    assert paired_test(new, base, kind="mean") == skew_corrected_test(new - base)
+    assert paired_test(new, base, kind="mean") == mcnemar(gained, lost, 1_000)
+    assert paired_test(new, base, kind="amount") == skew_corrected_test(new - base)
+    assert paired_test(new / 2, base / 2, kind="mean") == skew_corrected_test(new / 2 - base / 2)
     assert gained + lost > MOST_FLIPPED
     many = np.arange(1_000) // 2
     assert paired_test(new, base, kind="mean", clusters=many) == skew_corrected_test(new - base, clusters=many)
@@ -175,6 +177,16 @@ def test_test_follows_the_kind() -> None:
     assert paired_test(new, base, kind="rate", clusters=np.arange(1_000)) == mcnemar(gained, lost, 1_000)
     continuous = g.normal(0.3, 1, 30)
     assert paired_test(continuous, 0 * continuous, kind="amount") == skew_corrected_test(continuous)
+
+
+def test_a_mean_of_0_and_1_is_a_rate() -> None:
+    """Six losses and no win of 30 are as much worse on a bounded mean whose scores are 0 and 1 as on a rate: 1/64."""
+    base, new = np.ones(30), np.r_[np.zeros(6), np.ones(24)]
+    for kind in ("rate", "mean"):
+        assert p_of(paired_test(new, base, kind=kind)) == pytest.approx(1 / 64)
+        down = p_of(paired_test(new, base, kind=kind, alternative="less"))
+        assert down == pytest.approx(1 / 128)
+    assert p_of(paired_test(new, base, kind="amount")) == 2 / 64
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)

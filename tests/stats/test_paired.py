@@ -67,6 +67,8 @@ def test_agresti_min_by_hand() -> None:
     new = [1] * 2 + [0] * 8 + [1] * 30 + [0] * 10
     base = [0] * 2 + [1] * 8 + [1] * 30 + [0] * 10
     assert paired_interval(new, base, kind="rate") == agresti_min(2, 8, 50)
+    assert paired_interval(new, base, kind="mean", bounds=(0, 1)) == agresti_min(2, 8, 50)
+    assert paired_interval(new, base, kind="amount") != agresti_min(2, 8, 50)
     assert agresti_min(0, 0, 0) is None
     # no pair differs: 0 +- z sqrt(1/(n+2)) / sqrt(n+2)
     assert ends(agresti_min(0, 0, 98)) == pytest.approx((-0.01959964, 0.01959964))

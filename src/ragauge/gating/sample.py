@@ -16,7 +16,7 @@ from ragauge.stats.paired import paired_interval
 from ragauge.stats.quantiles import normal_quantile
 from ragauge.stats.result import Interval
 from ragauge.stats.skewed import least_reach
-from ragauge.stats.weighted import estimate
+from ragauge.stats.weighted import binary, estimate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -143,15 +143,20 @@ class Difference:
 
         width on either side >= standard error of the pairs · (n / (n + failed)) · sqrt((n − 1) / n) · least_reach(z)
 
-        least_reach is the short side of the interval if all skewness that there can be lies on the other. Weighted or
-        clustered pairs, and pairs that are all alike, are not covered by this: 0.
+        least_reach is the short side of the interval if all skewness that there can be lies on the other. Pairs of 0
+        and 1 might be such with what failed too, so for them Agresti and Min's interval must reach as far
+        (`_least_of_zero_one`). Weighted or clustered pairs, and pairs that are all alike, are not covered by this: 0.
         """
         found = self.interval(level)
         if found is None or self.pairs.weight is not None or self.pairs.cluster is not None:
             return 0.0
         if found.method.endswith("alike"):
             return 0.0
-        return _least_width(self.pairs.new - self.pairs.base, self.failed, level)
+        d = self.pairs.new - self.pairs.base
+        least = _least_width(d, self.failed, level)
+        if binary(self.pairs.new, self.pairs.base):
+            return min(least, _least_of_zero_one(d, self.failed, level))
+        return least
 
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:
         """Whether `stats.difference.paired_test` sees a change for the worse too: it asks sign flips as well.
@@ -294,6 +299,20 @@ def _least_width(values: Floats, failed: int, level: float) -> float:
         return 0.0
     kept = found.units / (found.units + failed) * sqrt((found.units - 1) / found.units)
     return found.error * kept * least_reach(normal_quantile(level))
+
+
+def _least_of_zero_one(d: Floats, failed: int, level: float) -> float:
+    """What Agresti and Min's interval reaches at least to either side of D/N, had nothing failed; N = n + failed.
+
+    z · sqrt((N·Q + N + 2) / (N + 2)³) − 2(|D| + failed) / (N(n + 2)),  Q = S − D²/n,  S = Σ dᵢ²,  D = Σ dᵢ
+
+    The half-width is z·sqrt(((S + 1)(N + 2) − D²) / (N + 2)³) of all N pairs, of which N·Q + N + 2 is the least; the
+    second term is how far its middle, D/(N + 2), may lie from D/N. Not above 0 where only few pairs are known: 0.
+    """
+    n, total = d.size, float(d.sum())
+    every, spread = n + failed, float((d * d).sum()) - total * total / n
+    half = normal_quantile(level) * sqrt((every * spread + every + 2) / (every + 2) ** 3)
+    return max(0.0, half - 2 * (abs(total) + failed) / (every * (n + 2)))
 
 
 def _joined(values: Floats, more: Floats) -> Floats:

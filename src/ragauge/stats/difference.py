@@ -3,12 +3,16 @@
 `paired_test` and `unpaired_test` choose the test by what the values are and name it, as `paired.paired_interval` and
 `paired.unpaired_interval` choose the interval. Neither is told the bounds: no test needs them.
 
-Of pairs: differences that are skewed make Student's t and sign flips cry wolf (8 % at n = 20), the corrected t hardly.
-Differences of which few are not 0 make every t too sure: four of a thousand that all moved one way are p = 0.05 to it,
-and 0.125 to sign flips. So these take both (docs/decisions/0008-skewed-differences.md). From 200 pairs that differ the
-two agree; of fewer than 6 pairs no pattern of signs is rarer than 0.05, and t stands alone. Where t says p > 0.2 sign
-flips are spared. Where random signs could only say "below 1 in a thousand", Hoeffding's bound on what all signs would
-say stands for them: exp(−(Σ d)² / 2 Σ d²), twice that for two sides.
+Pairs that are all 0 or 1 on both sides are a rate, whatever the metric may say elsewhere: recall with one labelled
+document, faithfulness of one claim. Their differences are −1, 0 or 1, so if their mean is 0 they are symmetric, and
+McNemar's test needs no correction for skewness.
+
+Of other pairs: differences that are skewed make Student's t and sign flips cry wolf (8 % at n = 20), the corrected t
+hardly. Differences of which few are not 0 make every t too sure: four of a thousand that all moved one way are p = 0.05
+to it, and 0.125 to sign flips. So these take both (docs/decisions/0008-skewed-differences.md). From 200 pairs that
+differ the two agree; of fewer than 6 pairs no pattern of signs is rarer than 0.05, and t stands alone. Where t says
+p > 0.2 sign flips are spared. Where random signs could only say "below 1 in a thousand", Hoeffding's bound on what all
+signs would say stands for them: exp(−(Σ d)² / 2 Σ d²), twice that for two sides.
 """
 
 from __future__ import annotations
@@ -53,7 +57,7 @@ def paired_test(
 ) -> Tested | None:
     """The test that the mean difference of pairs is 0.
 
-    - a rate, every value 0 or 1, pairs independent and weighted alike: mid-p `mcnemar`;
+    - a rate or a mean, every value 0 or 1 on both sides, pairs independent and weighted alike: mid-p `mcnemar`;
     - anything else: `skew_corrected_test`, over clusters where there are any;
     - where more than a tenth of the differences are 0 or repeat another's size and at most 200 pairs (or clusters)
       differ: the larger of its p and that of `sign_flip`; pairs that are all alike flip their signs alone.
@@ -61,7 +65,7 @@ def paired_test(
     Args:
         new: shape (n,), any unit.
         base: shape (n,), in the same order.
-        kind: of the metric.
+        kind: of the metric; an amount is never taken for a rate.
         weights: shape (n,), of the pairs, not negative; None = all alike.
         clusters: shape (n,), labels of what pairs depend on.
         alternative: "greater" asks whether new is greater.
@@ -83,7 +87,7 @@ def paired_test(
     groups = together(x.size, clusters)
     w = _unequal(x.size, weights)
     d = x - y
-    if kind == "rate" and groups is None and w is None and binary(x, y):
+    if kind != "amount" and groups is None and w is None and binary(x, y):
         return mcnemar(int((d > 0).sum()), int((d < 0).sum()), x.size, alternative)
     parts, _, _ = parts_of(d, w, groups)
     held = coarse(parts)

@@ -4,8 +4,8 @@
 `intervals.mean_interval` does for one mean.
 
 The interval of pairs leaves 0 out where `difference.paired_test` has p < 1 − level, but for two cases: where few pairs
-differ or their differences repeat, the test also asks sign flips and may be less sure; and of rates McNemar's test is
-exact and Agresti and Min's interval near it, so that one may lie just within and the other without.
+differ or their differences repeat, the test also asks sign flips and may be less sure; and of 0/1 pairs McNemar's test
+is exact and Agresti and Min's interval near it, so that one may lie just within and the other without.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ def paired_interval(
 ) -> Interval | None:
     """The interval of the mean difference of pairs, the weighted mean of newᵢ − baseᵢ.
 
-    - a rate, every value 0 or 1, pairs independent: `agresti_min`;
+    - a rate or a mean, every value 0 or 1 on both sides, pairs independent: `agresti_min`;
     - anything else: `skew_corrected_t`, clipped to ± the width of the bounds; not shortened if `permutation.coarse`;
     - all alike: `_alike`, never a width of 0; without bounds None.
 
     Args:
         new: shape (n,), any unit.
         base: shape (n,), in the same order.
-        kind: of the metric.
+        kind: of the metric; an amount is never taken for a rate.
         weights: shape (n,), of the pairs, not negative; None = all alike. n is then Kish's effective number.
         clusters: shape (n,), labels of what pairs depend on.
         level: confidence, in (0, 1).
@@ -78,7 +78,7 @@ def paired_interval(
     d, w = (x - y)[kept], w[kept]
     if float(np.ptp(d)) <= 1e-12 * max(1.0, abs(float(d[0]))):
         return _alike(float(d[0]), n if groups is None else min(n, np.unique(groups[kept]).size), width, level)
-    if kind == "rate" and groups is None and binary(x[kept], y[kept]):
+    if kind != "amount" and groups is None and binary(x[kept], y[kept]):
         gained, lost = (float(w[d == sign].sum() / w.sum()) * n for sign in (1, -1))
         return agresti_min(gained, lost, n, level)
     return Interval(max(-width, found.low), min(width, found.high), f"paired {found.method}", level)

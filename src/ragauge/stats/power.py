@@ -237,7 +237,7 @@ def detectable(
 ) -> float | None:
     """What a comparison that was made could have found: the least difference with this power, from its own pairs.
 
-    A rate, every value 0 or 1, independent and weighted alike: `detectable_rate` from the share that changed.
+    A rate or a mean, every value 0 or 1, independent and weighted alike: `detectable_rate` from the share that changed.
     Anything else: δ · se, δ the shift of a noncentral t that is found with this power, se and degrees of freedom as in
     `weighted.estimate`, so weights and clusters count.
 
@@ -268,7 +268,7 @@ def detectable(
     if found is None or found.error == 0:
         return None
     alike = weights is None or effective_number(np.asarray(weights, dtype=float), x.size) > x.size - 1e-9
-    if kind == "rate" and groups is None and alike and binary(x, y):
+    if kind != "amount" and groups is None and alike and binary(x, y):
         return detectable_rate(float((x != y).mean()), x.size, power=power, alpha=alpha, sides=sides)
     return _least_shift(found.df, power, alpha, sides) * found.error
 
