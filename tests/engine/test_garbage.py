@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from ragauge.engine.garbage import APART, rarely_collected
+from ragauge.engine.garbage import APART, none_collected, rarely_collected
 
 
 @pytest.fixture(autouse=True)
@@ -49,3 +49,28 @@ def test_who_turned_it_off_is_left_alone(own: tuple[int, int, int]) -> None:
     with rarely_collected():
         assert gc.get_threshold() == own
     assert gc.get_threshold() == own
+
+
+def test_what_is_loaded_is_left_out_of_later_passes_until_the_last_block_ends() -> None:
+    """Nothing is collected while a library is loaded; its objects are set apart, and come back when the block ends."""
+    before = gc.get_freeze_count()
+    with rarely_collected():
+        with none_collected():
+            assert not gc.isenabled()
+        assert gc.isenabled()
+        assert before or gc.get_freeze_count() > 0
+    assert gc.get_freeze_count() == before
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_loading_outside_a_run_leaves_the_collector_as_it_was(enabled: bool) -> None:
+    """Without a run nothing is set apart; a collector that was off stays off, after an error too."""
+    before = gc.get_freeze_count()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        with pytest.raises(ImportError), none_collected():
+            raise ImportError("no such library")
+        assert gc.isenabled() is enabled
+        assert gc.get_freeze_count() == before
+    finally:
+        gc.enable()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 NO_JUDGE = ("none", "")
-UNDER_WAY = 0.5     # seconds until the first calls to a model are made
+UNDER_WAY, GLANCES = 0.3, 10     # seconds until the first calls to a model are made, and in how many parts
 
 
 @dataclass(frozen=True)
@@ -198,8 +198,13 @@ async def carried_out(
 
 
 async def _load_report() -> None:
-    """Loads what the scorecard needs while the first calls are under way: the machine is idle then, and not later."""
-    await asyncio.sleep(UNDER_WAY)
+    """Loads what the scorecard needs while the first calls are under way: the machine is idle then, and not later.
+
+    The time is counted in parts: while the library of the models is loaded the loop stands still, and the first calls
+    are made only after that. A thread that loads at the same moment would make each of them wait for its turn.
+    """
+    for _ in range(GLANCES):
+        await asyncio.sleep(UNDER_WAY / GLANCES)
     await asyncio.to_thread(_loaded)
 
 

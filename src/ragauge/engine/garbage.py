@@ -11,6 +11,7 @@ APART = 50_000     # new objects between two passes, at the least; Python's own 
 _lock = threading.Lock()
 _inside = 0
 _before = (0, 0, 0)
+_frozen = False     # by none_collected
 
 
 @contextmanager
@@ -19,7 +20,7 @@ def rarely_collected() -> Iterator[None]:
 
     Whoever turned it off, or has it come more rarely, is left alone. Blocks may overlap, in several threads.
     """
-    global _inside, _before  # noqa: PLW0603 - the collector is one for the whole process too
+    global _inside, _before, _frozen  # noqa: PLW0603 - the collector is one for the whole process too
     with _lock:
         _inside += 1
         if _inside == 1:
@@ -33,3 +34,26 @@ def rarely_collected() -> Iterator[None]:
             _inside -= 1
             if not _inside and gc.get_threshold() != _before:
                 gc.set_threshold(*_before)
+            if not _inside and _frozen:
+                gc.unfreeze()
+                _frozen = False
+
+
+@contextmanager
+def none_collected() -> Iterator[None]:
+    """Looks for no cycles while a large library is loaded: nearly all of the many objects that it makes stay.
+
+    Inside `rarely_collected` they are then left out of later passes, until its last block ends.
+    """
+    global _frozen  # noqa: PLW0603 - the collector is one for the whole process too
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        with _lock:
+            if was and _inside and not gc.get_freeze_count():
+                gc.freeze()
+                _frozen = True
+        if was:
+            gc.enable()

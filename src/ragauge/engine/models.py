@@ -14,6 +14,7 @@ from ragauge.data.ask import Ask, ModelName, Reply, Usage
 from ragauge.engine.answering import Answering
 from ragauge.engine.budget import Budget, BudgetReached
 from ragauge.engine.caller import Caller, Patience, Purpose
+from ragauge.engine.garbage import none_collected
 from ragauge.engine.judge_batch import BatchResult, Job, Outcome, Work, judging, told
 from ragauge.engine.ledger import Ledger
 from ragauge.engine.pool import Timed
@@ -103,7 +104,8 @@ class Calling:
     def model(self, name: ModelName) -> ChatModel:
         """The model of a name; made when it is first asked."""
         if name not in self._models:
-            self._models[name] = self.build(name)
+            with none_collected():
+                self._models[name] = self.build(name)
         return self._models[name]
 
     def embedder(self, name: ModelName) -> ChatModel:
