@@ -18,7 +18,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from math import exp, inf
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.stats
-from simulated_tests import ANOTHER_QUESTION, CONTINUOUS, FALLS_SHORT, false_alarms, families, powers
+from simulated_tests import ANOTHER_QUESTION, CASES, CONTINUOUS, FALLS_SHORT, false_alarms, families, powers
 
 from ragauge.stats.intervals import clustered_t, mean_interval, student_t
 from ragauge.stats.paired import paired_interval
@@ -229,35 +228,31 @@ def method_name(data: Data) -> str:
     return "skew-corrected clustered t" if data.kind == "amount" else f"clustered {name}"
 
 
-def coverage_table() -> Rows:
-    """A row for each kind of data and method: coverage by n, and how far from the peer it is at most."""
-    rows = []
-    for place, data in enumerate(SINGLE):
-        cells = {n: coverage_cell(data, n, place) for n in SIZES}
-        print(f"{data.name} done at {time.process_time():.0f} s", file=sys.stderr)
-        for method in ("chosen", "t", "bootstrap", "bootstrap BCa"):
-            name = f"**{method_name(data)}**" if method == "chosen" else method
-            shown = [f"{100 * ours[method].mean():.1f}" for ours, _ in cells.values()]
-            beside, peer = [], "–"
-            for ours, theirs in cells.values():
-                known = "t" if method == "chosen" and method not in theirs else method
-                if known in theirs:
-                    peer, hits = theirs[known]
-                    beside.append(100 * (ours[method][: hits.size].mean() - hits.mean()))
-            far = f"{max(beside, key=abs):+.1f}" if beside else "–"
-            rows.append([data.name, name, *shown, peer, far])
+def coverage(place: int) -> Rows:
+    """A row for each method on one kind of data: coverage by n, and how far from the peer it is at most."""
+    data, rows = SINGLE[place], []
+    cells = {n: coverage_cell(data, n, place) for n in SIZES}
+    print(f"{data.name} done, {time.process_time():.0f} s", file=sys.stderr)
+    for method in ("chosen", "t", "bootstrap", "bootstrap BCa"):
+        name = f"**{method_name(data)}**" if method == "chosen" else method
+        shown = [f"{100 * ours[method].mean():.1f}" for ours, _ in cells.values()]
+        beside, peer = [], "–"
+        for ours, theirs in cells.values():
+            known = "t" if method == "chosen" and method not in theirs else method
+            if known in theirs:
+                peer, hits = theirs[known]
+                beside.append(100 * (ours[method][: hits.size].mean() - hits.mean()))
+        far = f"{max(beside, key=abs):+.1f}" if beside else "–"
+        rows.append([data.name, name, *shown, peer, far])
     return rows
 
 
-def pairs_table(sizes: tuple[int, ...] = SIZES) -> Rows:
-    """Coverage of the interval of paired differences that the library chooses."""
-    names = {"rate": "Agresti-Min", "mean": "skew-corrected t", "amount": "skew-corrected t"}
-    rows = []
-    for place, data in enumerate(PAIRED):
-        name = "skew-corrected clustered t" if data.cluster > 1 else names[data.kind]
-        cells = [[chosen_for_pairs(d, data) for d in chunks(data, n, 100 + place, DRAWS)] for n in sizes]
-        rows.append([data.name, f"**{name}**", *(f"{100 * np.concatenate(hits).mean():.1f}" for hits in cells)])
-    return rows
+def pairs(place: int, sizes: tuple[int, ...] = SIZES) -> Rows:
+    """Coverage of the interval that the library chooses for paired differences."""
+    names, data = {"rate": "Agresti-Min", "mean": "skew-corrected t", "amount": "skew-corrected t"}, PAIRED[place]
+    name = "skew-corrected clustered t" if data.cluster > 1 else names[data.kind]
+    cells = [[chosen_for_pairs(d, data) for d in chunks(data, n, 100 + place, DRAWS)] for n in sizes]
+    return [[data.name, f"**{name}**", *(f"{100 * np.concatenate(hits).mean():.1f}" for hits in cells)]]
 
 
 def table(head: list[str], rows: Rows) -> str:
@@ -288,17 +283,19 @@ def check() -> int:
         now, then = f"{100 * hits.mean():.1f}", page.get(key, ["missing"] * 4)[1]
         wrong += now != then
         print(f"{data.name}, n=50, {method_name(data)}: {now}, page {then}{'' if now == then else '  DIFFERS'}")
-    for row in [*pairs_table((20,)), *false_alarms((20,), only="McNemar, mid-p")]:
+    rows = [row for place in range(len(PAIRED)) for row in pairs(place, (20,))]
+    rows += [row for place in range(len(CASES)) for row in false_alarms(place, (20,), "McNemar, mid-p")]
+    for row in rows:
         then = page.get((row[0], row[1]), ["missing"])[0]
         wrong += row[2] != then
         print(f"{row[0]}, n=20, {row[1]}: {row[2]}, page {then}{'' if row[2] == then else '  DIFFERS'}")
     return wrong
 
 
-def missed(coverage: Rows, alarms: Rows, power: Rows, many: Rows) -> list[str]:
+def missed(covered: Rows, alarms: Rows, power: Rows, many: Rows) -> list[str]:
     """The rows that are not where they should be; what is known to fall short, and stands on the page, apart."""
     found = []
-    for data, method, *shares in coverage:
+    for data, method, *shares in covered:
         numbers = [float(share) for share in shares[: len(SIZES)]]
         held_to = data == "normal" and method in ("t", "**skew-corrected t**")
         if held_to and not all(94 <= share <= 96 for share in numbers):
@@ -324,16 +321,19 @@ def main() -> None:
         raise SystemExit(1 if check() else 0)
     sizes = [f"n = {n:,}" for n in SIZES]
     start = time.perf_counter()
-    with ProcessPoolExecutor() as pool:
-        tables = (coverage_table, pairs_table, partial(false_alarms, SIZES), powers, families)
-        coverage, pairs, alarms, power, many = (done.result() for done in [pool.submit(one) for one in tables])
-    written("coverage", table(["scores", "method", *sizes, "peer", "most from peer"], coverage))
-    written("pairs", table(["pairs", "method", *sizes], pairs))
+    with ProcessPoolExecutor() as pool:     # a core each: all cells have generators of their own
+        asked = [[pool.submit(coverage, place) for place in range(len(SINGLE))],
+                 [pool.submit(false_alarms, place, SIZES) for place in range(len(CASES))],
+                 [pool.submit(pairs, place) for place in range(len(PAIRED))],
+                 [pool.submit(powers)], [pool.submit(families)]]     # fmt: skip
+        covered, alarms, of_pairs, power, many = ([row for one in rows for row in one.result()] for rows in asked)
+    written("coverage", table(["scores", "method", *sizes, "peer", "most from peer"], covered))
+    written("pairs", table(["pairs", "method", *sizes], of_pairs))
     written("false alarms", table(["no difference", "test", *sizes], alarms))
     written("powers", table(["effect", "test", "n", "formula %", "simulated %"], power))
     written("families", table(["family", "correction", "measured", "%"], many))
     print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
-    short = missed(coverage, alarms, power, many)
+    short = missed(covered, alarms, power, many)
     print("\n".join(["missed:", *short] if short else ["every target is met"]))
     raise SystemExit(1 if short else 0)
 
