@@ -119,7 +119,7 @@ def _compared(
     for run in runs:
         mine = measuring(store, run, judge_id)
         metrics, both = _metrics(run, mine, names), (mine, theirs)
-        metrics += [] if names else _of_base_alone(store, base, judge_id, metrics)
+        metrics += [] if names else _of_base_alone(store, base, judge_id, theirs, metrics)
         held.append(_Held(store, base, run, judge_id, metrics, both, keep, level, segments=segments))
     found, tests, segment_tests = corrected([one.comparer for one in held], level, correction)
     comparisons = tuple(one.comparison(changes) for one, changes in zip(held, found, strict=True))
@@ -158,13 +158,16 @@ def _metrics(run: Run, measured: Measuring, names: tuple[str, ...]) -> list[Metr
     return sorted((parse(name) for name in measured.metrics), key=lambda metric: LAYERS.index(metric.measures))
 
 
-def _of_base_alone(store: Store, base: Run, judge_id: str | None, metrics: Sequence[Metric]) -> list[Metric]:
+def _of_base_alone(
+    store: Store, base: Run, judge_id: str | None, measured: Measuring, metrics: Sequence[Metric]
+) -> list[Metric]:
     """The metrics that the baseline has and the new run lacks: they are asked for too, and said to be left out."""
     from ragauge.metrics.catalogue import parse
 
     by = judge_id if judge_id is not None else next(iter(store.scores.judges(base.run_id)), None)
     known = {str(metric) for metric in metrics}
-    return [parse(name) for name in store.scores.versions(base.run_id, by) if name not in known]
+    there = measured.metrics if by == measured.judge_id else store.scores.versions(base.run_id, by)
+    return [parse(name) for name in there if name not in known]
 
 
 class _Held:

@@ -19,7 +19,7 @@ from ragauge.errors import ConfigError, DataError, UnknownName, UsageError
 
 if TYPE_CHECKING:
     from ragauge.analysis.comparison.pairs import Pairs
-    from ragauge.analysis.scores.arrays import Columns, ResponseIndex
+    from ragauge.analysis.scores.arrays import Columns
     from ragauge.api.paired import Paired
     from ragauge.gating.result import Check, Gated
     from ragauge.gating.rules import Condition, Rules
@@ -93,6 +93,7 @@ class _Gate:
         self, store: Store, run: Run, base: Run | None, file: ConfigFile, rules: Rules, judge: str | None
     ) -> None:
         from ragauge.api.cards import judged
+        from ragauge.api.paired import index_of
 
         self._store, self._run, self._base, self._file, self._rules = store, run, base, file, rules
         self._judge_id = judged(store, run, judge)
@@ -101,7 +102,7 @@ class _Gate:
         self._refuse_unmeasured()
         self._tagged = self._tags()
         numbers = store.scores.evaluated(run.run_id, self._judge_id, self._measured)
-        self._index: ResponseIndex = store.runs.index(run.run_id, numbers)
+        self._index = index_of(store, run, numbers, self._every)
         self._scores = StoredColumns(store, run.run_id, self._judge_id, self._index)
         self._segments = store.runs.segments(run.run_id)
         self._refuse_unknown_segments()
@@ -131,7 +132,8 @@ class _Gate:
         drops = [one.metric for one in self._rules.conditions if one.kind == "max_drop"]
         if self._base is None or not drops:
             return None
-        found = Paired(self._store, self._run, self._base, self._judge_id, list(dict.fromkeys(drops)))
+        metrics = list(dict.fromkeys(drops))
+        found = Paired(self._store, self._run, self._base, self._judge_id, metrics, known=self._index)
         absent = [str(metric) for metric in drops if metric not in found.metrics]
         if absent:
             raise self._unmeasured(self._base, absent[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from ragauge.analysis.comparison.alike import Measuring
     from ragauge.analysis.comparison.pairs import Pairs
+    from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
@@ -30,6 +32,7 @@ class Paired:
         metrics: of interest; those that one run lacks are left out.
         keep: segment column or "tag" -> value; only examples of the new run that match.
         measured: how the new run and the baseline were measured, where the caller has asked already.
+        known: an index of the new run that the caller has made; it is taken where it holds just the same responses.
 
     Attributes:
         metrics: those that both runs have.
@@ -44,6 +47,7 @@ class Paired:
     def __init__(
         self, store: Store, new: Run, base: Run, judge_id: str | None, metrics: Sequence[Metric],
         keep: Mapping[str, str] | None = None, measured: tuple[Measuring, Measuring] | None = None,
+        known: ResponseIndex | None = None,
     ) -> None:     # fmt: skip
         from ragauge.analysis.comparison.alike import comparable
         from ragauge.analysis.comparison.join import Join
@@ -52,7 +56,8 @@ class Paired:
         self.metrics = comparable(mine, theirs, metrics)
         names = [str(metric) for metric in self.metrics]
         self._store, self._run = store, new
-        self.new, self.base = (self._scores(run, judge_id, names, keep if run is new else None) for run in (new, base))
+        self.new = self._scores(new, judge_id, names, keep, known)
+        self.base = self._scores(base, judge_id, names, None, None)
         self.join = Join(self.new.index.query_ids, self.base.index.query_ids)
 
     def pairs(self, metric: Metric) -> Pairs | None:
@@ -78,12 +83,20 @@ class Paired:
         return ids.join(found, on="query_id", how="left", maintain_order="left")
 
     def _scores(
-        self, run: Run, judge_id: str | None, names: Sequence[str], keep: Mapping[str, str] | None
-    ) -> StoredColumns:
+        self, run: Run, judge_id: str | None, names: Sequence[str], keep: Mapping[str, str] | None,
+        known: ResponseIndex | None,
+    ) -> StoredColumns:     # fmt: skip
         store = self._store
         numbers = store.scores.evaluated(run.run_id, judge_id, names)
         if keep:
             kept = {number for number, _ in store.runs.order(run.run_id, keep)}
             numbers = type(numbers)("q", (number for number in numbers if number in kept))
-        index = store.runs.index(run.run_id, numbers)
+        index = index_of(store, run, numbers, known)
         return StoredColumns(store, run.run_id, judge_id, index, ahead=names, values_only=True)
+
+
+def index_of(store: Store, run: Run, numbers: array[int], known: ResponseIndex | None) -> ResponseIndex:
+    """The index of some responses of a run: `known` where it holds just these, else read from the store."""
+    if known is not None and known.number.tolist() == numbers.tolist():
+        return known
+    return store.runs.index(run.run_id, numbers)

@@ -6,11 +6,11 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, case, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, or_, select
 
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex, placed
 from ragauge.data.score import STATUSES
-from ragauge.store.schema import metrics
+from ragauge.store.schema import metrics, responses
 from ragauge.store.schema import scores as table
 from ragauge.store.sql.database import raw_rows
 from ragauge.store.sql.names import judge_no
@@ -18,6 +18,7 @@ from ragauge.store.sql.score_frame import by_judge, reason_texts
 
 SPAN = 1 << 40     # above every number of a response
 WHOLE = ("numerator", "denominator", "reason_no")
+BOUNDED = or_(table.c.low.is_not(None), table.c.high.is_not(None))     # few are: value stands for both
 
 
 def metric_names(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> list[str]:
@@ -27,22 +28,26 @@ def metric_names(connection: Connection, run_no: int, judge_id: str | None, judg
 
 def versions(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> dict[str, int]:
     """Printed name -> newest version that a run has scores of, in the order of its scores."""
-    first = func.min(table.c.response_no).label("first")
-    found = (     # by number, before the names come in: a run has hundreds of thousands of scores
-        select(table.c.judge_no, table.c.metric_no, first)
-        .where(table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat))
-        .group_by(table.c.metric_no, table.c.judge_no)
-        .subquery()
-    )
-    query = (
-        select(metrics.c.name, metrics.c.version)
-        .join_from(found, metrics, found.c.metric_no == metrics.c.metric_no)
-        .order_by(found.c.first, found.c.judge_no, found.c.metric_no)
-    )
+    mine = (table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat))
+    every = func.min(table.c.response_no)
+    begin = select(every).where(*mine).scalar_subquery()
+    # the first response has nearly all of them: the others of hundreds of thousands of scores are not even grouped
+    head = _first_seen(connection, (*mine, table.c.response_no == begin))
+    numbers = list(dict.fromkeys(head))
+    rest = _first_seen(connection, (*mine, table.c.metric_no.not_in(numbers))) if numbers else []
+    named = {number: (name, version) for number, name, version in connection.execute(select(metrics))}
     newest: dict[str, int] = {}
-    for name, version in connection.execute(query):
+    for number in (*numbers, *rest):
+        name, version = named[number]
         newest[name] = max(newest.get(name, 0), version)
     return newest
+
+
+def _first_seen(connection: Connection, mine: Sequence[ColumnElement[bool]]) -> list[int]:
+    """Numbers of the metrics of some scores, in the order in which these stand."""
+    c = table.c
+    query = select(c.metric_no).where(*mine).group_by(c.metric_no, c.judge_no)
+    return list(connection.execute(query.order_by(func.min(c.response_no), c.judge_no, c.metric_no)).scalars())
 
 
 def evaluated(
@@ -51,11 +56,14 @@ def evaluated(
     """Numbers of the responses with scores of at least so many of the metrics, ascending."""
     mine = (table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat))
     numbers = _newest(connection, mine, names).values()
-    query = select(table.c.response_no).where(*mine, table.c.metric_no.in_(numbers)).order_by(table.c.response_no)
+    wanted = table.c.metric_no.in_(numbers)
     if least > 1:
-        query = query.group_by(table.c.response_no).having(func.count(table.c.metric_no.distinct()) >= least)
-    else:
-        query = query.distinct()
+        query = select(table.c.response_no).where(*mine, wanted).group_by(table.c.response_no)
+        query = query.having(func.count(table.c.metric_no.distinct()) >= least).order_by(table.c.response_no)
+    else:     # most have one among their first scores: the others are not looked at
+        has_one = exists().where(*mine, wanted, table.c.response_no == responses.c.response_no)
+        query = select(responses.c.response_no).where(responses.c.run_no == run_no, has_one)
+        query = query.order_by(responses.c.response_no)
     found = array("q")
     for part in raw_rows(connection, query):
         found.extend(next(zip(*part, strict=True)))
@@ -72,15 +80,17 @@ def of_metrics(
     """
     mine: list[Any] = [table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat)]
     numbers = _newest(connection, mine, names)
-    mine.append(table.c.metric_no.in_(numbers.values()))
+    if _some(connection, numbers):
+        mine.append(table.c.metric_no.in_(numbers.values()))
     asked = case((table.c.judge_no == judge_no(connection, judge_id), 1), else_=0)
     place = (table.c.metric_no * SPAN + table.c.response_no) * 2 + asked     # one number is read sooner than three
     more = () if values_only else WHOLE
-    query = select(place * len(STATUSES) + table.c.status, table.c.value, *(table.c[name] for name in more))
+    code = (place * len(STATUSES) + table.c.status) * 2 + case((BOUNDED, 1), else_=0)
+    query = select(code, table.c.value, *(table.c[name] for name in more))
     scores = _Scores(_arrays(connection, query.where(*mine), 2 + len(more)))
-    bounded = or_(table.c.low.is_not(None), table.c.high.is_not(None))     # few are: value stands for both
-    bounds = select(place, func.coalesce(table.c.low, table.c.value), func.coalesce(table.c.high, table.c.value))
-    scores.bound(_arrays(connection, bounds.where(*mine, bounded), 3))
+    if scores.bounded:
+        bounds = select(place, func.coalesce(table.c.low, table.c.value), func.coalesce(table.c.high, table.c.value))
+        scores.bound(_arrays(connection, bounds.where(*mine, BOUNDED), 3))
     texts = reason_texts(connection, scores.reason_nos)
     return {name: scores.of_metric(numbers.get(name, -1), index, texts) for name in names}
 
@@ -89,13 +99,19 @@ class _Scores:
     """Scores of several metrics, metric by metric and in example order.
 
     Args:
-        read: place and status in one number, value and, where they were asked for, what WHOLE names.
+        read: place, status and whether there are bounds in one number, value and, where they were asked for, what
+            WHOLE names.
+
+    Attributes:
+        bounded: whether some have bounds that are not the value.
     """
 
     def __init__(self, read: Sequence[Any]) -> None:
         import numpy as np
 
-        found, status = np.divmod(read[0], len(STATUSES))
+        found, code = np.divmod(read[0], 2 * len(STATUSES))
+        status, bounded = np.divmod(code, 2)
+        self.bounded = bool(bounded.any())
         order = np.argsort(found)
         self._place, self._status = found[order], status[order]
         self._value, *more = (part[order] for part in read[1:])
@@ -157,6 +173,11 @@ def _newest(connection: Connection, mine: Sequence[Any], names: Sequence[str]) -
             numbers.pop()
         found[name] = numbers[-1]
     return found
+
+
+def _some(connection: Connection, numbers: Mapping[str, int]) -> bool:
+    """Whether these are some of the metrics that the store knows, not all."""
+    return connection.execute(select(func.count()).select_from(metrics)).scalar_one() > len(numbers)
 
 
 def _arrays(connection: Connection, query: Select[Any], width: int) -> list[Any]:
