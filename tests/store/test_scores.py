@@ -132,6 +132,18 @@ class ScoresContract:
         assert store.scores.versions(run_id, "judge@1") == {"recall@5": 1, "faithfulness": 2}
         assert store.scores.versions(run_id, None) == store.scores.versions(run_id, "nobody") == {"recall@5": 1}
 
+    def test_versions_stand_in_the_order_of_the_scores(self, store: Store) -> None:
+        """A metric that the first response lacks stands after those that it has, and its newest version is told."""
+        run_id, numbers = with_run(store)
+        late, newer = Column("mrr", 1), Column("recall@5", 2)
+        store.scores.write(run_id, [late], [(numbers[1], [RESULTS[0]])])
+        store.scores.write(run_id, [ASKED, LABELS], [(numbers[0], [RESULTS[0], RESULTS[1]])])
+        store.scores.write(run_id, [newer], [(numbers[2], [RESULTS[0]])])
+        assert list(store.scores.versions(run_id, None).items()) == [("recall@5", 2), ("mrr", 1)]
+        known = store.scores.versions(run_id, "judge@1")
+        assert list(known)[-1] == "mrr"
+        assert known == {"faithfulness": 1, "recall@5": 2, "mrr": 1}
+
     def test_score_is_replaced(self, store: Store) -> None:
         """A score written again takes the place of the old one: scores are recomputable."""
         run_id, numbers = with_run(store)
