@@ -36,7 +36,9 @@ def test_standardized_difference_by_hand() -> None:
     assert found.n == 6
 
 
-@pytest.mark.parametrize(("shift", "n"), [(0.0, 10), (0.5, 25), (-3.0, 8), (2.0, 3), (1.0, 4), (0.05, 3_000), (0.4, 10_000)])
+@pytest.mark.parametrize(
+    ("shift", "n"), [(0.0, 10), (0.5, 25), (-3.0, 8), (2.0, 3), (1.0, 4), (0.05, 3_000), (0.4, 10_000)]
+)
 def test_interval_is_where_the_noncentral_t_puts_it(shift: float, n: int) -> None:
     """At either end the t that was seen is the 97.5 or 2.5 % quantile of SciPy's noncentral t."""
     d = np.random.default_rng(n).normal(shift, 1, n)
