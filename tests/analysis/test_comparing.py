@@ -107,7 +107,7 @@ def test_a_run_against_itself() -> None:
 def test_few_that_differ_cannot_tell() -> None:
     """Four of four examples that differ got worse: two-sided p is 1/8 at best, so no outcome would have been enough."""
     base = of([1.0] * 12)
-    new = of([0.0] * 4 + [1.0] * 8)
+    new = of([0.5] * 4 + [1.0] * 8)
     found = one("faithfulness", base, new)
     assert found.p_value == pytest.approx(1 / 8)
     assert (found.alone, found.verdict, found.corrected) == ("worse", "not enough data", 1.0)
