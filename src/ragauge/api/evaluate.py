@@ -146,29 +146,30 @@ async def evaluate_source(
     source: Source, wanted: Wanted, store: str | None = None, progress: Callable[[Progress], None] | None = None
 ) -> Scorecard:
     """Stores what is not stored, judges what is not judged, and returns the scorecard."""
-    from ragauge.engine.garbage import rarely_collected
-
-    with rarely_collected():     # loading the libraries makes as many objects as judging
-        return await _evaluated(source, wanted, store, progress)
-
-
-async def _evaluated(
-    source: Source, wanted: Wanted, store: str | None, progress: Callable[[Progress], None] | None
-) -> Scorecard:
     from ragauge.api.cards import card_of
     from ragauge.store.open import open_store
 
     with open_store(place_of(source, store)) as opened:
-        todo = planned(source, wanted, opened)
-        plan, run = todo.plans[0], todo.run
-        try:
-            took = await carried_out(todo, wanted, opened, progress)
-        except JudgeError:
-            if todo.new and not opened.scores.judges(run.run_id):
-                opened.runs.delete(run.run_id)     # replies that were paid for stay
-            raise
+        todo, took = await _judged(source, wanted, opened, progress)
+        plan = todo.plans[0]
         shown: dict[str, Any] = {"keep": wanted.keep, "total": plan.total, "whole": True, "took": took}
-        return card_of(opened, run, plan.metrics, plan.judge_id, **shown, baseline=todo.base)
+        return card_of(opened, todo.run, plan.metrics, plan.judge_id, **shown, baseline=todo.base)
+
+
+async def _judged(
+    source: Source, wanted: Wanted, store: Store, progress: Callable[[Progress], None] | None
+) -> tuple[Planned, dict[str, Any]]:
+    """Stores and judges what is not; what had to be done, and what that took."""
+    from ragauge.engine.garbage import rarely_collected
+
+    with rarely_collected():     # not while the scorecard is made: what it leaves would add to the peak of memory
+        todo = planned(source, wanted, store)
+        try:
+            return todo, await carried_out(todo, wanted, store, progress)
+        except JudgeError:
+            if todo.new and not store.scores.judges(todo.run.run_id):
+                store.runs.delete(todo.run.run_id)     # replies that were paid for stay
+            raise
 
 
 async def carried_out(
