@@ -248,6 +248,21 @@ def test_traffic_is_compared_as_two_samples(store: str) -> None:
     assert "two samples of traffic: 60 examples now, 60 before" in repr(found).replace("\n", " ")
 
 
+def test_other_passages_under_a_generation_difference_are_told(store: str) -> None:
+    """Where generation changed and passages did too, it is said with the way to hold them fixed; else nothing is."""
+    evaluated(store, "main", rows(range(40)))
+    evaluated(store, "writes worse", rows(range(40), invented=range(25)))
+    evaluated(store, "reads less", rows(range(40), missed=range(10), invented=range(25)))
+    alone, both = (
+        [text for text in rg.compare("main", name, store=store).runs[0].warnings if "examples looked at" in text]
+        for name in ("writes worse", "reads less")
+    )
+    assert alone == []
+    assert len(both) == 1
+    assert "the passages of 10 of 40 examples looked at" in both[0]
+    assert "--context-from main" in both[0]
+
+
 def test_replayed_passages_that_differ_are_told(store: str) -> None:
     """A run meant to replay the baseline's passages is warned about where they are others, and its variant named."""
     evaluated(store, "main", rows(range(40)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 FEW = 30              # examples below which every interval is wide
 MOST_FAILED = 0.02    # share of pairs lost to failed scores, from which it is said
 AT_A_TIME = 200       # responses with their texts in memory
+LOOKED_AT = 200       # examples whose passages are compared where both runs retrieved for themselves
 
 
 def flips_of(
@@ -92,13 +94,8 @@ def warnings_of(
             f"{run.name} rests on {_passages(run)} and {base.name} on {_passages(base)}: their difference is not that "
             "of a change in the system alone."
         )
-    if run.run_id != base.run_id and "replayed" in (run.variant, base.variant):
-        differing, of = _replayed(store, pair)
-        if differing:
-            yield (
-                f"The passages of {differing:,} of {of:,} examples differ, though one run was meant to replay the "
-                "other's: what changed is not generation alone."
-            )
+    if run.run_id != base.run_id:
+        yield from _about_passages(store, run, base, pair, changes)
     known = set(pair.metrics)
     if left := [str(metric) for metric in asked if metric not in known]:
         yield f"Not in both runs, so not compared: {', '.join(left)}."
@@ -131,16 +128,43 @@ def _passages(run: Run) -> str:
     return words[run.variant]
 
 
-def _replayed(store: Store, pair: Paired) -> tuple[int, int]:
-    """In how many of the examples in both the generator saw other passages."""
+def _about_passages(
+    store: Store, run: Run, base: Run, pair: Paired, changes: Sequence[MetricChange]
+) -> Iterator[str]:
+    """Whether the generators wrote from the same passages, where that matters."""
+    from ragauge.analysis.results.verdicts import SAME, UNKNOWN
+
     there = set(pair.base.index.query_ids)
     both = [query_id for query_id in pair.new.index.query_ids if query_id in there]
-    differing = 0
-    for start in range(0, len(both), AT_A_TIME):
-        part = both[start : start + AT_A_TIME]
+    if "replayed" in (run.variant, base.variant):
+        differing = _differing(store, pair, both)
+        if differing:
+            yield (
+                f"The passages of {differing:,} of {len(both):,} examples differ, though one run was meant to replay "
+                "the other's: what changed is not generation alone."
+            )
+        return
+    moved = [one.metric for one in changes if one.measures == "generation" and one.verdict not in (SAME, UNKNOWN)]
+    if not moved or run.variant != base.variant:
+        return
+    some = both[:: -(-len(both) // LOOKED_AT)] if both else []
+    if differing := _differing(store, pair, some):
+        more = f" and {len(moved) - 1} more" if len(moved) > 1 else ""
+        yield (
+            f"{moved[0]}{more} changed, and so did the passages of {differing:,} of {len(some):,} examples looked at: "
+            "the difference need not be the generator's. To compare generators alone: "
+            f"ragauge run SYSTEM SET --context-from {shlex.quote(base.name)}"
+        )
+
+
+def _differing(store: Store, pair: Paired, ids: Sequence[str]) -> int:
+    """In how many of these examples the generator saw other passages."""
+    found = 0
+    for start in range(0, len(ids), AT_A_TIME):
+        part = ids[start : start + AT_A_TIME]
         new, base = (_first(store, side.index, part) for side in (pair.new, pair.base))
-        differing += sum(_seen(new[one].response) != _seen(base[one].response) for one in part)
-    return differing, len(both)
+        found += sum(_seen(new[one].response) != _seen(base[one].response) for one in part)
+    return found
 
 
 def _seen(response: Response) -> list[tuple[str, str | None]] | None:
