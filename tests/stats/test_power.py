@@ -142,12 +142,15 @@ def test_nothing_to_go_by() -> None:
 
 @pytest.mark.slow
 def test_power_is_what_simulation_finds() -> None:
-    """Of 4,000 comparisons as many find the effect as the formulas say, within 2 points, by the tests that are used."""
+    """Of 4,000 comparisons as many find the effect as the formulas say, within 2 points, by the tests that are used.
+
+    Within 3 where so few pairs pay for the correction for skewness, which Student's t, the formula's, does not make.
+    """
     g, times = np.random.default_rng(2), 4_000
-    for n, effect in ((12, 0.9), (60, 0.35)):
+    for n, effect, within in ((12, 0.9, 0.03), (60, 0.35, 0.02)):
         found: list[Any] = [paired_test(d, np.zeros(n), kind="mean") for d in g.normal(effect, 1, (times, n))]
         hits = sum(one.p_value <= 0.05 for one in found) / times
-        assert hits == pytest.approx(power_of_mean(effect, 1.0, n), abs=0.02)
+        assert hits == pytest.approx(power_of_mean(effect, 1.0, n), abs=within)
     for n in (60, 300):
         u = g.random((times, n))
         tables = zip((u < 0.16).sum(axis=1), (u > 0.94).sum(axis=1), strict=True)

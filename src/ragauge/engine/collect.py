@@ -111,6 +111,7 @@ class _Collecting:
     done: int = 0
     failed: int = 0
     held: list[tuple[Asking, Response]] = field(default_factory=list)     # hopeless failures before the first answer
+    over: bool = False     # nothing more is asked
 
     async def run(self, askings: Sequence[Asking], arrivals: Arrivals) -> None:
         """Asks everything."""
@@ -130,6 +131,8 @@ class _Collecting:
 
     async def _work(self, rest: Iterator[Asking], arrivals: Arrivals) -> None:
         for asking in rest:
+            if self.over:     # the others hear of it a moment later
+                return
             try:
                 response = await self.asker.ask(asking)
             except SystemTrouble as trouble:
@@ -147,6 +150,7 @@ class _Collecting:
             return
         self.held.append((asking, failure))
         if len(self.held) >= HOPELESS_AFTER:
+            self.over = True
             self.held.clear()
             raise SystemFailed(f"{self.asker.system.name} cannot be asked: {failure.error}")
 
