@@ -18,7 +18,7 @@ import random
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -94,6 +94,8 @@ class FaultyServer:
     _seen: Counter[str] = field(default_factory=Counter)
     _faulted: set[str] = field(default_factory=set)
     _running: int = 0
+    _open: dict[asyncio.Protocol, asyncio.Transport] = field(default_factory=dict)
+    _serving: set[asyncio.Task[Any]] = field(default_factory=set)
     _loop: asyncio.AbstractEventLoop | None = None
     _thread: threading.Thread | None = None
 
@@ -132,17 +134,31 @@ class FaultyServer:
 
     def _run(self, ready: threading.Event) -> None:
         loop = self._loop = asyncio.new_event_loop()
-        server = loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", self.port, limit=1 << 24))
+        server = loop.run_until_complete(loop.create_server(lambda: _Connection(self), "127.0.0.1", self.port))
         self.port = server.sockets[0].getsockname()[1]
         ready.set()
         try:
             loop.run_forever()
         finally:
+            loop.remove_reader(server.sockets[0].fileno())
+            loop.run_until_complete(self._ended())
             server.close()
-            loop.run_until_complete(_cancelled(asyncio.all_tasks(loop)))
             loop.close()
 
+    async def _ended(self) -> None:
+        """Ends every connection; what is just being accepted is first taken up, or its socket would stay open."""
+        while self._open or len(asyncio.all_tasks()) > 1:
+            for transport in list(self._open.values()):
+                transport.abort()
+            for task in self._serving:
+                task.cancel()
+            await asyncio.sleep(0)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._serving.add(task)
+            task.add_done_callback(self._serving.discard)
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
@@ -212,10 +228,20 @@ class FaultyServer:
         return Said(text, as_tool, finish, f"{body.get('model', 'any')}-served", *tokens, n=int(body.get("n") or 1))
 
 
-async def _cancelled(tasks: Collection[asyncio.Task[Any]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+class _Connection(asyncio.StreamReaderProtocol):
+    """One connection of a server, which knows it for as long as it is open."""
+
+    def __init__(self, server: FaultyServer) -> None:
+        super().__init__(asyncio.StreamReader(limit=1 << 24), server._serve)
+        self._server = server
+
+    def connection_made(self, transport: Any) -> None:
+        self._server._open[self] = transport
+        super().connection_made(transport)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        del self._server._open[self]
+        super().connection_lost(error)
 
 
 def spoiled(value: Mapping[str, Any], fault: str) -> Mapping[str, Any]:
