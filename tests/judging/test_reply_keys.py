@@ -1,0 +1,143 @@
+"""The keys under which paid replies and evidence are stored: a changed key pays for everything again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Mapping
+from typing import Any
+
+import pytest
+
+from ragauge.data.ask import Ask, ModelName, Reply, reply_key
+from ragauge.data.canonical import digest
+from ragauge.data.preference import AnswerPair
+from ragauge.judging.inputs import (
+    Agree,
+    CoverAspects,
+    CoverCriteria,
+    GuessQuestions,
+    Inputs,
+    RatePassages,
+    RateSentences,
+    Similarity,
+    VerifyAnswer,
+    VerifyReference,
+    evidence_key,
+)
+from ragauge.judging.model.judge import ASKED, ModelJudge
+
+QUERY, ANSWER = "How long is it?", "It lasts a day. It costs 5 dollars. Ask for more."
+PASSAGES = (
+    "It lasts a day. [S1] It is free.",
+    "".join(f"Part {n} of a long page says {'word ' * 20}here. " for n in range(10)),
+    "No more.",
+)
+ANY = ModelName("openai", "any")
+SPECS = ("openai:any", "openai:any,mode=per_claim", "openai:any,pack=1000")
+CLAIM = {"verdict": "supported", "by": ["1.1"], "against": [], "together": False, "direct": True}
+FIRST = {
+    "sentences": [{"n": 1, "relevant": True, "claims": [{"text": "It lasts a day.", **CLAIM}]}],
+    "claims": [{"n": 1, **CLAIM}],
+    "passages": [{"n": 1, "relevant": True}],
+    "answer": [{"n": 1, "verdict": "agrees"}],
+    "reference": [{"n": 1, "stated": True}],
+    "parts": [{"n": 1, "met": True}],
+    "criteria": [{"n": 1, "met": True}],
+    "questions": ["How long?"],
+    "addresses": "fully", "refuses": False,
+}  # fmt: skip
+REPLIES = (
+    Reply("ok", json.dumps(FIRST), finish="stop"),     # the others are asked for alone
+    Reply("ok", "I cannot tell.", finish="stop"),     # all are asked for again
+    Reply("failed", reason="cut off", finish="length"),     # all are asked for in halves
+)
+INPUTS: Mapping[str, Inputs] = {
+    "verify_answer": VerifyAnswer(QUERY, PASSAGES, ANSWER),
+    "verify_answer, no passages": VerifyAnswer(QUERY, None, ANSWER),
+    "verify_reference": VerifyReference(QUERY, ("A day.", "Free.", "Long."), PASSAGES),
+    "rate_passages": RatePassages(QUERY, PASSAGES),
+    "rate_sentences": RateSentences(QUERY, PASSAGES),
+    "agree": Agree(("A day.", None, "5 dollars."), ("A week.", "It is free."), QUERY, ("Two days.",), ANSWER),
+    "agree, without a question": Agree(("A day.", "5 dollars."), ("A week.",)),
+    "cover_aspects": CoverAspects(QUERY, ("length", "price", "place"), ANSWER),
+    "cover_criteria": CoverCriteria(QUERY, ("It is polite.", "It is short."), ANSWER),
+    "guess_questions": GuessQuestions(QUERY, ANSWER),
+    "similarity": Similarity(ANSWER, "A day."),
+}
+EVIDENCE: Mapping[str, str] = {
+    "verify_answer": "28cf642be2510984",
+    "verify_answer, no passages": "59b8d33a9eac83ad",
+    "verify_reference": "4eef003470fa13b1",
+    "rate_passages": "a68a553c732c3e99",
+    "rate_sentences": "eff49dd9cc651ca6",
+    "agree": "109196273e5f70b9",
+    "agree, without a question": "5d6d05a5b70c0f4c",
+    "cover_aspects": "ead2b1d72bea48da",
+    "cover_criteria": "611b4fe971fbb02e",
+    "guess_questions": "390a3bb55f2a39fc",
+    "similarity": "42945cbfbafc6a63",
+}
+SENT: Mapping[str, tuple[str, ...]] = {     # one a spec
+    "verify_answer": ("11ce9f729030a254", "edfd98e4f3e630fb", "09445b390cfe60eb"),
+    "verify_answer, no passages": ("6268f462112adf2b",) * 3,
+    "verify_reference": ("9f1061cbfc70a6ca", "063fd7f84d1cb52e", "8def62836eb0eba5"),
+    "rate_passages": ("b5e7efacb4253849", "b5e7efacb4253849", "fdc995b7c18cd085"),
+    "rate_sentences": ("9f88137780774491", "9f88137780774491", "6aab348775fb5f67"),
+    "agree": ("8c006f7b47db1ff8",) * 3,
+    "agree, without a question": ("508edc4725ace9f9",) * 3,
+    "cover_aspects": ("6adcd64c42429c85",) * 3,
+    "cover_criteria": ("732932fb357e285b",) * 3,
+    "guess_questions": ("bb149a28addc94b6",) * 3,
+    "similarity": ("96626ed3e6ff11a6",) * 3,
+    "prepare": ("af2b10bf0d93195c",) * 3,
+    "prefer": ("361c3322a7745505",) * 3,
+}
+
+
+def told(ask: Ask) -> list[Any]:
+    """An ask as it is keyed and as it is sent: the order of a schema's fields is part of what a model reads."""
+    return [reply_key(ANY, ask), ask.question, ask.version, json.dumps([ask.messages, ask.schema, dict(ask.params)])]
+
+
+def asks(asking: Generator[list[Ask], list[Reply], Any], said: Reply) -> list[Any]:
+    """Everything that a generator asks where every chat ask gets the same reply, and embed asks fail."""
+    found = []
+    try:
+        turn = next(asking)
+        while True:
+            found.append([told(ask) for ask in turn])
+            turn = asking.send([said if ask.kind == "chat" else Reply("failed") for ask in turn])
+    except StopIteration:
+        return found
+
+
+def everything(start: Callable[[ModelJudge], Generator[list[Ask], list[Reply], Any]]) -> tuple[str, ...]:
+    """By spec, one digest over what a question asks, first and again, whatever the reply."""
+    judges = [ModelJudge.of(spec) for spec in SPECS]
+    return tuple(digest([asks(start(judge), said) for said in REPLIES])[:16] for judge in judges)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_no_reply_that_was_paid_for_is_lost(name: str) -> None:
+    """Prompts, schemas and keys are those under which replies are stored; who changes one raises VERSION and this."""
+    assert everything(lambda judge: judge.ask(INPUTS[name], 1)) == SENT[name]
+
+
+def test_no_reply_beside_the_questions_is_lost() -> None:
+    """The same of the two that give no evidence: preparing a set, and preferring one of two answers."""
+    pair = AnswerPair("a", QUERY, (ANSWER, "A day."))
+    assert everything(lambda judge: judge.prepare(QUERY, ANSWER)) == SENT["prepare"]
+    assert everything(lambda judge: judge.prefer(pair, 1)) == SENT["prefer"]
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_no_evidence_is_lost(name: str) -> None:
+    """Evidence is found again under the key that it was stored under."""
+    judge, inputs = ModelJudge.of(SPECS[0]), INPUTS[name]
+    key = evidence_key(judge.judge_id, judge.version(inputs.question), inputs, 1)
+    assert key[:16] == EVIDENCE[name]
+
+
+def test_every_question_is_pinned() -> None:
+    """The list above leaves no question out."""
+    assert {inputs.question for inputs in INPUTS.values()} == set(ASKED)
