@@ -64,7 +64,7 @@ def overview_of(every: Sequence[Facts], visits: Sequence[Visit]) -> Overview:
     ]     # fmt: skip
     causes = cause_frame((facts.example.query_id, 0, attribute(facts)) for facts in every)
     columns = ScoreArrays.of(score_frame(scores))
-    beyond = OverviewGatherer(len(every), [str(metric) for metric in METRICS])
+    beyond = OverviewGatherer()
     gather(visits, [beyond])
     tables, values = Tables(columns.index, segment_frame(f.example for f in every)), Values(columns.index)
     read_metrics(columns, METRICS, (tables, values))
@@ -166,7 +166,7 @@ def test_memory_of_50_000_responses() -> None:
     asked = example("One.", relevant=["d1"], answerable=True)
     returned = response(10, latency_ms={"retrieval": 1.0, "generation": 2.0}, tokens={"input": 9}, cost=0.1)
     found = evidence(answer_facts(claim(1), claim(3)), reference_facts([1]))
-    beyond = OverviewGatherer(50_000, [])
+    beyond = OverviewGatherer()
     tracemalloc.start()
     for n in range(50_000):
         name = f"q{n}"

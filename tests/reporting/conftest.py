@@ -194,7 +194,7 @@ def overview(rows: Sequence[Listed], n: int) -> Overview:
         LengthBand(int(quarters[i]), int(quarters[i + 1]), n // 4, {
             "faithfulness": estimate(0.9 - 0.07 * i, 0.06, n // 4),
             "answer_correctness": estimate(0.6 - 0.05 * i, 0.08, n // 4),
-        })
+        }, "tokens")
         for i in range(4)
     )  # fmt: skip
     total = distribution("latency", rows).bins

@@ -28,7 +28,9 @@ FOUND = Alignment(
 OVERVIEW = Overview(
     causes_by_segment={"type": {"a": {"noise": 3, "": 1}, "b": {}}},
     alignment=FOUND,
-    lengths=(LengthBand(10, 90, 7, {"faithfulness": HALF}), LengthBand(91, 4_000, 6, {"faithfulness": HALF})),
+    lengths=tuple(
+        LengthBand(low, high, n, {"faithfulness": HALF}, "characters") for low, high, n in ((10, 90, 7), (91, 4_000, 6))
+    ),
     stages=(Stage("candidates", HALF), Stage("top n of the candidates", HALF)),
     timings=(Timing("total", 9, 1.0, 2.0, 3.0),),
 )

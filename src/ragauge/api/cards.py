@@ -168,7 +168,7 @@ def _read(
 
     segments, match, uncertain = SegmentRows(), IdGatherer(), UncertainShare(middle_band(judge_id))
     use = UseGatherer(hybrid=(judge_id or "").startswith("hybrid:"))
-    beyond, values = OverviewGatherer(len(index), [str(metric) for metric in metrics]), Values(index)
+    beyond, values = OverviewGatherer(), Values(index)
     gather(visits(store, judge_id, index), (segments, match, uncertain, use, beyond))
     tables = Tables(index, segments.frame(index.query_ids))
     held.within(tables.segments)

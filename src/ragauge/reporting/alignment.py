@@ -127,7 +127,7 @@ def _beside(overview: Overview) -> Iterator[RenderableType]:
         yield Text("\nQuality by context length", style="bold cyan")
         names = list(overview.lengths[0].means)
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for column in ("tokens, about", "responses", *names):
+        for column in (overview.lengths[0].unit, "responses", *names):
             table.add_column(column, justify="right")
         for band in overview.lengths:
             means = [_estimate(band.means[name]) for name in names]

@@ -106,9 +106,11 @@ class Lists:
             positions = overview.alignment.positions
             yield Chapter("alignment", "Relevant passages", tuple(b for name in positions for b in self._third(name)))
         yield Chapter("alignment", "Evidence", tuple(self._stages()))
-        bands = tuple(Bin(band.low, band.high, band.n) for band in overview.lengths)
-        found = self._bins("length", "", bands, "amount", _value("context_tokens"), closed=True)
-        yield Chapter("alignment", "Context tokens", tuple(found))
+        if overview.lengths:
+            unit = overview.lengths[0].unit
+            bands = tuple(Bin(band.low, band.high, band.n) for band in overview.lengths)
+            found = self._bins("length", "", bands, "amount", _value(f"context_{unit}"), closed=True)
+            yield Chapter("alignment", f"Context {unit}", tuple(found))
 
     def _segment(self, column: str, sizes: Mapping[str, int]) -> Iterator[Behind]:
         found: dict[str, list[Row]] = {value: [] for value in sizes}

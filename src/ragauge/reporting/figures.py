@@ -196,7 +196,7 @@ def lengths(card: Scorecard, anchors: Anchors) -> Iterator[Figure]:
     names = [name for name in headline(card.summaries, 6) if any(name in band.means for band in bands)]
     for name in names[:4]:
         points = [
-            Point(f"{_tokens(band)} tokens", band.means[name], anchors.link("length", "", place))
+            Point(f"{_range(band)} {band.unit}", band.means[name], anchors.link("length", "", place))
             for place, band in enumerate(bands)
             if name in band.means
         ]
@@ -205,7 +205,7 @@ def lengths(card: Scorecard, anchors: Anchors) -> Iterator[Figure]:
             yield replace(found, link=anchors.link("def", name))
 
 
-def _tokens(band: LengthBand) -> str:
+def _range(band: LengthBand) -> str:
     return f"{band.low:,}–{band.high:,}" if band.low != band.high else f"{band.low:,}"
 
 

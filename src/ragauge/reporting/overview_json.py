@@ -49,7 +49,7 @@ def alignment_json(alignment: Alignment) -> dict[str, Any]:
 def length_json(band: LengthBand) -> dict[str, Any]:
     """Quality of the responses of one quarter of context lengths."""
     metrics = {name: estimate_json(found) for name, found in band.means.items()}
-    return {"low": band.low, "high": band.high, "n": band.n, "metrics": metrics}
+    return {"low": band.low, "high": band.high, "unit": band.unit, "n": band.n, "metrics": metrics}
 
 
 def estimate_json(found: Estimate) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.overview.alignment import AlignmentGatherer
 from ragauge.analysis.overview.cause_segments import causes_by_segment
-from ragauge.analysis.overview.context_length import MEASURED, LengthGatherer, length_bands
+from ragauge.analysis.overview.context_length import LengthGatherer, length_bands
 from ragauge.analysis.overview.distributions import distributions
 from ragauge.analysis.overview.listing import MOST_LISTED, Beside, cut, listed
 from ragauge.analysis.overview.stages import StageGatherer
@@ -30,18 +30,14 @@ class OverviewGatherer:
     It keeps about a hundred bytes a response, a few more where many passages were handed on; no text but the first
     questions, no object.
 
-    Args:
-        responses: how many there are.
-        metrics: printed names of those that will be read.
-
     Attributes:
         questions: place -> question, cut when long, of the first ones: in most runs all that are listed.
     """
 
-    def __init__(self, responses: int, metrics: Sequence[str]) -> None:
+    def __init__(self) -> None:
         self._alignment, self._stages = AlignmentGatherer(), StageGatherer()
         self._timings, self._spending = TimingGatherer(), SpendingGatherer()
-        self._lengths = LengthGatherer(responses, measured=MEASURED in metrics)
+        self._lengths = LengthGatherer()
         self.questions: dict[int, str] = {}
 
     def add(self, visit: Visit) -> None:
@@ -79,9 +75,9 @@ class OverviewGatherer:
         import numpy as np
 
         index, places = values.index, chosen["place"].to_list()
-        tokens = self._lengths.tokens(values)
+        lengths = self._lengths.lengths(values)
         numbers = {
-            MEASURED: {place: float(tokens[place]) for place in places if np.isfinite(tokens[place])},
+            lengths.name: {place: float(lengths.of[place]) for place in places if np.isfinite(lengths.of[place])},
             LATENCY: self._timings.of(TOTAL, places),
         }
         beside = Beside(
@@ -95,7 +91,7 @@ class OverviewGatherer:
             causes_by_segment=causes_by_segment(causes, columns, shown),
             distributions=distributions(values),
             alignment=self._alignment.alignment(index, level),
-            lengths=length_bands(values, tokens, level),
+            lengths=length_bands(values, lengths, level),
             stages=self._stages.stages(index, level),
             timings=self._timings.timings(index),
             spending=self._spending.spending(),

@@ -23,8 +23,8 @@ class Listed:
         cause: why; "" when it did not fail, or nothing decided.
         decided_by: the facts that decided, in words.
         quality: mean of its scores on their ranges, 1 = best; None without scores.
-        values: printed name -> value, scored metrics only; beside them context_tokens and latency where they were not
-            measured as metrics but are known.
+        values: printed name -> value, scored metrics only; beside them latency, and context_characters for
+            context_tokens, where they were not measured as metrics but are known.
         segments: column -> value.
         used: ranks of the passages that its answer uses, so that the marks of `RankUse` lead to it; None = not known.
         relevant: ranks of the passages known to be relevant, where it counts for `Alignment`; None = it does not.
@@ -139,15 +139,21 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class LengthBand:
-    """Quality of the responses whose context has between low and high tokens (quarters of the run, low first).
+    """Quality of the responses whose context is between low and high long (quarters of the run, low first).
 
-    Exact where `context_tokens` was measured; else about, and over at most about 2,500 responses drawn at random.
+    Attributes:
+        low: the shortest of them.
+        high: the longest.
+        n: responses.
+        means: metric -> mean.
+        unit: of low and high: tokens where `context_tokens` was measured, else characters.
     """
 
     low: int
     high: int
     n: int
     means: Mapping[str, Estimate]
+    unit: str
 
 
 @dataclass(frozen=True, slots=True)
