@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import statistics
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.engine.tiny_judge import SPEC, TinyJudge, records
@@ -187,10 +189,51 @@ def test_judges_by_spec() -> None:
     assert build_judge(SPEC).judge_id == "tiny@1"
     with pytest.raises(UnknownName, match="no judge 'locl'; nearest: local"):
         build_judge("locl")
-    with pytest.raises(JudgeError, match="ModuleNotFoundError"):
-        build_judge("no_such_module:Judge")
+    with pytest.raises(UnknownName, match="no name in builtins 'dictt'; nearest: dict"):
+        build_judge("builtins:dictt")
     with pytest.raises(JudgeError, match=r"must return a judge .* got dict"):
         build_judge("builtins:dict")
+    with pytest.raises(JudgeError, match=r"json:dumps cannot be built: TypeError"):
+        build_judge("json:dumps")
+
+
+@pytest.mark.parametrize("spec", ["cohere:x", "azure:gpt-4o", "cohere:x,embed=local", "no.such.module:judge", ":x"])
+def test_unknown_provider(spec: str) -> None:
+    """Neither a provider nor a module: the providers are named, and how anything else is written."""
+    with pytest.raises(UnknownName) as caught:
+        build_judge(spec)
+    said = str(caught.value)
+    assert said.startswith(f"no provider or module '{spec.partition(':')[0]}'.")
+    assert "Known: anthropic, google, openai, openai-chat." in said
+    assert "MODULE:NAME" in said
+    assert "openai-chat:MODEL@https://HOST/v1" in said
+
+
+def test_misspelt_provider() -> None:
+    """A provider that is misspelt is told with the nearest one; one of embeddings likewise."""
+    with pytest.raises(UnknownName, match="no provider or module 'OpenAI'; nearest: openai"):
+        build_judge("OpenAI:gpt-5")
+    with pytest.raises(UnknownName, match="no provider or module 'antropic'; nearest: anthropic"):
+        build_judge("antropic:x")
+    with pytest.raises(UnknownName, match="no provider of embeddings 'opnai'; nearest: openai"):
+        build_judge("openai:x,embed=opnai:y")
+
+
+@pytest.mark.parametrize("spec", ["local:x", "none:x"])
+def test_judge_that_takes_nothing(spec: str) -> None:
+    """What follows a judge that takes nothing is refused with what to write."""
+    head = spec.partition(":")[0]
+    with pytest.raises(UsageError, match=f"{head} takes nothing after it, got .{spec}.. Write --judge {head}"):
+        build_judge(spec)
+
+
+def test_judge_in_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge of one's own is found in the working directory, as a system is, however the command was started."""
+    source = "from tests.engine.tiny_judge import TinyJudge\n\ndef made():\n    return TinyJudge()\n"
+    (tmp_path / "my_judges_here.py").write_text(source, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [path for path in sys.path if path])
+    assert build_judge("my_judges_here:made").judge_id == "tiny@1"
 
 
 def test_plans_are_values(store: Store) -> None:

@@ -71,7 +71,10 @@ def show_plan(planned: Mapping[str, Any], as_json: bool) -> None:
         return
     run_id = f" ({planned['run_id']})" if planned["run_id"] else ""
     show(f"run {planned['name']}{run_id}: {planned['examples']:,} examples, {planned['stored']:,} stored")
-    show(f"would ask {', '.join(planned['questions']) or 'nothing'} of {planned['judge'] or 'nobody'}")
+    if planned["judge"]:
+        show(f"would ask {', '.join(planned['questions']) or 'nothing'} of {planned['judge']}")
+    else:
+        show("would ask no judge")
     show(f"for {planned['to_do']:,} examples: {expected_calls(planned)}")
     if planned["calls"]:
         show("by question: " + ", ".join(f"{name} {count:,}" for name, count in planned["calls_by_question"].items()))

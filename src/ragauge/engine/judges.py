@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from ragauge.analysis.results.judging import JudgeUse
 from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.data.ask import PROVIDERS
-from ragauge.errors import JudgeError, UnknownName
+from ragauge.errors import JudgeError, UnknownName, UsageError
 from ragauge.judging.judge import Judge as Judge  # noqa: PLC0414 - for the layers that may not see judging
 
 
@@ -21,6 +19,10 @@ def _local() -> Judge:
 
 
 BUILDERS: Mapping[str, Callable[[], Judge]] = {"local": _local}
+OTHERS = (
+    "A judge is local, PROVIDER:MODEL, hybrid:PROVIDER:MODEL or MODULE:NAME; "
+    "what speaks OpenAI's protocol is openai-chat:MODEL@https://HOST/v1."
+)
 
 # judge_id -> spec. An id names everything that changes a judge's verdicts, so a judge of the same id built elsewhere
 # from the same spec is the same judge.
@@ -35,9 +37,9 @@ def build_judge(spec: str) -> Judge:
             your own that is called without arguments and returns a Judge.
 
     Raises:
-        UnknownName: no such judge, provider or setting.
-        UsageError: a model's spec that cannot be read.
-        JudgeError: MODULE:NAME cannot be found or does not return a judge.
+        UnknownName: no such judge, provider, module or setting.
+        UsageError: a model's spec that cannot be read, or a module that cannot be imported.
+        JudgeError: what MODULE:NAME names does not return a judge.
     """
     if spec in BUILDERS:
         judge = BUILDERS[spec]()
@@ -49,7 +51,7 @@ def build_judge(spec: str) -> Judge:
         from ragauge.judging.model.judge import ModelJudge
 
         judge = ModelJudge.of(spec)
-    elif ":" in spec and spec.partition(":")[0].replace(".", "").isidentifier():
+    elif ":" in spec:
         judge = _own(spec)
     else:
         known = [*BUILDERS, "none", *(f"{provider}:MODEL" for provider in PROVIDERS), "hybrid:PROVIDER:MODEL"]
@@ -119,12 +121,17 @@ def spec_of(judge: Judge) -> str | None:
 
 
 def _own(spec: str) -> Judge:
+    from ragauge.systems.importing import is_named, is_there, load
+
+    head, _, _ = spec.partition(":")
+    if head in (*BUILDERS, "none"):
+        raise UsageError(f"the judge {head} takes nothing after it, got {spec!r}. Write --judge {head}.")
+    if not is_named(spec) or not is_there(head):
+        raise UnknownName("provider or module", head, PROVIDERS, OTHERS)
     try:
-        made = pkgutil.resolve_name(spec)()
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        near = get_close_matches(spec.partition(":")[0], PROVIDERS, n=1)
-        hint = f" Or is the provider {near[0]} meant?" if near else ""
-        raise JudgeError(f"the judge {spec} cannot be built: {type(error).__name__}: {error}.{hint}") from error
+        made = load(spec)()
+    except (AttributeError, TypeError, ValueError) as error:
+        raise JudgeError(f"the judge {spec} cannot be built: {type(error).__name__}: {error}.") from error
     if not all(hasattr(made, name) for name in ("judge_id", "version", "answers", "ask")):
         raise JudgeError(f"{spec} must return a judge (judge_id, version, answers, ask), got {type(made).__name__}.")
     judge: Judge = made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import re
 import sys
 from collections.abc import Iterator
@@ -27,6 +28,12 @@ def is_named(text: str) -> bool:
     return NAMED.fullmatch(text) is not None
 
 
+def is_there(module: str) -> bool:
+    """Whether a module, or the package that it is in, can be found; nothing of it is imported."""
+    _from_here()
+    return importlib.util.find_spec(module.partition(".")[0]) is not None
+
+
 def load(text: str) -> Any:
     """The object that module:name names; a dot in the name reaches into an object.
 
@@ -36,9 +43,7 @@ def load(text: str) -> Any:
         UnknownName: the module has no such name, with the nearest.
     """
     module_name, _, path = text.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    _from_here()
     found: Any = _module(module_name, text)
     reached = module_name
     for part in path.split("."):
@@ -48,8 +53,14 @@ def load(text: str) -> Any:
     return found
 
 
-def _module(name: str, text: str) -> ModuleType:
+def _from_here() -> None:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
     importlib.invalidate_caches()
+
+
+def _module(name: str, text: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
