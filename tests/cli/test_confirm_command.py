@@ -73,3 +73,11 @@ def test_refusals_say_what_to_do(cli: Cli, folder: Path) -> None:
     assert (refused.code, "methods retrieve(query) and generate(query, passages)" in refused.err) == (2, True)
     unknown = cli("confirm", "even", "--system", "odd_app:Rag")
     assert (unknown.code, "odd" in unknown.err) == (2, True)
+
+
+def test_latest_stays_the_run_that_was_confirmed(cli: Cli, folder: Path) -> None:
+    """After confirm, latest is the system's own run still, not the experiments on it."""
+    assert cli("confirm", "latest", "--system", "odd_app:Rag", "--corpus", "corpus.jsonl", "-q").code == 0
+    assert {row["name"] for row in cli("runs", "--json").json()} == {"odd", "odd-confirm"}
+    assert cli("show", "latest", "--json").json()["name"] == "odd"
+    assert cli("show", "odd-confirm", "--json").json()["name"] == "odd-confirm"

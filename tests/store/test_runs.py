@@ -168,6 +168,17 @@ class RunsContract:
         store.runs.import_run(RUN, records(1))
         assert store.runs.find("latest").run_id == old.run_id
 
+    def test_latest_is_a_systems_own_run(self, store: Store) -> None:
+        """Experiments that confirm a run's causes are not the latest run, unless there is nothing else."""
+        own = store.runs.import_run(RUN, records(2))
+        tried = store.runs.import_run(replace(RUN, name="k=8-confirm", config={"confirms": own.run_id}), records(1))
+        assert (tried.confirms, own.confirms) == (own.run_id, "")
+        assert tried.heartbeat >= own.heartbeat
+        assert store.runs.find("latest") == own
+        assert store.runs.find("k=8-confirm") == tried
+        store.runs.delete(own.run_id)
+        assert store.runs.find("latest") == tried
+
     def test_unknown_run_names_the_nearest(self, store: Store) -> None:
         """A run that is not there is an error with the nearest names, for every verb that takes one."""
         store.runs.import_run(replace(RUN, name="baseline"), records(1))

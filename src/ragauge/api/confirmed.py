@@ -30,7 +30,7 @@ def confirmed_of(store: Store, run: Run, judge_id: str | None, shown: pl.DataFra
     from ragauge.analysis.causes.tally import tallies
     from ragauge.analysis.results.confirmed import Confirmed
 
-    asked = [one for one in store.runs.list() if one.config.get("confirms") == run.run_id]
+    asked = [one for one in store.runs.list() if one.confirms == run.run_id]
     if not asked or judge_id is None:
         return None
     causes = causes_now(store.causes.frame(run.run_id, judge_id))

@@ -45,3 +45,8 @@ class Run:
     done: int = 0
     heartbeat: str = ""
     created_at: str = ""
+
+    @property
+    def confirms(self) -> str:
+        """The run whose causes it puts to the test, by id; "" for a system's answers in their own right."""
+        return str(self.config.get("confirms", ""))

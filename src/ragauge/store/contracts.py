@@ -186,6 +186,8 @@ class Runs(Protocol):
     def find(self, which: str) -> Run:
         """The run of an id, of a name (the newest that has it), or "latest": the one that moved last.
 
+        Runs that only put another's causes to the test (`Run.confirms`) are the latest only where there is no other.
+
         Raises:
             UnknownName: there is none.
         """

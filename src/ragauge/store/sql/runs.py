@@ -55,16 +55,11 @@ class SqlRuns:
 
     def find(self, which: str) -> Run:
         """The run of an id, of a name (the newest that has it), or "latest": the one that moved last. See `Runs`."""
-        newest = select(runs).order_by(runs.c.run_no.desc()).limit(1)
-        latest = select(runs).order_by(runs.c.heartbeat.desc(), runs.c.run_no.desc()).limit(1)
-        named = select(run_names.c.run_no).where(run_names.c.name == which)
-        tries = [newest.where(runs.c.run_id == which), newest.where((runs.c.name == which) | runs.c.run_no.in_(named))]
         with self._database.read() as connection:
-            for query in [latest] if which == LATEST else tries:
-                found = connection.execute(query).first()
-                if found is not None:
-                    return run_of_row(found)
-            raise UnknownName("run", which, {*known_runs(connection), LATEST}, "ragauge runs lists them.")
+            found = _moved_last(connection) if which == LATEST else _called(connection, which)
+            if found is None:
+                raise UnknownName("run", which, {*known_runs(connection), LATEST}, "ragauge runs lists them.")
+            return found
 
     def list(self, limit: int | None = None) -> builtins.list[Run]:
         """Runs, newest first."""
@@ -212,6 +207,29 @@ def response_no(connection: Connection, run_id: str, query_id: str, repeat: int)
         name = query_id if repeat == 0 else f"{query_id} (repeat {repeat})"
         raise UnknownName("query_id", name, connection.execute(known).scalars())
     return int(found)
+
+
+def _called(connection: Connection, which: str) -> Run | None:
+    newest = select(runs).order_by(runs.c.run_no.desc()).limit(1)
+    named = select(run_names.c.run_no).where(run_names.c.name == which)
+    for meant in (runs.c.run_id == which, (runs.c.name == which) | runs.c.run_no.in_(named)):
+        found = connection.execute(newest.where(meant)).first()
+        if found is not None:
+            return run_of_row(found)
+    return None
+
+
+def _moved_last(connection: Connection) -> Run | None:
+    """The run that moved last. Experiments on a run are no answers of their own: only where there is nothing else."""
+    rows = connection.execute(select(runs).order_by(runs.c.heartbeat.desc(), runs.c.run_no.desc()))
+    first = None
+    for row in rows:
+        run = run_of_row(row)
+        if not run.confirms:
+            rows.close()
+            return run
+        first = first or run
+    return first
 
 
 def _of_run(query: Select[Any], number: int) -> Select[Any]:
