@@ -214,9 +214,6 @@ def _loaded() -> None:
 
     from ragauge.analysis.overview import gathered  # noqa: F401
     from ragauge.api import cards  # noqa: F401
-    from ragauge.text.count import count
-
-    count("loads its table")
 
 
 def _calls(outcomes: Sequence[Outcome]) -> dict[str, Any]:

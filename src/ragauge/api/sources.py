@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_args, runtime_checkable
@@ -14,6 +14,7 @@ from ragauge.data.run import Run, Variant
 from ragauge.errors import DataError, UnknownName, UsageError
 
 if TYPE_CHECKING:
+    from ragauge.api.imports import Files
     from ragauge.data.records import Record
     from ragauge.store.open import Store
 
@@ -140,8 +141,25 @@ def _imported(source: Source, store: Store) -> tuple[Run, bool]:
         created_at=now,
         heartbeat=now,
     )
+    files = _files(source, run)
+    if files is not None:
+        before = files.before(store, run.name)
+        if before is not None:
+            return before, False
+        source = replace(source, warn=files.tell)
     found = store.runs.import_run(run, _with_responses(_pairs(source), _said(responses)))
+    if files is not None:
+        files.keep(store, found)
     return found, found.run_id == run.run_id     # content that is there already keeps its own id
+
+
+def _files(source: Source, run: Run) -> Files | None:
+    """The source's files, with all that decides which run they are; None where it is no file."""
+    from ragauge.api.imports import Files
+    from ragauge.data.readers.reading import warn_user
+
+    how = [dict(source.columns), source.segments, source.system, run.kind, run.variant, run.system, dict(run.config)]
+    return Files.of(source.items, how, source.warn or warn_user)
 
 
 def _pairs(source: Source) -> Iterator[Pair]:

@@ -14,6 +14,7 @@ from ragauge.store.baseline_contracts import Baselines, RunLog
 from ragauge.store.call_contracts import Calls, Judges, Replies
 from ragauge.store.collect_contracts import Collecting
 from ragauge.store.contracts import Causes, Evidences, Runs, Scores, Sets, Summaries, Texts
+from ragauge.store.import_contracts import Imports
 from ragauge.store.listing_contracts import Listings
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Store:
         texts: passage texts, each once.
         sets: eval sets.
         runs: runs and their responses.
+        imports: which run some files became.
         collecting: runs whose responses arrive one by one.
         evidence: what judges found.
         scores: scores.
@@ -51,6 +53,7 @@ class Store:
     texts: Texts
     sets: Sets
     runs: Runs
+    imports: Imports
     collecting: Collecting
     evidence: Evidences
     scores: Scores
@@ -117,6 +120,7 @@ def _store(database: Database) -> Store:
     from ragauge.store.sql.causes import SqlCauses
     from ragauge.store.sql.collecting import SqlCollecting
     from ragauge.store.sql.evidence import SqlEvidence
+    from ragauge.store.sql.imports import SqlImports
     from ragauge.store.sql.judges import SqlJudges
     from ragauge.store.sql.listings import SqlListings
     from ragauge.store.sql.replies import SqlReplies
@@ -131,6 +135,7 @@ def _store(database: Database) -> Store:
         texts=SqlTexts(database),
         sets=SqlSets(database),
         runs=SqlRuns(database),
+        imports=SqlImports(database),
         collecting=SqlCollecting(database),
         evidence=SqlEvidence(database),
         scores=SqlScores(database),

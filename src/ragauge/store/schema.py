@@ -321,3 +321,12 @@ run_notes = Table(
     Column("at", Text, nullable=False),
     Column("who", Words, nullable=False),
 )
+
+imports = Table(
+    "imports",
+    metadata,
+    Column("digest", LargeBinary(32), primary_key=True),  # of files, and of how they are read
+    Column("run_no", Key, _to("runs.run_no"), nullable=False),
+    Column("told", LargeBinary, nullable=False),  # packed JSON: warnings that came of reading them
+    Index("imports_by_run", "run_no"),
+)

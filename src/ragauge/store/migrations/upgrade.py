@@ -10,7 +10,7 @@ from sqlalchemy import Connection, inspect, text
 from ragauge.errors import StoreError
 from ragauge.store.sql.database import Database
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005")  # oldest first
+VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")  # oldest first
 HEAD = VERSIONS[-1]
 TABLE = "ragauge_version"
 _ALEMBIC = threading.Lock()  # Alembic keeps its context in module variables

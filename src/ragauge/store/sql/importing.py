@@ -41,8 +41,7 @@ def load(database: Database, spool: Spool, run: Run, batch: int) -> int:
     with database.write() as connection:
         found = connection.execute(select(runs.c.run_no).where(runs.c.content == content)).scalar()
         if found is not None:
-            _name(database, connection, found, run.name)
-            connection.execute(runs.update().where(runs.c.run_no == found).values(heartbeat=now()))
+            found_again(database, connection, found, run.name)
             return int(found)
         run_no = insert_run(connection, run, content, spool.n_absent)
         for part in chunks(spool.read(), batch):
@@ -79,9 +78,11 @@ def _content(run: Run, spool: Spool) -> bytes:
     return hashlib.sha256(encode(what).encode("utf-8", "surrogatepass")).digest()
 
 
-def _name(database: Database, connection: Connection, run_no: int, name: str) -> None:
+def found_again(database: Database, connection: Connection, run_no: int, name: str) -> None:
+    """What came in is there already: that run moved last, and the new name leads to it too."""
     if name:
         connection.execute(database.insert(run_names).on_conflict_do_nothing(), [{"name": name, "run_no": run_no}])
+    connection.execute(runs.update().where(runs.c.run_no == run_no).values(heartbeat=now()))
 
 
 def insert_run(connection: Connection, run: Run, content: bytes, absent: int) -> int:
