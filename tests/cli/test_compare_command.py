@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -133,3 +134,30 @@ def test_demo_runs_are_compared(cli: Cli, demonstrated: Demonstrated, tmp_path: 
     assert generation["diagnosis"][0]["cause"] in ("hallucinated", "contradicted")
     first = cli("compare", "good", "broken-retrieval").out.splitlines()[0]
     assert first.startswith(("Worse than good", "Mixed against good"))
+
+
+def test_offered_commands_name_the_store(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command that judges alike works as it is printed, in a store of any name; so do those in every report."""
+    store = "sqlite:///kept/by me.db"
+    (tmp_path / "kept").mkdir()
+    assert cli("evaluate", write(tmp_path / "a.jsonl", ten()), "-q", "--store", store).code == 0
+    assert cli("evaluate", write(tmp_path / "b.jsonl", ten()[1:]), *MEASURED, "--store", store).code == 0
+    refused = cli("compare", "b", "a", "-m", "faithfulness", "--store", store)
+    assert refused.code == 2
+    offered = shlex.split(refused.err.partition("alike: ragauge ")[2])
+    assert offered == ["evaluate", "b", "-m", "faithfulness", "--store", store]
+    assert cli(*offered, "-q").code == 0
+    done = cli("compare", "b", "a", "-m", "faithfulness", "--store", store)
+    assert done.code == 0
+    assert f"ragauge compare b a -o change.html --store '{store}'" in done.out
+    assert f"ragauge report a -o report.html --store '{store}'" in cli("show", "a", "--store", store).out
+    missing = cli("gate", "a", "--store", store, "--config", _rules(tmp_path))
+    assert f"Measure it with: ragauge evaluate a -m mrr@3 --store '{store}'" in missing.err
+    monkeypatch.setenv("RAGAUGE_STORE", store)
+    assert "--store" not in cli("show", "a").out
+
+
+def _rules(folder: Path) -> Path:
+    path = folder / "rules.yaml"
+    path.write_text("gate:\n  rules:\n    - {metric: mrr@3, min: 0.5}\n", encoding="utf-8")
+    return path

@@ -22,6 +22,7 @@ from ragauge.api.shown import Shown, StoredColumns, causes_of, questions_at, vis
 from ragauge.api.views import view_of
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
+from ragauge.text.commands import command
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,7 +69,7 @@ def judged(store: Store, run: Run, judge: str | None) -> str | None:
         raise UnknownName("judge of this run", judge, judges)
     judge_id = matching[0] if matching else None
     if not store.scores.metrics(run.run_id, judge_id):
-        raise UsageError(f"run {run.name} has not been evaluated. Do it with: ragauge evaluate {run.name}")
+        raise UsageError(f"run {run.name} has not been evaluated. Do it with: {command('evaluate', run.name)}")
     return judge_id
 
 

@@ -12,6 +12,7 @@ from ragauge.api.shown import causes_of
 from ragauge.api.sources import HasRun, named, store_url
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
+from ragauge.text.commands import command, speaking_of
 
 if TYPE_CHECKING:
     from ragauge.analysis.comparison.alike import Measuring
@@ -64,7 +65,8 @@ def compare(
     if correction not in CORRECTIONS:
         raise UnknownName("correction", str(correction), CORRECTIONS)
     sides = (base, new, *more)
-    with open_store(_url(sides, store)) as opened:
+    url = _url(sides, store)
+    with open_store(url) as opened, speaking_of("" if url == store_url(None) else url):
         first, *others = (_run(which, opened) for which in sides)
         return ComparisonResult(
             _compared(opened, first, others, named(metrics), judge, filter or {}, level, correction, segments=segments)
@@ -154,7 +156,7 @@ def _metrics(run: Run, measured: Measuring, names: tuple[str, ...]) -> list[Metr
     if names:
         return select(names)
     if not measured.metrics:
-        raise UsageError(f"run {run.name} has not been evaluated. Do it with: ragauge evaluate {run.name}")
+        raise UsageError(f"run {run.name} has not been evaluated. Do it with: {command('evaluate', run.name)}")
     return sorted((parse(name) for name in measured.metrics), key=lambda metric: LAYERS.index(metric.measures))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ragauge.data.run import Run
+from ragauge.text.commands import command
 
 if TYPE_CHECKING:
     import polars as pl
@@ -153,7 +153,7 @@ def _about_passages(
         yield (
             f"{moved[0]}{more} changed, and so did the passages of {differing:,} of {len(some):,} examples looked at: "
             "the difference need not be the generator's. To compare generators alone: "
-            f"ragauge run SYSTEM SET --context-from {shlex.quote(base.name)}"
+            f"{command('run', 'SYSTEM', 'SET', '--context-from', base.name)}"
         )
 
 

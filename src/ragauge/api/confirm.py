@@ -13,6 +13,7 @@ from ragauge.api.sources import HasRun, Source, run_of, store_url
 from ragauge.api.threads import plain
 from ragauge.data.run import Run
 from ragauge.errors import SystemFailed, UsageError
+from ragauge.text.commands import command
 
 if TYPE_CHECKING:
     from ragauge.analysis.causes.seen import Seen
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 LIMIT, CONCURRENCY, TIMEOUT = 30, 4, 60.0
 RECORDED = "recorded"     # the system of a run that came from a file
-READABLE = "Evaluate it with the preset prompt and a judge first: ragauge evaluate {name} -m prompt"
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,10 @@ def _judge(wanted: Confirming, run: Run, store: Store) -> tuple[str, str]:
         judge_id = judged(store, run, None)
         spec = store.judges.spec(judge_id) or "" if judge_id else ""
     if judge_id is None:
-        raise UsageError(f"{run.name} was not judged: nothing tells a right answer. {READABLE.format(name=run.name)}")
+        raise UsageError(
+            f"{run.name} was not judged: nothing tells a right answer. Evaluate it with the preset prompt and a judge "
+            f"first: {command('evaluate', run.name, '-m', 'prompt')}"
+        )
     if not spec:
         raise UsageError(f"it is not known how the judge {judge_id} is built. Name it with --judge.")
     return judge_id, spec

@@ -11,6 +11,7 @@ from ragauge.api.evaluate import Wanted, evaluate_source
 from ragauge.api.scorecard import Scorecard
 from ragauge.api.sources import Answered, Source, store_url
 from ragauge.api.threads import plain
+from ragauge.text.commands import command
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -65,7 +66,8 @@ class Demo:
             parts += [Text(f"{name}: ", style="bold") + Text(self.about[name], style="dim"), Text(verdict(card.card))]
             parts += [Text(f"  cause {cause}: {count}") for cause, count in list(card.causes.items())[:3]]
             parts += [Text(f"  report {self.paths[name]}\n", style="cyan")]
-        parts.append(Text("Look at one in full: ragauge report good · ragauge show broken-retrieval q033"))
+        report, example = command("report", "good"), command("show", "broken-retrieval", "q033")
+        parts.append(Text(f"Look at one in full: {report} · {example}"))
         return Group(*parts)
 
 

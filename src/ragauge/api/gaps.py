@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.data.run import Run, Variant
 from ragauge.errors import UsageError
+from ragauge.text.commands import command
 
 if TYPE_CHECKING:
     from ragauge.analysis.comparison.gaps import Sides
@@ -112,7 +113,7 @@ def _held(
         return one, found
     notes.append(
         why or f"There is no run of {run.system} on {run.set_name} in the variant {variant}. Make it with: "
-        f"ragauge run SYSTEM SET {HOW[variant]} --evaluate"
+        f"{command('run', 'SYSTEM', 'SET', *HOW[variant].split(), '--evaluate')}"
     )
     return None
 

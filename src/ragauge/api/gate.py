@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +15,7 @@ from ragauge.api.sources import HasRun, run_of, store_url
 from ragauge.data.config.reading import DEFAULT, ConfigFile, read_config
 from ragauge.data.run import Run
 from ragauge.errors import ConfigError, DataError, UnknownName, UsageError
+from ragauge.text.commands import command
 
 if TYPE_CHECKING:
     from ragauge.analysis.comparison.pairs import Pairs
@@ -241,7 +241,7 @@ class _Gate:
 
     def _unmeasured(self, run: Run, metric: str) -> UsageError:
         judge = f" by {self._judge_id}" if self._judge_id else ""
-        again = f"ragauge evaluate {shlex.quote(run.name)} -m {shlex.quote(metric)}"
+        again = command("evaluate", run.name, "-m", metric)
         return UsageError(f"{metric} was not measured in {run.name}{judge}. Measure it with: {again}")
 
     def _problem(self, rule: int, key: str, text: str) -> DataError:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
+from contextvars import copy_context
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -35,7 +36,7 @@ def finish(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
         except BaseException as error:     # handed to the caller, whatever it is
             result.set_exception(error)
 
-    worker = threading.Thread(target=thread, name="ragauge", daemon=True)
+    worker = threading.Thread(target=copy_context().run, args=(thread,), name="ragauge", daemon=True)
     worker.start()
     try:
         while worker.is_alive():

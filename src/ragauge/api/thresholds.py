@@ -10,6 +10,7 @@ from ragauge.api.baselines import USUAL, resolve, usual_name
 from ragauge.api.shown import StoredColumns, visits
 from ragauge.api.sources import run_of, store_url
 from ragauge.errors import UnknownName, UsageError
+from ragauge.text.commands import command
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -123,7 +124,7 @@ def _read(
     judge_id = judged(store, run, judge)
     known = store.scores.metrics(run.run_id, judge_id)
     if str(metric) not in known:
-        how = f"Evaluate it: ragauge evaluate {run.name} -m {metric}"
+        how = f"Evaluate it: {command('evaluate', run.name, '-m', str(metric))}"
         raise UnknownName("metric evaluated on this run", str(metric), known, how)
     index = store.runs.index(run.run_id, store.scores.evaluated(run.run_id, judge_id, [str(metric)]))
     columns = StoredColumns(store, run.run_id, judge_id, index).column(str(metric))

@@ -8,6 +8,7 @@ import typer
 
 from ragauge.cli import options
 from ragauge.cli.output import show, show_json
+from ragauge.text.commands import command
 
 app = typer.Typer(help="Set, list and remove baselines: names that stand for runs, as in --baseline main.",
                   no_args_is_help=True)     # fmt: skip
@@ -32,7 +33,7 @@ def set_one(
         return
     moved = {"": "", row["run_id"]: " (it did before, too)"}.get(row["before"], f" (before: run {row['before']})")
     show(f"baseline {row['name']} is run {row['run']} ({row['run_id']}) now{moved}")
-    show(f"Hold a run against it with: ragauge report RUN --baseline {row['name']}")
+    show(f"Hold a run against it with: {command('report', 'RUN', '--baseline', row['name'])}")
 
 
 @app.command("list")

@@ -9,6 +9,7 @@ import typer
 
 from ragauge.cli import options
 from ragauge.cli.output import kept_on_interrupt, prints_apart, progress_line, show, show_command, show_json, warn
+from ragauge.text.commands import command
 
 if TYPE_CHECKING:
     from ragauge.api.project import Begun
@@ -104,7 +105,7 @@ def _show_next(begun: Begun, *, ran: bool) -> None:
         show(f"Next: write questions of your users into {begun.eval_set} (docs/data.md), then:")
         show_command(begun.command)
     elif ran:
-        show("Next: ragauge report latest -o report.html · ragauge baseline set latest · change something · "
-             "ragauge gate latest --baseline main")     # fmt: skip
+        look, keep = command("report", "latest", "-o", "report.html"), command("baseline", "set", "latest")
+        show(f"Next: {look} · {keep} · change something · {command('gate', 'latest', '--baseline', 'main')}")
     else:
         show(f"Next: ragauge doctor --system {begun.target}, then {begun.command}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import wraps
@@ -13,6 +14,7 @@ import typer
 
 from ragauge.api.calls import Calls
 from ragauge.errors import UsageError
+from ragauge.text.commands import speak_of
 
 Sources = Annotated[
     list[str],
@@ -28,8 +30,19 @@ Metrics = Annotated[
 Judge = Annotated[
     str, typer.Option("--judge", help="Who answers what labels do not: local, none, openai:MODEL, hybrid:openai:MODEL.")
 ]
+
+
+def _named(url: str) -> str:
+    """Commands that are offered name the store that was named here; the environment's need not be."""
+    speak_of(url if url != os.environ.get("RAGAUGE_STORE", "") else "")
+    return url
+
+
 Store = Annotated[
-    str, typer.Option("--store", envvar="RAGAUGE_STORE", help="Where results are kept; sqlite:///.ragauge/ragauge.db.")
+    str,
+    typer.Option(
+        "--store", envvar="RAGAUGE_STORE", callback=_named, help="Where results are kept; sqlite:///.ragauge/ragauge.db."
+    ),
 ]
 JudgeRepeats = Annotated[
     int, typer.Option("--judge-repeats", min=1, help="Ask the judge so many times and print how far the means vary.")

@@ -12,6 +12,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from ragauge.errors import Interrupted
+from ragauge.text.commands import without_password
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -53,14 +54,14 @@ def warn(message: str) -> None:
 
 
 def same_command(but: str = "", also: str = "") -> str:
-    """The command line as typed, quoted: the command that resumes.
+    """The command line as typed, quoted and without passwords: the command that resumes.
 
     Args:
         but: an option that is left out.
         also: an option that is added where it is not there.
     """
     called = ["python", "-m", "ragauge"] if sys.argv[0].endswith("__main__.py") else ["ragauge"]
-    words = [word for word in sys.argv[1:] if word != but]
+    words = [without_password(word) for word in sys.argv[1:] if word != but]
     return shlex.join([*called, *words, *([also] if also and also not in words else [])])
 
 

@@ -19,6 +19,7 @@ from ragauge.cli.output import (
     warn,
 )
 from ragauge.errors import Interrupted, UsageError
+from ragauge.text.commands import command
 
 if TYPE_CHECKING:
     from ragauge.api.run import SystemRun
@@ -156,7 +157,7 @@ def _shown(found: SystemRun, card: Scorecard | None, as_json: bool) -> None:
     if found.counts.failed and not found.counts.answered + found.counts.unanswered:
         show_command(f"No question was answered. Mend the system, then: {again}")
         return
-    command = next_command(found.run) if card is None else f"ragauge report {found.run.run_id} -o report.html"
-    show_command(f"Go on with: {command}")
+    report = command("report", found.run.run_id, "-o", "report.html")
+    show_command(f"Go on with: {next_command(found.run) if card is None else report}")
     if found.counts.failed:
         show_command(f"Ask the failed ones again: {again}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +11,7 @@ from ragauge.api.calls import USUAL, Calls
 from ragauge.cli import options
 from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json
 from ragauge.errors import Interrupted
+from ragauge.text.commands import command
 
 if TYPE_CHECKING:
     from ragauge.engine.prepare import PreparedSet
@@ -85,7 +85,7 @@ def _said(found: PreparedSet, wanted: Any) -> str:
         lines += [f"  {line(name)}: {line(why, 100)}" for name, why in list(found.failed.items())[:MOST_LISTED]]
         if len(found.failed) > MOST_LISTED:
             lines.append(f"  and {len(found.failed) - MOST_LISTED:,} more; --json lists all")
-    lines.append(f"Go on with: ragauge evaluate {shlex.quote(str(wanted.output))} RESPONSES")
+    lines.append(f"Go on with: {command('evaluate', str(wanted.output), 'RESPONSES')}")
     return "\n".join(lines)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.analysis.results.confirmed import CauseTally, Confirmed, Graded, Outcome
 from ragauge.data.run import Run
 from ragauge.reporting.words import UNNAMED, between, line, number, plural, safe
+from ragauge.text.commands import command
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -115,7 +116,7 @@ def _parts(
         yield Text(f"\n{len(listed) - MOST_EXAMPLES:,} more experiments: --json has them all.", style="dim")
     yield Text(f"\n{MEANING}", style="dim")
     if answers is not None:
-        yield Text(f"Look at a new answer in full: ragauge show {answers.run_id} QUERY_ID", style="dim")
+        yield Text(f"Look at a new answer in full: {command('show', answers.run_id, 'QUERY_ID')}", style="dim")
 
 
 def _table(causes: Sequence[CauseTally]) -> RenderableType:

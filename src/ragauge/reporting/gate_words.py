@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isinf
@@ -10,6 +9,7 @@ from math import isinf
 from ragauge.gating.result import Check, Example, Gated, Verdict
 from ragauge.reporting.words import UNITS, safe
 from ragauge.stats.result import Interval
+from ragauge.text.commands import command
 
 TITLES: Mapping[Verdict, str] = {
     "pass": "Gate passed", "fail": "Gate failed", "not_enough_data": "Gate: not enough data",
@@ -225,15 +225,15 @@ def summary(gated: Gated) -> str:
 def what_next(gated: Gated) -> str:
     """What to do about the verdict; "" where nothing is to be done."""
     stopped = stopping(gated)
-    name = shlex.quote(safe(gated.run.name))
+    name = safe(gated.run.name)
     if gated.verdict == "fail":
-        look = f"show {name}" if gated.base is None else f"compare {shlex.quote(safe(gated.base.name))} {name}"
-        return f"Which examples, and why: ragauge {look}; the arithmetic: --explain."
+        look = ("show", name) if gated.base is None else ("compare", safe(gated.base.name), name)
+        return f"Which examples, and why: {command(*look)}; the arithmetic: --explain."
     if gated.verdict != "not_enough_data":
         return ""
     causes = {check.because for check in stopped}
     if "failed" in causes or any(check.unknown for check in stopped):
-        return f"Try the failed calls again: ragauge evaluate {name} --retry-failed."
+        return f"Try the failed calls again: {command('evaluate', name, '--retry-failed')}."
     if any(check.kind == "max_drop" and check.amount == 0 for check in stopped):
         return (
             "max_drop: 0 passes only what is shown to be better. Allow a small drop (max_drop: 2 points), "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
 from ragauge.analysis.diagnosis.readings import words
@@ -33,6 +32,7 @@ from ragauge.reporting.words import (
     verdict,
     worst_segments,
 )  # fmt: skip
+from ragauge.text.commands import command
 
 MOST_FINDINGS = 3
 MOST_CAUSES = 6
@@ -66,8 +66,8 @@ def markdown(card: Scorecard) -> str:
         by = f"Judged by {cell(card.judge.judge_id)}. {cell(card.judge.what)} {cell(card.judge.observed)}"
         lines += ["", f"<sub>{by.strip()}{middle}{took}</sub>"]
     lines += _askings(card)
-    name = shlex.quote(" ".join(safe(card.run.name).replace("`", "'").split()))
-    return "\n".join([*lines, "", f"Full report: `ragauge report {name} -o report.html`"]) + "\n"
+    name = " ".join(safe(card.run.name).replace("`", "'").split())
+    return "\n".join([*lines, "", f"Full report: `{command('report', name, '-o', 'report.html')}`"]) + "\n"
 
 
 def _askings(card: Scorecard) -> Iterator[str]:

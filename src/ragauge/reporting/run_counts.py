@@ -11,6 +11,7 @@ from ragauge.data.canonical import plain
 from ragauge.data.run import Run
 from ragauge.reporting.judged import money
 from ragauge.reporting.words import line
+from ragauge.text.commands import command
 
 MOST_KINDS = 8
 
@@ -40,7 +41,7 @@ def run_text(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int]) 
 def next_command(run: Run) -> str:
     """What to do with a run: evaluate it, by its name where that needs no quotes."""
     quoted = shlex.quote(run.name)
-    return f"ragauge evaluate {run.name if quoted == run.name else run.run_id}"
+    return command("evaluate", run.name if quoted == run.name else run.run_id)
 
 
 def _lines(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -37,6 +36,7 @@ from ragauge.reporting.words import (
     verdict,
     worst_segments,
 )  # fmt: skip
+from ragauge.text.commands import command
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -106,7 +106,7 @@ def _parts(card: Scorecard, width: int) -> Iterator[RenderableType]:
     if card.gaps is not None:
         yield Text("\nWhere quality is lost", style="bold")
         yield Text(safe(sentence(card.gaps)))
-        yield Text(f"  ragauge show {shlex.quote(safe(card.run.name))} --gaps", style="cyan")
+        yield Text(f"  {command('show', safe(card.run.name), '--gaps')}", style="cyan")
     alignment = card.overview.alignment
     if alignment is not None and alignment.answers:
         yield Text("\nRanking and answers", style="bold")
@@ -115,7 +115,7 @@ def _parts(card: Scorecard, width: int) -> Iterator[RenderableType]:
     more = len(card.findings) - MOST_FINDINGS
     also = f"{more} more findings, " if more > 0 else ""
     yield Text(f"\nFull report, with {also}charts and examples:", style="dim")
-    yield Text(f"  ragauge report {shlex.quote(safe(card.run.name))} -o report.html", style="cyan")
+    yield Text(f"  {command('report', safe(card.run.name), '-o', 'report.html')}", style="cyan")
 
 
 def _scorecard(card: Scorecard, width: int) -> Table:

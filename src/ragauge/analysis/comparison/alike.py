@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from ragauge.data.run import Run
 from ragauge.errors import UsageError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import questions
+from ragauge.text.commands import command
 
 LEAST_SHARED = 0.5     # share of traffic that two runs must have in common to be paired
 
@@ -65,9 +65,9 @@ def comparable(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> li
 
 
 def _again(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> str:
-    judge = f" --judge {shlex.quote(new.spec)}" if new.spec not in ("", "local") else ""
+    judge = ("--judge", new.spec) if new.spec not in ("", "local") else ()
     names = ",".join(map(str, metrics))
-    return f"Judge the stored responses alike: ragauge evaluate {shlex.quote(base.name)} -m {names}{judge}"
+    return f"Judge the stored responses alike: {command('evaluate', base.name, '-m', names, *judge)}"
 
 
 def _versions(measuring: Measuring, question: str) -> str:

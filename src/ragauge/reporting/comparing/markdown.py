@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 
 from ragauge.analysis.diagnosis.readings import words as reading
 from ragauge.analysis.results.comparison import Compared, RunComparison, SegmentChange
 from ragauge.reporting.comparing import words
 from ragauge.reporting.words import ARROWS, UNNAMED, cell, line, opened, safe
+from ragauge.text.commands import command
 
 SIGNS = {"better": "▲ better", "worse": "▼ **worse**", "changed": "◆ changed", "not enough data": "? not enough data"}
 MOST_SEGMENTS, MOST_FLIPS, MOST_FINDINGS, MOST_IDS = 12, 5, 3, 10
@@ -26,9 +26,9 @@ def markdown(compared: Compared) -> str:
         lines += _run(found, compared)
         lines.append("")
     runs = (base, *(found.run for found in compared.runs))
-    names = " ".join(shlex.quote(line(run.name).replace("`", "'")) for run in runs)
+    names = (line(run.name).replace("`", "'") for run in runs)
     lines += [f"<sub>{cell(words.method(compared))}</sub>", ""]
-    lines += [f"With charts: `ragauge compare {names} -o change.html`"]
+    lines += [f"With charts: `{command('compare', *names, '-o', 'change.html')}`"]
     return "\n".join(lines) + "\n"
 
 

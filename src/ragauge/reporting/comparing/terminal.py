@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from ragauge.data.run import Run
 from ragauge.reporting.comparing import words
 from ragauge.reporting.comparing.words import VERDICTS
 from ragauge.reporting.words import ARROWS, UNNAMED, line, opened, plural, safe
+from ragauge.text.commands import command
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -49,9 +49,9 @@ class Screen:
             yield from _comparison(found, self.compared, options.max_width)
         said = " ".join((words.method(self.compared), *dict.fromkeys(words.methods(one) for one in self.compared.runs)))
         yield Text(f"\n{said}", style="dim")
-        names = " ".join(shlex.quote(line(run.name)) for run in (self.compared.base, *_runs(self.compared)))
+        names = (line(run.name) for run in (self.compared.base, *_runs(self.compared)))
         yield Text("With charts and both answers of every example that changed sides:", style="dim")
-        yield Text(f"  ragauge compare {names} -o change.html", style="cyan")
+        yield Text(f"  {command('compare', *names, '-o', 'change.html')}", style="cyan")
 
 
 def _runs(compared: Compared) -> list[Run]:
