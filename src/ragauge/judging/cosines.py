@@ -1,14 +1,20 @@
-"""Cosines from the vectors that an embed reply brings."""
+"""Asking for the vectors of texts, and their cosines."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.data.ask import Reply
+from ragauge.data.ask import Ask, Reply
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+
+def embed(question: str, version: int, texts: Sequence[str], judge_repeat: int) -> Ask:
+    """The one request for vectors that a question makes."""
+    return Ask("embed", question, version, tuple(("text", text) for text in texts), judge_repeat=judge_repeat)
 
 
 def cosines(reply: Reply, n: int) -> list[float | None]:

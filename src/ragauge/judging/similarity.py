@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ragauge.data.ask import Ask
 from ragauge.data.facts import SimilarityFacts
-from ragauge.judging.cosines import cosines
+from ragauge.judging.cosines import cosines, embed
 from ragauge.judging.inputs import Similarity
 from ragauge.judging.judge import Asking
 
@@ -16,7 +15,6 @@ def similarity(inputs: Similarity, judge_repeat: int = 0) -> Asking:
     texts = (inputs.answer, inputs.reference)
     if not all(text.strip() for text in texts):
         return SimilarityFacts(None, blank=True)
-    messages = tuple(("text", text) for text in texts)
-    (reply,) = yield [Ask("embed", "similarity", VERSION, messages, judge_repeat=judge_repeat)]
+    (reply,) = yield [embed("similarity", VERSION, texts, judge_repeat)]
     (cosine,) = cosines(reply, 1)
     return SimilarityFacts(None if cosine is None else max(-1.0, min(1.0, cosine)))     # takes back rounding only

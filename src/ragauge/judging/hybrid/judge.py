@@ -13,8 +13,6 @@ from ragauge.judging.inputs import Inputs, Rate, VerifyAnswer, VerifyReference
 from ragauge.judging.judge import Asking
 from ragauge.judging.local.judge import LocalJudge
 from ragauge.judging.local.note import middle
-from ragauge.judging.model import rate_passages, verify_answer, verify_reference
-from ragauge.judging.model.asking import Asked
 from ragauge.judging.model.judge import ModelJudge
 from ragauge.judging.model.packs import packs
 from ragauge.judging.model.support import check, judged
@@ -84,9 +82,8 @@ def _answer(judge: HybridJudge, inputs: VerifyAnswer, judge_repeat: int) -> Aski
     if not isinstance(facts, AnswerFacts) or not inputs.passages:
         return facts
     unsure = [claim for claim in facts.claims if claim.text and judge.unsure(claim.p)]
-    settings = judge.model.spec.settings
-    asked = Asked("verify_answer", verify_answer.VERSION, settings, judge_repeat)
-    parts = packs(inputs.passages, settings.pack)
+    asked = judge.model.asked(inputs.question, judge_repeat)
+    parts = packs(inputs.passages, asked.settings.pack)
     texts = [claim.text or "" for claim in unsure]
     checked = yield from check(inputs.query, texts, parts, asked)
     decided: dict[int, Claim] = {}
@@ -107,7 +104,7 @@ def _reference(judge: HybridJudge, inputs: VerifyReference, judge_repeat: int) -
     if not unsure or not inputs.passages:
         return facts
     smaller = VerifyReference(inputs.query, tuple(claim.text for claim in unsure), inputs.passages)
-    said = yield from verify_reference.verify_reference(smaller, judge.model.spec.settings, judge_repeat)
+    said = yield from judge.model.ask(smaller, judge_repeat)
     decided: dict[int, ReferenceClaim] = {}
     if isinstance(said, ReferenceFacts):
         decided = {mine.n: replace(one, n=mine.n) for mine, one in zip(unsure, said.claims, strict=True)}
@@ -127,7 +124,7 @@ def _ratings(judge: HybridJudge, inputs: Rate, judge_repeat: int) -> Asking:
     if not wanted:
         return facts
     texts = tuple(inputs.passages[n - 1] for n in wanted)
-    said = yield from _RATE[inputs.question](type(inputs)(inputs.query, texts), judge.model.spec.settings, judge_repeat)
+    said = yield from judge.model.ask(type(inputs)(inputs.query, texts), judge_repeat)
     decided: dict[tuple[int, int | None], Rating] = {}
     if isinstance(said, RelevanceFacts):
         for one in said.ratings:
@@ -146,10 +143,6 @@ def _agreeing(pairs: Sequence[tuple[bool, bool]]) -> tuple[int, int]:
     return len(pairs), sum(mine == other for mine, other in pairs)
 
 
-_RATE: Mapping[str, Callable[[Any, Any, int], Asking]] = {
-    "rate_passages": rate_passages.rate_passages,
-    "rate_sentences": rate_passages.rate_sentences,
-}
 MIXED: Mapping[str, Callable[[HybridJudge, Any, int], Asking]] = {
     "verify_answer": _answer,
     "verify_reference": _reference,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +27,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which question is asked, in which version, how, and for which time."""
+    """Which question is asked, in which version, how, and for which time: what no prompt of it changes."""
 
     question: str
     version: int
@@ -40,10 +40,3 @@ class Asked:
             "chat", self.question, self.version, (("system", system), ("user", text)), schema=schema,
             params=self.settings.params, judge_repeat=self.judge_repeat, attempt=attempt,
         )  # fmt: skip
-
-
-def only(prefix: str, numbers: Sequence[int], everything: int) -> str:
-    """Which of the numbers are asked about, where it is not all of them."""
-    if len(numbers) == everything:
-        return ""
-    return f"\nOnly {', '.join(f'{prefix}{n}' for n in numbers)}."

@@ -27,6 +27,11 @@ class Block(NamedTuple):
     name: str
     items: Sequence[tuple[str, str]]
 
+    @staticmethod
+    def of(name: str, *texts: str) -> Block:
+        """A block of texts without numbers."""
+        return Block(name, [("", text) for text in texts])
+
 
 class Numbered(NamedTuple):
     """One sentence of one passage: `passage.sentence`, both from 1."""

@@ -2,47 +2,40 @@
 
 from __future__ import annotations
 
-from ragauge.data.ask import Ask, Reply
+from collections.abc import Mapping
+from typing import Any
+
 from ragauge.data.facts import GuessedFacts
-from ragauge.judging.cosines import cosines
+from ragauge.judging.cosines import cosines, embed
 from ragauge.judging.inputs import GuessQuestions
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import Asked, Settings
+from ragauge.judging.model.asking import Asked
 from ragauge.judging.model.fences import DATA, Block, fenced
-from ragauge.judging.model.reading import structured, written
+from ragauge.judging.model.reading import texts
+from ragauge.judging.model.schemas import TEXTS, an_object
+from ragauge.judging.model.verdicts import twice
 
 VERSION = 1
 QUESTIONS = 3     # the paper averages over n guesses; its code takes 3
 GUESSING = f"""You read an answer and guess its question. {DATA}
 Write {QUESTIONS} different questions that this answer would answer fully, in the answer's language. \
 Reply with JSON only."""
-SCHEMA = {
-    "type": "object", "properties": {"questions": {"type": "array", "items": {"type": "string"}}},
-    "required": ["questions"], "additionalProperties": False,
-}  # fmt: skip
+SCHEMA = an_object(questions=TEXTS)
 
 
-def guess_questions(inputs: GuessQuestions, settings: Settings, judge_repeat: int = 0) -> Asking:
+def guess_questions(inputs: GuessQuestions, asked: Asked) -> Asking:
     """The question itself is never shown. Fewer questions than asked for are asked for once more; missing ones fail.
 
     Source: RAGAS, arXiv:2309.15217, section 3: mean cosine of the question with the questions guessed from the answer.
     """
-    asked = Asked("guess_questions", VERSION, settings, judge_repeat)
-    text = fenced([Block("answer", [("", inputs.answer)])])
-    guessed: list[str] = []
-    for attempt in (1, 2):
-        (reply,) = yield [asked.chat(GUESSING, text, SCHEMA, attempt)]
-        guessed = max(guessed, _guessed(reply), key=len)
-        if len(guessed) >= QUESTIONS or (reply.status == "failed" and reply.finish != "length"):
-            break
+    text = fenced([Block.of("answer", inputs.answer)])
+    said, _ = yield from twice(asked, GUESSING, text, SCHEMA, _guessed, lambda found: len(found) >= QUESTIONS)
+    guessed = max(said, key=len)[:QUESTIONS]
     if not guessed:
         return GuessedFacts((None,) * QUESTIONS)
-    messages = tuple(("text", one) for one in (inputs.query, *guessed[:QUESTIONS]))
-    (vectors,) = yield [Ask("embed", "guess_questions", VERSION, messages, judge_repeat=judge_repeat)]
-    found = cosines(vectors, len(guessed[:QUESTIONS]))
-    return GuessedFacts((*found, *[None] * (QUESTIONS - len(found))))
+    (reply,) = yield [embed(asked.question, asked.version, (inputs.query, *guessed), asked.judge_repeat)]
+    return GuessedFacts((*cosines(reply, len(guessed)), *[None] * (QUESTIONS - len(guessed))))
 
 
-def _guessed(reply: Reply) -> list[str]:
-    found = (structured(reply) or {}).get("questions")
-    return [text for one in found if (text := written(one))] if isinstance(found, list) else []
+def _guessed(value: Mapping[str, Any]) -> list[str]:
+    return texts(value.get("questions"))

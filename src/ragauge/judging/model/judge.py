@@ -22,10 +22,10 @@ from ragauge.judging.model import (
     verify_answer,
     verify_reference,
 )
-from ragauge.judging.model.asking import Settings
+from ragauge.judging.model.asking import Asked
 from ragauge.judging.model.spec import ModelSpec, read_spec
 
-ASKED: Mapping[str, tuple[int, Callable[[Any, Settings, int], Asking]]] = {
+ASKED: Mapping[str, tuple[int, Callable[[Any, Asked], Asking]]] = {
     "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),
     "verify_reference": (verify_reference.VERSION, verify_reference.verify_reference),
     "rate_passages": (rate_passages.VERSION, rate_passages.rate_passages),
@@ -34,7 +34,7 @@ ASKED: Mapping[str, tuple[int, Callable[[Any, Settings, int], Asking]]] = {
     "cover_aspects": (cover.VERSION, cover.cover_aspects),
     "cover_criteria": (cover.VERSION, cover.cover_criteria),
     "guess_questions": (guess_questions.VERSION, guess_questions.guess_questions),
-    "similarity": (similarity.VERSION, lambda inputs, _, judge_repeat: similarity.similarity(inputs, judge_repeat)),
+    "similarity": (similarity.VERSION, lambda inputs, asked: similarity.similarity(inputs, asked.judge_repeat)),
 }
 # questions that may have a model of their own; vectors are the embedder's
 NAMED = (*(name for name in ASKED if name != "similarity"), "prepare")
@@ -72,7 +72,11 @@ class ModelJudge:
 
     def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
         """A generator that yields lists of chat asks (and embed asks for guess_questions), and returns the facts."""
-        return ASKED[inputs.question][1](inputs, self.spec.settings, judge_repeat)
+        return ASKED[inputs.question][1](inputs, self.asked(inputs.question, judge_repeat))
+
+    def asked(self, question: str, judge_repeat: int = 0) -> Asked:
+        """One question as this judge asks it."""
+        return Asked(question, self.version(question), self.spec.settings, judge_repeat)
 
     def model_of(self, ask: Ask) -> ModelName:
         """Who answers a chat ask."""
@@ -89,8 +93,8 @@ class ModelJudge:
 
     def prefer(self, pair: AnswerPair, judge_repeat: int = 0) -> Generator[list[Ask], list[Reply], Preference]:
         """The generator of `prefer`: which of two answers is better, in both orders."""
-        return prefer.prefer(pair, self.spec.settings, judge_repeat)
+        return prefer.prefer(pair, Asked("prefer", prefer.VERSION, self.spec.settings, judge_repeat))
 
-    def prepare(self, query: str, reference: str) -> Any:
+    def prepare(self, query: str, reference: str) -> Generator[list[Ask], list[Reply], prepare.Prepared]:
         """The generator of `prepare`: claims of a reference and aspects of a question."""
-        return prepare.prepare(query, reference, self.spec.settings)
+        return prepare.prepare(query, reference, Asked("prepare", prepare.VERSION, self.spec.settings))

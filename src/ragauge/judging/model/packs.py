@@ -25,11 +25,6 @@ class Pack:
         """The sentences as they are sent."""
         return Block("passages", [(number, one.sentence.text) for number, one in self.sentences.items()])
 
-    @property
-    def passages(self) -> list[int]:
-        """Numbers of the passages that have a sentence here."""
-        return list(dict.fromkeys(one.passage for one in self.sentences.values()))
-
 
 def packs(passages: Sequence[str], size: int = PACK) -> list[Pack]:
     """The passages in packs of at most `size` characters, cut between passages, and inside one that is longer.

@@ -2,52 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
+from typing import Any
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.preference import AnswerPair, Better, Preference
-from ragauge.judging.model.asking import Asked, Settings
+from ragauge.judging.model.asking import Asked
 from ragauge.judging.model.fences import DATA, Block, fenced
-from ragauge.judging.model.reading import structured, word
-from ragauge.judging.model.verdicts import Numbering, each, one_of, together
+from ragauge.judging.model.reading import word
+from ragauge.judging.model.schemas import an_object, one_of
+from ragauge.judging.model.verdicts import NO_VERDICT, together, twice
 
 VERSION = 1
 PREFERENCE = f"""You compare two answers to a question. {DATA}
 better = first if answer [A1] serves the question better, second if answer [A2] does, same if neither does. What \
 counts is whether an answer is right, complete and to the point; its place, length and style do not. Reply with JSON \
 only."""
-SCHEMA = {
-    "type": "object", "properties": {"better": one_of("first", "second", "same")}, "required": ["better"],
-    "additionalProperties": False,
-}  # fmt: skip
 WORDS: Mapping[str, Better] = {"first": 1, "second": 2, "same": 0}
-TURNED: Mapping[Better, Better] = {0: 0, 1: 2, 2: 1}
+SCHEMA = an_object(better=one_of(*WORDS))
+TURNED: Mapping[Better | None, Better | None] = {None: None, 0: 0, 1: 2, 2: 1}
 
 
-def prefer(
-    pair: AnswerPair, settings: Settings, judge_repeat: int = 0
-) -> Generator[list[Ask], list[Reply], Preference]:
+def prefer(pair: AnswerPair, asked: Asked) -> Generator[list[Ask], list[Reply], Preference]:
     """Two calls, side by side; a reply without a verdict is asked for again once."""
-    asked = Asked("prefer", VERSION, settings, judge_repeat)
     first, second = pair.answers
-    shown, swapped = yield from together([
+    (shown, why), (swapped, swapped_why) = yield from together([
         _preferred(pair.query, order, asked) for order in ((first, second), (second, first))
     ])  # fmt: skip
-    turned = swapped.by_number.get(1)
-    reason = next((one.reason for one in (shown, swapped) if 1 not in one.by_number), "")
-    return Preference(shown.by_number.get(1), None if turned is None else TURNED[turned], reason)
+    return Preference(shown, TURNED[swapped], why or swapped_why)
 
 
-def _preferred(query: str, answers: tuple[str, str], asked: Asked) -> Numbering:
-    block = Block("answers", [(f"A{n}", text) for n, text in enumerate(answers, 1)])
-    shown = fenced([Block("question", [("", query)]), block])
+def _preferred(
+    query: str, answers: tuple[str, str], asked: Asked
+) -> Generator[list[Ask], list[Reply], tuple[Better | None, str]]:
+    """The verdict on two answers in this order; None, and why, where there is none."""
+    text = fenced([Block.of("question", query), Block("answers", [(f"A{n}", one) for n, one in enumerate(answers, 1)])])
+    said, reason = yield from twice(asked, PREFERENCE, text, SCHEMA, _better, lambda found: found is not None)
+    return said[-1], reason or NO_VERDICT if said[-1] is None else ""
 
-    def ask(_: Sequence[int], attempt: int) -> Ask:
-        return asked.chat(PREFERENCE, shown, SCHEMA, attempt)
 
-    def read(reply: Reply, _: Sequence[int]) -> Mapping[int, Better]:
-        value = structured(reply)
-        said = word(value.get("better"), WORDS) if value is not None else None
-        return {} if said is None else {1: WORDS[said]}
-
-    return each([1], ask, read)
+def _better(value: Mapping[str, Any]) -> Better | None:
+    found = word(value.get("better"), WORDS)
+    return None if found is None else WORDS[found]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import NamedTuple
+from collections.abc import Generator, Mapping
+from typing import Any, NamedTuple
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.judging.model.asking import Asked, Settings
+from ragauge.judging.model.asking import Asked
 from ragauge.judging.model.fences import DATA, Block, fenced
-from ragauge.judging.model.reading import structured, written
+from ragauge.judging.model.reading import texts
+from ragauge.judging.model.schemas import TEXTS, an_object
+from ragauge.judging.model.verdicts import twice
 
 VERSION = 1
 PREPARING = f"""You prepare a question and its reference answer for an evaluation. {DATA}
@@ -16,11 +18,7 @@ claims: the statements of the reference answer, in order: short, each checkable 
 one fact each), nothing left out and nothing added. [] if there is no reference answer.
 aspects: the parts that a full answer to the question has to treat, as short phrases; one if the question has one part.
 Reply with JSON only."""
-SCHEMA = {
-    "type": "object",
-    "properties": {name: {"type": "array", "items": {"type": "string"}} for name in ("claims", "aspects")},
-    "required": ["claims", "aspects"], "additionalProperties": False,
-}  # fmt: skip
+SCHEMA = an_object(claims=TEXTS, aspects=TEXTS)
 
 
 class Prepared(NamedTuple):
@@ -31,26 +29,19 @@ class Prepared(NamedTuple):
     reason: str = ""
 
 
-def prepare(
-    query: str, reference: str, settings: Settings, judge_repeat: int = 0
-) -> Generator[list[Ask], list[Reply], Prepared]:
+def prepare(query: str, reference: str, asked: Asked) -> Generator[list[Ask], list[Reply], Prepared]:
     """Asked once, and once more where the reply holds no lists. A reference without a claim found counts as missing."""
-    asked = Asked("prepare", VERSION, settings, judge_repeat)
-    text = fenced([Block("question", [("", query)]), Block("reference answer", [("", reference)])])
-    reason = ""
-    for attempt in (1, 2):
-        (reply,) = yield [asked.chat(PREPARING, text, SCHEMA, attempt)]
-        value = structured(reply) or {}
-        claims, aspects = _texts(value.get("claims")), _texts(value.get("aspects"))
-        if aspects and (claims or not reference.strip()):
-            return Prepared(claims or (), aspects)
-        reason = reply.reason or "the reply holds no lists of claims and aspects"
-        if reply.status == "failed" and reply.finish != "length":
-            break
-    return Prepared(None, None, reason)
+
+    def whole(found: Prepared) -> bool:
+        return bool(found.aspects) and (bool(found.claims) or not reference.strip())
+
+    text = fenced([Block.of("question", query), Block.of("reference answer", reference)])
+    said, reason = yield from twice(asked, PREPARING, text, SCHEMA, _prepared, whole)
+    if whole(said[-1]):
+        return said[-1]
+    return Prepared(None, None, reason or "the reply holds no lists of claims and aspects")
 
 
-def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        return ()
-    return tuple(dict.fromkeys(text for one in value if (text := written(one))))
+def _prepared(value: Mapping[str, Any]) -> Prepared:
+    claims, aspects = (tuple(dict.fromkeys(texts(value.get(name)))) for name in ("claims", "aspects"))
+    return Prepared(claims, aspects)

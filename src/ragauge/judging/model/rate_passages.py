@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
-from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import Rating, RelevanceFacts
 from ragauge.judging.inputs import RatePassages, RateSentences
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import Asked, Settings, only
+from ragauge.judging.model.asking import Asked
 from ragauge.judging.model.fences import DATA, Block, Numbered, fenced
 from ragauge.judging.model.packs import packs
 from ragauge.judging.model.reading import yes
-from ragauge.judging.model.verdicts import INTEGER, YES_NO, Numbering, array_of, each, listed, together
+from ragauge.judging.model.schemas import INTEGER, YES_NO, a_list, an_object
+from ragauge.judging.model.verdicts import Listing, Numbering, each, together
 
 VERSION = 1
 RATING = f"""You rate passages for a question. {DATA}
@@ -23,30 +23,32 @@ For every sentence [S1], [S2], …: relevant = true if what it says helps to ans
 each in its passage. Give every sentence's number n. Reply with JSON only."""
 
 
-def rate_passages(inputs: RatePassages, settings: Settings, judge_repeat: int = 0) -> Asking:
+def rate_passages(inputs: RatePassages, asked: Asked) -> Asking:
     """A passage that goes out in several packs is relevant when one of its parts is; a blank one never is."""
-    asked = Asked("rate_passages", VERSION, settings, judge_repeat)
-    parts = packs(inputs.passages, settings.pack)
-    texts = [_parts_of(pack.sentences.values()) for pack in parts]
-    found = yield from together([_rated("P", inputs.query, one, RATING, asked) for one in texts])
+    parts = packs(inputs.passages, asked.settings.pack)
+    listings = [_listing("passages", "P", _parts_of(pack.sentences.values())) for pack in parts]
+    found = yield from together([_rated(inputs.query, listing, RATING, asked) for listing in listings])
     ratings = []
     for n, _ in enumerate(inputs.passages, 1):
-        said = [one.by_number.get(n) for sent, one in zip(texts, found, strict=True) if n in sent]
+        said = [
+            one.of(listing).get(n) for listing, one in zip(listings, found, strict=True) if n in listing.texts
+        ]
         relevant = True if True in said else None if None in said else False
         ratings.append(Rating(n, relevant))
     return RelevanceFacts(tuple(ratings))
 
 
-def rate_sentences(inputs: RateSentences, settings: Settings, judge_repeat: int = 0) -> Asking:
-    """Sentences are numbered through within a pack, passages left apart by a line."""
-    asked = Asked("rate_sentences", VERSION, settings, judge_repeat)
-    parts = packs(inputs.passages, settings.pack)
-    texts = [{n: one.sentence.text for n, one in enumerate(pack.sentences.values(), 1)} for pack in parts]
-    found = yield from together([_rated("S", inputs.query, one, RATING_SENTENCES, asked) for one in texts])
+def rate_sentences(inputs: RateSentences, asked: Asked) -> Asking:
+    """Sentences are numbered through within a pack, whatever passage they are of."""
+    parts = [list(pack.sentences.values()) for pack in packs(inputs.passages, asked.settings.pack)]
+    listings = [
+        _listing("sentences", "S", {n: one.sentence.text for n, one in enumerate(part, 1)}) for part in parts
+    ]
+    found = yield from together([_rated(inputs.query, listing, RATING_SENTENCES, asked) for listing in listings])
     ratings = [
-        Rating(one.passage, said.by_number.get(n), one.sentence.n)
-        for pack, said in zip(parts, found, strict=True)
-        for n, one in enumerate(pack.sentences.values(), 1)
+        Rating(one.passage, said.of(listing).get(n), one.sentence.n)
+        for part, listing, said in zip(parts, listings, found, strict=True)
+        for n, one in enumerate(part, 1)
     ]
     return RelevanceFacts(tuple(ratings), "sentence")
 
@@ -59,16 +61,10 @@ def _parts_of(sentences: Iterable[Numbered]) -> dict[int, str]:
     return {passage: " ".join(texts) for passage, texts in found.items()}
 
 
-def _rated(prefix: str, query: str, texts: Mapping[int, str], system: str, asked: Asked) -> Numbering:
-    name = "passages" if prefix == "P" else "sentences"
-    block = Block(name, [(f"{prefix}{n}", text) for n, text in texts.items()])
-    shown = fenced([Block("question", [("", query)]), block])
+def _listing(name: str, letter: str, texts: dict[int, str]) -> Listing[bool]:
+    return Listing(name, letter, texts, lambda item: yes(item.get("relevant")))
 
-    def ask(numbers: Sequence[int], attempt: int) -> Ask:
-        text = shown + only(prefix, numbers, len(texts))
-        return asked.chat(system, text, array_of(name, {"n": INTEGER, "relevant": YES_NO}), attempt)
 
-    def read(reply: Reply, numbers: Sequence[int]) -> Mapping[int, bool]:
-        return listed(reply, name, numbers, lambda item: yes(item.get("relevant")))
-
-    return each(list(texts), ask, read)
+def _rated(query: str, listing: Listing[bool], system: str, asked: Asked) -> Numbering:
+    text = fenced([Block.of("question", query), listing.block()])
+    return each(asked, system, text, an_object(**{listing.name: a_list(n=INTEGER, relevant=YES_NO)}), listing)

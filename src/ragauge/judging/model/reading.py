@@ -5,47 +5,62 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ragauge.data.ask import Reply
 
-FENCE = re.compile(r"```(?:json|JSON)?\s*\n(.*?)```", re.DOTALL)
 THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 TRAILING = re.compile(r",(\s*[\]}])")
 DIGITS = re.compile(r"\d+(?:\.\d+)?")
 WORDS = re.compile(r"[^\W\d_]+")
 BESIDE = frozenset({"p", "s", "passage", "passages", "sentence", "sentences", "and"})     # may stand beside a number
 MOST = 400_000     # characters of a reply that are read
+WRAPS = 4     # objects and strings around what was asked for that are taken off, at most
 
 
-def structured(reply: Reply) -> Mapping[str, Any] | None:
+def structured(reply: Reply, schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The last JSON object of a reply; None where there is none, or the call failed.
 
-    Code fences, a preamble, reasoning marks and trailing commas are passed over. Nothing is read from prose.
+    Code fences, a preamble, reasoning marks and trailing commas are passed over. Nothing is read from prose or from an
+    object before the last: it may be quoted from what is judged. What a model wrapped in one more object,
+    {"reply": {…}}, or in a JSON string is taken out where it fits the schema.
     """
     if reply.status != "ok":
         return None
     text = THOUGHT.sub("", reply.text[:MOST]).strip()
-    whole = _object(text)
-    if whole is not None:
-        return whole
-    for piece in reversed(FENCE.findall(text)):
-        found = _object(piece.strip())
-        if found is not None:
-            return found
-    return _last_object(text)
+    found = _json(text)
+    return _unwrapped(_last_object(text) if found is None else found, schema)
 
 
-def _object(text: str) -> Mapping[str, Any] | None:
-    if not text.startswith("{"):
-        return None
-    for form in (text, TRAILING.sub(r"\1", text)):
-        try:
-            found = json.loads(form)
-        except (ValueError, RecursionError):
-            continue
-        return found if isinstance(found, dict) else None
+def _json(text: str) -> Any:
+    """An object, or a text that may hold one; None for anything else."""
+    if text.startswith(("{", '"')):
+        for form in (text, TRAILING.sub(r"\1", text)):
+            with suppress(ValueError, RecursionError):
+                return json.loads(form)
     return None
+
+
+def _unwrapped(value: Any, schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What fits the schema inside of objects of one key and of strings; else the object as it came."""
+    inner = value
+    for _ in range(WRAPS + 1):
+        if isinstance(inner, dict) and _fits(inner, schema):
+            return inner
+        if isinstance(inner, dict) and len(inner) == 1:
+            (inner,) = inner.values()
+        elif isinstance(inner, str):
+            inner = _json(inner.strip())
+        else:
+            break
+    return value if isinstance(value, dict) else None
+
+
+def _fits(value: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
+    """Whether an object has every field, lists where lists are asked for; how well each is filled is for its reader."""
+    kinds = schema["properties"]
+    return all(name in value and isinstance(value[name], list) == (kinds[name]["type"] == "array") for name in kinds)
 
 
 def _last_object(text: str) -> Mapping[str, Any] | None:
@@ -73,6 +88,11 @@ def written(value: Any) -> str:
     Half a character, such as a lone "\ud800", can be in JSON and in no file: it counts as a question mark.
     """
     return value.encode("utf-8", "replace").decode("utf-8").strip() if isinstance(value, str) else ""
+
+
+def texts(value: Any) -> list[str]:
+    """The texts of a list that are not blank."""
+    return [text for one in value if (text := written(one))] if isinstance(value, list) else []
 
 
 def word(value: Any, known: Collection[str]) -> str | None:

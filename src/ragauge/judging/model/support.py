@@ -8,26 +8,18 @@ from typing import Any, NamedTuple
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import Claim, Window
-from ragauge.judging.model.asking import Asked, only
+from ragauge.judging.model.asking import Asked
 from ragauge.judging.model.fences import DATA, Block, Numbered, fenced
 from ragauge.judging.model.packs import Pack
 from ragauge.judging.model.reading import places, word, yes
-from ragauge.judging.model.verdicts import (
-    INTEGER,
-    NUMBERS,
-    YES_NO,
-    Numbering,
-    array_of,
-    each,
-    listed,
-    one_of,
-    together,
-)
+from ragauge.judging.model.schemas import INTEGER, TEXTS, YES_NO, a_list, an_object, one_of
+from ragauge.judging.model.verdicts import Listing, each, together
 
 VERDICTS = ("supported", "contradicted", "absent")
 FIELDS: Mapping[str, Any] = {
-    "verdict": one_of(*VERDICTS), "by": NUMBERS, "against": NUMBERS, "together": YES_NO, "direct": YES_NO,
+    "verdict": one_of(*VERDICTS), "by": TEXTS, "against": TEXTS, "together": YES_NO, "direct": YES_NO,
 }  # fmt: skip
+SCHEMA = an_object(claims=a_list(n=INTEGER, **FIELDS))
 RULES = """For each claim give
 verdict: supported (the passages state it, or it follows from them directly), contradicted (they say otherwise), or \
 absent (neither; a plausible guess is absent);
@@ -84,26 +76,24 @@ def check(
     """
     groups = [[n] for n in range(1, len(claims) + 1)] if asked.settings.per_claim else [list(range(1, len(claims) + 1))]
     turns = [(group, pack) for pack in parts for group in groups if group]
-    found = yield from together([_pack(query, claims, group, pack, asked) for group, pack in turns])
+    found = yield from together([
+        _checked(query, {n: claims[n - 1] for n in group}, pack, asked) for group, pack in turns
+    ])  # fmt: skip
     supports: list[list[Support | None]] = [[] for _ in claims]
-    for (group, _), one in zip(turns, found, strict=True):
+    for (group, _), (verdicts, _) in zip(turns, found, strict=True):
         for n in group:
-            supports[n - 1].append(one.by_number.get(n))
-    return Checked(supports, next((one.reason for one in found if one.reason), ""))
+            supports[n - 1].append(verdicts.get(n))
+    return Checked(supports, next((reason for _, reason in found if reason), ""))
 
 
-def _pack(query: str, claims: Sequence[str], group: Sequence[int], pack: Pack, asked: Asked) -> Numbering:
-    shown = {n: claims[n - 1] for n in group}
-
-    def ask(numbers: Sequence[int], attempt: int) -> Ask:
-        listing = Block("claims", [(f"C{n}", text) for n, text in shown.items()])
-        text = fenced([Block("question", [("", query)]), pack.block, listing]) + only("C", numbers, len(shown))
-        return asked.chat(CHECKING, text, array_of("claims", {"n": INTEGER, **FIELDS}), attempt)
-
-    def read(reply: Reply, numbers: Sequence[int]) -> Mapping[int, Support]:
-        return listed(reply, "claims", numbers, lambda item: support_of(item, pack.sentences))
-
-    return each(list(shown), ask, read)
+def _checked(
+    query: str, claims: Mapping[int, str], pack: Pack, asked: Asked
+) -> Generator[list[Ask], list[Reply], tuple[Mapping[int, Support], str]]:
+    """What one pack says about some claims, by their numbers, and why verdicts are missing."""
+    listing = Listing("claims", "C", claims, lambda item: support_of(item, pack.sentences))
+    text = fenced([Block.of("question", query), pack.block, listing.block()])
+    found = yield from each(asked, CHECKING, text, SCHEMA, listing)
+    return found.of(listing), found.reason
 
 
 def judged(plain: Claim, supports: Sequence[Support | None], parts: Sequence[Pack], reason: str = "") -> Claim:

@@ -1,86 +1,162 @@
-"""One verdict for every number: what is missing is asked again, once, and then failed."""
+"""How a model is asked for verdicts: numbered, read back by number, what is missing once more, and then failed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ragauge.data.ask import Ask, Reply
+from ragauge.judging.model.asking import Asked
+from ragauge.judging.model.fences import Block
 from ragauge.judging.model.reading import objects, structured, whole_number
+from ragauge.judging.model.schemas import Schema
 
 T = TypeVar("T")
 NO_VERDICT = "no verdict, asked twice"
-HOPELESS = frozenset({"content_filter"})     # asked again it would be the same
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[T]):
+    """Texts that each want a verdict: [P1] in the prompt, {"n": 1, …} in a list of the reply.
+
+    Attributes:
+        name: of the reply's list.
+        letter: before the numbers in the prompt; no two listings of a prompt share it.
+        texts: by number.
+        verdict: what an item of the list says; None where that is no verdict.
+        settles: whether a verdict needs no second asking; one that does is kept until another comes.
+    """
+
+    name: str
+    letter: str
+    texts: Mapping[int, str]
+    verdict: Callable[[Mapping[str, Any]], T | None]
+    settles: Callable[[T], bool] = lambda _: True
+
+    def block(self, name: str = "") -> Block:
+        """The numbered texts as they are sent."""
+        return Block(name or self.name, list(zip(self.places, self.texts.values(), strict=True)))
+
+    @property
+    def places(self) -> list[str]:
+        """Letter and number of every text."""
+        return [f"{self.letter}{n}" for n in self.texts]
+
+    def read(self, value: Mapping[str, Any], wanted: Collection[str]) -> dict[str, T]:
+        """Verdicts by place. Places not wanted are dropped; one that comes twice with two verdicts has none."""
+        found: dict[str, T] = {}
+        torn: set[str] = set()
+        for item in objects(value.get(self.name)):
+            place, said = f"{self.letter}{whole_number(item.get('n'))}", self.verdict(item)
+            if place not in wanted or said is None:
+                continue
+            if found.setdefault(place, said) != said:
+                torn.add(place)
+        return {place: said for place, said in found.items() if place not in torn}
 
 
 class Found(NamedTuple):
-    """Verdicts by number, why the others have none, and every reply."""
+    """Verdicts by place, why some are missing ("" where none are), and the object in every reply."""
 
-    by_number: Mapping[int, Any]
+    by_place: Mapping[str, Any]
     reason: str
-    replies: tuple[Reply, ...]
+    values: tuple[Mapping[str, Any], ...]
+
+    def of(self, listing: Listing[T]) -> dict[int, T]:
+        """The verdicts of one listing, by number."""
+        places = zip(listing.texts, listing.places, strict=True)
+        return {n: self.by_place[place] for n, place in places if place in self.by_place}
 
 
 Numbering = Generator[list[Ask], list[Reply], Found]
 
 
-def each(
-    numbers: Sequence[int],
-    ask: Callable[[Sequence[int], int], Ask],
-    read: Callable[[Reply, Sequence[int]], Mapping[int, Any]],
-) -> Numbering:
-    """Asks for a verdict on every number, and once more for those that are missing.
+def each(asked: Asked, system: str, text: str, schema: Schema, *listings: Listing[Any]) -> Numbering:
+    """Asks for a verdict on every text, and once more for those that are missing.
 
     A few that are missing are asked for one by one; all of them together, or in halves where the reply was cut off.
     Nothing is asked again where the call itself failed or was filtered.
 
     Args:
-        numbers: what was numbered.
-        ask: makes the ask for some of the numbers; the attempt (1 or 2) is in it.
-        read: the verdicts of a reply on numbers that were sent.
+        asked: which question.
+        system: what to do.
+        text: everything to judge; it holds the listings' blocks.
+        schema: of the reply.
+        listings: what wants verdicts.
     """
-    (first,) = yield [ask(numbers, 1)]
-    found = dict(read(first, numbers))
-    missing = [n for n in numbers if n not in found]
-    if not missing:
-        return Found(found, "", (first,))
-    if first.finish in HOPELESS or (first.status == "failed" and first.finish != "length"):
-        return Found(found, first.reason or "the call failed", (first,))
-    parts = _parts(missing, everything=len(missing) == len(numbers), cut_off=first.finish == "length")
+    settles = {place: listing.settles for listing in listings for place in listing.places}
+    everything = list(settles)
+    found: dict[str, Any] = {}
+    values: list[Mapping[str, Any]] = []
+
+    def ask(wanted: Sequence[str], attempt: int) -> Ask:
+        only = "" if len(wanted) == len(everything) else f"\nOnly {', '.join(wanted)}."
+        return asked.chat(system, text + only, schema, attempt)
+
+    def left(reply: Reply, wanted: Sequence[str]) -> list[str]:
+        """Takes in a reply; returns what still wants a verdict."""
+        values.append(structured(reply, schema) or {})
+        for listing in listings:
+            found.update(listing.read(values[-1], frozenset(wanted)))
+        return [place for place in wanted if place not in found or not settles[place](found[place])]
+
+    (first,) = yield [ask(everything, 1)]
+    missing = left(first, everything)
+    if not missing or hopeless(first):
+        return Found(found, first.reason or "the call failed" if missing else "", tuple(values))
+    parts = _parts(missing, everything=len(missing) == len(everything), cut_off=first.finish == "length")
     again = yield [ask(part, 2) for part in parts]
-    for part, reply in zip(parts, again, strict=True):
-        found |= read(reply, part)
-    reason = next((reply.reason for reply in again if reply.reason), NO_VERDICT)
-    return Found(found, reason, (first, *again))
+    lacking = [reply for part, reply in zip(parts, again, strict=True) if left(reply, part)]
+    reason = next((reply.reason for reply in lacking if reply.reason), NO_VERDICT) if lacking else ""
+    return Found(found, reason, tuple(values))
 
 
-def _parts(missing: Sequence[int], *, everything: bool, cut_off: bool) -> list[Sequence[int]]:
+def twice(
+    asked: Asked,
+    system: str,
+    text: str,
+    schema: Schema,
+    read: Callable[[Mapping[str, Any]], T],
+    enough: Callable[[T], bool],
+) -> Generator[list[Ask], list[Reply], tuple[list[T], str]]:
+    """Asks for one thing, and once more where the reply is not enough and another might be.
+
+    Args:
+        asked: which question.
+        system: what to do.
+        text: what to do it with.
+        schema: of the reply.
+        read: what an object says; {} where a reply has none.
+        enough: whether that will do.
+
+    Returns:
+        What each reply says, and what the last call says of itself where it failed.
+    """
+    said: list[T] = []
+    for attempt in (1, 2):
+        (reply,) = yield [asked.chat(system, text, schema, attempt)]
+        said.append(read(structured(reply, schema) or {}))
+        if enough(said[-1]) or hopeless(reply):
+            break
+    return said, reply.reason
+
+
+def hopeless(reply: Reply) -> bool:
+    """Whether asking again would change nothing: the provider filters it, or does not answer however often it is asked.
+
+    A reply that was cut off may be shorter the next time.
+    """
+    return reply.finish == "content_filter" or (reply.status == "failed" and reply.finish != "length")
+
+
+def _parts(missing: Sequence[str], *, everything: bool, cut_off: bool) -> list[Sequence[str]]:
     if not everything:
-        return [[n] for n in missing]
+        return [[one] for one in missing]
     if cut_off and len(missing) > 1:
         half = (len(missing) + 1) // 2
         return [missing[:half], missing[half:]]
     return [missing]
-
-
-def listed(
-    reply: Reply, name: str, sent: Sequence[int], verdict: Callable[[Mapping[str, Any]], T | None]
-) -> dict[int, T]:
-    """Verdicts of a reply's list, by its items' `n`.
-
-    Numbers never sent are dropped. A number that comes twice with two verdicts has none.
-    """
-    value = structured(reply)
-    found: dict[int, T] = {}
-    torn: set[int] = set()
-    for item in objects(value.get(name)) if value is not None else []:
-        n, said = whole_number(item.get("n")), verdict(item)
-        if n is None or n not in sent or said is None:
-            continue
-        if n in found and found[n] != said:
-            torn.add(n)
-        found[n] = said
-    return {n: said for n, said in found.items() if n not in torn}
 
 
 def together(generators: Sequence[Generator[list[Ask], list[Reply], T]]) -> Generator[list[Ask], list[Reply], list[T]]:
@@ -110,21 +186,3 @@ def _advance(
         waiting[place] = next(generator) if replies is None else generator.send(replies)
     except StopIteration as done:
         results[place] = done.value
-
-
-def array_of(name: str, fields: Mapping[str, Any], **others: Any) -> dict[str, Any]:
-    """The schema of an object with a list of objects, every field required: what strict modes take."""
-    item = {"type": "object", "properties": dict(fields), "required": list(fields), "additionalProperties": False}
-    properties = {name: {"type": "array", "items": item}, **others}
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
-
-INTEGER: Mapping[str, Any] = {"type": "integer"}
-TEXT: Mapping[str, Any] = {"type": "string"}
-YES_NO: Mapping[str, Any] = {"type": "boolean"}
-NUMBERS: Mapping[str, Any] = {"type": "array", "items": {"type": "string"}}
-
-
-def one_of(*words: str) -> Mapping[str, Any]:
-    """The schema of one of some words."""
-    return {"type": "string", "enum": list(words)}

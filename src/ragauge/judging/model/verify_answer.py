@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import Address, AnswerFacts, Claim
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import Asked, Settings, only
+from ragauge.judging.model.asking import Asked
 from ragauge.judging.model.fences import DATA, Block, fenced
 from ragauge.judging.model.packs import Pack, packs
-from ragauge.judging.model.reading import objects, structured, whole_number, word, written, yes
+from ragauge.judging.model.reading import objects, word, written, yes
+from ragauge.judging.model.schemas import INTEGER, TEXT, YES_NO, Schema, a_list, an_object, one_of
 from ragauge.judging.model.support import FIELDS, RULES, Support, check, judged, support_of
-from ragauge.judging.model.verdicts import INTEGER, TEXT, YES_NO, array_of, each, one_of
+from ragauge.judging.model.verdicts import Listing, each
 from ragauge.text.sentences import Sentence, split
 
 VERSION = 1
@@ -36,6 +36,14 @@ LISTING = f"""You list the claims of an answer. {DATA}
 Reply with JSON only."""
 
 
+def _schema(**claim: Schema) -> Schema:
+    sentences = a_list(n=INTEGER, claims=a_list(text=TEXT, **claim))
+    return an_object(sentences=sentences, addresses=one_of(*ADDRESSES), refuses=YES_NO)
+
+
+LISTED, CHECKED = _schema(), _schema(**FIELDS)
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     """The claims of one sentence with their support, None where a claim's verdict is missing; lost = claims unread."""
@@ -49,7 +57,7 @@ class Said:
         return not self.lost and all(support is not None for _, support in self.claims)
 
 
-def verify_answer(inputs: VerifyAnswer, settings: Settings, judge_repeat: int = 0) -> Asking:
+def verify_answer(inputs: VerifyAnswer, asked: Asked) -> Asking:
     """Sentences are numbered by us; each comes back with its claims or none, each claim with its verdict.
 
     A sentence that is missing, or has a claim without a verdict, is asked about again alone. What then still lacks a
@@ -60,75 +68,50 @@ def verify_answer(inputs: VerifyAnswer, settings: Settings, judge_repeat: int = 
     sentences = {one.n: one for one in split(inputs.answer)}
     if not sentences:
         return AnswerFacts((), "no", False, support_asked=recorded)
-    asked = Asked("verify_answer", VERSION, settings, judge_repeat)
-    parts = packs(inputs.passages or (), settings.pack)
-    fused = parts[:1] if not settings.per_claim else []
-    reading = _Reading(inputs, sentences, fused[0] if fused else None, asked)
-    found = yield from each(list(sentences), reading.ask, reading.read)
-    address, refuse = _whole(found.replies)
-    plain = list(_plain(sentences, found.by_number, reading.best, found.reason))
+    parts = packs(inputs.passages or (), asked.settings.pack)
+    fused = parts[0] if parts and not asked.settings.per_claim else None
+    listing = Listing(
+        "sentences", "S", {n: one.text for n, one in sentences.items()}, lambda item: _said(item, fused),
+        settles=lambda said: said.whole,
+    )  # fmt: skip
+    passages = [] if fused is None else [fused.block]
+    text = fenced([Block.of("question", inputs.query), *passages, listing.block("answer")])
+    system, schema = (LISTING, LISTED) if fused is None else (CHECKING, CHECKED)
+    found = yield from each(asked, system, text, schema, listing)
+    address, refuse = _whole(found.values)
+    plain = list(_plain(sentences, found.of(listing), found.reason))
     texts = [claim.text or "" for claim, _ in plain if claim.text]
-    later = yield from check(inputs.query, texts, parts[len(fused) :], asked)
+    later = yield from check(inputs.query, texts, parts if fused is None else parts[1:], asked)
     verdicts = iter(later.supports)
-    reason = found.reason or later.reason
-    claims = [
+    claims = tuple(
         claim if claim.text is None or not parts
-        else judged(claim, [*([support] if fused else []), *next(verdicts)], parts, reason)
+        else judged(claim, [*first, *next(verdicts)], parts, found.reason if None in first else later.reason)
         for claim, support in plain
-    ]  # fmt: skip
-    return AnswerFacts(tuple(claims), address, refuse, support_asked=recorded, parts=max(1, len(parts)))
+        for first in [[] if fused is None else [support]]
+    )  # fmt: skip
+    return AnswerFacts(claims, address, refuse, support_asked=recorded, parts=max(1, len(parts)))
 
 
-class _Reading:
-    """The ask about some sentences of an answer, and how its reply is read."""
-
-    def __init__(
-        self, inputs: VerifyAnswer, sentences: Mapping[int, Sentence], pack: Pack | None, asked: Asked
-    ) -> None:
-        self.inputs, self.sentences, self.pack, self.asked = inputs, sentences, pack, asked
-        self.best: dict[int, Said] = {}
-        fields = {"text": TEXT} if pack is None else {"text": TEXT, **FIELDS}
-        self.schema = array_of(
-            "sentences", {"n": INTEGER, "claims": array_of("claims", fields)["properties"]["claims"]},
-            addresses=one_of(*ADDRESSES), refuses=YES_NO,
-        )  # fmt: skip
-
-    def ask(self, numbers: Sequence[int], attempt: int) -> Ask:
-        """Asks about these sentences; the whole answer is shown in any case."""
-        blocks = [Block("question", [("", self.inputs.query)])]
-        if self.pack is not None:
-            blocks.append(self.pack.block)
-        blocks.append(Block("answer", [(f"S{n}", one.text) for n, one in self.sentences.items()]))
-        text = fenced(blocks) + only("S", numbers, len(self.sentences))
-        return self.asked.chat(LISTING if self.pack is None else CHECKING, text, self.schema, attempt)
-
-    def read(self, reply: Reply, numbers: Sequence[int]) -> dict[int, Said]:
-        """Sentences that came back whole; of the others the last that was seen is kept aside."""
-        seen: dict[int, list[Said]] = {}
-        for item in objects((structured(reply) or {}).get("sentences")):
-            n = whole_number(item.get("n"))
-            if n is not None and n in numbers and isinstance(item.get("claims"), list):
-                seen.setdefault(n, []).append(self._said(item["claims"]))
-        agreed = {n: said[0] for n, said in seen.items() if all(one == said[0] for one in said)}
-        self.best |= agreed
-        return {n: said for n, said in agreed.items() if said.whole}
-
-    def _said(self, items: Sequence[Any]) -> Said:
-        found = []
-        for item in objects(items):
-            if text := written(item.get("text")):
-                support = Support() if self.pack is None else support_of(item, self.pack.sentences)
-                found.append((text, support))
-        return Said(tuple(found), lost=len(found) < len(items))
+def _said(item: Mapping[str, Any], pack: Pack | None) -> Said | None:
+    """The claims of one sentence in a reply; without a pack, support is not asked of it."""
+    claims = item.get("claims")
+    if not isinstance(claims, list):
+        return None
+    found = tuple(
+        (text, Support() if pack is None else support_of(one, pack.sentences))
+        for one in objects(claims)
+        if (text := written(one.get("text")))
+    )
+    return Said(found, lost=len(found) < len(claims))
 
 
 def _plain(
-    sentences: Mapping[int, Sentence], whole: Mapping[int, Said], best: Mapping[int, Said], reason: str
+    sentences: Mapping[int, Sentence], found: Mapping[int, Said], reason: str
 ) -> Iterator[tuple[Claim, Support | None]]:
     """The claims in order, numbered, each with the first call's verdict; text None = the sentence's are unknown."""
     n = 0
     for number, sentence in sentences.items():
-        said = whole.get(number) or best.get(number) or Said((), lost=True)
+        said = found.get(number, Said((), lost=True))
         for text, support in said.claims:
             n += 1
             yield Claim(n, text, sentence.start, sentence.end), support
@@ -137,13 +120,9 @@ def _plain(
             yield Claim(n, None, sentence.start, sentence.end, status="failed", reason=reason or "no verdict"), None
 
 
-def _whole(replies: Sequence[Reply]) -> tuple[Address | None, bool | None]:
+def _whole(values: Sequence[Mapping[str, Any]]) -> tuple[Address | None, bool | None]:
     """What the replies say of the whole answer: each from the first that says it."""
-    address: Address | None = None
-    refuse: bool | None = None
-    for reply in replies:
-        value = structured(reply) or {}
-        found = word(value.get("addresses"), ADDRESSES)
-        address = address if address is not None or found is None else ADDRESSES[found]
-        refuse = refuse if refuse is not None else yes(value.get("refuses"))
-    return address, refuse
+    addresses = (word(value.get("addresses"), ADDRESSES) for value in values)
+    refuses = (yes(value.get("refuses")) for value in values)
+    address = next((ADDRESSES[one] for one in addresses if one is not None), None)
+    return address, next((one for one in refuses if one is not None), None)

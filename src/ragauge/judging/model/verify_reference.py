@@ -5,17 +5,16 @@ from __future__ import annotations
 from ragauge.data.facts import ReferenceClaim, ReferenceFacts
 from ragauge.judging.inputs import VerifyReference
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import Asked, Settings
+from ragauge.judging.model.asking import Asked
 from ragauge.judging.model.packs import packs
 from ragauge.judging.model.support import Support, check
 
 VERSION = 1
 
 
-def verify_reference(inputs: VerifyReference, settings: Settings, judge_repeat: int = 0) -> Asking:
+def verify_reference(inputs: VerifyReference, asked: Asked) -> Asking:
     """The same check as of answer claims. Without passages nothing supports them, and nothing is asked."""
-    asked = Asked("verify_reference", VERSION, settings, judge_repeat)
-    parts = packs(inputs.passages, settings.pack)
+    parts = packs(inputs.passages, asked.settings.pack)
     checked = yield from check(inputs.query, inputs.claims, parts, asked)
     pairs = enumerate(zip(inputs.claims, checked.supports, strict=True), 1)
     claims = tuple(ReferenceClaim(n, text, _supporting(found)) for n, (text, found) in pairs)
