@@ -59,8 +59,10 @@ def _unwrapped(value: Any, schema: Mapping[str, Any]) -> Mapping[str, Any] | Non
 
 def _fits(value: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
     """Whether an object has every field, lists where lists are asked for; how well each is filled is for its reader."""
-    kinds = schema["properties"]
-    return all(name in value and isinstance(value[name], list) == (kinds[name]["type"] == "array") for name in kinds)
+    fields = schema["properties"]
+    lists = {name for name, field in fields.items() if field["type"] == "array"}
+    given = {name for name in fields if name in value and not isinstance(value[name], dict)}
+    return given == set(fields) and lists == {name for name in given if isinstance(value[name], list)}
 
 
 def _last_object(text: str) -> Mapping[str, Any] | None:
