@@ -3,8 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip --disable-pip-version-check
-INSTALL := $(PIP) install -q --no-compile
-COMPILE := $(BIN)/python -m compileall -q -j 0 $(VENV)/lib src
+INSTALL := $(PIP) install -q --no-compile     # less than half of it is ever imported, and compiled then
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -53,19 +52,16 @@ $(VENV)/.venv:
 
 $(VENV)/.core: $(VENV)/.venv pyproject.toml constraints.txt
 	$(INSTALL) -e .
-	$(COMPILE)
 	touch $@
 
 $(VENV)/.test: $(VENV)/.core
 	$(INSTALL) --group test --group frameworks
 	$(INSTALL) --no-deps --group server
-	$(COMPILE)
 	touch $@
 
 $(VENV)/.check: $(VENV)/.venv pyproject.toml constraints.txt
 	$(INSTALL) -e . --group test --group frameworks --group check
 	$(INSTALL) --no-deps --group server
-	$(COMPILE)
 	touch $(VENV)/.core $(VENV)/.test $@
 
 clean:

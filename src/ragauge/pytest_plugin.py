@@ -195,11 +195,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not counts:
         return
     terminalreporter.section("ragauge")
-    store = terminalreporter.config.getoption("--ragauge-store")
-    for (run_id, name), (passed, failed) in counts.items():
-        more = f" --store {store}" if store else ""
-        terminalreporter.write_line(f"run {name} ({run_id}): {passed} examples passed, {failed} failed")
-        terminalreporter.write_line(f"  ragauge report {run_id} -o report.html{more}")
+    from ragauge.text.commands import command, speaking_of
+    from ragauge.text.plural import plural
+
+    with speaking_of(terminalreporter.config.getoption("--ragauge-store")):
+        for (run_id, name), (passed, failed) in counts.items():
+            terminalreporter.write_line(f"run {name} ({run_id}): {plural(passed, 'example')} passed, {failed:,} failed")
+            terminalreporter.write_line(f"  {command('report', run_id, '-o', 'report.html')}")
 
 
 def _asked(

@@ -246,7 +246,7 @@ def test_responses_that_are_lacking_or_unknown(cli: Cli, tmp_path: Path) -> None
     write(tmp_path / "some.jsonl", some)
     done = cli("evaluate", "set.jsonl", "some.jsonl", *FREE, "--json")
     assert means(done)["recall@5"] == pytest.approx(3 / 4)
-    assert any("1 examples have no response" in text for text in done.json()["warnings"])
+    assert any("1 example has no response" in text for text in done.json()["warnings"])
     write(tmp_path / "more.jsonl", [*some, {"query_id": "other", "answer": "b"}])
     bad = cli("evaluate", "set.jsonl", "more.jsonl", *FREE)
     assert bad.code == 2

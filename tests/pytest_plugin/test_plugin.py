@@ -42,7 +42,9 @@ def test_an_item_for_each_example(project: pytest.Pytester) -> None:
     listed.stdout.fnmatch_lines([f"test_it.py::test_it[[]q{i}[]]" for i in range(1, 7)])
     assert not (project.path / ".ragauge").exists()
     project.runpytest(TINY, "-k", "q2 or q3").assert_outcomes(passed=1, failed=1, deselected=4)
-    project.runpytest(TINY, "test_it.py::test_it[q4]").assert_outcomes(passed=1)
+    one = project.runpytest(TINY, "test_it.py::test_it[q4]")
+    one.assert_outcomes(passed=1)
+    one.stdout.fnmatch_lines(["run answers (*): 1 example passed, 0 failed"])
 
 
 def test_what_a_failing_example_prints(project: pytest.Pytester) -> None:

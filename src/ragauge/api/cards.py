@@ -23,6 +23,7 @@ from ragauge.api.views import view_of
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.commands import command
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -212,7 +213,7 @@ def _keep_summaries(store: Store, run: Run, judge_id: str | None, summaries: Seq
 def _warnings(store: Store, run: Run) -> list[str]:
     absent, found = store.runs.absent(run.run_id), []
     if absent:
-        found.append(f"{absent:,} examples have no response in the run; they count as empty retrieval.")
+        found.append(f"{plural(absent, 'example has', 'examples have')} no response in the run: empty retrieval.")
     if run.state != "finished" and run.done < run.planned:
         found.append(f"The run is not complete: {run.done:,} of {run.planned:,} responses, a random sample of them.")
     return found

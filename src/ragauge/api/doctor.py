@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from ragauge.data.config.reading import DEFAULT
 from ragauge.errors import RagaugeError
+from ragauge.text.plural import plural
 from ragauge.version import __version__
 
 if TYPE_CHECKING:
@@ -152,7 +153,8 @@ def _store(url: str | None) -> Looked:
     except RagaugeError as error:
         return Looked("store", "wrong", str(error))
     size = f", {path.stat().st_size / 1e6:,.1f} MB" if path.exists() else ""
-    return Looked("store", "wrong" if tight else "ok", f"{asked}: {runs:,} runs, {sets:,} sets{size}{tight}")
+    held = f"{plural(runs, 'run')}, {plural(sets, 'set')}"
+    return Looked("store", "wrong" if tight else "ok", f"{asked}: {held}{size}{tight}")
 
 
 def _config(config: str, eval_set: str) -> Looked:
@@ -204,8 +206,8 @@ def _eval_set(source: str) -> Looked:
     labels = [f"{count:,} with {said}" for field, said in LABELS.items() if (count := _with(found, field))]
     if not labels:
         hint = "Add reference_answer or relevant to tell whether answers are right and evidence is found: docs/data.md."
-        return Looked("eval set", "note", f"{source}: {len(found):,} questions without any label", hint)
-    return Looked("eval set", "ok", f"{source}: {len(found):,} questions, {', '.join(labels)}")
+        return Looked("eval set", "note", f"{source}: {plural(len(found), 'question')} without any label", hint)
+    return Looked("eval set", "ok", f"{source}: {plural(len(found), 'question')}, {', '.join(labels)}")
 
 
 def _with(eval_set: EvalSet, field: str) -> int:

@@ -16,6 +16,7 @@ from ragauge.data.config.reading import DEFAULT, ConfigFile, read_config
 from ragauge.data.run import Run
 from ragauge.errors import ConfigError, DataError, UnknownName, UsageError
 from ragauge.text.commands import command
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from ragauge.analysis.comparison.pairs import Pairs
@@ -254,7 +255,8 @@ class _Gate:
         run, base = self._run, self._base
         pending = len(self._every) - len(self._index)
         if pending > 0:
-            found.append(f"{pending:,} responses are not evaluated yet: the verdict is about the others.")
+            those = plural(pending, "response is", "responses are")
+            found.append(f"{those} not evaluated yet: the verdict is about the others.")
         if base is not None and base.run_id == run.run_id:
             found.append(f"The baseline {base.name} is this run itself: every difference is 0.")
         elif base is not None and "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:

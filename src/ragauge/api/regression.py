@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -14,6 +13,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ragauge.errors import RagaugeError, UsageError
+from ragauge.text.commands import command, speaking_of
 
 if TYPE_CHECKING:
     from ragauge.analysis.results.scorecard import ExampleView
@@ -206,8 +206,8 @@ class TestedExample:
     def command(self) -> str:
         """What to type to see every number of this example come about."""
         repeat = ["--repeat", str(self.view.response.repeat)] if self.view.response.repeat else []
-        store = ["--store", self._store] if self._store else []
-        return shlex.join(["ragauge", "explain", self.card.run.run_id, self.query_id, *repeat, *store])
+        with speaking_of(self._store):
+            return command("explain", self.card.run.run_id, self.query_id, *repeat)
 
     def _short(self, name: str, bound: float) -> str:
         """What a metric falls short of; "" when it does not."""

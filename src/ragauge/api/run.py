@@ -13,6 +13,7 @@ from ragauge.api.sources import VARIANTS, store_url
 from ragauge.api.threads import plain
 from ragauge.data.run import Run, Variant
 from ragauge.errors import SystemFailed, UnknownName, UsageError
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from ragauge.analysis.overview.run_counts import RunCounts
@@ -193,8 +194,8 @@ async def begun(wanted: Running, store: Store) -> Job:
     )
     if continued:
         begun_at = run.created_at[:16].replace("T", " ")
-        warn(f"going on with run {run.name} ({run.run_id}, begun {begun_at}): {len(there):,} responses are there. "
-             "--fresh starts another.")  # fmt: skip
+        held = plural(len(there), "response is", "responses are")
+        warn(f"going on with run {run.name} ({run.run_id}, begun {begun_at}): {held} there. --fresh starts another.")
     return Job(system, run, askings, len(there), continued)
 
 

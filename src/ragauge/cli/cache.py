@@ -10,6 +10,7 @@ import typer
 from ragauge.cli import options
 from ragauge.cli.output import show, show_json
 from ragauge.errors import UsageError
+from ragauge.text.plural import plural
 
 app = typer.Typer(help="List, remove, export and import what models said: the replies that no run pays for twice.")
 File = Annotated[Path, typer.Argument(help="A file of replies: .jsonl or .jsonl.gz.")]
@@ -66,7 +67,7 @@ def write(output: File, store: options.Store = "", as_json: options.Json = False
     from ragauge.api import cache
 
     count = cache.export(output, store or None)
-    typer.echo(f"wrote {output} ({count:,} replies)", err=True)
+    typer.echo(f"wrote {output} ({plural(count, 'reply', 'replies')})", err=True)
     if as_json:
         show_json({"path": str(output), "replies": count})
 
@@ -77,6 +78,6 @@ def read(source: File, store: options.Store = "", as_json: options.Json = False)
     from ragauge.api import cache
 
     added, there = cache.take_in(source, store or None)
-    typer.echo(f"added {added:,} replies; {there:,} were there already", err=True)
+    typer.echo(f"added {plural(added, 'reply', 'replies')}; {there:,} were there already", err=True)
     if as_json:
         show_json({"added": added, "already_there": there})

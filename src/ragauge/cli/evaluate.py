@@ -12,6 +12,7 @@ from ragauge.api.calls import USUAL, Calls
 from ragauge.cli import options
 from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json, warn
 from ragauge.errors import Interrupted
+from ragauge.text.plural import plural
 
 
 @options.grouped
@@ -70,12 +71,12 @@ def show_plan(planned: Mapping[str, Any], as_json: bool) -> None:
         show_json(planned)
         return
     run_id = f" ({planned['run_id']})" if planned["run_id"] else ""
-    show(f"run {planned['name']}{run_id}: {planned['examples']:,} examples, {planned['stored']:,} stored")
+    show(f"run {planned['name']}{run_id}: {plural(planned['examples'], 'example')}, {planned['stored']:,} stored")
     if planned["judge"]:
         show(f"would ask {', '.join(planned['questions']) or 'nothing'} of {planned['judge']}")
     else:
         show("would ask no judge")
-    show(f"for {planned['to_do']:,} examples: {expected_calls(planned)}")
+    show(f"for {plural(planned['to_do'], 'example')}: {expected_calls(planned)}")
     if planned["calls"]:
         show("by question: " + ", ".join(f"{name} {count:,}" for name, count in planned["calls_by_question"].items()))
 

@@ -11,6 +11,7 @@ from ragauge.api.calls import USUAL, Calls
 from ragauge.cli import options
 from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json
 from ragauge.errors import Interrupted
+from ragauge.text.plural import plural
 
 app = typer.Typer(help="What a judge is worth on your data.", no_args_is_help=True)
 
@@ -122,7 +123,7 @@ def probe(
     wanted = judge_probe.Probing(source, judge, limit, options.mapping(columns), calls)
     if only_plan:
         planned = judge_probe.expect(wanted, store or None)
-        text = f"{planned['pairs']:,} pairs: {expected_calls(planned)}"
+        text = f"{plural(planned['pairs'], 'pair')}: {expected_calls(planned)}"
         show_json(planned) if as_json else show(text)
         return
     with kept_on_interrupt(), progress_line(quiet, "probed") as progress:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.errors import Interrupted
 from ragauge.text.commands import without_password
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -73,7 +74,7 @@ def expected_calls(planned: Mapping[str, Any]) -> str:
         return "no call to a model, cost 0"
     cost = "price unknown" if planned["cost"] is None else f"about {money(planned['cost'])}"
     tokens = f"{planned['input_tokens']:,} tokens in, {planned['output_tokens']:,} out"
-    return f"{planned['calls']:,} calls to a model, about {tokens}, {cost}"
+    return f"{plural(planned['calls'], 'call')} to a model, about {tokens}, {cost}"
 
 
 @contextmanager
@@ -124,7 +125,7 @@ def _parts(now: Progress, done: str) -> list[tuple[int, str]]:
     parts = [(0, f"{done} {now.done:,} of {now.total:,}"), (5, f"{_rate(now.rate)} a second")]
     calling = now.calling
     if calling is not None:
-        parts.append((2, f"{calling.calls:,} calls"))
+        parts.append((2, plural(calling.calls, "call")))
         if now.seconds >= 1:
             parts.append((6, f"{_rate(calling.calls / now.seconds)} calls a second"))
         if calling.reused:

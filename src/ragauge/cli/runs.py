@@ -12,6 +12,7 @@ import typer
 from ragauge.cli import options
 from ragauge.cli.output import show as shown
 from ragauge.cli.output import show_json
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from ragauge.api.runs import OpenRun
@@ -88,7 +89,7 @@ def export(
     from ragauge.api.runs import open_run
 
     count = open_run(run, store=store or None).export(output)
-    typer.echo(f"wrote {output} ({count:,} lines)", err=True)
+    typer.echo(f"wrote {output} ({plural(count, 'line')})", err=True)
     if as_json:
         show_json({"path": str(output), "lines": count})
 

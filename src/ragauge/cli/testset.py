@@ -12,6 +12,7 @@ from ragauge.cli import options
 from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json
 from ragauge.errors import Interrupted
 from ragauge.text.commands import command
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from ragauge.engine.prepare import PreparedSet
@@ -58,11 +59,11 @@ def prepare(
     if found.stopped:
         raise Interrupted(f"{found.stopped} {output} was not written.", resume=same_command())
     show_json(_as_json(found, output)) if as_json else show(_said(found, wanted))
-    typer.echo(f"wrote {output} ({len(found.examples):,} examples)", err=True)
+    typer.echo(f"wrote {output} ({plural(len(found.examples), 'example')})", err=True)
 
 
 def _planned(planned: dict[str, Any]) -> str:
-    return f"{planned['examples']:,} examples, {planned['to_do']:,} to prepare: {expected_calls(planned)}"
+    return f"{plural(planned['examples'], 'example')}, {planned['to_do']:,} to prepare: {expected_calls(planned)}"
 
 
 def _said(found: PreparedSet, wanted: Any) -> str:
@@ -70,15 +71,15 @@ def _said(found: PreparedSet, wanted: Any) -> str:
     from ragauge.reporting.words import line
 
     there = f", {found.there:,} were ready" if found.there else ""
-    lines = [f"prepared {found.done:,} of {len(found.examples):,} examples{there}"]
+    lines = [f"prepared {found.done:,} of {plural(len(found.examples), 'example')}{there}"]
     if found.calling is None:
         lines.append(SENTENCES)
     else:
         one = found.calling
         cost = money(None if one.unpriced else one.cost)
         lines.append(
-            f"{one.calls:,} calls, {one.reused:,} stored replies, {one.tokens.input_tokens:,} tokens in, "
-            f"{one.tokens.output_tokens:,} out, {cost}"
+            f"{plural(one.calls, 'call')}, {plural(one.reused, 'stored reply', 'stored replies')}, "
+            f"{one.tokens.input_tokens:,} tokens in, {one.tokens.output_tokens:,} out, {cost}"
         )
     if found.failed:
         lines.append(f"{len(found.failed):,} could not be prepared; the sentences of their references serve as claims:")

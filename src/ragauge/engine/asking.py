@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
 
 from ragauge.data.example import Example
 from ragauge.data.response import Passage, Response
-from ragauge.engine.caller import WAITS, Patience
+from ragauge.engine.caller import Patience, Tries
 from ragauge.errors import SystemFailed
 from ragauge.llm.keys import hidden
 from ragauge.llm.limiter import Limiter
@@ -61,8 +60,7 @@ class Asker:
             SystemTrouble: there is none, for this question.
             SystemFailed: the system asks to come back after more time than patience allows.
         """
-        tries = refusals = 0
-        spent, now = 0.0, asyncio.get_running_loop().time
+        tries, now = Tries(self.patience), asyncio.get_running_loop().time
         while True:
             async with self.limiter.slot():
                 began = now()
@@ -75,19 +73,10 @@ class Asker:
                 else:
                     self.limiter.succeeded(began)
                     return response
-                spent += now() - began
-            if trouble.kind == "rate_limited":
-                refusals += 1
-                self._bear(trouble, refusals)
-                continue
-            tries += 1
-            wait = WAITS[min(tries, len(WAITS)) - 1] * random.uniform(0.5, 1.0)  # noqa: S311 - spreads calls in time
-            wait = max(wait, trouble.retry_after or 0.0)
-            if trouble.kind not in PASSING or tries >= self.patience.attempts or spent + wait >= self.patience.total:
-                raise trouble
+                tries.seconds += now() - began
+            wait = self._bear(trouble, tries)
             self.again[trouble.kind] += 1
             await asyncio.sleep(wait)
-            spent += wait
 
     def failure(self, asking: Asking, trouble: SystemTrouble) -> Response:
         """The response that stands for a failure: its error is "kind: message", without secrets."""
@@ -105,16 +94,22 @@ class Asker:
         if self._abandoned:
             await asyncio.wait(set(self._abandoned), timeout=LEAVE)
 
-    def _bear(self, trouble: SystemTrouble, refusals: int) -> None:
-        """Counts a refusal; raises where patience ends."""
+    def _bear(self, trouble: SystemTrouble, tries: Tries) -> float:
+        """Seconds until the next attempt; none after a 429, which the limiter waits for. Raises where patience ends."""
+        if trouble.kind != "rate_limited":
+            wait = tries.pause(trouble.retry_after) if trouble.kind in PASSING else None
+            if wait is None:
+                raise trouble
+            return wait
         if (trouble.retry_after or 0.0) > self.patience.total:
             asked = f"{self.system.name} asks to come back in {trouble.retry_after:,.0f} s"
             raise SystemFailed(
                 f"{asked}: {self.safe(str(trouble))}. What was answered is kept; the same command goes on from there."
             )
-        if refusals >= self.patience.refusals:
+        tries.refused += 1
+        if not tries.left:
             raise trouble
-        self.again[trouble.kind] += 1
+        return 0.0
 
     async def _attempt(self, asking: Asking) -> Response:
         """One attempt, its whole time bounded; a call that does not leave when it is told to is left behind."""

@@ -39,6 +39,39 @@ class Patience:
     refusals: int = 20
 
 
+@dataclass
+class Tries:
+    """How often one thing was tried, and how long: what is left of patience with it.
+
+    Attributes:
+        patience: how much there was.
+        failed: attempts that brought nothing, 429s left out.
+        refused: 429s.
+        seconds: spent on attempts and on the waits between them.
+    """
+
+    patience: Patience
+    failed: int = 0
+    refused: int = 0
+    seconds: float = 0.0
+
+    @property
+    def left(self) -> bool:
+        """Whether it may be tried again."""
+        most = self.patience
+        return self.failed < most.attempts and self.refused < most.refusals and self.seconds < most.total
+
+    def pause(self, retry_after: float | None) -> float | None:
+        """Counts an attempt that failed, and the wait behind it; None where patience ends."""
+        self.failed += 1
+        wait = WAITS[min(self.failed, len(WAITS)) - 1] * random.uniform(0.5, 1.0)  # noqa: S311 - spreads calls in time
+        wait = max(wait, retry_after or 0.0)
+        if self.failed >= self.patience.attempts or self.seconds + wait >= self.patience.total:
+            return None
+        self.seconds += wait
+        return wait
+
+
 @dataclass(frozen=True, slots=True)
 class Purpose:
     """What a call is made for; it is recorded beside it."""
@@ -46,6 +79,27 @@ class Purpose:
     run_id: str = ""
     response_no: int | None = None
     judge_id: str = ""
+
+
+@dataclass(eq=False)
+class Order:
+    """One ask on its way to a model, with what came of it so far.
+
+    Attributes:
+        key: of the reply that is wanted.
+        name: who is asked.
+        ask: what.
+        purpose: what for.
+        tries: how often already.
+        began: when it was first tried, by the event loop's clock; a 429 does not count.
+    """
+
+    key: str
+    name: ModelName
+    ask: Ask
+    purpose: Purpose
+    tries: Tries
+    began: float = 0.0
 
 
 @dataclass
@@ -113,7 +167,8 @@ class Caller:
         key = reply_key(name, ask)
         task = self._flying.get(key)
         if task is None:
-            task = asyncio.get_running_loop().create_task(self._find(key, name, ask, purpose))
+            order = Order(key, name, ask, purpose, Tries(self._patience))
+            task = asyncio.get_running_loop().create_task(self._find(order))
             self._flying[key] = task
             task.add_done_callback(partial(self._ended, key))
         return asyncio.shield(task)
@@ -123,26 +178,23 @@ class Caller:
         if not task.cancelled():
             task.exception()     # seen: whoever waited may be gone
 
-    async def _find(self, key: str, name: ModelName, ask: Ask, purpose: Purpose) -> Reply:
-        stored = await self._ledger.get(key)
+    async def _find(self, order: Order) -> Reply:
+        stored = await self._ledger.get(order.key)
         if stored is not None:
             self.counts.reused += 1
             return stored
-        return await self._call(key, name, ask, purpose)
+        return await self._call(order)
 
-    async def _call(self, key: str, name: ModelName, ask: Ask, purpose: Purpose) -> Reply:
-        limiter, spent, tries, refusals, last = self._limiters(name), 0.0, 0, 0, ""
-        patience, now = self._patience, asyncio.get_running_loop().time
-        first = 0.0     # when it was first tried
-        while tries < patience.attempts and refusals < patience.refusals and spent < patience.total:
-            if self._closed:
-                break
+    async def _call(self, order: Order) -> Reply:
+        limiter, tries, last = self._limiters(order.name), order.tries, ""
+        now = asyncio.get_running_loop().time
+        while tries.left and not self._closed:
             async with limiter.slot():
-                held = await self._hold(name, ask)
+                held = await self._hold(order)
                 began = now()
-                first = first if tries else began
-                outcome = await self._paying(key, name, ask, purpose, patience.total - spent, held)
-                spent += now() - began
+                order.began = order.began if tries.failed else began
+                outcome = await self._paying(order, held)
+                tries.seconds += now() - began
                 if isinstance(outcome, Reply):
                     limiter.succeeded(began)
                     return outcome
@@ -150,40 +202,38 @@ class Caller:
                     limiter.refused(began, outcome.retry_after)
             last = f"{outcome.trouble}: {outcome}"
             if outcome.trouble == "rate_limited":
-                refusals += 1
-                continue
-            if outcome.learned:
-                continue
-            if outcome.trouble not in PASSING:
-                return Reply("failed", reason=last)
-            tries += 1
-            wait = WAITS[min(tries, len(WAITS)) - 1] * random.uniform(0.5, 1.0)  # noqa: S311 - spreads calls in time
-            wait = max(wait, outcome.retry_after or 0.0)
-            if spent + wait >= patience.total or tries >= patience.attempts:
-                if outcome.trouble == "unreachable" and self._answered.get(name, -1.0) < first:     # nor by others
-                    raise JudgeError(
-                        f"{name} cannot be reached: {outcome}. Is the server running, and its URL right? What was "
-                        "answered is kept; the same command goes on from there."
-                    )
-                break
-            await asyncio.sleep(wait)
-            spent += wait
-        return Reply("failed", reason=f"no reply after {tries + refusals} attempts in {spent:.0f} s; last: {last}")
+                tries.refused += 1
+            elif not outcome.learned:
+                if outcome.trouble not in PASSING:
+                    return Reply("failed", reason=last)
+                wait = tries.pause(outcome.retry_after)
+                if wait is None:
+                    self._check_reachable(order, outcome)
+                    break
+                await asyncio.sleep(wait)
+        count = tries.failed + tries.refused
+        return Reply("failed", reason=f"no reply after {count} attempts in {tries.seconds:.0f} s; last: {last}")
 
-    async def _paying(
-        self, key: str, name: ModelName, ask: Ask, purpose: Purpose, left: float, held: Held
-    ) -> Reply | CallError:
+    def _check_reachable(self, order: Order, last: CallError) -> None:
+        """Raises where a model could not be reached, by other asks neither, as long as this one was tried."""
+        if last.trouble == "unreachable" and self._answered.get(order.name, -1.0) < order.began:
+            raise JudgeError(
+                f"{order.name} cannot be reached: {last}. Is the server running, and its URL right? What was "
+                "answered is kept; the same command goes on from there."
+            )
+
+    async def _paying(self, order: Order, held: Held) -> Reply | CallError:
         """One attempt for which the means are set aside."""
         unsure, task = False, asyncio.current_task()
         if task is not None:
             self._paid.add(task)
         try:
-            outcome = await self._attempt(key, name, held.bound(ask), ask, purpose, left)
+            outcome = await self._attempt(order, held.bound(order.ask))
             unsure = outcome.usage is None if isinstance(outcome, Reply) else outcome.may_be_billed
             if isinstance(outcome, Reply) and not held.told(outcome):
                 raise JudgeError(
-                    f"{name} takes no bound on the tokens of a reply, so --max-cost cannot be kept. Leave --max-cost "
-                    "out; what was paid for is kept."
+                    f"{order.name} takes no bound on the tokens of a reply, so --max-cost cannot be kept. Leave "
+                    "--max-cost out; what was paid for is kept."
                 )
         finally:
             if task is not None:
@@ -192,11 +242,11 @@ class Caller:
             self._freed.set()
         return outcome
 
-    async def _hold(self, name: ModelName, ask: Ask) -> Held:
+    async def _hold(self, order: Order) -> Held:
         """Sets aside what the call may cost; where that does not fit, waits for calls under way to cost less."""
         while True:
             try:
-                return self.budget.hold(name, ask)
+                return self.budget.hold(order.name, order.ask)
             except BudgetReached:
                 if not self.budget.holders:
                     raise
@@ -226,37 +276,46 @@ class Caller:
         for task in self._flying.values():
             task.cancel()
 
-    async def _attempt(
-        self, key: str, name: ModelName, sent: Ask, ask: Ask, purpose: Purpose, left: float
-    ) -> Reply | CallError:
+    async def _attempt(self, order: Order, sent: Ask) -> Reply | CallError:
         """One attempt, recorded whatever came of it; the reply is durable when this returns."""
         started = time.perf_counter()
-        seconds = min(self._patience.call, left)
         self.counts.calls += 1
-        call = Call(key, ask.question, name, "", purpose.response_no, purpose.run_id, judge_id=purpose.judge_id)
+        outcome = await self._reply(order, sent)
+        latency = (time.perf_counter() - started) * 1_000
+        cost = self.budget.pay(order.name, order.ask, outcome.usage)
+        told = outcome.status if isinstance(outcome, Reply) else outcome.trouble
+        call = Call(
+            order.key, order.ask.question, order.name, told, order.purpose.response_no, order.purpose.run_id,
+            outcome.usage, cost, latency, judge_id=order.purpose.judge_id,
+        )  # fmt: skip
+        if isinstance(outcome, Reply):
+            reply = replace(outcome, cost=cost, latency_ms=latency)
+            return await self._ledger.put(order.name, order.ask, reply, call)
+        self._ledger.record(call)
+        self.counts.met(outcome.trouble)
+        self._check_askable(order.name, outcome)
+        return outcome
+
+    async def _reply(self, order: Order, sent: Ask) -> Reply | CallError:
+        """What the model says, or how the call went wrong."""
+        seconds = min(self._patience.call, self._patience.total - order.tries.seconds)
+        asked = self._embedders if sent.kind == "embed" else self._models
         try:
             async with asyncio.timeout(seconds):
-                asked = self._embedders if ask.kind == "embed" else self._models
-                reply = await asked(name).reply(sent, seconds)
+                reply = await asked(order.name).reply(sent, seconds)
         except TimeoutError:
-            error = CallError("timeout", f"no complete reply within {seconds:.0f} s")
+            return CallError("timeout", f"no complete reply within {seconds:.0f} s")
         except CallError as trouble:
-            error = trouble
+            return trouble
         except (RagaugeError, MemoryError, RecursionError):
             raise
         except Exception as unknown:     # of the library below: one ask fails with its words, not the run
-            error = CallError("client", hidden(f"{type(unknown).__name__}: {unknown}"))
-        else:
-            self._answered[name] = asyncio.get_running_loop().time()
-            latency = (time.perf_counter() - started) * 1_000
-            cost = self.budget.pay(name, ask, reply.usage)
-            reply = replace(reply, cost=cost, latency_ms=latency)
-            call = replace(call, outcome=reply.status, usage=reply.usage, cost=cost, latency_ms=latency)
-            return await self._ledger.put(name, ask, reply, call)
-        cost = self.budget.pay(name, ask, error.usage)
-        latency = (time.perf_counter() - started) * 1_000
-        self._ledger.record(replace(call, outcome=error.trouble, usage=error.usage, cost=cost, latency_ms=latency))
-        self.counts.met(error.trouble)
+            return CallError("client", hidden(f"{type(unknown).__name__}: {unknown}"))
+        self._answered[order.name] = asyncio.get_running_loop().time()
+        return reply
+
+    def _check_askable(self, name: ModelName, error: CallError) -> None:
+        """Raises where no other ask would be answered either."""
         if error.trouble in FATAL and not (error.status == 403 and name in self._answered):     # one text is forbidden
             raise JudgeError(f"{name} cannot be asked: {error}.") from error
         if error.trouble == "rate_limited" and (error.retry_after or 0.0) > self._patience.total:
@@ -264,4 +323,3 @@ class Caller:
                 f"{name} asks to come back in {error.retry_after:,.0f} s: {error}. What was paid for is kept; the same "
                 "command goes on from there."
             ) from error
-        return error

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.confirmed import CauseTally, Confirmed, Graded, Outcome
 from ragauge.data.run import Run
-from ragauge.reporting.words import UNNAMED, between, line, number, plural, safe
+from ragauge.reporting.words import UNNAMED, between, line, number, safe
 from ragauge.text.commands import command
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

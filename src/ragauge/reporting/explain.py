@@ -13,6 +13,7 @@ from ragauge.analysis.results.explanation import ExampleExplained, Item, MeanWor
 from ragauge.data.canonical import plain
 from ragauge.reporting.as_json import finding_json, summary_json
 from ragauge.reporting.words import ARROWS, SHORT_LAYERS, line, opened, safe
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -186,7 +187,7 @@ def _run(found: RunExplained) -> Iterator[RenderableType]:
     from rich.padding import Padding
     from rich.text import Text
 
-    about = f"  run {found.run_id} · {found.n:,} examples"
+    about = f"  run {found.run_id} · {plural(found.n, 'example')}"
     about += f" · judged by {safe(found.judge_id)}" if found.judge_id else ""
     yield Text(line(found.name), style="bold") + Text(about, style="dim")
     against = f"held against {line(found.against)}" if found.against else "held against starting points"

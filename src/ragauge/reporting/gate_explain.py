@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ragauge.gating.result import Check, Gated
 from ragauge.reporting import gate_words as words
 from ragauge.reporting.words import safe
+from ragauge.text.plural import plural
 
 SYMBOLS = {True: ("≥", ">", "<"), False: ("≤", "<", ">")}     # allowed, inside, beyond
 COLUMN = 46
@@ -60,7 +61,7 @@ def _estimate(check: Check) -> Iterator[str]:
     scale = check.scale
     if check.kind == "max_drop":
         before, now = words.figure(check.base, scale), words.figure(check.new, scale)
-        yield _line(f"mean of the baseline, {check.n:,} pairs", f"b = {before}")
+        yield _line(f"mean of the baseline, {plural(check.n, 'pair')}", f"b = {before}")
         yield _line("mean of this run", f"x = {now}")
         yield _line("difference", f"d = x − b = {now} − {before} = {words.signed(check.estimate, scale)}")
         sign = "−" if check.higher else "+"
@@ -71,7 +72,7 @@ def _estimate(check: Check) -> Iterator[str]:
             yield _line("limit", value)
         return
     name = "mean" if check.statistic == "mean" else check.statistic
-    yield _line(f"{name} of {check.n:,} examples", f"x = {words.figure(check.estimate, scale)}")
+    yield _line(f"{name} of {plural(check.n, 'example')}", f"x = {words.figure(check.estimate, scale)}")
     yield _line("limit", words.figure(check.limit, scale))
 
 

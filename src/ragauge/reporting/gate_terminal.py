@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ragauge.gating.result import Check, Example, Gated
 from ragauge.reporting import gate_words as words
 from ragauge.reporting.words import safe
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -39,7 +40,7 @@ def _parts(gated: Gated, width: int) -> Iterator[RenderableType]:
 
     yield Text(words.title(gated), style=STYLES[gated.verdict]) + Text(f": {words.about(gated)}", style="bold")
     facts = [words.tally(gated), f"rules in {safe(gated.source)}"]
-    facts += [f"{gated.matched:,} examples in both runs"] if gated.matched is not None else []
+    facts += [f"{plural(gated.matched, 'example')} in both runs"] if gated.matched is not None else []
     facts += [f"judged by {safe(gated.judge_id)}"] if gated.judge_id else []
     yield Text(" · ".join(facts), style="dim")
     yield Text()

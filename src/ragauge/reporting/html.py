@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting import alignment, confirmed, examples, losses, page, words
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -65,11 +66,11 @@ def environment() -> Environment:
     made.filters.update(line=words.line, breakable=breakable, tight=tight, closed_up=closed_up)
     made.globals.update(
         {name: getattr(words, name) for name in (
-            "number", "interval", "between", "estimate", "counts", "opened", "signed", "difference", "share", "plural",
+            "number", "interval", "between", "estimate", "counts", "opened", "signed", "difference", "share",
             "against", "by_layer", "left_out", "verdict", "first_of_layers", "ignored", "correlation", "confidence",
             "pareto_line", "compared", "first_thing",
         )},
-        opened_findings=page.OPENED, percent=percent,
+        plural=plural, opened_findings=page.OPENED, percent=percent,
         arrows=dict(words.ARROWS), layer_names=dict(words.LAYERS), short=dict(words.SHORT_LAYERS),
         labels=dict(words.LABELS), unnamed=words.UNNAMED, signs=dict(examples.MARKS),
         experiments_say=confirmed.experiments_say, confirmed_share=confirmed.confirmed_share,

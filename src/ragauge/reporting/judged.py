@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ragauge.analysis.results.judging import JudgeSpread, JudgeUse
 from ragauge.analysis.results.paid import Paid
 from ragauge.reporting.words import number
+from ragauge.text.plural import plural
 
 SPREAD = "Means of several askings of the judge"
 SPREAD_SAYS = (
@@ -33,9 +34,9 @@ def paid_words(paid: Paid) -> str:
     '3 calls (1 in vain), 1,200 tokens in, 80 out, $0.5'
     """
     vain = f" ({paid.failed:,} in vain)" if paid.failed else ""
-    part = f" for the rest ({paid.unpriced:,} calls without a price)" if paid.unpriced and paid.cost else ""
+    part = f" for the rest ({plural(paid.unpriced, 'call')} without a price)" if paid.unpriced and paid.cost else ""
     cost = f"{money(paid.cost)}{part}" if part else money(paid.known_cost)
-    return f"{paid.calls:,} calls{vain}, {paid.input_tokens:,} tokens in, {paid.output_tokens:,} out, {cost}"
+    return f"{plural(paid.calls, 'call')}{vain}, {paid.input_tokens:,} tokens in, {paid.output_tokens:,} out, {cost}"
 
 
 def sentences(use: JudgeUse | None) -> Iterator[str]:

@@ -12,6 +12,7 @@ from ragauge.data.run import Run
 from ragauge.reporting.judged import money
 from ragauge.reporting.words import line
 from ragauge.text.commands import command
+from ragauge.text.plural import plural
 
 MOST_KINDS = 8
 
@@ -69,14 +70,15 @@ def _lines(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int]) ->
         yield "tried again: " + ", ".join(f"{kind} {n:,}" for kind, n in sorted(again.items(), key=lambda one: -one[1]))
     for one in counts.timings:
         stage = "latency" if one.stage == "total" else f"  {line(one.stage)}"
-        yield f"{stage}: median {_time(one.p50)}, 95 % {_time(one.p95)}, 99 % {_time(one.p99)} ({one.n:,} responses)"
+        times = f"median {_time(one.p50)}, 95 % {_time(one.p95)}, 99 % {_time(one.p99)}"
+        yield f"{stage}: {times} ({plural(one.n, 'response')})"
     spending = counts.spending
     if spending is not None:
         tokens = ", ".join(f"{line(kind)} {int(n):,}" for kind, n in spending.tokens.items())
         cost = "" if spending.cost is None else f"cost {money(spending.cost)}"
         yield "; ".join(filter(None, (f"tokens: {tokens}" if tokens else "", cost)))
     if counts.derived_ids:
-        rules = "; ".join(f"{rule} ({n:,} responses)" for rule, n in counts.derived_ids.items())
+        rules = "; ".join(f"{rule} ({plural(n, 'response')})" for rule, n in counts.derived_ids.items())
         yield f"passages without a doc_id are named {rules}: labels must name documents the same way"
 
 

@@ -37,6 +37,7 @@ from ragauge.reporting.words import (
     worst_segments,
 )  # fmt: skip
 from ragauge.text.commands import command
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -88,7 +89,8 @@ def track(summary: Summary, width: int = TRACK) -> str:
 def _parts(card: Scorecard, width: int) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    yield Text(safe(card.run.name), style="bold") + Text(f"  run {card.run.run_id} · {card.n:,} examples", style="dim")
+    about = f"  run {card.run.run_id} · {plural(card.n, 'example')}"
+    yield Text(safe(card.run.name), style="bold") + Text(about, style="dim")
     yield Text(safe(verdict(card)), style="bold")
     if first := first_thing(card):
         yield Text("First thing to do: ", style="cyan") + Text(safe(first), style="default")
@@ -189,8 +191,8 @@ def _under(card: Scorecard, width: int) -> Iterator[RenderableType]:
     for reason, names in left_out(card.summaries):
         yield Text(f"not applicable ({safe(reason)}): {', '.join(map(safe, names))}", style="dim")
     if card.pending:
-        pending = f"{card.pending:,} examples are not yet evaluated; the same command goes on with them."
-        yield Text(pending, style="yellow")
+        pending = plural(card.pending, "example is", "examples are")
+        yield Text(f"{pending} not yet evaluated; the same command goes on with them.", style="yellow")
 
 
 def _failures(card: Scorecard, width: int) -> Iterator[RenderableType]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.history.thresholds import ByOutcome, Level, Thresholds
-from ragauge.reporting.words import between, line, number, plural
+from ragauge.reporting.words import between, line, number
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -159,7 +160,7 @@ def conclusion(found: Thresholds, shares: ByOutcome) -> str:
             f" and from every level on the whole interval lies below {wanted}."
         )
     more = (
-        f" About {shares.needed:,} responses from the nearest level on would do, were their share to stay."
+        f" About {plural(shares.needed, 'response')} from the nearest level on would do, were their share to stay."
         if shares.needed is not None else ""
     )     # fmt: skip
     return f"Not enough data to say which level reaches {wanted}: {plural(shares.n, 'response')} with an outcome.{more}"

@@ -11,6 +11,7 @@ from ragauge.analysis.results.overview import Alignment, Baseline, Change, Estim
 from ragauge.analysis.results.scorecard import Finding, Interval, Scorecard, Summary
 from ragauge.analysis.scores.segments import shortfall
 from ragauge.data.score import STATUSES
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from ragauge.analysis.results.comparison import MetricChange
@@ -222,7 +223,7 @@ def compared(baseline: Baseline) -> str:
     """What two runs were compared over: 113 examples in both; or two samples of traffic."""
     if baseline.paired:
         return f"{plural(baseline.matched, 'example')} in both"
-    return f"two samples of traffic: {baseline.only_here:,} examples here, {baseline.only_there:,} there"
+    return f"two samples of traffic: {plural(baseline.only_here, 'example')} here, {baseline.only_there:,} there"
 
 
 def _named(changes: Sequence[Change], kinds: Mapping[str, str], most: int = 3) -> str:
@@ -348,11 +349,6 @@ def opened(sentence: str) -> str:
 def share(part: int, whole: int) -> str:
     """A count as a share of a whole: 62 of 120 (52 %)."""
     return f"{part:,} of {whole:,} ({part / whole:.0%})" if whole else "0 of 0"
-
-
-def plural(count: int, noun: str) -> str:
-    """A count with its noun: 1 example, 2 examples."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def interval_methods(card: Scorecard) -> str:

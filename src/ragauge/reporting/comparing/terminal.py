@@ -11,8 +11,9 @@ from ragauge.analysis.results.comparison import Compared, MetricChange, RunCompa
 from ragauge.data.run import Run
 from ragauge.reporting.comparing import words
 from ragauge.reporting.comparing.words import VERDICTS
-from ragauge.reporting.words import ARROWS, UNNAMED, line, opened, plural, safe
+from ragauge.reporting.words import ARROWS, UNNAMED, line, opened, safe
 from ragauge.text.commands import command
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType

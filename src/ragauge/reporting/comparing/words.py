@@ -8,7 +8,8 @@ from typing import Any
 
 from ragauge.analysis.results.comparison import Compared, Flip, MetricChange, RunComparison, SegmentChange, Setting
 from ragauge.analysis.results.overview import Estimate
-from ragauge.reporting.words import between, line, opened, plural, relative, signed, valued
+from ragauge.reporting.words import between, line, opened, relative, signed, valued
+from ragauge.text.plural import plural
 
 CORRECTED = {     # correction -> what is said of p
     "holm": "corrected by Holm for", "bh": "corrected by Benjamini and Hochberg for", "none": "not corrected for",
@@ -102,7 +103,7 @@ def matched(found: RunComparison) -> str:
     if m.paired:
         failed = max((change.failed for change in found.metrics), default=0)
         return f"{plural(m.n, 'example')} in both" + (f", scores failed on {failed:,} of them" if failed else "")
-    return f"two samples of traffic: {m.only_new + m.n:,} examples now, {(m.only_base or 0) + m.n:,} before"
+    return f"two samples of traffic: {plural(m.only_new + m.n, 'example')} now, {(m.only_base or 0) + m.n:,} before"
 
 
 def unmatched(found: RunComparison) -> list[tuple[str, int, tuple[str, ...]]]:
