@@ -15,7 +15,6 @@ import pytest
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Passage, Response
 from ragauge.data.run import Run
-from ragauge.engine import asking as module
 from ragauge.engine.asking import PATIENCE, Asking
 from ragauge.engine.caller import Patience
 from ragauge.engine.collect import Collected, collect, in_order
@@ -33,8 +32,8 @@ QUICK = replace(PATIENCE, call=0.5)
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits between attempts of milliseconds."""
-    monkeypatch.setattr(module, "WAITS", (0.01, 0.02))
-    monkeypatch.setattr(module, "LEAVE", 0.05)
+    monkeypatch.setattr("ragauge.engine.caller.WAITS", (0.01, 0.02))
+    monkeypatch.setattr("ragauge.engine.asking.LEAVE", 0.05)
 
 
 def questions(n: int) -> EvalSet:
