@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip --disable-pip-version-check
-INSTALL := $(PIP) install -q --no-compile     # less than half of it is ever imported, and compiled then
+# what is imported is compiled then; that is less than half of it
+INSTALL := $(PIP) install -q --no-compile
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE
 
