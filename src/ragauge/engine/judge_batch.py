@@ -3,7 +3,7 @@
 `judging` is a generator that yields what has to be asked; a plain loop (`judge_batch`) or the event loop (`models.py`)
 drives it, so that resume, reuse and failure mean the same whoever judges.
 
-This is the only place that turns an exception into status failed, and it keeps the exception's own text.
+An exception of one question, metric or cause becomes its status failed here, in the exception's own words.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from ragauge.data.index_listing import IndexListing
 from ragauge.data.ranking import Ranking
 from ragauge.engine.answering import Answering
 from ragauge.judging.inputs import Inputs, evidence_key, inputs_for
-from ragauge.judging.judge import Asking as Asks
-from ragauge.judging.judge import Judge, drive
+from ragauge.judging.judge import Asking, Judge, drive
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import questions
 from ragauge.metrics.facts import Facts
@@ -116,7 +115,7 @@ class Job:
     """
 
     question: str
-    asking: Asks
+    asking: Asking
     response_no: int
 
 
@@ -169,17 +168,17 @@ def judging(
         stored: read, to ask nothing twice; nothing is written.
     """
     found = [Found(item) for item in items]
-    asking = Asking(work, stored)
+    questioning = Questioning(work, stored)
     for turn in _turns(work.questions):
-        jobs = asking.begin(turn, found)
-        asking.end((yield jobs) if jobs else [])
+        jobs = questioning.begin(turn, found)
+        questioning.end((yield jobs) if jobs else [])
     rankings = _rankings(items)
-    more = asking.more(found)
+    more = questioning.more(found)
     judged = tuple(
         _scored(one, ranking, more.get(one.item.response_no, {}), work)
         for one, ranking in zip(found, rankings, strict=True)
     )
-    return BatchResult(judged, asking.asked, asking.reused, asking.failed)
+    return BatchResult(judged, questioning.asked, questioning.reused, questioning.failed)
 
 
 def _turns(questions: Sequence[str]) -> list[tuple[str, ...]]:
@@ -189,7 +188,7 @@ def _turns(questions: Sequence[str]) -> list[tuple[str, ...]]:
     return [turn for turn in (first, last) if turn]
 
 
-class Asking:
+class Questioning:
     """Asks questions about all responses of a batch; equal inputs are asked once."""
 
     def __init__(self, work: Work, stored: Evidences) -> None:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.judging.local.weights import stored
-
-Band = Literal["likely supported", "needs a model judge", "likely unsupported"]
 
 WHAT = (
     "The local judge compares words: a logistic regression over lexical features of each claim and the passage that "
     "holds most of it, trained on human labels, offline and without a key."
 )
-BLIND = (
-    "It sees an altered negation, name, number, date or opposite in a near-copy of a passage's sentence, hardly ever "
-    "in a paraphrase. "
-    "It does not see what a passage implies without saying it, or support in another language than the answer's. "
-    "It was measured on English only; elsewhere it compares pieces of words, numbers and dates."
+LIMITS = (
+    "It sees an altered negation, name, number, date or opposite in a near-copy of a passage's sentence, hardly ever in "
+    "a paraphrase.",
+    "It does not see what a passage implies without saying it, or support in another language than the answer's.",
+    "It was measured on English only; elsewhere it compares pieces of words, numbers and dates.",
 )
-LIMITS = tuple(part.strip() + "." for part in BLIND.split(".") if part.strip())
 SHARPER = (
     "It sorts claims, it does not settle them: read its scores as a range. What sharpens it: a model judge for the "
     "middle band (--judge hybrid:openai:MODEL); and about 50 labels of your own would fit its probabilities to your "
@@ -34,35 +31,8 @@ def middle() -> tuple[float, float]:
     return float(low), float(high)
 
 
-def bands(p: float) -> Band:
-    """What a probability means for the reader; a band is not a label, and no score is computed from it."""
-    low, high = middle()
-    if p > high:
-        return "likely supported"
-    return "likely unsupported" if p < low else "needs a model judge"
-
-
-def note(middle_share: float | None = None) -> str:
-    """The paragraph that stands beside every score of this judge.
-
-    Args:
-        middle_share: share of the run's claims in the middle band, where known.
-    """
-    low, high = middle()
-    rows = stored()["held_out"]["overlap_words"]
-    mean = rows["sources"]["mean"]
-    parts = [WHAT, BLIND]
-    share = f", {middle_share:.0%} of the claims here" if middle_share is not None else ""
-    parts.append(
-        f"On sources it was not trained on: AUROC {mean['auroc']:.2f}, balanced accuracy "
-        f"{mean['balanced_accuracy']:.2f}. {_rates(rows['ends'], low, high)} "
-        f"Between {low:g} and {high:g}{share} it cannot tell."
-    )
-    return " ".join([*parts, SHARPER])
-
-
 def judge_note(judge_id: str, uncertain: float | None) -> JudgeNote:
-    """The same as values, for the scorecard.
+    """What is to be said of this judge beside every score of it.
 
     Args:
         judge_id: whose verdicts.
