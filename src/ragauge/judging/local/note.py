@@ -13,8 +13,8 @@ WHAT = (
     "holds most of it, trained on human labels, offline and without a key."
 )
 LIMITS = (
-    "It sees an altered negation, name, number, date or opposite in a near-copy of a passage's sentence, hardly ever in "
-    "a paraphrase.",
+    "It sees an altered negation, name, number, date or opposite in a near-copy of a passage's sentence, hardly ever "
+    "in a paraphrase.",
     "It does not see what a passage implies without saying it, or support in another language than the answer's.",
     "It was measured on English only; elsewhere it compares pieces of words, numbers and dates.",
 )
