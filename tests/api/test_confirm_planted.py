@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
@@ -51,16 +50,29 @@ class Broken(System):
         return found
 
 
-
 @pytest.fixture(scope="module")
 def rag() -> ReferenceRag:
     return ReferenceRag(ReferenceConfig(), documents(), WordLlamaEmbedder().embed)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def judged_here() -> Iterator[None]:
+    """Judges in this process: starting others takes longer than judging what a fault struck."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ragauge.engine.execute.cores", lambda: 1)
+        yield
+
+
 @pytest.fixture(scope="module")
-def right(rag: ReferenceRag, tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """One for all runs: what a fault did not strike is not judged again."""
+    return f"sqlite:///{tmp_path_factory.mktemp('planted')}/s.db"
+
+
+@pytest.fixture(scope="module")
+def right(rag: ReferenceRag, store: str) -> set[str]:
     """Questions that the system without a fault answers rightly: there a fault changes the outcome."""
-    run = rg.run(Broken(rag), GOLDEN, store=f"sqlite:///{tmp_path_factory.mktemp('clean')}/s.db")
+    run = rg.run(Broken(rag), GOLDEN, store=store, name="right")
     rg.evaluate(run)
     with open_store(run.url) as store:
         (judge,) = store.scores.judges(run.run.run_id)
@@ -73,9 +85,9 @@ def right(rag: ReferenceRag, tmp_path_factory: pytest.TempPathFactory) -> set[st
         }  # fmt: skip
 
 
-def counted(system: Broken, right: set[str], folder: Path) -> Counter[tuple[str, str]]:
+def counted(system: Broken, right: set[str], store: str, name: str) -> Counter[tuple[str, str]]:
     """(component of the cause, verdict) of the experiments on planted faults that changed the outcome."""
-    run = rg.run(system, GOLDEN, store=f"sqlite:///{folder}/s.db")
+    run = rg.run(system, GOLDEN, store=store, name=name)
     rg.evaluate(run)
     struck = frozenset(system.struck)
     found = rg.confirm(run, system, corpus=CORPUS, limit=200)
@@ -86,9 +98,9 @@ def counted(system: Broken, right: set[str], folder: Path) -> Counter[tuple[str,
 
 
 @pytest.mark.parametrize("fault", [DropGold(share=0.5, seed=1), PushGoldLow(share=0.5, seed=2)], ids=lambda f: f.name)
-def test_retrieval_faults_are_confirmed(rag: ReferenceRag, right: set[str], tmp_path: Path, fault: Fault) -> None:
+def test_retrieval_faults_are_confirmed(rag: ReferenceRag, right: set[str], store: str, fault: Fault) -> None:
     """Of retrieval faults that changed the outcome at least four of five are confirmed, all as retrieval or data."""
-    found = counted(Broken(rag, retrieval=[fault]), right, tmp_path)
+    found = counted(Broken(rag, retrieval=[fault]), right, store, fault.name)
     assert found.total() >= 12
     assert {component for component, _ in found} <= {"retrieval", "data"}
     assert sum(count for (_, verdict), count in found.items() if verdict == "confirmed") >= 0.8 * found.total()
@@ -98,17 +110,17 @@ def test_retrieval_faults_are_confirmed(rag: ReferenceRag, right: set[str], tmp_
     "fault", [RefuseAnyway(share=0.4, seed=3), IgnorePassages(share=0.4, seed=4, donors=DONORS)], ids=lambda f: f.name
 )
 def test_generator_faults_are_not_confirmed_as_retrieval(
-    rag: ReferenceRag, right: set[str], tmp_path: Path, fault: Fault
+    rag: ReferenceRag, right: set[str], store: str, fault: Fault
 ) -> None:
     """Of generator faults that changed the outcome none is confirmed as retrieval, none refuted as generation."""
-    found = counted(Broken(rag, generation=[fault]), right, tmp_path)
+    found = counted(Broken(rag, generation=[fault]), right, store, fault.name)
     assert found["generation", "confirmed"] >= 6
     assert found["retrieval", "confirmed"] == found["data", "confirmed"] == 0
     assert found["generation", "refuted"] == 0
 
 
-def test_answers_to_the_unanswerable_are_left_alone(rag: ReferenceRag, right: set[str], tmp_path: Path) -> None:
+def test_answers_to_the_unanswerable_are_left_alone(rag: ReferenceRag, right: set[str], store: str) -> None:
     """A generator that never refuses is no case for other passages: no experiment is made of it."""
     system = Broken(rag, generation=[AnswerAnyway(share=1.0, seed=5)])
-    assert counted(system, right, tmp_path).total() == 0
+    assert counted(system, right, store, "answers").total() == 0
     assert system.struck & right

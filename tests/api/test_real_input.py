@@ -28,7 +28,7 @@ def evaluated(name: str, documents: Sequence[Document], examples: Sequence[Examp
 
     system = ReferenceRag(ReferenceConfig(), documents, WordLlamaEmbedder().embed)
     pairs = tuple((example, system.respond(example)) for example in examples)
-    return finish(lambda: evaluate_source(Source((Answered(name, pairs),), name=name), Wanted(), store))
+    return finish(lambda: evaluate_source(Source((Answered(name, pairs),), name=name), Wanted(workers=1), store))
 
 
 def store_at(folder: Path) -> str:
@@ -113,4 +113,4 @@ def test_ragchecker_file_has_no_passages(tmp_path: Path) -> None:
 async def _imported(path: Path, store: str) -> rg.Scorecard:
     from ragauge.api.evaluate import Wanted, evaluate_source
 
-    return await evaluate_source(Source((str(path),), system="model1"), Wanted(), store)
+    return await evaluate_source(Source((str(path),), system="model1"), Wanted(workers=1), store)
