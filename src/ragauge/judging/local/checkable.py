@@ -78,7 +78,7 @@ _LIMITS: tuple[tuple[str, Callable[[int], tuple[int, float]]], ...] = (
     (rf"{_MOST}\s+{_N}{_UNIT}|{_N}{_UNIT}\s+(?:or (?:less|fewer|shorter)|at most|max(?:imum)?)", lambda n: (0, n)),
     (rf"{_BELOW}\s+{_N}{_UNIT}", lambda n: (0, n - 1)),
     (rf"{_LEAST}\s+{_N}{_UNIT}|{_N}{_UNIT}\s+(?:or (?:more|longer)|at least|min(?:imum)?)", lambda n: (n, inf)),
-    (rf"{_ABOVE}\s+{_N}{_UNIT}", lambda n: (n + 1, float("inf"))),
+    (rf"{_ABOVE}\s+{_N}{_UNIT}", lambda n: (n + 1, inf)),
     (rf"(?:exactly |precisely |only |just |not more and not less than )?{_N}{_UNIT}", lambda n: (n, n)),
 )
 LIMITS = tuple((re.compile(rf"{_VERB}{_IN}(?:{text}){_TAIL}", re.IGNORECASE), bounds) for text, bounds in _LIMITS)
@@ -231,7 +231,7 @@ def _literal(criterion: str, answer: str) -> bool | None:
         return found[2] in answer
     if where in ("s", "b", "o"):
         return given[: len(wanted)] == wanted
-    if where in ("e", "c") and where:
+    if where in ("e", "c"):
         return given[-len(wanted) :] == wanted
     return f" {' '.join(wanted)} " in f" {' '.join(given)} "
 
