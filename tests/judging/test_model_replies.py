@@ -144,6 +144,15 @@ def test_case_32_fences_preambles_and_trailing_commas(dress: str) -> None:
     assert [one.label for one in facts.claims] == ["supported", "contradicted"]
 
 
+@pytest.mark.parametrize("dress", ["{}", "```json\n{}\n```", "<think>Is it {{}}?</think>{}"])
+def test_what_a_claim_says_of_thinking_is_read(dress: str) -> None:
+    """Marks of reasoning are taken off around a reply, never out of a claim in a reply that is whole."""
+    text = "<think>x</think>" if dress == "{}" else "a think tag"
+    facts, asked = verified([dress.replace("{{}}", "so").replace("{}", json.dumps(said((1, [claim(text)]), (2, []))))])
+    assert [one.text for one in facts.claims] == [text]
+    assert len(asked) == 1
+
+
 def test_case_33_a_cut_reply_is_split() -> None:
     """A reply cut off at the most tokens is asked for in halves, then failed."""
     found, asked = ratings(5, [CUT], [rated(1, 2, 3), CUT])

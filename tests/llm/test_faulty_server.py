@@ -6,10 +6,11 @@ import contextlib
 import gc
 import socket
 import warnings
+from typing import Any
 
 import pytest
 
-from ragauge.testing.server import FaultyServer
+from ragauge.testing.server import FAULTS, FaultyServer, spoiled
 
 ASKED = b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}"
 
@@ -33,6 +34,13 @@ def test_no_connection_is_left_open_when_it_ends() -> None:
             for client in clients:
                 _read_to_the_end(client)
             gc.collect()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("whole", [{"claims": ["a", "b"], "aspects": []}, {"better": "first"}])
+def test_an_answer_without_numbers_can_be_spoiled_too(fault: str, whole: dict[str, Any]) -> None:
+    """Every fault can be met by every question: lists of texts and single words are spoiled where they can be."""
+    assert spoiled(whole, fault).keys() == whole.keys()
 
 
 def _read_to_the_end(client: socket.socket) -> None:

@@ -245,15 +245,16 @@ class _Connection(asyncio.StreamReaderProtocol):
 
 
 def spoiled(value: Mapping[str, Any], fault: str) -> Mapping[str, Any]:
-    """A structured answer with a fault in it; every list of numbered things is spoiled alike."""
+    """A structured answer with a fault in it; every list is spoiled alike, those without numbers where they can be."""
     lists = {key: part for key, part in value.items() if isinstance(part, list)}
+    numbered = {key: part for key, part in lists.items() if all(isinstance(one, dict) for one in part)}
     if fault == "missing":
         return {**value, **{key: part[: len(part) // 2] for key, part in lists.items()}}
     if fault == "extra":
         return {**value, **{key: [*part, *({**one, "n": 900 + place} for place, one in enumerate(part[:2]))]
-                            for key, part in lists.items()}}  # fmt: skip
+                            for key, part in numbered.items()}}  # fmt: skip
     if fault == "twice":
-        return {**value, **{key: [*part, *map(_opposite, part[:1])] for key, part in lists.items()}}
+        return {**value, **{key: [*part, *map(_opposite, part[:1])] for key, part in numbered.items()}}
     if fault == "wrong_types":
         return {key: "many" if isinstance(part, list) else 7 for key, part in value.items()}
     if fault == "unknown_word":

@@ -28,9 +28,9 @@ def structured(reply: Reply, schema: Mapping[str, Any]) -> Mapping[str, Any] | N
     """
     if reply.status != "ok":
         return None
-    text = THOUGHT.sub("", reply.text[:MOST]).strip()
-    found = _json(text)
-    return _unwrapped(_last_object(text) if found is None else found, schema)
+    text = reply.text[:MOST].strip()
+    found = _json(text)     # first as it is: a claim may speak of <think>
+    return _unwrapped(_last_object(THOUGHT.sub("", text)) if found is None else found, schema)
 
 
 def _json(text: str) -> Any:
