@@ -74,13 +74,13 @@ def right(rag: ReferenceRag, store: str) -> set[str]:
     """Questions that the system without a fault answers rightly: there a fault changes the outcome."""
     run = rg.run(Broken(rag), GOLDEN, store=store, name="right")
     rg.evaluate(run)
-    with open_store(run.url) as store:
-        (judge,) = store.scores.judges(run.run.run_id)
+    with open_store(run.url) as opened:
+        (judge,) = opened.scores.judges(run.run.run_id)
         found: Mapping[str, Mapping[str, object]] = {
-            query_id: evidence for query_id, _, evidence in store.evidence.of_run(run.run.run_id, judge)
+            query_id: evidence for query_id, _, evidence in opened.evidence.of_run(run.run.run_id, judge)
         }
         return {
-            example.query_id for example, response in store.runs.pairs(run.run.run_id)
+            example.query_id for example, response in opened.runs.pairs(run.run.run_id)
             if graded(Seen(Facts(example, response, found.get(example.query_id, {})))).grade == RIGHT  # type: ignore[arg-type]     # {} is no evidence
         }  # fmt: skip
 

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import os
+import select
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parents[2]
 METRICS = "faithfulness,answer_relevance,context_precision,context_recall"
 
 EVALUATE = """
-import sys
+import json, os, sys
+import alembic.command, openai, polars, pydantic_ai.models.openai, ragauge.engine.execute, ragauge.llm.chat
 import ragauge as rg
 from tests.engine.model_rows import METRICS, rows
-rg.evaluate(rows(int(sys.argv[1])), judge=sys.argv[2], metrics=METRICS, store=sys.argv[3], name="m", concurrency=16,
-            max_concurrency=16)
+
+for line in sys.stdin.buffer:
+    n, judge, store = json.loads(line)
+    process = os.fork()
+    if process == 0:
+        os.dup2(2, 1)
+        rg.evaluate(rows(n), judge=judge, metrics=METRICS, store=store, name="m", concurrency=16, max_concurrency=16)
+        os._exit(0)
+    print(process, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
 """
 
 
@@ -38,9 +49,36 @@ def rows(n: int) -> list[dict[str, Any]]:
     ]
 
 
-def started(n: int, judge: str, store: str) -> subprocess.Popen[bytes]:
-    """An evaluation of n rows in a process of its own."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
-    return subprocess.Popen(
-        [sys.executable, "-c", EVALUATE, str(n), judge, store], env=environment, stderr=subprocess.PIPE
-    )
+class Starter:
+    """Starts evaluations, each in a process of its own, which it forks from one that has imported what they need."""
+
+    def __init__(self) -> None:
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+        self._parent = subprocess.Popen(
+            [sys.executable, "-c", EVALUATE], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._parent.communicate()
+
+    def start(self, n: int, judge: str, store: str) -> int:
+        """The process that evaluates n rows."""
+        assert self._parent.stdin is not None
+        self._parent.stdin.write(json.dumps([n, judge, store]).encode() + b"\n")
+        return self._said()
+
+    def running(self) -> bool:
+        """Whether the last one runs."""
+        assert self._parent.stdout is not None
+        return not select.select([self._parent.stdout], [], [], 0)[0]
+
+    def ended(self) -> int:
+        """Waits for the last one to end; its exit code, which is negative where it was killed."""
+        return self._said()
+
+    def _said(self) -> int:
+        assert self._parent.stdout is not None
+        return int(self._parent.stdout.readline())

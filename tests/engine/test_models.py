@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import os
 import random
 import signal
 import threading
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 from polars.testing import assert_frame_equal
-from tests.engine.model_rows import METRICS, rows, started
+from tests.engine.model_rows import METRICS, Starter, rows
 
 import ragauge as rg
 from ragauge.errors import JudgeError, RagaugeError
@@ -327,16 +328,15 @@ def test_case_51_kill_at_20_moments(store: str, tmp_path: Path) -> None:
     """Killed at 20 random moments a run of 500 pays again only for what was in flight, and ends with equal scores."""
     n, concurrency, kills = 500, 16, 20
     draw = random.Random(51)
-    with FaultyServer(latency=0.02) as server:
+    with FaultyServer(latency=0.02) as server, Starter() as starter:
         for moment in sorted(draw.randrange(1, 3 * n * 9 // 10) for _ in range(kills)):
-            process = started(n, judge(server), store)
-            while process.poll() is None and len(server.requests) < moment:
+            process = starter.start(n, judge(server), store)
+            while starter.running() and len(server.requests) < moment:
                 time.sleep(0.005)
-            process.send_signal(signal.SIGKILL)
-            process.communicate()
-        process = started(n, judge(server), store)
-        _, told = process.communicate(timeout=200)
-        assert process.returncode == 0, told.decode()[-2000:]
+            os.kill(process, signal.SIGKILL)
+            assert starter.ended() == -signal.SIGKILL
+        starter.start(n, judge(server), store)
+        assert starter.ended() == 0
         texts = Counter(str(request.body["messages"]) for request in server.requests)
         assert len(texts) == 3 * n
         assert sum(texts.values()) - len(texts) <= kills * concurrency
