@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 
+from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import Rating, RelevanceFacts
 from ragauge.judging.inputs import RatePassages, RateSentences
 from ragauge.judging.judge import Asking
@@ -12,7 +13,7 @@ from ragauge.judging.model.fences import DATA, Block, Numbered, fenced
 from ragauge.judging.model.packs import packs
 from ragauge.judging.model.reading import yes
 from ragauge.judging.model.schemas import INTEGER, YES_NO, a_list, an_object
-from ragauge.judging.model.verdicts import Listing, Numbering, each, together
+from ragauge.judging.model.verdicts import Listing, each, together
 
 VERSION = 1
 RATING = f"""You rate passages for a question. {DATA}
@@ -30,9 +31,7 @@ def rate_passages(inputs: RatePassages, asked: Asked) -> Asking:
     found = yield from together([_rated(inputs.query, listing, RATING, asked) for listing in listings])
     ratings = []
     for n, _ in enumerate(inputs.passages, 1):
-        said = [
-            one.of(listing).get(n) for listing, one in zip(listings, found, strict=True) if n in listing.texts
-        ]
+        said = [verdicts.get(n) for listing, verdicts in zip(listings, found, strict=True) if n in listing.texts]
         relevant = True if True in said else None if None in said else False
         ratings.append(Rating(n, relevant))
     return RelevanceFacts(tuple(ratings))
@@ -46,8 +45,8 @@ def rate_sentences(inputs: RateSentences, asked: Asked) -> Asking:
     ]
     found = yield from together([_rated(inputs.query, listing, RATING_SENTENCES, asked) for listing in listings])
     ratings = [
-        Rating(one.passage, said.of(listing).get(n), one.sentence.n)
-        for part, listing, said in zip(parts, listings, found, strict=True)
+        Rating(one.passage, verdicts.get(n), one.sentence.n)
+        for part, verdicts in zip(parts, found, strict=True)
         for n, one in enumerate(part, 1)
     ]
     return RelevanceFacts(tuple(ratings), "sentence")
@@ -65,6 +64,9 @@ def _listing(name: str, letter: str, texts: dict[int, str]) -> Listing[bool]:
     return Listing(name, letter, texts, lambda item: yes(item.get("relevant")))
 
 
-def _rated(query: str, listing: Listing[bool], system: str, asked: Asked) -> Numbering:
+def _rated(
+    query: str, listing: Listing[bool], system: str, asked: Asked
+) -> Generator[list[Ask], list[Reply], dict[int, bool]]:
     text = fenced([Block.of("question", query), listing.block()])
-    return each(asked, system, text, an_object(**{listing.name: a_list(n=INTEGER, relevant=YES_NO)}), listing)
+    schema = an_object(**{listing.name: a_list(n=INTEGER, relevant=YES_NO)})
+    return (yield from each(asked, system, text, schema, listing)).of(listing)

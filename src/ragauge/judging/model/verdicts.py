@@ -69,10 +69,9 @@ class Found(NamedTuple):
         return {n: self.by_place[place] for n, place in places if place in self.by_place}
 
 
-Numbering = Generator[list[Ask], list[Reply], Found]
-
-
-def each(asked: Asked, system: str, text: str, schema: Schema, *listings: Listing[Any]) -> Numbering:
+def each(
+    asked: Asked, system: str, text: str, schema: Schema, *listings: Listing[Any]
+) -> Generator[list[Ask], list[Reply], Found]:
     """Asks for a verdict on every text, and once more for those that are missing.
 
     A few that are missing are asked for one by one; all of them together, or in halves where the reply was cut off.
