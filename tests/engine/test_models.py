@@ -74,7 +74,7 @@ def test_cases_50_and_96_what_did_not_change_is_not_asked(store: str) -> None:
         assert second[name].mean == first[name].mean
 
 
-def test_cases_46_47_97_another_judge_asks_anew(store: str) -> None:
+def test_cases_46_47_97_another_judge_asks_anew(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another model, endpoint or parameter reuses no verdict; another time-out, concurrency or key does."""
     with FaultyServer() as server, FaultyServer() as other:
         evaluated(server, store, n=4)
@@ -85,8 +85,11 @@ def test_cases_46_47_97_another_judge_asks_anew(store: str) -> None:
         evaluated(other, store, n=4)
         assert len(other.requests) == 12
         before = len(server.requests)
+        monkeypatch.setenv("OPENAI_API_KEY", "another")
         evaluated(server, store, n=4, timeout=9.0, concurrency=2)
         assert len(server.requests) == before
+        rg.evaluate(rows(4), judge=f"openai-chat:other@{server.url}", metrics=METRICS, store=store, name="m")
+        assert len(server.requests) == before + 12
 
 
 def test_case_34_refused_parameters_are_learned_once(store: str) -> None:
