@@ -108,8 +108,10 @@ def test_other_intervals() -> None:
     assert alike.interval.startswith("all 4 clusters have the mean 0.25: ")
     cut = explained("latency", {"a": 1.0, "b": 0.9, "c": 0.2})
     assert ", cut to [0, " in cut.interval
-    amounts = explained("latency", {"a": 5.0, "b": 5.0})
-    assert amounts.why_none.startswith("all values are alike and have no bounds")
+    amounts = explained("latency", {f"q{i}": 5.0 for i in range(97)})
+    assert amounts.interval.startswith("all 97 values are 5: at most 3.8% of others differ ")     # z² / (97 + z²)
+    nothing = explained("latency", {"a": 0.0, "b": 0.0})
+    assert nothing.why_none.startswith("all values are 0 and have no bounds")
 
 
 def test_micro_and_bounds() -> None:

@@ -207,14 +207,25 @@ def test_clusters_all_alike_keep_a_width() -> None:
     """Ten clusters of one 0 and one 1 each have equal means: the interval is Wilson's of ten, not of width 0."""
     found = mean_interval([0.0, 1.0] * 10, kind="rate", clusters=[i // 2 for i in range(20)])
     assert ends(found) == pytest.approx(ends(wilson(5, 10)))
-    assert mean_interval([3.0, 5.0] * 10, kind="amount", clusters=[i // 2 for i in range(20)]) is None
+    amount = mean_interval([3.0, 5.0] * 10, kind="amount", clusters=[i // 2 for i in range(20)])
+    share = ends(wilson(0, 10))[1]
+    assert ends(amount) == pytest.approx((4 - 4 * share, 4 + 4 * share))
 
 
 def test_constant_values_on_other_ranges() -> None:
-    """A range other than [0, 1] is rescaled; inside it the interval is a 0/1 score's; without bounds there is none."""
+    """A range other than [0, 1] is rescaled; inside it the interval is a 0/1 score's."""
     low, high = ends(wilson(15, 20))
     assert ends(mean_interval([0.5] * 20, kind="mean", bounds=(-1, 1))) == pytest.approx((2 * low - 1, 2 * high - 1))
-    assert mean_interval([5.0] * 20, kind="amount", bounds=(0, inf)) is None
+
+
+def test_constant_amounts_keep_a_width() -> None:
+    """Of 20 equal amounts a share u = z²/(20 + z²) of others may differ, by as much as was seen; of zeros none is."""
+    z2 = normal_quantile(0.95) ** 2
+    share = z2 / (20 + z2)
+    found = mean_interval([5.0] * 20, kind="amount", bounds=(0, inf))
+    assert ends(found) == pytest.approx((5 - 5 * share, 5 + 5 * share))
+    assert mean_interval([0.0] * 20, kind="amount", bounds=(0, inf)) is None
+    assert mean_interval([5.0], kind="amount", bounds=(0, inf)) is None
 
 
 @settings(deadline=None)

@@ -94,10 +94,21 @@ def test_equal_runs_keep_a_width() -> None:
     few = ends(wilson(0, 20))[1]
     found = paired_interval(values, values, kind="mean", bounds=(0, 1), clusters=clusters)
     assert ends(found) == pytest.approx((-few, few))
-    assert paired_interval(values, values, kind="amount", bounds=(0, inf)) is None
     low, high = ends(paired_interval([1.0] * 30, [0.5] * 30, kind="mean", bounds=(0, 1)))
     share = ends(wilson(0, 30))[1]
     assert (low, high) == pytest.approx((0.5 - 1.5 * share, 0.5 + 0.5 * share))
+
+
+def test_amounts_that_all_moved_alike() -> None:
+    """A cost that doubled on each of 200 examples has risen; others differ by no more than the largest amount seen."""
+    share = ends(wilson(0, 200))[1]
+    found = ends(paired_interval([0.0042] * 200, [0.0021] * 200, kind="amount", bounds=(0, inf)))
+    assert found == pytest.approx((0.0021 - share * (0.0021 + 0.0042), 0.0021 + share * (0.0042 - 0.0021)))
+    assert found[0] > 0
+    same = np.linspace(1, 9, 50)
+    share = ends(wilson(0, 50))[1]
+    assert ends(paired_interval(same, same, kind="amount", bounds=(0, inf))) == pytest.approx((-9 * share, 9 * share))
+    assert paired_interval([0.0] * 9, [0.0] * 9, kind="amount", bounds=(0, inf)) is None
 
 
 def test_too_few_pairs_have_no_interval() -> None:

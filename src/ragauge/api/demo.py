@@ -51,23 +51,26 @@ class Demo:
 
         from ragauge.reporting.words import ARROWS, estimate, verdict
 
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        table.add_column("configuration")
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))     # 80 columns hold it
         first = next(iter(self.cards.values()))
+        table.add_column("metric", no_wrap=True)
+        for name in self.cards:
+            table.add_column(name, justify="right", overflow="fold")
         for name in HEADLINE:
-            table.add_column(name + ARROWS[first[name].direction], justify="right")
+            cells = (estimate(card[name]) for card in self.cards.values())
+            table.add_row(name + ARROWS[first[name].direction], *cells)
         parts: list[RenderableType] = [
             Text("A question-answering system over the manual, policies and release notes of a backup appliance."),
             Text(f"{first.card.n} questions, three configurations, judged offline by the embedded local judge.\n"),
             table,
         ]
         for name, card in self.cards.items():
-            table.add_row(name, *(estimate(card[metric]) for metric in HEADLINE))
             parts += [Text(f"{name}: ", style="bold") + Text(self.about[name], style="dim"), Text(verdict(card.card))]
             parts += [Text(f"  cause {cause}: {count}") for cause, count in list(card.causes.items())[:3]]
             parts += [Text(f"  report {self.paths[name]}\n", style="cyan")]
         report, example = command("report", "good"), command("show", "broken-retrieval", "q033")
-        parts.append(Text(f"Look at one in full: {report} · {example}"))
+        told = f"Look at one in full: {report} · {example}"
+        parts.append(Text(told, no_wrap=True, overflow="ignore"))
         return Group(*parts)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
+import stat
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,16 +22,39 @@ if TYPE_CHECKING:
 
     from ragauge.engine.execute import Progress
 
+PIPED = 140         # characters of a line in a file: every column has room
 SILENCE = 30.0     # seconds after which a log is told that work goes on
 
 
 def show(renderable: RenderableType | str) -> None:
-    """Prints to stdout; a pipe gets the full width instead of a terminal's guess."""
+    """Prints to stdout; what goes to a file or a program has no trailing blanks.
+
+    What must not wrap, such as a command, is a Text with no_wrap=True and overflow="ignore".
+    """
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
-    console.print(Text(renderable) if isinstance(renderable, str) else renderable)
+    shown = Text(renderable) if isinstance(renderable, str) else renderable
+    if sys.stdout.isatty():
+        Console(highlight=False).print(shown, crop=False)
+        return
+    console = Console(width=_piped_width(), color_system=None, highlight=False)
+    with console.capture() as captured:
+        console.print(shown, crop=False)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def _piped_width() -> int:
+    """As COLUMNS says; in a file the usual; what is piped is as wide as the terminal in which it may be read on."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdigit() and int(told):
+        return int(told)
+    try:
+        if stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode):
+            return PIPED
+        return os.get_terminal_size(sys.stderr.fileno()).columns or PIPED
+    except (OSError, ValueError):     # no terminal, or no real file
+        return PIPED
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from ragauge.gating.result import Check, Example, Gated, Verdict
 from ragauge.reporting.words import UNITS, safe
 from ragauge.stats.result import Interval
 from ragauge.text.commands import command
+from ragauge.text.plural import plural
 
 TITLES: Mapping[Verdict, str] = {
     "pass": "Gate passed", "fail": "Gate failed", "not_enough_data": "Gate: not enough data",
@@ -124,8 +125,12 @@ def reason(check: Check) -> str:
         case "few":
             fewer = f"{check.n + check.failed} examples are fewer than min_n, which is {check.min_n}"
             return f"{fewer}."
+        case "nothing" if check.n > 1 and check.statistic == "mean":
+            if check.scale == "amount" and not check.estimate:
+                return f"all {check.n} values are 0: nothing tells how far others lie. decide: point needs no interval."
+            return f"{check.n} examples of one cluster are one observation: no interval of this {what}."
         case "nothing" if check.n:
-            return f"{check.n} examples are too few for an interval of this {what}."
+            return f"{plural(check.n, 'example is', 'examples are')} too few for an interval of this {what}."
         case "nothing":
             return "no example has a value."
         case "failed":

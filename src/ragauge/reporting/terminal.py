@@ -11,6 +11,7 @@ from ragauge.analysis.diagnosis.words import WORDS
 from ragauge.analysis.results.overview import Change
 from ragauge.analysis.results.scorecard import Finding, Scorecard, Summary
 from ragauge.reporting import judged
+from ragauge.reporting.command_line import command_line
 from ragauge.reporting.confirmed import experiments_say
 from ragauge.reporting.losses import sentence
 from ragauge.reporting.words import (
@@ -36,7 +37,6 @@ from ragauge.reporting.words import (
     verdict,
     worst_segments,
 )  # fmt: skip
-from ragauge.text.commands import command
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _parts(card: Scorecard, width: int) -> Iterator[RenderableType]:
     if card.gaps is not None:
         yield Text("\nWhere quality is lost", style="bold")
         yield Text(safe(sentence(card.gaps)))
-        yield Text(f"  {command('show', safe(card.run.name), '--gaps')}", style="cyan")
+        yield command_line("show", safe(card.run.name), "--gaps")
     alignment = card.overview.alignment
     if alignment is not None and alignment.answers:
         yield Text("\nRanking and answers", style="bold")
@@ -117,7 +117,7 @@ def _parts(card: Scorecard, width: int) -> Iterator[RenderableType]:
     more = len(card.findings) - MOST_FINDINGS
     also = f"{more} more findings, " if more > 0 else ""
     yield Text(f"\nFull report, with {also}charts and examples:", style="dim")
-    yield Text(f"  {command('report', safe(card.run.name), '-o', 'report.html')}", style="cyan")
+    yield command_line("report", safe(card.run.name), "-o", "report.html")
 
 
 def _scorecard(card: Scorecard, width: int) -> Table:

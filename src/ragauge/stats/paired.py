@@ -46,7 +46,7 @@ def paired_interval(
 
     - a rate or a mean, every value 0 or 1 on both sides, pairs independent: `agresti_min`;
     - anything else: `skew_corrected_t`, clipped to ± the width of the bounds; not shortened if `permutation.coarse`;
-    - all alike: `_alike`, never a width of 0; without bounds None.
+    - all alike: `_alike`, never a width of 0; None where every amount is 0.
 
     Args:
         new: shape (n,), any unit.
@@ -77,6 +77,8 @@ def paired_interval(
     kept, n = w > 0, float(w.sum()) ** 2 / float((w * w).sum())
     d, w = (x - y)[kept], w[kept]
     if float(np.ptp(d)) <= 1e-12 * max(1.0, abs(float(d[0]))):
+        if not isfinite(width):
+            width = float(max(abs(x[kept]).max(), abs(y[kept]).max()))
         return _alike(float(d[0]), n if groups is None else min(n, np.unique(groups[kept]).size), width, level)
     if kind != "amount" and groups is None and binary(x[kept], y[kept]):
         gained, lost = (float(w[d == sign].sum() / w.sum()) * n for sign in (1, -1))
@@ -183,10 +185,11 @@ def _alike(value: float, n: float, width: float, level: float) -> Interval | Non
     """[c − u·(c + w), c + u·(w − c)] for n differences that are all c, u the upper end of `wilson` for 0 of n.
 
     At most a share u of other pairs differs from c, by no more than the width w of the bounds allows: the rule of
-    three. Two runs that agree on all of 100 examples may still differ on 3.7 % of others.
+    three. Two runs that agree on all of 100 examples may still differ on 3.7 % of others. Of an amount without bounds
+    w is the largest that was seen: a cost that rose by a cent on each of 200 examples has risen.
     """
     share = wilson(0, n, level)
-    if share is None or not isfinite(width):
+    if share is None or not width:
         return None
     low, high = value - share.high * (value + width), value + share.high * (width - value)
     return Interval(low, high, "paired, all alike", level)

@@ -12,6 +12,7 @@ from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
 from ragauge.analysis.scores.summarize import summary
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import describe
+from ragauge.stats.intervals import wilson
 from ragauge.stats.quantiles import normal_quantile, t_quantile
 from ragauge.stats.result import Interval
 from ragauge.stats.skewed import skew_corrected_t
@@ -65,7 +66,7 @@ def _why_none(scored: Columns) -> str:
         return "fewer than two scored examples: nothing tells how far the next one may lie"
     if scored.cluster is not None and len(set(scored.cluster.tolist())) < 2:
         return "all examples belong to one cluster: nothing tells how far another one may lie"
-    return "all values are alike and have no bounds: nothing tells how far the next one may lie"
+    return "all values are 0 and have no bounds: nothing tells how far the next one may lie"
 
 
 def _interval(found: Summary, scored: Columns, metric: Metric) -> str:
@@ -76,9 +77,15 @@ def _interval(found: Summary, scored: Columns, metric: Metric) -> str:
     method, ends = interval.method, f"[{number(interval.low)}, {number(interval.high)}]"
     if method == "wilson":
         return f"{_wilson(found, scored, interval.level)} = {ends}  (Wilson's score interval of a rate)"
-    if method in ("wilson, constant values", "wilson, clusters alike"):
+    if method.endswith(("constant values", "clusters alike")):
         n, alike = _size(scored), f"{scored.value.size} values are"
         alike = alike if method.endswith("values") else f"{number(_size(scored))} clusters have the mean"
+        if method.startswith("rule of three"):
+            other = wilson(0, n, interval.level)
+            return (
+                f"all {alike} {number(found.mean or 0.0)}: at most {other.high if other else 1.0:.1%} of others differ "
+                f"(Wilson's upper end for 0 of n = {number(n)}), taken to be by no more than the value itself = {ends}"
+            )
         return (
             f"all {alike} {number(found.mean or 0.0)}: a score within [{number(metric.range[0])}, "
             f"{number(metric.range[1])}] varies at most as a 0/1 score of the same mean, so Wilson's interval of "

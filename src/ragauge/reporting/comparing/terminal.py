@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from ragauge.analysis.diagnosis.readings import words as reading
 from ragauge.analysis.results.comparison import Compared, MetricChange, RunComparison, SegmentChange
 from ragauge.data.run import Run
+from ragauge.reporting.command_line import command_line
 from ragauge.reporting.comparing import words
 from ragauge.reporting.comparing.words import VERDICTS
 from ragauge.reporting.words import ARROWS, UNNAMED, line, opened, safe
-from ragauge.text.commands import command
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Screen:
         yield Text(f"\n{said}", style="dim")
         names = (line(run.name) for run in (self.compared.base, *_runs(self.compared)))
         yield Text("With charts and both answers of every example that changed sides:", style="dim")
-        yield Text(f"  {command('compare', *names, '-o', 'change.html')}", style="cyan")
+        yield command_line("compare", *names, "-o", "change.html")
 
 
 def _runs(compared: Compared) -> list[Run]:
@@ -176,7 +176,7 @@ def _segment_table(parts: Sequence[SegmentChange], style: str) -> Iterator[Rende
     for where, mine in groups[:MOST_SEGMENTS]:
         first = sorted(mine, key=lambda part: not part.hidden)[:MOST_METRICS]
         rest = len(mine) - len(first)
-        table.add_row(Text(f"  {where}"), Text(f"and {plural(rest, 'metric')} more" if rest else "", style="dim"))
+        table.add_row(Text(f"  {where}"), Text(f"and {plural(rest, 'more metric')}" if rest else "", style="dim"))
         for part in first:
             change = part.change
             cells = (
@@ -187,7 +187,7 @@ def _segment_table(parts: Sequence[SegmentChange], style: str) -> Iterator[Rende
             table.add_row(*(Text(cell, style=of) for cell, of in cells))
     yield table
     if len(groups) > MOST_SEGMENTS:
-        yield Text(f"  and {plural(len(groups) - MOST_SEGMENTS, 'segment')} more", style="dim")
+        yield Text(f"  and {plural(len(groups) - MOST_SEGMENTS, 'more segment')}", style="dim")
 
 
 def _amounts(found: RunComparison, width: int) -> Iterator[RenderableType]:

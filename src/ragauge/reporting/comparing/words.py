@@ -84,7 +84,7 @@ def _segments(parts: Sequence[SegmentChange]) -> str:
         for where, mine in groups[:SEGMENTS_NAMED]
     ]
     rest = len(groups) - len(said)
-    return " and ".join(said) + (f" and in {plural(rest, 'segment')} more" if rest else "")
+    return " and ".join(said) + (f" and in {plural(rest, 'more segment')}" if rest else "")
 
 
 def _named(changes: Sequence[MetricChange], most: int) -> str:

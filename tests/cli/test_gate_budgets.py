@@ -1,0 +1,58 @@
+"""Budgets of cost that every question keeps or breaks alike, and gates over examples that depend on each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Cli, Row, write
+
+FREE = ("-q", "--judge", "none", "-m", "recall@5,cost")
+RULES = """
+gate:
+  rules:
+    - {metric: cost, max: 0.003}
+"""
+
+
+def priced(cost: float, n: int = 60, cluster: str = "") -> list[Row]:
+    """Questions that all cost the same; two of three find their document."""
+    return [
+        {"query_id": f"q{i}", "query": f"What is {i}?", "answer": f"It is {i}.", "relevant": {f"d{i}": 1},
+         "passages": [{"doc_id": f"d{i}" if i % 3 else "x", "text": "a text"}], "cost": cost,
+         **({"cluster": cluster} if cluster else {})}
+        for i in range(n)
+    ]     # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("cost", "code", "said"), [
+        (0.002, 0, "Gate passed"), (0.004, 3, "lies beyond the limit (at most $0.003)"),
+        (0.0, 4, "all 60 values are 0: nothing tells how far others lie. decide: point needs no interval."),
+    ],
+)  # fmt: skip
+def test_the_same_cost_everywhere(cli: Cli, tmp_path: Path, cost: float, code: int, said: str) -> None:
+    """A cost that is the same on every question keeps or breaks a budget; where nothing has a cost, that is said."""
+    (tmp_path / "ragauge.yaml").write_text(RULES)
+    assert cli("evaluate", write(tmp_path / "a.jsonl", priced(cost)), *FREE).code == 0
+    done = cli("gate", "a")
+    assert (done.code, said in done.out) == (code, True), done.out
+
+
+def test_a_cost_that_doubled_is_seen(cli: Cli, tmp_path: Path) -> None:
+    """Where every question costs twice what it did, compare and max_drop both say so."""
+    (tmp_path / "ragauge.yaml").write_text("gate:\n  rules:\n    - {metric: cost, max_drop: 10%}\n")
+    for name, cost in (("before", 0.002), ("after", 0.004)):
+        assert cli("evaluate", write(tmp_path / f"{name}.jsonl", priced(cost)), *FREE).code == 0
+    assert cli("compare", "before", "after").out.startswith("Worse than before: cost +100% (60 examples in both).")
+    assert cli("gate", "after", "--baseline", "before").code == 3
+    assert cli("gate", "before", "--baseline", "after").code == 0
+
+
+def test_one_cluster_is_one_observation(cli: Cli, tmp_path: Path) -> None:
+    """Sixty questions of one conversation decide nothing, and the reason is the cluster, not the number."""
+    (tmp_path / "ragauge.yaml").write_text("gate:\n  rules:\n    - {metric: recall@5, min: 0.5}\n")
+    assert cli("evaluate", write(tmp_path / "a.jsonl", priced(0.1, cluster="talk")), *FREE).code == 0
+    done = cli("gate", "a")
+    assert done.code == 4
+    assert "60 examples of one cluster are one observation: no interval of this mean." in done.out
