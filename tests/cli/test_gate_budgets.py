@@ -56,3 +56,30 @@ def test_one_cluster_is_one_observation(cli: Cli, tmp_path: Path) -> None:
     done = cli("gate", "a")
     assert done.code == 4
     assert "60 examples of one cluster are one observation: no interval of this mean." in done.out
+
+
+def test_clusters_are_told_and_count(cli: Cli, tmp_path: Path) -> None:
+    """Clusters that either run declares make intervals wider, in both orders alike, and their number is said."""
+    (tmp_path / "ragauge.yaml").write_text("gate:\n  rules:\n    - {metric: recall@5, max_drop: 20 points}\n")
+    made = (("plain", 0, False), ("talks", 0, True), ("worse", 2, False), ("worse_talks", 2, True))
+    for name, hurt, declared in made:
+        rows = priced(0.1)
+        for i, row in enumerate(rows):
+            if i // 10 < hurt:     # whole conversations are missed
+                row["passages"][0]["doc_id"] = "x"
+            if declared:
+                row["cluster"] = f"talk {i // 10}"
+        assert cli("evaluate", write(tmp_path / f"{name}.jsonl", rows), *FREE).code == 0
+
+    def half(base: str, new: str) -> float:
+        found = cli("compare", base, new, "-m", "recall@5", "--json").json()["comparisons"][0]
+        assert found["examples"]["clusters"] == (None if (base, new) == ("plain", "worse") else 6)
+        low, high = found["metrics"]["recall@5"]["ci"]
+        return float(high - low)
+
+    assert half("talks", "worse") == half("plain", "worse_talks") == half("talks", "worse_talks")
+    assert half("talks", "worse") > 1.5 * half("plain", "worse")
+    assert "(60 examples in both, in 6 clusters)" in cli("compare", "talks", "worse").out
+    gated = cli("gate", "worse", "--baseline", "talks")
+    assert "60 examples in both runs · 6 clusters of examples" in gated.out
+    assert cli("gate", "worse", "--baseline", "talks", "--json").json()["clusters"] == 6

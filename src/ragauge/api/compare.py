@@ -238,8 +238,9 @@ class _Held:
             [query_id for query_id in side.index.query_ids if query_id not in both]
             for side in (self.pair.new, self.pair.base)
         )
+        clusters = self.pair.new.index.clusters or self.pair.base.index.clusters
         if self._keep:     # which of the baseline's examples match is not asked
-            return Matched(len(both), len(here), None, tuple(here[:MOST_IDS]), (), self.paired)
+            return Matched(len(both), len(here), None, tuple(here[:MOST_IDS]), (), self.paired, clusters)
         return Matched(
-            len(both), len(here), len(there), tuple(here[:MOST_IDS]), tuple(there[:MOST_IDS]), self.paired
+            len(both), len(here), len(there), tuple(here[:MOST_IDS]), tuple(there[:MOST_IDS]), self.paired, clusters
         )

@@ -123,7 +123,9 @@ class _Gate:
         checks = sorted([*self._examples(), *found], key=lambda check: check.rule)
         return Gated(
             self._run, self._base, self._judge_id or "", self._rules.source, verdict_of(checks), tuple(checks),
-            tuple(families), None if paired is None else paired.join.matched, tuple(self._warnings(source.slices)),
+            tuple(families), None if paired is None else paired.join.matched,
+            self._index.clusters or (None if paired is None else paired.base.index.clusters),
+            tuple(self._warnings(source.slices)),
         )     # fmt: skip
 
     @cached_property

@@ -140,6 +140,7 @@ class Gated:
         checks: in the order of the rules, the whole run before its segments.
         families: how false alarms are bounded.
         matched: examples in both runs; None without a baseline.
+        clusters: how many clusters the run's examples come in; None where none is declared.
         warnings: what the reader must know.
     """
 
@@ -151,6 +152,7 @@ class Gated:
     checks: tuple[Check, ...]
     families: tuple[Family, ...] = ()
     matched: int | None = None
+    clusters: int | None = None
     warnings: tuple[str, ...] = ()
 
     @property

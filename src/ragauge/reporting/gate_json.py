@@ -21,6 +21,7 @@ def as_json(gated: Gated) -> dict[str, Any]:
         "judge": gated.judge_id,
         "rules": gated.source,
         "matched": gated.matched,
+        "clusters": gated.clusters,
         "checks": [_check(check) for check in gated.checks],
         "families": [
             {"on_fail": one.on_fail, "whole": one.whole, "segments": one.segments, "alpha": one.alpha}

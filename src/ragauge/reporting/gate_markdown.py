@@ -26,6 +26,7 @@ def markdown(gated: Gated) -> str:
     lines += [f"\n> {cell(warning)}" for warning in gated.warnings]
     facts = [words.tally(gated), f"rules in {gated.source}"]
     facts += [f"{plural(gated.matched, 'example')} in both runs"] if gated.matched is not None else []
+    facts += [f"{plural(gated.clusters, 'cluster')} of examples"] if gated.clusters else []
     facts += [f"judged by {gated.judge_id}"] if gated.judge_id else []
     lines += ["", f"<sub>{cell(' · '.join(facts))}. {cell(' '.join(words.bounded(gated)))}</sub>"]
     return "\n".join(lines) + "\n"

@@ -41,6 +41,7 @@ def _parts(gated: Gated, width: int) -> Iterator[RenderableType]:
     yield Text(words.title(gated), style=STYLES[gated.verdict]) + Text(f": {words.about(gated)}", style="bold")
     facts = [words.tally(gated), f"rules in {safe(gated.source)}"]
     facts += [f"{plural(gated.matched, 'example')} in both runs"] if gated.matched is not None else []
+    facts += [f"{plural(gated.clusters, 'cluster')} of examples"] if gated.clusters else []
     facts += [f"judged by {safe(gated.judge_id)}"] if gated.judge_id else []
     yield Text(" · ".join(facts), style="dim")
     yield Text()

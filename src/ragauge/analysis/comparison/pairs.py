@@ -120,24 +120,25 @@ def pair(metric: Metric, new: Columns, base: Columns, join: Join) -> Pairs:
 
     Args:
         metric: whose scores.
-        new: of the new run, one entry an example (see `arrays.by_example`); weights and clusters are taken from it.
-        base: of the baseline, likewise.
+        new: of the new run, one entry an example (see `arrays.by_example`); weights are taken from it.
+        base: of the baseline, likewise. Clusters are the new run's, else those that the baseline declares.
         join: of the new run's examples with the baseline's.
     """
     import numpy as np
 
     here, there = join.rows(new, base)
     new, base = new.take(here), base.take(there)
+    cluster = base.cluster if new.cluster is None else new.cluster
     both = (new.status == SCORED) & (base.status == SCORED)
     lost = np.isin(new.status, (SCORED, FAILED)) & np.isin(base.status, (SCORED, FAILED)) & ~both
     applies = (new.status != NOT_APPLICABLE) & (base.status != NOT_APPLICABLE)
     failed = Failures(
         new.query[lost], _taken(new.weight, lost), _bounds(metric, new, lost), _bounds(metric, base, lost),
-        None if new.cluster is None else new.cluster[lost],
+        None if cluster is None else cluster[lost],
     )     # fmt: skip
     return Pairs(
         metric, new.query[both], new.value[both], base.value[both], _taken(new.weight, both),
-        None if new.cluster is None else new.cluster[both], failed, new.query[applies & ~both & ~lost],
+        None if cluster is None else cluster[both], failed, new.query[applies & ~both & ~lost],
     )     # fmt: skip
 
 

@@ -39,6 +39,7 @@ class Matched:
         ids_new: the first of those only in the new run.
         ids_base: the first of those only in the baseline.
         paired: whether the runs are compared example by example; else as two samples.
+        clusters: how many clusters the examples come in; None where none is declared.
     """
 
     n: int
@@ -47,6 +48,7 @@ class Matched:
     ids_new: tuple[str, ...] = ()
     ids_base: tuple[str, ...] = ()
     paired: bool = True
+    clusters: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,11 @@ class ResponseIndex:
         """Whether an example was answered several times."""
         return len(self) > len(self.query_ids)
 
+    @property
+    def clusters(self) -> int | None:
+        """How many clusters there are, an example that stands alone counted as one; None where none is declared."""
+        return None if self.cluster is None else len(set(self.cluster.tolist()))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:

@@ -39,6 +39,7 @@ def comparison_json(found: RunComparison, compared: Compared) -> dict[str, Any]:
         "examples": {
             "paired": matched.paired,
             "matched": matched.n,
+            "clusters": matched.clusters,
             "only_new": {"n": matched.only_new, "query_ids": list(matched.ids_new)},
             "only_base": {"n": matched.only_base, "query_ids": list(matched.ids_base)},
         },

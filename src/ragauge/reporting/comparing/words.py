@@ -102,7 +102,8 @@ def matched(found: RunComparison) -> str:
     m = found.matched
     if m.paired:
         failed = max((change.failed for change in found.metrics), default=0)
-        return f"{plural(m.n, 'example')} in both" + (f", scores failed on {failed:,} of them" if failed else "")
+        of = f", in {plural(m.clusters, 'cluster')}" if m.clusters else ""
+        return f"{plural(m.n, 'example')} in both{of}" + (f", scores failed on {failed:,} of them" if failed else "")
     return f"two samples of traffic: {plural(m.only_new + m.n, 'example')} now, {(m.only_base or 0) + m.n:,} before"
 
 
