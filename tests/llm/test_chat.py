@@ -121,6 +121,23 @@ def test_a_reply_says_all_that_is_known_of_it(provider: str, model: str) -> None
 
 
 @each_provider
+def test_what_a_reply_says_of_thinking_is_its_text(provider: str, model: str) -> None:
+    """Marks of reasoning inside a JSON text, also over two of its strings, are what the model was asked to write."""
+    said = {"claims": ["The mark is <think>.", "It ends with </think>."]}
+    with FaultyServer(reply=lambda *_: said) as server:
+        reply, _ = with_model(server, provider, model, asked)
+    assert json.loads(reply.text) == said
+
+
+@pytest.mark.parametrize("ask", [ASK, PLAIN], ids=["schema", "plain"])
+def test_reasoning_before_a_reply_is_no_part_of_it(ask: Ask) -> None:
+    """A server that puts the reasoning of a model into its text: the reply is what stands behind it."""
+    with FaultyServer(reply=lambda *_: '<think>Is {"claims": []} right?</think>\n{"claims": ["<think>"]}') as server:
+        reply, _ = with_model(server, "openai-chat", "any", lambda made: asked(made, ask))
+    assert reply.text == '{"claims": ["<think>"]}'
+
+
+@each_provider
 @pytest.mark.parametrize("modes", [("tool",), ("prompted",)], ids=["tool", "prompted"])
 def test_schemas_are_given_another_way_where_one_is_refused(provider: str, model: str, modes: Sequence[str]) -> None:
     """A server that refuses native schemas (and tools) is asked the next way; the second ask begins there."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Mode = Literal["native", "tool", "prompted"]
 NEXT: dict[Mode, Mode] = {"native": "tool", "tool": "prompted"}
 TOOL = "reply"
+THOUGHT = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 ABOUT_SCHEMA = re.compile(
     r"response_format|response_schema|json_schema|json_validate|output_config|output_format|text\.format|structured"
     r"|grammar|tool|function|schema",
@@ -190,11 +191,11 @@ def _parameters(ask: Ask, mode: Mode | None) -> ModelRequestParameters:
 
 
 def _text(response: ModelResponse) -> str:
-    """The last structured part: a tool's arguments, else the text."""
+    """The last structured part: a tool's arguments, else the text behind the reasoning that some servers put first."""
     tools = [part.args for part in response.parts if part.part_kind == "tool-call"]
     if tools:
         return tools[-1] if isinstance(tools[-1], str) else json.dumps(tools[-1] or {}, ensure_ascii=False)
-    return "".join(part.content for part in response.parts if part.part_kind == "text")
+    return THOUGHT.sub("", "".join(part.content for part in response.parts if part.part_kind == "text"))
 
 
 def _usage(response: ModelResponse) -> Usage | None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 KEY = "OPENAI_API_KEY"
 NO_KEY = "none"     # what servers of one's own are told: the client sends something in any case
+# the library takes <think>…</think> out of the middle of a JSON text, where a claim may speak of it; see `chat._text`
+NO_TAGS = ("\x00", "\x00")
 POOLS = 64     # connection pools behind a proxy: one looks at all of its connections at every call
 
 
@@ -43,7 +45,11 @@ def chat(name: ModelName) -> LibraryModel:
     clients = _clients(name, needs_key=not name.endpoint)
     for client in clients:
         _send_as_given(client, client.chat.completions, "/chat/completions", ChatCompletion)
-    models = [OpenAIChatModel(name.model, provider=OpenAIProvider(openai_client=client)) for client in clients]
+    profile: Any = {"thinking_tags": NO_TAGS}
+    models = [
+        OpenAIChatModel(name.model, provider=OpenAIProvider(openai_client=client), profile=profile)
+        for client in clients
+    ]
     older = {"max_tokens": "max_tokens"}     # the library says max_completion_tokens, which not every server knows
     return LibraryModel(
         name, models, _closing(clients), _as_response_format, refused=_refused(models[0]), instead=older
