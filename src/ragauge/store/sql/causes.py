@@ -15,7 +15,7 @@ from ragauge.data.codec import decode, encode
 from ragauge.store.packing import framed, pack, unescape, unpack
 from ragauge.store.schema import causes as table
 from ragauge.store.schema import responses
-from ragauge.store.sql.database import Database, chunks, raw_rows
+from ragauge.store.sql.database import Database, among, chunks, raw_rows
 from ragauge.store.sql.names import judge_no, put_judges, run_no
 from ragauge.store.sql.runs import response_no
 
@@ -38,8 +38,9 @@ class SqlCauses:
             judge = put_judges(self._database, connection, [judge_id])[judge_id]
             key = {"run_no": run, "judge_no": judge, "judge_repeat": judge_repeat}
             mine = and_(*(table.c[name] == value for name, value in key.items()))
+            earlier = delete(table).where(mine, among(table.c.response_no))
             for part in chunks(causes):
-                connection.execute(delete(table).where(mine, table.c.response_no.in_(part)))
+                connection.execute(earlier, {"values": part})
             rows = [
                 {**key, "response_no": number, "body": pack(encode(cause))}
                 for number, cause in causes.items()

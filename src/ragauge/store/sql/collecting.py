@@ -16,7 +16,7 @@ from ragauge.store.collect_contracts import Arrived, Key
 from ragauge.store.schema import causes, responses, run_evidence, runs, scores, set_examples
 from ragauge.store.sql import importing
 from ragauge.store.sql.clock import now
-from ragauge.store.sql.database import Database
+from ragauge.store.sql.database import Database, among
 from ragauge.store.sql.names import run_no
 from ragauge.store.sql.runs import run_of_row, stored_response
 from ragauge.store.sql.sets import put_set
@@ -110,19 +110,19 @@ def _new(
     connection: Connection, number: int, batch: Mapping[Key, Packed], *, again: bool
 ) -> tuple[dict[Key, Packed], int]:
     """What of a batch is to be written, and how many failures were taken out for it."""
-    ids = {query_id for query_id, _ in batch}
+    ids = {"values": list({query_id for query_id, _ in batch})}
     columns = (responses.c.response_no, responses.c.query_id, responses.c.repeat, responses.c.body)
-    query = select(*columns).where(responses.c.run_no == number, responses.c.query_id.in_(ids))
-    there = {(row.query_id, row.repeat): row for row in connection.execute(query)}
+    query = select(*columns).where(responses.c.run_no == number, among(responses.c.query_id))
+    there = {(row.query_id, row.repeat): row for row in connection.execute(query, ids)}
     there = {key: row for key, row in there.items() if key in batch}
     failures = {key: row for key, row in there.items() if again and "error" in stored_response(row.body)}
-    old = [row.response_no for row in failures.values()]
-    if old:
+    old = {"values": [row.response_no for row in failures.values()]}
+    if failures:
         for table in (scores, causes):
-            connection.execute(delete(table).where(table.c.run_no == number, table.c.response_no.in_(old)))
-        connection.execute(delete(responses).where(responses.c.response_no.in_(old)))
+            connection.execute(delete(table).where(table.c.run_no == number, among(table.c.response_no)), old)
+        connection.execute(delete(responses).where(among(responses.c.response_no)), old)
     kept = {key: item for key, item in batch.items() if key not in there or key in failures}
-    return kept, len(old)
+    return kept, len(failures)
 
 
 def _in_order_of_set(connection: Connection, number: int) -> None:

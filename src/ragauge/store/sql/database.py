@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine, Select, Table, create_engine, event
+from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, bindparam, create_engine, event
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
@@ -173,6 +173,24 @@ def raw_rows(connection: Connection, query: Select[Any]) -> Iterator[list[tuple[
             yield part
     finally:
         cursor.close()
+
+
+def among(column: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Whether a column holds one of `values`, a parameter given when the query is executed.
+
+    In the query itself the values would outlive it: SQLAlchemy's expressions refer to themselves, so that they wait for
+    a collection of cycles, which comes the later the more a program holds.
+    """
+    return column.in_(bindparam("values", type_=column.type, expanding=True))
+
+
+def rows_among(
+    connection: Connection, query: Select[Any], column: ColumnElement[Any], values: Iterable[Any]
+) -> Iterator[Any]:
+    """Rows of a query whose column holds one of the values, asked for in parts."""
+    wanted = query.where(among(column))
+    for part in chunks(values):
+        yield from connection.execute(wanted, {"values": part})
 
 
 def chunks(values: Iterable[Any], size: int = MOST_IN) -> Iterator[Sequence[Any]]:

@@ -11,7 +11,7 @@ from ragauge.data.facts import Evidence
 from ragauge.store.contracts import PackedEvidence
 from ragauge.store.schema import evidence as table
 from ragauge.store.schema import judges, responses, run_evidence
-from ragauge.store.sql.database import Database, chunks
+from ragauge.store.sql.database import Database, chunks, rows_among
 from ragauge.store.sql.names import judge_no, put_judges, run_no
 from ragauge.store.sql.runs import response_no
 
@@ -75,10 +75,9 @@ class SqlEvidence:
         result: dict[int, list[PackedEvidence]] = {}
         with self._database.read() as connection:
             judge = judge_no(connection, judge_id)
-            for part in chunks(numbers) if judge is not None else ():
-                query = _linked(judge, judge_repeat).where(run_evidence.c.response_no.in_(part))
-                for row in connection.execute(query):
-                    result.setdefault(row.response_no, []).append(_packed_row(row))
+            of = numbers if judge is not None else ()
+            for row in rows_among(connection, _linked(judge, judge_repeat), run_evidence.c.response_no, of):
+                result.setdefault(row.response_no, []).append(_packed_row(row))
         return result
 
     def of_response(
@@ -163,12 +162,9 @@ def _differs(stored: PackedEvidence, mine: PackedEvidence) -> bool:
 
 
 def _by_key(connection: Connection, keys: Collection[str]) -> dict[str, tuple[int, PackedEvidence]]:
-    found = {}
-    for part in chunks(keys):
-        query = select(table, judges.c.judge_id).join_from(table, judges, table.c.judge_no == judges.c.judge_no)
-        for row in connection.execute(query.where(table.c.key.in_([bytes.fromhex(key) for key in part]))):
-            found[row.key.hex()] = (row.evidence_no, _packed_row(row))
-    return found
+    query = select(table, judges.c.judge_id).join_from(table, judges, table.c.judge_no == judges.c.judge_no)
+    rows = rows_among(connection, query, table.c.key, map(bytes.fromhex, keys))
+    return {row.key.hex(): (row.evidence_no, _packed_row(row)) for row in rows}
 
 
 def _linked(judge: int | None, judge_repeat: int) -> Select[Any]:

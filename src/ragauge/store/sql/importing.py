@@ -18,7 +18,7 @@ from ragauge.store.packing import pack
 from ragauge.store.schema import examples, responses, run_names, run_texts, runs, sets
 from ragauge.store.sql import texts as texts_area
 from ragauge.store.sql.clock import now
-from ragauge.store.sql.database import Database, chunks
+from ragauge.store.sql.database import Database, chunks, rows_among
 from ragauge.store.sql.spool import Packed, Spool
 
 SET_OF_RUN = text("""
@@ -152,11 +152,7 @@ def put_examples(
     """Adds examples that are new; returns the numbers of all that are named."""
     if rows:
         connection.execute(database.insert(examples).on_conflict_do_nothing(), rows)
-    found: dict[bytes, int] = {}
-    for part in chunks(shas):
-        query = select(examples.c.sha, examples.c.example_no).where(examples.c.sha.in_(part))
-        found.update((sha, number) for sha, number in connection.execute(query))
-    return found
+    return dict(rows_among(connection, select(examples.c.sha, examples.c.example_no), examples.c.sha, shas))
 
 
 def _set_no(connection: Connection, run_no: int, run: Run, *, whole: bool) -> int | None:

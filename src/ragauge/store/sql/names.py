@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 from ragauge.errors import UnknownName
 from ragauge.store.packing import pack
 from ragauge.store.schema import judges, metrics, reasons, run_names, runs
-from ragauge.store.sql.database import Database, chunks
+from ragauge.store.sql.database import Database, rows_among
 
 NOBODY = ""  # the judge of scores that ask nothing
 
@@ -53,10 +53,9 @@ def metric_nos(connection: Connection, named: Collection[tuple[str, int]]) -> di
     """(name, version) -> number, of the metrics that have one."""
     wanted = set(named)
     found: dict[tuple[str, int], int] = {}
-    for part in chunks(sorted({name for name, _ in wanted})):
-        for number, name, version in connection.execute(select(metrics).where(metrics.c.name.in_(part))):
-            if (name, version) in wanted:
-                found[name, version] = number
+    for number, name, version in rows_among(connection, select(metrics), metrics.c.name, {name for name, _ in wanted}):
+        if (name, version) in wanted:
+            found[name, version] = number
     return found
 
 
@@ -84,8 +83,5 @@ def put_reasons(database: Database, connection: Connection, texts: Sequence[str]
 
 
 def _reason_nos(connection: Connection, by_sha: dict[bytes, str]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for part in chunks(by_sha):
-        query = select(reasons.c.sha, reasons.c.reason_no).where(reasons.c.sha.in_(part))
-        found.update((by_sha[sha], number) for sha, number in connection.execute(query))
-    return found
+    rows = rows_among(connection, select(reasons.c.sha, reasons.c.reason_no), reasons.c.sha, by_sha)
+    return {by_sha[sha]: number for sha, number in rows}

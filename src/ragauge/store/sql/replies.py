@@ -17,7 +17,7 @@ from ragauge.store.call_contracts import ReplyInfo
 from ragauge.store.packing import pack, unpack
 from ragauge.store.schema import replies as table
 from ragauge.store.sql.clock import now
-from ragauge.store.sql.database import Database, chunks
+from ragauge.store.sql.database import Database, chunks, rows_among
 from ragauge.store.sql.models import model_nos, named
 
 PAGE = 200     # replies read at a time
@@ -137,12 +137,9 @@ def _matching(
 
 
 def _by_key(connection: Connection, keys: Collection[str]) -> dict[str, Reply]:
-    found = {}
-    columns = (table.c.key, table.c.body, table.c.vectors)
-    for part in chunks(keys):
-        for row in connection.execute(select(*columns).where(table.c.key.in_([bytes.fromhex(key) for key in part]))):
-            found[row.key.hex()] = _reply(row)
-    return found
+    query = select(table.c.key, table.c.body, table.c.vectors)
+    rows = rows_among(connection, query, table.c.key, map(bytes.fromhex, keys))
+    return {row.key.hex(): _reply(row) for row in rows}
 
 
 def _reply(row: Any) -> Reply:

@@ -23,7 +23,7 @@ from ragauge.store.packing import ESCAPE, framed, unescape, unpack
 from ragauge.store.schema import examples, responses, run_names, runs
 from ragauge.store.sql import deleting, importing
 from ragauge.store.sql.baselines import refuse_baseline
-from ragauge.store.sql.database import Database, chunks, raw_rows
+from ragauge.store.sql.database import Database, chunks, raw_rows, rows_among
 from ragauge.store.sql.names import known_runs, run_no
 from ragauge.store.sql.response_index import index_of
 from ragauge.store.sql.spool import Spool
@@ -98,11 +98,8 @@ class SqlRuns:
 
     def load(self, numbers: Sequence[int]) -> builtins.list[Loaded]:
         """Responses by number, in that order, with their examples; numbers that are gone are left out."""
-        query = _bodies()
         with self._database.read() as connection:
-            rows: list[Row[Any]] = []
-            for part in chunks(numbers):
-                rows += connection.execute(query.where(responses.c.response_no.in_(part)))
+            rows = list(rows_among(connection, _bodies(), responses.c.response_no, numbers))
             by_number = {row.response_no: row for row in rows}
             texts = self._texts.get(_text_nos(rows))
         return [_loaded(by_number[number], texts) for number in numbers if number in by_number]

@@ -12,7 +12,7 @@ from ragauge.data.score import STATUSES
 from ragauge.store.packing import framed, unpack
 from ragauge.store.schema import examples, metrics, reasons, responses
 from ragauge.store.schema import scores as table
-from ragauge.store.sql.database import chunks
+from ragauge.store.sql.database import rows_among
 from ragauge.store.sql.names import judge_no
 
 if TYPE_CHECKING:
@@ -121,11 +121,8 @@ def _cluster(groups: bytes | None) -> str | None:
 
 def reason_texts(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
     """Number -> text of reasons."""
-    found: dict[int, str] = {}
-    for part in chunks(numbers):
-        query = select(reasons.c.reason_no, reasons.c.body).where(reasons.c.reason_no.in_(part))
-        found.update((number, framed(unpack(body))) for number, body in connection.execute(query))
-    return found
+    rows = rows_among(connection, select(reasons.c.reason_no, reasons.c.body), reasons.c.reason_no, numbers)
+    return {number: framed(unpack(body)) for number, body in rows}
 
 
 def _reasons(connection: Connection, rows: pl.DataFrame) -> pl.DataFrame:

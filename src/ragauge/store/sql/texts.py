@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from ragauge.store.packing import pack, unpack
 from ragauge.store.schema import texts as table
-from ragauge.store.sql.database import Database, chunks
+from ragauge.store.sql.database import Database, rows_among
 
 
 def sha_of(text: str) -> bytes:
@@ -35,12 +35,10 @@ class SqlTexts:
 
     def get(self, numbers: Collection[int]) -> dict[int, str]:
         """Texts by number."""
-        found: dict[int, str] = {}
+        query = select(table.c.text_no, table.c.body)
         with self._database.read() as connection:
-            for part in chunks(sorted(set(numbers))):
-                query = select(table.c.text_no, table.c.body).where(table.c.text_no.in_(part))
-                found |= {number: unpack(body) for number, body in connection.execute(query)}
-        return found
+            rows = rows_among(connection, query, table.c.text_no, sorted(set(numbers)))
+            return {number: unpack(body) for number, body in rows}
 
     def count(self) -> int:
         """How many distinct texts there are."""
@@ -50,11 +48,7 @@ class SqlTexts:
 
 def numbers_of(connection: Connection, shas: Collection[bytes]) -> dict[bytes, int]:
     """Numbers of the texts that are there, by hash."""
-    found: dict[bytes, int] = {}
-    for part in chunks(shas):
-        query = select(table.c.sha, table.c.text_no).where(table.c.sha.in_(part))
-        found.update((sha, number) for sha, number in connection.execute(query))
-    return found
+    return dict(rows_among(connection, select(table.c.sha, table.c.text_no), table.c.sha, shas))
 
 
 def add(database: Database, connection: Connection, rows: Sequence[tuple[bytes, bytes]]) -> None:
