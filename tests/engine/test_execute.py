@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +28,7 @@ from ragauge.engine import execute as execute_module
 from ragauge.engine.execute import Outcome, Progress, execute
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import plan
-from ragauge.engine.pool import Timed
+from ragauge.engine.pool import InProcess, Timed
 from ragauge.errors import JudgeError, UsageError
 from ragauge.judging.inputs import Inputs, VerifyAnswer, evidence_key
 from ragauge.judging.judge import Asking, Judge
@@ -408,6 +410,28 @@ def test_error_of_the_store_ends_it(store: Store, monkeypatch: pytest.MonkeyPatc
         evaluate(store, run_id, TinyJudge())
     assert store.evidence.get(digest("x")) is None
     assert next(iter(store.evidence.of_run(run_id, "tiny@1")))[2] == {}
+
+
+def test_several_batches_that_fail_at_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The first error ends the evaluation, and no other is complained of later as one that nobody looked at."""
+    under_way: list[Future[Timed]] = []
+
+    def judge(self: InProcess, numbers: Sequence[int]) -> Future[Timed]:
+        under_way.append(Future())
+        if len(under_way) == 1 + execute_module.AHEAD:
+            for one in under_way:
+                one.set_exception(JudgeError(f"batch of {len(numbers)}"))
+        return under_way[-1]
+
+    monkeypatch.setattr(InProcess, "judge", judge)
+    run_id = imported(store, list(records(70)))
+    with pytest.raises(JudgeError, match="batch of"):
+        evaluate(store, run_id, TinyJudge())
+    gc.collect()
+    assert len(under_way) == 1 + execute_module.AHEAD
+    assert "never retrieved" not in caplog.text
 
 
 SCRIPT = """

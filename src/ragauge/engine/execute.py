@@ -164,9 +164,10 @@ class _Execution:
                     flying.add(asyncio.create_task(self._one(*batch)))
                 if not flying:
                     return
-                finished, flying = await asyncio.wait(flying, return_when=asyncio.FIRST_COMPLETED)
+                finished, left = await asyncio.wait(flying, return_when=asyncio.FIRST_COMPLETED)
                 for task in finished:
-                    task.result()
+                    task.result()     # where several failed, the first is told; the others are taken in below
+                flying = left
         finally:
             for task in flying:
                 task.cancel()

@@ -90,9 +90,16 @@ def serve(requests: IO[str], answers: IO[str]) -> None:
             answers.flush()
 
 
+def _leave_ctrl_c_to_the_owner() -> None:
+    """Ctrl-C reaches the whole group; the owner ends its workers. Called before any thread starts, for all of them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):     # ignoring is not enough: Polars takes the signal while it computes
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
 def main() -> None:
     """Serves on the process's own input and output; whatever the judge prints goes to standard error."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the owner ends its workers
+    _leave_ctrl_c_to_the_owner()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
