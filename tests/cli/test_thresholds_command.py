@@ -83,3 +83,43 @@ def test_refused(evaluated: Cli) -> None:
         done = evaluated("thresholds", *words)
         assert done.code == 2
         assert said in done.err
+
+
+def marked(cli: Cli, path: Path, outcomes: list[Any]) -> None:
+    """A run of these outcomes; every second answer is right."""
+    rows = [
+        {"query_id": f"q{i}", "query": f"{i}?", "answer": "red" if i % 2 else "blue", "reference_answer": "red",
+         "outcome": {"mood": outcome}}
+        for i, outcome in enumerate(outcomes)
+    ]     # fmt: skip
+    assert cli("evaluate", write(path, rows), "-m", "token_f1", "--judge", "none", "-q", "--name", "r").code == 0
+
+
+def test_words_that_are_misspelt(cli: Cli, tmp_path: Path) -> None:
+    """A good word that no response carries is refused where it is likely misspelt, not taken for all bad."""
+    marked(cli, tmp_path / "a.jsonl", ["love", "meh"] * 20)
+    refused = cli("thresholds", "token_f1", "r", "--good", "lov")
+    assert refused.code == 2
+    assert "no value of the outcome mood 'lov'; nearest: love. Known: love, meh." in refused.err
+    assert cli("thresholds", "token_f1", "r", "--good", "great").code == 2
+    assert cli("thresholds", "token_f1", "r", "--good", "mehh,love").code == 2
+    assert "(good: love,great)" in cli("thresholds", "token_f1", "r", "--good", "love,great").out
+
+
+def test_outcomes_that_are_all_alike(cli: Cli, tmp_path: Path) -> None:
+    """Where every response turned out well, or none, there is no trend to test, which is said; what is good is named."""
+    marked(cli, tmp_path / "a.jsonl", ["up"] * 40)
+    good = cli("thresholds", "token_f1", "r").out
+    assert "Outcome mood (good: up): 40 responses." in good
+    assert "No response turned out badly: there is no trend to test." in good
+    marked(cli, tmp_path / "b.jsonl", ["down"] * 40)
+    bad = cli("thresholds", "token_f1", "r").out
+    assert "Outcome mood (good: never recorded): 40 responses." in bad
+    assert "No response turned out well: there is no trend to test." in bad
+
+
+def test_trend_of_six(cli: Cli, tmp_path: Path) -> None:
+    """Six responses in perfect order give no interval, and no p-value that says otherwise."""
+    marked(cli, tmp_path / "a.jsonl", ["down", "up"] * 3)
+    shown = " ".join(cli("thresholds", "token_f1", "r").out.split())
+    assert "No trend of the outcome with token_f1 is seen: rank correlation 1.00, too few for an interval." in shown

@@ -75,7 +75,7 @@ def _about(found: Thresholds, shares: ByOutcome) -> str:
     without = f"; {found.without_outcome:,} without this outcome left out" if found.without_outcome else ""
     others = f" Other outcomes: {', '.join(map(line, found.others))} (--outcome)." if found.others else ""
     rate = "" if shares.rate is None else f" {number(shares.rate)} {between(shares.interval)} of them turned out well."
-    said = f"Outcome {line(found.outcome)} ({line(found.good)}): {plural(shares.n, 'response')}{without}."
+    said = f"Outcome {line(found.outcome)} (good: {line(found.good)}): {plural(shares.n, 'response')}{without}."
     return f"{said}{rate}{others}"
 
 
@@ -129,16 +129,18 @@ def _place(value: float) -> int:
 
 def _trend(found: Thresholds, shares: ByOutcome) -> str:
     if shares.correlation is None:
-        return "Score or outcome is all alike, so there is no trend to test."
-    p_value = ""
-    if shares.p_value is not None:
+        alike = {0.0: "No response turned out well", 1.0: "No response turned out badly"}
+        return f"{alike.get(shares.rate or 0.0, 'All scores are alike')}: there is no trend to test."
+    p_value = "" if shares.correlation_interval else ", too few for an interval"
+    if shares.p_value is not None and shares.correlation_interval:
         p_value = ", p < 0.001" if shares.p_value < 0.001 else f", p = {shares.p_value:.3f}"
     said = {
         "rises": f"The better {found.metric}, the more often it turns out well",
         "falls": f"The better {found.metric}, the less often it turns out well: it does not speak for this outcome",
         "no trend seen": f"No trend of the outcome with {found.metric} is seen",
     }[shares.trend]
-    return f"{said}: rank correlation {number(shares.correlation)} {between(shares.correlation_interval)}{p_value}."
+    ends = f" {between(shares.correlation_interval)}" if shares.correlation_interval else ""
+    return f"{said}: rank correlation {number(shares.correlation)}{ends}{p_value}.".replace("-", "−")
 
 
 def conclusion(found: Thresholds, shares: ByOutcome) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from difflib import get_close_matches
 
 from ragauge.errors import UnknownName, UsageError
 
@@ -23,6 +25,7 @@ COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     "=": lambda a, b: a == b,
 }     # fmt: skip
 MOST_SHOWN = 6
+NEAR = 0.75     # how alike a word that is not there and one that is are, for the one to be the other misspelt
 
 
 def chosen(outcomes: Iterable[Mapping[str, Value]], name: str = "") -> tuple[str, tuple[str, ...]]:
@@ -55,15 +58,17 @@ def marks(values: Sequence[Value | None], name: str, good: str = "") -> tuple[li
 
     Raises:
         UsageError: values that nobody can read without being told.
+        UnknownName: a good word that no response carries and that is likely misspelt: it is near to one that some do,
+            or no good word is carried at all.
 
     >>> marks([True, "thumbs_down", None], "thumbs")
-    ([True, False, None], 'true and the like')
+    ([True, False, None], 'true')
     >>> marks([5, 3], "stars", ">=4")
     ([True, False], '>=4')
     """
     there = [value for value in values if value is not None]
     if good:
-        judge = _told(good, name)
+        judge = _told(good, name, {_plain(value) for value in there})
         return [None if value is None else judge(value) for value in values], good
     numbers = {float(value) for value in there if isinstance(value, int | float) and not isinstance(value, bool)}
     if numbers and not (numbers <= {0.0, 1.0} or numbers <= {-1.0, 1.0}):
@@ -73,7 +78,8 @@ def marks(values: Sequence[Value | None], name: str, good: str = "") -> tuple[li
     if words:
         shown = ", ".join(sorted(words)[:MOST_SHOWN])
         raise UsageError(f"outcome {name} holds words of unknown meaning ({shown}): name the good ones: --good WORD,…")
-    return [None if value is None else _usual(value) for value in values], "true and the like"
+    seen = sorted({f"{value:g}" if isinstance(value, float) else _plain(value) for value in there if _usual(value)})
+    return [None if value is None else _usual(value) for value in values], ", ".join(seen) or "never recorded"
 
 
 def _usual(value: Value) -> bool:
@@ -84,11 +90,14 @@ def _plain(value: Value) -> str:
     return str(value).strip().casefold().replace(" ", "_")
 
 
-def _told(good: str, name: str) -> Callable[[Value], bool]:
+def _told(good: str, name: str, there: AbstractSet[str]) -> Callable[[Value], bool]:
     """What the user says is good."""
     limit = LIMIT.fullmatch(good)
     if limit is None:
         words = {_plain(part) for part in good.split(",") if part.strip()}
+        for word in sorted(words.difference(there)):
+            if not words.intersection(there) or get_close_matches(word, there - words, cutoff=NEAR):
+                raise UnknownName(f"value of the outcome {name}", word, there)
         return lambda value: _plain(value) in words
     compare, bound = COMPARE[limit[1]], float(limit[2])
 
