@@ -107,7 +107,7 @@ def test_words_that_are_misspelt(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_outcomes_that_are_all_alike(cli: Cli, tmp_path: Path) -> None:
-    """Where every response turned out well, or none, there is no trend to test, which is said; what is good is named."""
+    """Where every response turned out well, or none, it is said that there is no trend; what is good is named."""
     marked(cli, tmp_path / "a.jsonl", ["up"] * 40)
     good = cli("thresholds", "token_f1", "r").out
     assert "Outcome mood (good: up): 40 responses." in good
