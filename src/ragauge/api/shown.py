@@ -131,7 +131,9 @@ def visits(store: Store, judge_id: str | None, index: ResponseIndex) -> Iterator
 
 def causes_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> pl.DataFrame:
     """The cause frame of the responses of an index."""
-    return store.causes.frame(run_id, judge_id).join(keys(index), on=KEY, how="semi", maintain_order="left")
+    found = store.causes.frame(run_id, judge_id)
+    kept = found.select(*KEY).with_row_index("row").join(keys(index), on=KEY, how="semi", maintain_order="left")["row"]
+    return found if len(kept) == found.height else found[kept]     # the join would copy every text
 
 
 def keys(index: ResponseIndex) -> pl.DataFrame:
