@@ -10,12 +10,15 @@ from typing import Any
 
 from ragauge.data.ask import Reply
 
-THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+THOUGHT, THOUGHT_END = re.compile(r"<think(?:ing)?>"), re.compile(r"</think(?:ing)?>")
+OBJECT = re.compile(r'\{\s*(?:\}|"(?:[^"\\]|\\.){0,200}"\s*:)')     # how one begins
 TRAILING = re.compile(r",(\s*[\]}])")
 DIGITS = re.compile(r"\d+(?:\.\d+)?")
 WORDS = re.compile(r"[^\W\d_]+")
 BESIDE = frozenset({"p", "s", "passage", "passages", "sentence", "sentences", "and"})     # may stand beside a number
 MOST = 400_000     # characters of a reply that are read
+MOST_BROKEN = 1_000     # beginnings of objects that turn out to be none: each takes time in the length of the reply
+LONGEST_NUMBER = 40     # characters
 WRAPS = 4     # objects and strings around what was asked for that are taken off, at most
 
 
@@ -30,7 +33,7 @@ def structured(reply: Reply, schema: Mapping[str, Any]) -> Mapping[str, Any] | N
         return None
     text = reply.text[:MOST].strip()
     found = _json(text)     # first as it is: a claim may speak of <think>
-    return _unwrapped(_last_object(THOUGHT.sub("", text)) if found is None else found, schema)
+    return _unwrapped(_last_object(_thoughtless(text)) if found is None else found, schema)
 
 
 def _json(text: str) -> Any:
@@ -67,16 +70,25 @@ def _fits(value: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
 
 def _last_object(text: str) -> Mapping[str, Any] | None:
     """The last object that stands at the top level of a text."""
-    decoder, found, at = json.JSONDecoder(), None, 0
+    decoder, found, at, broken = json.JSONDecoder(), None, 0, 0
     tidy = TRAILING.sub(r"\1", text)
-    while (start := tidy.find("{", at)) >= 0:
+    while (start := OBJECT.search(tidy, at)) is not None:
         try:
-            value, at = decoder.raw_decode(tidy, start)
+            found, at = decoder.raw_decode(tidy, start.start())
         except (ValueError, RecursionError):
-            at = start + 1
-            continue
-        found = value if isinstance(value, dict) else found
+            at, broken = start.start() + 1, broken + 1
+            if broken > MOST_BROKEN:
+                return None
     return found
+
+
+def _thoughtless(text: str) -> str:
+    """A text without what stands between marks of reasoning; one that is never closed stays."""
+    parts, at = [], 0
+    while (start := THOUGHT.search(text, at)) and (end := THOUGHT_END.search(text, start.end())):
+        parts.append(text[at : start.start()])
+        at = end.end()
+    return "".join([*parts, text[at:]])
 
 
 def objects(value: Any) -> list[Mapping[str, Any]]:
@@ -126,7 +138,9 @@ def whole_number(value: Any) -> int | None:
         return value
     if isinstance(value, float):
         return int(value) if value.is_integer() else None
-    found = re.fullmatch(r"\W*[A-Za-z]?\s*(\d{1,6})\W*", value) if isinstance(value, str) else None
+    if not isinstance(value, str) or len(value) > LONGEST_NUMBER:
+        return None
+    found = re.fullmatch(r"\W*[A-Za-z]?\s*(\d{1,6})\W*", value)
     return int(found[1]) if found else None
 
 
@@ -139,6 +153,7 @@ def places(value: Any, sent: Mapping[str, Any]) -> tuple[str, ...]:
     ('2.1', '3.1')
     """
     found: dict[str, None] = {}
+    firsts = {number.partition(".")[0]: number for number in reversed([*sent])}
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, bool) or not isinstance(item, str | int | float):
             continue
@@ -147,8 +162,6 @@ def places(value: Any, sent: Mapping[str, Any]) -> tuple[str, ...]:
         for text in DIGITS.findall(str(item)):
             if text in sent:
                 found[text] = None
-            elif "." not in text:
-                first = next((number for number in sent if number.partition(".")[0] == text), None)
-                if first is not None:
-                    found[first] = None
+            elif text in firsts:
+                found[firsts[text]] = None
     return tuple(found)
