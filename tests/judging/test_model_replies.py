@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -143,39 +142,6 @@ def test_case_32_fences_preambles_and_trailing_commas(dress: str) -> None:
     facts, _ = verified([dress.replace("{{", "\x00").replace("}}", "\x01").replace("{}", text)
                          .replace("\x00", "{").replace("\x01", "}")])  # fmt: skip
     assert [one.label for one in facts.claims] == ["supported", "contradicted"]
-
-
-@pytest.mark.parametrize("dress", ["{}", "```json\n{}\n```", "<think>Is it {{}}?</think>{}"])
-def test_what_a_claim_says_of_thinking_is_read(dress: str) -> None:
-    """Marks of reasoning are taken off around a reply, never out of a claim in a reply that is whole."""
-    text = "<think>x</think>" if dress == "{}" else "a think tag"
-    facts, asked = verified([dress.replace("{{}}", "so").replace("{}", json.dumps(said((1, [claim(text)]), (2, []))))])
-    assert [one.text for one in facts.claims] == [text]
-    assert len(asked) == 1
-
-
-@pytest.mark.parametrize(
-    "unit",
-    ["{", '{"', '{"a":[', 'x {"a":', '{"a": "b{b", ', "<think>", "<think></think>", ", ", '{"a": 1} ', "\\", '{"r":{}'],
-)
-@pytest.mark.parametrize("before", ["", "{", '"', '{"n": "', "So: "])
-def test_no_reply_takes_long_to_read(before: str, unit: str) -> None:
-    """What a model repeats without end is read, or given up, in time linear in its length: others wait for it."""
-    long = before + unit * (400_000 // len(unit))
-    began = time.process_time()
-    facts, _ = verified([long], [long])
-    assert time.process_time() - began < 2
-    assert [one.status for one in facts.claims] == ["failed", "failed"]
-
-
-def test_no_number_takes_long_to_read() -> None:
-    """The same of numbers and places in a reply that is whole."""
-    whole = said((1, [claim("a b", by=("1 2 3 4 5 6 7 8 9 " * 10_000, "1.1"))]), (2, []))
-    whole["sentences"] += [{"n": " " * 100_000 + "x", "claims": []}]
-    began = time.process_time()
-    facts, _ = verified([whole])
-    assert time.process_time() - began < 2
-    assert facts.claims[0].supporting == (1, 2)
 
 
 def test_case_33_a_cut_reply_is_split() -> None:
