@@ -13,7 +13,7 @@ from ragauge.data.score_table import score_table
 if TYPE_CHECKING:
     import polars as pl
 
-AT_A_TIME = 2_000     # causes held as Python objects
+AT_A_TIME = 500     # causes held as Python objects
 
 
 def score_frame(
