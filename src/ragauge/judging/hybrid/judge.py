@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ragauge.data.ask import Ask, ModelName
+from ragauge.data.ask import Ask, ModelName, Reply
 from ragauge.data.canonical import digest
 from ragauge.data.facts import AnswerFacts, Claim, Rating, ReferenceClaim, ReferenceFacts, RelevanceFacts
 from ragauge.judging.inputs import Inputs, Rate, VerifyAnswer, VerifyReference
@@ -15,6 +15,7 @@ from ragauge.judging.local.judge import LocalJudge
 from ragauge.judging.local.note import middle
 from ragauge.judging.model.judge import ModelJudge
 from ragauge.judging.model.packs import packs
+from ragauge.judging.model.prepare import Prepared
 from ragauge.judging.model.support import check, judged
 
 PREFIX = "hybrid:"
@@ -68,7 +69,7 @@ class HybridJudge:
         """Every model that may be asked."""
         return self.model.models()
 
-    def prepare(self, query: str, reference: str) -> Any:
+    def prepare(self, query: str, reference: str) -> Generator[list[Ask], list[Reply], Prepared]:
         """The model's generator of `prepare`: the local judge cannot write claims."""
         return self.model.prepare(query, reference)
 
