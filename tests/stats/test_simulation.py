@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from math import comb
 from pathlib import Path
 
 import pytest
@@ -33,3 +34,12 @@ def test_the_check_can_fail(tmp_path: Path) -> None:
         "sys.exit(simulation.check())"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 1
+
+
+def test_samples_that_no_useful_test_can_call_unchanged() -> None:
+    """The shares on the page of samples with six or more losses and not one gain are those of the multinomial."""
+    page = (ROOT / "docs" / "statistics.md").read_text()
+    for n, loss, gain in ((50, 0.16, 0.04), (20, 1 / 4, 1 / 12)):     # rare gains; skewed shares
+        neither = 1 - loss - gain
+        share = sum(comb(n, losses) * loss**losses * neither ** (n - losses) for losses in range(6, n + 1))
+        assert f" {share:.1%} ".replace("%", " %") in page
