@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import write
+from tests.cli.conftest import Cli, write
 
 RAGAUGE = Path(sys.executable).with_name("ragauge")
 QUICK = "recall@5,faithfulness,fabricated_specifics,context_recall"
@@ -153,3 +153,24 @@ def test_impatient_ctrl_c(tmp_path: Path) -> None:
     while (left := group_left(process.pid)) and time.monotonic() < until:
         time.sleep(0.1)
     assert left == []
+
+
+def test_second_evaluation_of_a_run_is_told(cli: Cli, small: Path, tmp_path: Path) -> None:
+    """Who evaluates a run that another process evaluates is told; not where all is done, nor where nobody else is."""
+    assert cli("evaluate", small, "-q", "--judge", "none").code == 0
+    run_id = cli("runs", "--json").json()[0]["run_id"]
+    hold = (
+        "import sys; from ragauge.store.held import held\n"
+        "with held(sys.argv[1], sys.argv[2]) as alone: print(alone, flush=True); sys.stdin.read()"
+    )
+    url = f"sqlite:///{tmp_path / '.ragauge' / 'ragauge.db'}"
+    command = [sys.executable, "-c", hold, url, run_id]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "True\n"
+        second = cli("evaluate", "latest", "-q")
+        assert second.code == 0
+        assert f"warning: another process is evaluating ten ({run_id}) now." in second.err
+        assert "another process" not in cli("evaluate", "latest", "-q").err     # nothing is left to ask
+        other.communicate()
+    assert "another process" not in cli("evaluate", "latest", "-q", "--judge-repeats", "2").err

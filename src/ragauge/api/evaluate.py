@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -165,11 +166,30 @@ async def _judged(
     with rarely_collected():     # not while the scorecard is made: what it leaves would add to the peak of memory
         todo = planned(source, wanted, store)
         try:
-            return todo, await carried_out(todo, wanted, store, progress)
+            with _said_alone(todo, wanted, store):
+                return todo, await carried_out(todo, wanted, store, progress)
         except JudgeError:
             if todo.new and not store.scores.judges(todo.run.run_id):
                 store.runs.delete(todo.run.run_id)     # replies that were paid for stay
             raise
+
+
+@contextmanager
+def _said_alone(todo: Planned, wanted: Wanted, store: Store) -> Iterator[None]:
+    """Warns where somebody else evaluates the same run at this moment: neither waits for the other's calls."""
+    from ragauge.data.readers.reading import warn_user
+    from ragauge.store.held import held
+
+    if not any(plan.pending and plan.questions for plan in todo.plans):
+        yield
+        return
+    with held(store.url, todo.run.run_id) as alone:
+        if not alone:
+            (wanted.warn or warn_user)(
+                f"another process is evaluating {todo.run.name} ({todo.run.run_id}) now. What both ask before either "
+                "has the reply is paid for twice. Stop one of them: the other goes on with all that is stored."
+            )
+        yield
 
 
 async def carried_out(
