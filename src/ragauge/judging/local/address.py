@@ -8,17 +8,14 @@ from typing import Literal
 
 from ragauge.data.facts import Address
 from ragauge.judging.local.index import Mode, carries_content, units_of
+from ragauge.judging.local.kinds import EXACT, NAME, TIME
 from ragauge.judging.local.relevance import LEXICAL, Asked, chosen
 from ragauge.judging.local.statements import Statements, bare
 from ragauge.judging.local.weights import stored
-from ragauge.text.specifics import Kind, find
+from ragauge.text.specifics import find
 from ragauge.text.tokens import words
 
 Wanted = Literal["number", "time", "name", "yes or no"]
-
-AMOUNT: tuple[Kind, ...] = ("number", "percent", "date")
-TIME: tuple[Kind, ...] = ("number", "date")
-NAME: tuple[Kind, ...] = ("name",)
 
 SHORT = 5              # words with content: too few to tell by relevance
 LOOKED_AT = 20_000     # characters of an answer; what it is about shows by then
@@ -103,7 +100,7 @@ def wanted_kind(query: str) -> Wanted | None:
 def carries(wanted: Wanted | None, answer: str) -> bool:
     """Whether the answer has the kind of thing asked for; where that is not plain, it has."""
     if wanted == "number":
-        return bool(find(answer, AMOUNT)) or not AMOUNTS.isdisjoint(words(answer))
+        return bool(find(answer, EXACT)) or not AMOUNTS.isdisjoint(words(answer))
     if wanted == "time":
         return bool(find(answer, TIME)) or not TIMES.isdisjoint(words(answer))
     if wanted == "name":

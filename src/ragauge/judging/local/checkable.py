@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from math import inf
 
+from ragauge.judging.local.kinds import DATE, EXACT, NUMBER, PERCENT
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.statements import statements
 from ragauge.judging.local.wordings import compiled
@@ -20,10 +21,6 @@ from ragauge.text.sentences import split
 from ragauge.text.specifics import Kind, find
 
 Check = Callable[[str], bool]
-NUMBERS: tuple[Kind, ...] = ("number", "percent", "date")
-PERCENT: tuple[Kind, ...] = ("percent",)
-DATE: tuple[Kind, ...] = ("date",)
-AMOUNT: tuple[Kind, ...] = ("number",)
 
 _SMALL = "zero one two three four five six seven eight nine ten eleven twelve"
 SPELLED = {word: n for n, word in enumerate(_SMALL.split())} | {"a": 1, "an": 1, "single": 1, "fifteen": 15}
@@ -94,7 +91,7 @@ def holds(text: str, kinds: Collection[Kind]) -> bool:
 
 def names_money(text: str) -> bool:
     """Whether a text names an amount of money."""
-    return any(one.unit in MONEY for one in find(text, AMOUNT))
+    return any(one.unit in MONEY for one in find(text, NUMBER))
 
 
 def cites(text: str) -> bool:
@@ -129,7 +126,7 @@ _KINDS: tuple[tuple[str, Check], ...] = (
     (r"quot(?:e|es|ations?)", lambda text: QUOTED.search(text) is not None),
     (r"questions?|question marks?", lambda text: ASKED.search(text) is not None),
     (r"exclamation marks?", lambda text: "!" in text or "！" in text),
-    (r"(?:numbers?|figures?|digits?|numerical values?)", lambda text: holds(text, NUMBERS)),
+    (r"(?:numbers?|figures?|digits?|numerical values?)", lambda text: holds(text, EXACT)),
     (r"percent(?:age)?s?", lambda text: holds(text, PERCENT)),
     (r"dates?", lambda text: holds(text, DATE)),
     (r"years?", lambda text: re.search(r"(?<!\d)[12]\d{3}(?!\d)", text) is not None),

@@ -14,15 +14,15 @@ from ragauge.judging.local.address import POLAR, carries, wanted_kind
 from ragauge.judging.local.checkable import checked
 from ragauge.judging.local.criteria_words import DENIALS, KINDS, Act
 from ragauge.judging.local.index import STOPS
+from ragauge.judging.local.kinds import EXACT, NAME
 from ragauge.judging.local.refusals import is_refusal
-from ragauge.judging.local.short_answers import EACH, EITHER, EXACT, Said, plain_units, readings
+from ragauge.judging.local.short_answers import EACH, EITHER, Said, plain_units, readings
 from ragauge.judging.local.statements import bare
 from ragauge.judging.local.stating import YES_NO
 from ragauge.text.sentences import split
-from ragauge.text.specifics import Kind, find
+from ragauge.text.specifics import find
 from ragauge.text.tokens import stem, words
 
-NAMES: tuple[Kind, ...] = ("name",)
 LONGEST = 500            # characters of a criterion that are read
 MOST_SENTENCES = 200     # of an answer that are looked at
 MOST_ALL = 3             # words of a statement of which none may be missing
@@ -141,7 +141,7 @@ class Told:
     def _states(self, content: str) -> bool:
         """Whether a clause says it, with the same numbers and names, denied where it is denied and only there."""
         denied = _denies(content)
-        numbers, named = find(content, EXACT), find(content, NAMES)
+        numbers, named = find(content, EXACT), find(content, NAME)
         units = [unit for unit in _core(content) if unit not in known.POSSIBLE]
         if numbers:
             units = [unit for unit in units if unit not in KINDS]

@@ -6,12 +6,11 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from ragauge.judging.local.checkable import DATE, PERCENT, holds, names_money
+from ragauge.judging.local.checkable import holds, names_money
 from ragauge.judging.local.contrast import NEGATIONS
-from ragauge.judging.local.short_answers import EXACT, plain_units
-from ragauge.text.specifics import Kind
+from ragauge.judging.local.kinds import DATE, EXACT, NAME, PERCENT
+from ragauge.judging.local.short_answers import plain_units
 
-NAME: tuple[Kind, ...] = ("name",)
 Act = Literal["mention", "state", "urge", "promise", "warn", "explain"]
 
 

@@ -10,14 +10,14 @@ from typing import Literal
 
 from ragauge.judging.local.forms import FUNCTION_WORDS, SHORTENED, base
 from ragauge.judging.local.index import STOPS
+from ragauge.judging.local.kinds import EVERY
 from ragauge.judging.local.measures import ROUNDED, Measure, unit_after
 from ragauge.judging.local.opposites import MONTHS, NEGATIONS, PHRASES
 from ragauge.text.names import canonical, fold, pieces
-from ragauge.text.specifics import Kind, Specific, find
+from ragauge.text.specifics import Specific, find
 from ragauge.text.stopwords import OPENERS, PARTICLES, TITLES, WEEKDAYS
 from ragauge.text.tokens import stem
 
-KINDS: tuple[Kind, ...] = ("number", "date", "percent", "name")
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 COMMON_ENDINGS = ("s", "ing", "ed", "ly", "er", "est", "ion", "ment", "ity", "ness", "ers", "ful", "ive", "al", "able")
 MOST = 240                # items of a text that are looked at
@@ -117,7 +117,7 @@ def items(text: str) -> tuple[Item, ...]:
     """The items of a sentence in order."""
     found: list[Item] = []
     at = 0
-    for specific in find(text, KINDS):
+    for specific in find(text, EVERY):
         one = _slot(text, specific)
         if one is None or one.start < at:
             continue

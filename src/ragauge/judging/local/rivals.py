@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragauge.judging.local.short_answers import EXACT, Said, plain_words, readings
-from ragauge.text.specifics import Kind, Specific, find
-
-NAME: tuple[Kind, ...] = ("name",)
+from ragauge.judging.local.kinds import EXACT, NAME
+from ragauge.judging.local.short_answers import Said, plain_words, readings
+from ragauge.text.specifics import Specific, find
 
 
 def names_another(said: Said, references: Sequence[str], query: str) -> bool:

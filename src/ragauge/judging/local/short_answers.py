@@ -10,13 +10,13 @@ from itertools import accumulate
 
 from ragauge.judging.local.contrast import NEGATIONS
 from ragauge.judging.local.index import STOPS, haystack
+from ragauge.judging.local.kinds import EXACT
 from ragauge.judging.local.statements import bare
 from ragauge.text.names import fold, written
-from ragauge.text.specifics import Kind, Specific, find, found_in
+from ragauge.text.specifics import Specific, find, found_in
 from ragauge.text.tokens import stem, words
 from ragauge.text.units import UNITS
 
-EXACT: tuple[Kind, ...] = ("number", "date", "percent")
 MOST_WORDS = 8          # of a phrase
 MOST_SENTENCE_WORDS = 3     # of one that ends as a sentence does
 LOOKED_AT = 4_000       # characters of a claim

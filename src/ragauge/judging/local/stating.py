@@ -11,9 +11,9 @@ from functools import cached_property
 from ragauge.judging.local.address import POLAR
 from ragauge.judging.local.contrast import contrast
 from ragauge.judging.local.index import Mode, carries_content, units_of
+from ragauge.judging.local.kinds import EXACT
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.short_answers import (
-    EXACT,
     Part,
     Said,
     is_descriptive,

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from ragauge.data.facts import Window
 from ragauge.judging.local.checks import Opposed, check
 from ragauge.judging.local.index import Indexed, Mode, haystack, indexed, mode_of
+from ragauge.judging.local.kinds import EVERY
 from ragauge.judging.local.overlap import FEATURES, Overlap, Wanted, features, overlap, rarities, wanted
 from ragauge.judging.local.weights import Scorer, scorer
-from ragauge.text.specifics import Haystack, Kind, Specific, find, found_in
+from ragauge.text.specifics import Haystack, Specific, find, found_in
 
-KINDS: tuple[Kind, ...] = ("number", "date", "name", "percent")
 LONGEST = 3_000         # characters of a claim that are looked at
 MOST_SPECIFICS = 48     # specifics of a claim that are looked up
 CONTRADICTED = 0.05     # most that p may be where a near-copy says another number
@@ -86,7 +86,7 @@ class Evidence:
         """Lays a claim against every passage."""
         claim = claim[:LONGEST]
         want = wanted(claim, self.mode)
-        specifics = find(claim, KINDS)[:MOST_SPECIFICS]
+        specifics = find(claim, EVERY)[:MOST_SPECIFICS]
         return Compared(
             want,
             specifics,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from ragauge.data.facts import ReferenceClaim, ReferenceFacts
 from ragauge.judging.inputs import VerifyReference
 from ragauge.judging.judge import Asking
+from ragauge.judging.local.kinds import DATE
 from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import Evidence, Weighed
-from ragauge.text.specifics import Kind, find
+from ragauge.text.specifics import find
 
 VERSION = 1
-DATE: tuple[Kind, ...] = ("date",)
 
 
 def verify_reference(inputs: VerifyReference, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - every question has it
