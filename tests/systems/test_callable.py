@@ -6,6 +6,7 @@ import asyncio
 import functools
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -382,3 +383,12 @@ def test_what_an_exception_means(error: Exception, kind: str, after: float | Non
     """Exceptions of any client are known by their status, their retry_after and their names."""
     found = trouble_of(error)
     assert (found.kind, found.retry_after) == (kind, after)
+
+
+def test_misspelt_object_is_told_with_the_nearest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module's own functions, classes and objects that may answer are what could have been meant; constants are not."""
+    source = "from json import loads\nclass Bot:\n    pass\nrag = Bot()\nTEXT = 'x'\ndef answer(q):\n    return q\n"
+    (tmp_path / "made_here.py").write_text(source, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnknownName, match=r"no name in made_here 'rags'; nearest: rag\. Known: Bot, answer, rag\."):
+        system_of("made_here:rags")

@@ -56,10 +56,11 @@ class ChatModel:
 
 @component
 class Ranker:
-    """The two last, in the opposite order."""
+    """The two last, in the opposite order; asks for the question, as Haystack's rankers do."""
 
     @component.output_types(documents=list[Document])  # type: ignore[untyped-decorator]
-    def run(self, documents: list[Document]) -> dict[str, Any]:
+    def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
+        assert query
         return {"documents": documents[::-1][:2]}
 
 
@@ -129,7 +130,9 @@ def test_retrieval_alone(store: Any) -> None:
 def test_handed_passages_reach_the_generator(store: Any, ranked: bool) -> None:
     """Handed passages replace retrieval and ranking, nothing is embedded, and the user's pipeline stays as it was."""
     own = pipeline(store, ranked=ranked, built=True)
-    before = own.run({"embedder": {"text": QUESTION}, "prompt": {"question": QUESTION}, "builder": {"query": QUESTION}})
+    asked = {"embedder": {"text": QUESTION}, "prompt": {"question": QUESTION}, "builder": {"query": QUESTION}}
+    asked |= {"ranker": {"query": QUESTION}} if ranked else {}
+    before = own.run(asked)
     nodes = list(own.graph.nodes)
     calls: list[str] = []
     embedder = own.get_component("embedder")
@@ -139,7 +142,7 @@ def test_handed_passages_reach_the_generator(store: Any, ranked: bool) -> None:
     assert one_response(system_of(own), "How heavy is it?", []).answer == "I do not know."
     assert calls == []
     del embedder.run
-    after = own.run({"embedder": {"text": QUESTION}, "prompt": {"question": QUESTION}, "builder": {"query": QUESTION}})
+    after = own.run(asked)
     assert (after["builder"]["answers"][0].data, list(own.graph.nodes)) == (before["builder"]["answers"][0].data, nodes)
 
 

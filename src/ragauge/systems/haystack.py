@@ -76,12 +76,13 @@ class HaystackSystem(System):
         if parts is None:
             found = self._target.run(query=query)
             return {"passages": self._items(found.get("documents")), "missing": RETRIEVED_ONLY}
-        pipeline = self._target
+        pipeline, bypassed = self._target, set()
         if passages is not None and parts.documents is not None:
             from ragauge.systems.haystack_given import GivenDocuments
 
             pipeline = with_given(pipeline, parts.documents, GivenDocuments(parts.documents[1], passages))
-        inputs = parts.filled(query, set(pipeline.graph.nodes))
+            bypassed = {parts.documents[0]}     # it has no inputs now: a ranker in its place takes no question
+        inputs = parts.filled(query, set(pipeline.graph.nodes) - bypassed)
         outputs = pipeline.run(inputs, include_outputs_from=parts.wanted & set(pipeline.graph.nodes))
         return self._read(outputs, parts)
 

@@ -160,7 +160,7 @@ def _documents(graph: Any, name: str, answer: Place | None) -> Place | None:
     if len(found) > 1:
         raise _unclear(name, "documents", sorted(found))
     if not found and answer is None:
-        have = ", ".join(graph.nodes)
+        have = ", ".join(graph.nodes) or "no component at all"
         raise UsageError(f"{name}: no component gives documents, answers or replies (found: {have}).")
     return next(iter(found), None)
 

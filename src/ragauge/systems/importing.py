@@ -9,12 +9,14 @@ import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ragauge.errors import MissingExtra, UnknownName, UsageError
 
 NAMED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+
+NO_SYSTEMS = ("builtins", "typing", "types", "__future__", "pathlib", "re", "logging", "collections")
 
 EXTRAS = {"langchain_core": "langchain", "llama_index": "llamaindex", "haystack": "haystack", "psycopg": "postgres"}
 
@@ -90,10 +92,15 @@ def _modules() -> Iterator[str]:
 
 
 def _names(found: Any) -> list[str]:
-    """What could have been meant: what a module defines itself, not what it imports from the libraries."""
-    own = getattr(found, "__name__", None)
-    return [
-        name for name in dir(found)
-        if not name.startswith("_") and callable(value := getattr(found, name, None))
-        and (not isinstance(found, ModuleType) or getattr(value, "__module__", own) == own)
-    ]  # fmt: skip
+    """What could have been meant: what a module defines or makes itself, not what it imports from the libraries."""
+    names = [name for name in dir(found) if not name.startswith("_")]
+    if not isinstance(found, ModuleType):
+        return [name for name in names if callable(getattr(found, name, None))]
+    return [name for name in names if _is_own(getattr(found, name), found.__name__)]
+
+
+def _is_own(value: Any, module: str) -> bool:
+    """Whether it is a function or class of this module, or an object that may answer, such as a pipeline."""
+    if isinstance(value, type | FunctionType):
+        return value.__module__ == module
+    return not isinstance(value, ModuleType) and type(value).__module__ not in NO_SYSTEMS
