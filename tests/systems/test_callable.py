@@ -386,7 +386,7 @@ def test_what_an_exception_means(error: Exception, kind: str, after: float | Non
 
 
 def test_misspelt_object_is_told_with_the_nearest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module's own functions, classes and objects that may answer are what could have been meant; constants are not."""
+    """Own functions, classes and objects that may answer are what could have been meant; constants are not."""
     source = "from json import loads\nclass Bot:\n    pass\nrag = Bot()\nTEXT = 'x'\ndef answer(q):\n    return q\n"
     (tmp_path / "made_here.py").write_text(source, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
