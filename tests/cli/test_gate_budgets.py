@@ -83,3 +83,39 @@ def test_clusters_are_told_and_count(cli: Cli, tmp_path: Path) -> None:
     gated = cli("gate", "worse", "--baseline", "talks")
     assert "60 examples in both runs · 6 clusters of examples" in gated.out
     assert cli("gate", "worse", "--baseline", "talks", "--json").json()["clusters"] == 6
+
+
+def test_a_pass_with_warnings_says_so(cli: Cli, tmp_path: Path) -> None:
+    """A rule that only warns leaves exit code 0, and the first line says that there is something to read."""
+    rules = "gate:\n  rules:\n    - {metric: cost, max: 0.003, on_fail: warn}\n    - {metric: recall@5, min: 0.2}\n"
+    (tmp_path / "ragauge.yaml").write_text(rules)
+    assert cli("evaluate", write(tmp_path / "a.jsonl", priced(0.004)), *FREE).code == 0
+    done = cli("gate", "a", "--github", "-o", "a.md")
+    assert done.code == 0
+    assert done.out.startswith("Gate passed with 1 warning: a\n")
+    assert "::notice title=Gate passed with 1 warning::" in done.out
+    assert "Gate passed with 1 warning: a" in (tmp_path / "a.md").read_text()
+
+
+def test_too_few_for_min_n(cli: Cli, tmp_path: Path) -> None:
+    """What to do about fewer examples than min_n is not to widen the limit, which would change nothing."""
+    (tmp_path / "ragauge.yaml").write_text("gate:\n  min_n: 80\n  rules:\n    - {metric: recall@5, min: 0.2}\n")
+    assert cli("evaluate", write(tmp_path / "a.jsonl", priced(0.1)), *FREE).code == 0
+    done = cli("gate", "a")
+    assert done.code == 4
+    assert "60 examples are fewer than min_n, which is 80." in done.out
+    assert "What to do: More examples; or a smaller min_n, if so few are meant to decide." in done.out
+    assert "decide: point" not in done.out
+
+
+def test_what_a_gate_lacks_is_said_with_what_to_do(cli: Cli, tmp_path: Path) -> None:
+    """No file of rules, and a judge that nobody asked, are errors that say how to go on."""
+    assert cli("evaluate", write(tmp_path / "a.jsonl", priced(0.1)), *FREE).code == 0
+    missing = cli("gate", "a")
+    assert (missing.code, missing.err) == (
+        2, "error: ragauge.yaml: there is no such file. ragauge init writes a first one.\n"
+    )     # fmt: skip
+    (tmp_path / "ragauge.yaml").write_text(RULES)
+    unknown = cli("gate", "a", "--judge", "openai:gpt-x")
+    assert unknown.code == 2
+    assert "Nobody judged it. Do it with: ragauge evaluate a --judge openai:gpt-x" in unknown.err

@@ -67,7 +67,9 @@ def judged(store: Store, run: Run, judge: str | None) -> str | None:
     judges = store.scores.judges(run.run_id)
     matching = [found for found in judges if judge is None or found.startswith(judge)]
     if judge is not None and not matching:
-        raise UnknownName("judge of this run", judge, judges)
+        asked = [found for found in judges if found]
+        nobody = f"Nobody judged it. Do it with: {command('evaluate', run.name, '--judge', judge)}"
+        raise UnknownName("judge of this run", judge, asked, "" if asked else nobody)
     judge_id = matching[0] if matching else None
     if not store.scores.metrics(run.run_id, judge_id):
         raise UsageError(f"run {run.name} has not been evaluated. Do it with: {command('evaluate', run.name)}")

@@ -186,8 +186,9 @@ def said(check: Check) -> str:
 
 
 def title(gated: Gated) -> str:
-    """The verdict as a heading."""
-    return TITLES[gated.verdict]
+    """The verdict as a heading, with the warnings that a pass has."""
+    warnings = len(warned(gated)) if gated.verdict == "pass" else 0
+    return TITLES[gated.verdict] + (f" with {plural(warnings, 'warning')}" if warnings else "")
 
 
 def about(gated: Gated) -> str:
@@ -239,6 +240,8 @@ def what_next(gated: Gated) -> str:
     causes = {check.because for check in stopped}
     if "failed" in causes or any(check.unknown for check in stopped):
         return f"Try the failed calls again: {command('evaluate', name, '--retry-failed')}."
+    if causes == {"few"}:
+        return "More examples; or a smaller min_n, if so few are meant to decide. See docs/gates.md."
     if any(check.kind == "max_drop" and check.amount == 0 for check in stopped):
         return (
             "max_drop: 0 passes only what is shown to be better. Allow a small drop (max_drop: 2 points), "

@@ -25,7 +25,7 @@ def read_tree(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise DataError("there is no such file.", source=str(path)) from None
+        raise DataError("there is no such file.", source=str(path), hint="ragauge init writes a first one.") from None
     except UnicodeDecodeError as error:
         raise DataError(f"is not UTF-8 text: {error.reason} at byte {error.start}.", source=str(path)) from None
     except OSError as error:
