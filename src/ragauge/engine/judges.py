@@ -121,7 +121,7 @@ def spec_of(judge: Judge) -> str | None:
 
 
 def _own(spec: str) -> Judge:
-    from ragauge.systems.importing import is_named, is_there, load
+    from ragauge.systems.importing import find, is_named, is_there
 
     head, _, _ = spec.partition(":")
     if head in (*BUILDERS, "none"):
@@ -129,7 +129,7 @@ def _own(spec: str) -> Judge:
     if not is_named(spec) or not is_there(head):
         raise UnknownName("provider or module", head, PROVIDERS, OTHERS)
     try:
-        made = load(spec)()
+        made = find(spec)()
     except (AttributeError, TypeError, ValueError) as error:
         raise JudgeError(f"the judge {spec} cannot be built: {type(error).__name__}: {error}.") from error
     if not all(hasattr(made, name) for name in ("judge_id", "version", "answers", "ask")):

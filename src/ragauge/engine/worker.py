@@ -19,7 +19,7 @@ from ragauge.engine import wire
 from ragauge.engine.answering import Answering
 from ragauge.engine.judge_batch import BatchResult, Work, judge_batch
 from ragauge.engine.judges import build_judge
-from ragauge.errors import JudgeError, RagaugeError
+from ragauge.errors import JudgeError, RagaugeError, UsageError
 from ragauge.metrics.catalogue import parse
 from ragauge.store.open import Store, open_store
 
@@ -52,7 +52,10 @@ class Task:
 
     def work(self, store: Store) -> Work:
         """Builds the judge and the metrics; what is in the index is read from the store."""
-        judge = None if self.judge is None else build_judge(self.judge)
+        try:
+            judge = None if self.judge is None else build_judge(self.judge)
+        except UsageError as error:     # it could be built where the evaluation was started
+            raise JudgeError(f"the judge {self.judge} cannot be built in a worker process: {error}") from error
         if judge is not None and judge.judge_id != self.judge_id:
             raise JudgeError(f"the judge {self.judge} is {judge.judge_id} in a worker process, not {self.judge_id}.")
         metrics = tuple(parse(name) for name in self.metrics)

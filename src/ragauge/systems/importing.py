@@ -31,21 +31,36 @@ def is_named(text: str) -> bool:
 
 
 def is_there(module: str) -> bool:
-    """Whether a module, or the package that it is in, can be found; nothing of it is imported."""
-    _from_here()
-    return importlib.util.find_spec(module.partition(".")[0]) is not None
+    """Whether a module, or the package that it is in, can be found; nothing of it is imported.
+
+    What is only in the working directory can be imported from now on, after everything that is installed: files there
+    do not shadow the standard library.
+    """
+    importlib.invalidate_caches()
+    first, here = module.partition(".")[0], str(Path.cwd())
+    if importlib.util.find_spec(first) is None and here not in sys.path:
+        sys.path.append(here)
+    return importlib.util.find_spec(first) is not None
 
 
 def load(text: str) -> Any:
-    """The object that module:name names; a dot in the name reaches into an object.
+    """The object that module:name names, in the working directory first; a dot in the name reaches into an object.
 
     Raises:
         UsageError: no such module, with the nearest; or it cannot be imported, with its own error.
         MissingExtra: it imports a framework that is not installed.
         UnknownName: the module has no such name, with the nearest.
     """
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    importlib.invalidate_caches()
+    return find(text)
+
+
+def find(text: str) -> Any:
+    """As `load`, of modules that can be imported as things are."""
     module_name, _, path = text.partition(":")
-    _from_here()
     found: Any = _module(module_name, text)
     reached = module_name
     for part in path.split("."):
@@ -53,13 +68,6 @@ def load(text: str) -> Any:
             raise UnknownName(f"name in {reached}", part, _names(found), f"Write {module_name}:NAME.")
         found, reached = getattr(found, part), f"{reached}.{part}"
     return found
-
-
-def _from_here() -> None:
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    importlib.invalidate_caches()
 
 
 def _module(name: str, text: str) -> ModuleType:
