@@ -239,8 +239,7 @@ def mean_interval(
     - constant values (or clusters) within finite bounds: `wilson` with their rescaled sum as successes, scaled back,
       never a width of 0. A bounded score varies at most as a 0/1 score of the same mean does, so this errs on the wide
       side; for all at a bound it is the like of the rule of three;
-    - constant values c without bounds: c ± u·|c|, u the upper end of `wilson` for 0 of n: at most a share u of other
-      values differs, taken to be by no more than what was seen; None where all are 0, since nothing was seen.
+    - constant values c without bounds: c ± u·|c|, u the upper end of `wilson` for 0 of n; None where all are 0.
 
     Args:
         values: shape (n,).
@@ -300,6 +299,7 @@ def _around(found: Estimate | None, method: str, level: float) -> Interval | Non
 
 
 def _constant(value: float, n: float, low: float, high: float, method: str, level: float) -> Interval | None:
+    """Without bounds: at most a share u of other values differs, taken to be by no more than what was seen."""
     if not (isfinite(low) and isfinite(high)):
         other = wilson(0, n, level) if value else None
         reach = abs(value) * other.high if other else 0.0

@@ -58,9 +58,8 @@ def paired_interval(
         bounds: least and greatest possible value of either side.
 
     Returns:
-        The interval; None for fewer than two pairs with a weight above 0, or fewer than two clusters.
-
-    Assumes independent pairs or clusters. One side is too short where fewer than 8 pairs differ.
+        The interval; None for fewer than two pairs with a weight above 0, or fewer than two clusters. Pairs, or
+        clusters, are taken for independent. One side is too short where fewer than 8 pairs differ.
 
     >>> round(paired_interval([1, 2, 3], [0, 2, 1], kind="amount").low, 3)
     -1.484
@@ -77,9 +76,8 @@ def paired_interval(
     kept, n = w > 0, float(w.sum()) ** 2 / float((w * w).sum())
     d, w = (x - y)[kept], w[kept]
     if float(np.ptp(d)) <= 1e-12 * max(1.0, abs(float(d[0]))):
-        if not isfinite(width):
-            width = float(max(abs(x[kept]).max(), abs(y[kept]).max()))
-        return _alike(float(d[0]), n if groups is None else min(n, np.unique(groups[kept]).size), width, level)
+        reach = width if isfinite(width) else float(np.abs([x[kept], y[kept]]).max())
+        return _alike(float(d[0]), n if groups is None else min(n, np.unique(groups[kept]).size), reach, level)
     if kind != "amount" and groups is None and binary(x[kept], y[kept]):
         gained, lost = (float(w[d == sign].sum() / w.sum()) * n for sign in (1, -1))
         return agresti_min(gained, lost, n, level)
