@@ -119,3 +119,12 @@ def test_what_a_gate_lacks_is_said_with_what_to_do(cli: Cli, tmp_path: Path) -> 
     unknown = cli("gate", "a", "--judge", "openai:gpt-x")
     assert unknown.code == 2
     assert "Nobody judged it. Do it with: ragauge evaluate a --judge openai:gpt-x" in unknown.err
+
+
+def test_small_prices_are_written_out(cli: Cli, tmp_path: Path) -> None:
+    """Prices of hundredths of a cent are written as prices are, without an exponent, in every form."""
+    (tmp_path / "ragauge.yaml").write_text(RULES)
+    assert cli("evaluate", write(tmp_path / "a.jsonl", priced(0.0000213)), *FREE).code == 0
+    for done in (cli("show", "a"), cli("gate", "a"), cli("gate", "a", "--explain"), cli("compare", "a", "a")):
+        assert "0.0000213" in done.out
+        assert "e-0" not in done.out

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import isinf
 
 from ragauge.gating.result import Check, Example, Gated, Verdict
-from ragauge.reporting.words import UNITS, safe
+from ragauge.reporting.words import UNITS, safe, three_digits
 from ragauge.stats.result import Interval
 from ragauge.text.commands import command
 from ragauge.text.plural import plural
@@ -31,7 +31,7 @@ def figure(value: float | None, scale: str = "mean") -> str:
     if isinf(value):
         return "∞" if value > 0 else "−∞"
     shown = f"{abs(value):.3f}" if scale != "amount" else f"{abs(value):,.0f}" if abs(value) >= 100 else (
-        f"{abs(value):.3g}"
+        three_digits(abs(value))
     )     # fmt: skip
     return f"−{shown}" if value < 0 and any(digit in shown for digit in "123456789") else shown
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ragauge.analysis.results.judging import JudgeSpread, JudgeUse
 from ragauge.analysis.results.paid import Paid
-from ragauge.reporting.words import number
+from ragauge.reporting.words import number, three_digits
 from ragauge.text.plural import plural
 
 SPREAD = "Means of several askings of the judge"
@@ -24,7 +24,7 @@ def money(cost: float | None) -> str:
     """
     if cost is None:
         return "price unknown"
-    return f"${cost:,.2f}" if cost >= 1 else f"${cost:.3g}"
+    return f"${cost:,.2f}" if cost >= 1 else f"${three_digits(cost)}"
 
 
 def paid_words(paid: Paid) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.results.overview import Alignment, Baseline, Change, Estimate
@@ -23,6 +24,7 @@ LAYERS: Mapping[str, str] = {
 }
 ARROWS: Mapping[str, str] = {"higher": "", "lower": " ↓", "neither": ""}
 UNITS: Mapping[str, tuple[str, str]] = {"latency": ("", " ms"), "cost": ("$", "")}     # before and after a value
+LEAST_WRITTEN = 1e-8     # amounts below it are written with an exponent
 UNNAMED = "no cause named"
 MOST_IGNORED = 0.30     # of first passages, from which ranking and generator are said to disagree
 HEADLINE = ("recall@5", "context_recall", "faithfulness", "answer_correctness", "answer_relevance", "context_precision")
@@ -86,8 +88,18 @@ def number(value: float | None, kind: str = "mean") -> str:
     if value is None:
         return "–"
     if kind == "amount":
-        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+        return f"{value:,.0f}" if abs(value) >= 100 else three_digits(value)
     return f"{value:.2f}"
+
+
+def three_digits(value: float) -> str:
+    """Three significant digits without an exponent, as prices are written; one only where nobody would count the zeros.
+
+    >>> three_digits(0.0000396), three_digits(5.376), three_digits(-0.5), three_digits(4e-12)
+    ('0.0000396', '5.38', '-0.5', '4e-12')
+    """
+    shown = f"{value:.3g}"
+    return format(Decimal(shown), "f") if abs(value) >= LEAST_WRITTEN else shown
 
 
 def between(found: Interval | None, kind: str = "mean") -> str:
