@@ -40,6 +40,10 @@ BAD: dict[str, tuple[str, int | None, list[str]]] = {
     "empty": ("", None, ["is empty"]),
     "a-list": ("- gate\n", 1, ["expected keys and values", "a list of 1"]),
     "unknown-section": ("gates:\n  rules: []\n", 1, ["gates: no such key", "nearest: gate"]),
+    "key-of-a-rule": (
+        "gate:\n  decide: point\n  rules:\n    - {metric: mrr, min: 0.5}\n", 2,
+        ["gate.decide: no such key", "It belongs within rules."],
+    ),
     "gate-is-text": ("gate: strict\n", 1, ["gate: expected keys and values", "'strict'"]),
     "unknown-key": ("gate:\n  max_fail: 2%\n  rules: []\n", 2, ["gate.max_fail", "nearest: max_failed"]),
     "key-twice": ("gate:\n  min_n: 5\n  min_n: 9\n", 3, ["'min_n' stands twice", "line 2"]),

@@ -111,7 +111,8 @@ def _said(error: ErrorDetails, loc: Path_, model: type[Section]) -> str:
     given, about = error["input"], error.get("ctx", {})
     match error["type"]:
         case "extra_forbidden":
-            return _no_key(str(loc[-1]), _known(model, loc[:-1]))
+            here = _section(model, loc[:-1])
+            return _no_key(str(loc[-1]), list(here.model_fields)) + _meant_within(here, str(loc[-1]))
         case "missing":
             return "is missing."
         case "value_error":
@@ -143,16 +144,25 @@ def _nearest(name: str, known: Sequence[str]) -> str:
     return f"; nearest: {found[0]}" if found else ""
 
 
-def _known(model: type[Section], loc: Path_) -> list[str]:
-    """The keys that may stand at a place."""
+def _section(model: type[Section], loc: Path_) -> type[Section]:
+    """What may stand at a place."""
+    for part in loc:
+        if not isinstance(part, int) and part in model.model_fields:
+            model = next(iter(_sections(model, part)), model)
+    return model
+
+
+def _sections(model: type[Section], key: str) -> list[type[Section]]:
     from ragauge.data.config.section import Section
 
-    for part in loc:
-        if isinstance(part, int) or part not in model.model_fields:
-            continue
-        inside = _inside(model.model_fields[part].annotation)
-        model = next((one for one in inside if isinstance(one, type) and issubclass(one, Section)), model)
-    return list(model.model_fields)
+    inside = _inside(model.model_fields[key].annotation)
+    return [one for one in inside if isinstance(one, type) and issubclass(one, Section)]
+
+
+def _meant_within(model: type[Section], key: str) -> str:
+    """Where a key that is not known here may stand, one level deeper; "" where it may not."""
+    places = [name for name in model.model_fields for one in _sections(model, name) if key in one.model_fields]
+    return f" It belongs within {places[0]}." if places else ""
 
 
 def _inside(annotation: Any) -> list[Any]:
