@@ -77,7 +77,8 @@ def test_what_changed(store: str) -> None:
     assert found.runs[0].failures.new == {"retrieval_miss": 60}
     assert {one.against for one in found.runs[0].findings} == {"baseline"}
     assert any(reading.metric == "context_recall" for one in found.runs[0].findings for reading in one.readings)
-    assert repr(found).startswith("Worse than main: context_recall −0.30, recall@5 −0.30 and faithfulness −0.30;")
+    worse = "context_recall −0.30, recall@5 −0.30, faithfulness −0.30 and latency +39%"     # 5 ms on each of 200
+    assert repr(found).startswith(f"Worse than main: {worse} (200 examples in both)")
 
 
 def test_a_run_against_itself(store: str) -> None:
