@@ -105,6 +105,8 @@ def log(
 ) -> EvaluationLog:     # fmt: skip
     """A row for every evaluated run, the newest first: when, what changed, how good, at what cost, and its note.
 
+    What `confirm` asked again is no run of its own here.
+
     Args:
         set: only runs over the set of this name; "traffic" for runs of production traffic.
         limit: rows at most; None = all.
@@ -122,7 +124,7 @@ def log(
 
     columns = select([*USUAL, *named(metrics)])
     with open_store(store_url(store)) as opened:
-        runs = opened.runs.list()
+        runs = [run for run in opened.runs.list() if not run.confirms]     # experiments are no change
         if set and set not in (known := {set_of(run) for run in runs}):
             raise UnknownName("set of a stored run", set, known)
         chosen = [run for run in runs if set in ("", set_of(run))]
