@@ -240,4 +240,6 @@ def _found(source: Any, folders: tuple[Path, ...]) -> Any:
 
 
 def _stop(text: str) -> NoReturn:
-    pytest.fail(text, pytrace=False)
+    """Fails with a text; what is being handled is not shown with it, since the text says it already."""
+    failed = pytest.fail.Exception(text, pytrace=False)
+    raise failed from None

@@ -235,3 +235,18 @@ def test_costs_nothing_unused(project: pytest.Pytester) -> None:
     """)
     others = ("xdist", "timeout", "langsmith_plugin")     # plugins of the packages beside it
     project.runpytest_subprocess(*(word for name in others for word in ("-p", f"no:{name}"))).assert_outcomes(passed=1)
+
+
+def test_an_error_is_said_once(project: pytest.Pytester) -> None:
+    """A marker that cannot be followed is one message, without the exceptions that it was made of."""
+    project.makepyfile(test_it="""
+        import pytest
+
+        @pytest.mark.ragauge("answers.jsonl", judge="cohere:x")
+        def test_it(ragauge_example):
+            ragauge_example.check()
+    """)
+    done = project.runpytest("-k", "q2")
+    done.assert_outcomes(errors=1, deselected=5)
+    done.stdout.fnmatch_lines(["no provider or module 'cohere'. Known: *"])
+    assert "During handling" not in done.stdout.str()
