@@ -49,18 +49,18 @@ def choose(index: ResponseIndex, causes: pl.DataFrame, quality: pl.DataFrame, mo
         most: how many at most.
 
     Returns:
-        place, query_id, repeat, failed, cause, decided_by, quality.
+        place, query_id, repeat, cause, failed, quality, decided_by.
     """
     import polars as pl
 
     ids = pl.Series("query_id", index.query_ids, dtype=pl.String)
     rows = pl.DataFrame({"query_id": ids.gather(index.query), "repeat": index.repeat}).with_row_index("place")
-    failed = causes.select(*KEY, "cause", "decided_by").with_columns(pl.lit(value=True).alias("failed"))
+    failed = causes.select(*KEY, "cause").with_columns(pl.lit(value=True).alias("failed"))
     none = pl.when(pl.col("failed")).then(-1.0).otherwise(2.0)      # no quality: worst of the failed, else last
     return (
         rows.join(failed, on=KEY, how="left")
         .join(quality, on=KEY, how="left")
-        .with_columns(pl.col("failed").fill_null(value=False), pl.col("cause", "decided_by").fill_null(""))
+        .with_columns(pl.col("failed").fill_null(value=False), pl.col("cause").fill_null(""))
         .with_columns(pl.coalesce("quality", none).alias("order"))
         .sort("order", *KEY)
         .with_columns(pl.int_range(pl.len()).over("failed", "cause").alias("turn"))
@@ -68,6 +68,8 @@ def choose(index: ResponseIndex, causes: pl.DataFrame, quality: pl.DataFrame, mo
         .head(most)
         .sort("failed", "order", *KEY, descending=[True, False, False, False])
         .drop("turn", "order")
+        .join(causes.select(*KEY, "decided_by"), on=KEY, how="left", maintain_order="left")     # long texts: last
+        .with_columns(pl.col("decided_by").fill_null(""))
     )
 
 
