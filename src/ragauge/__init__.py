@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from ragauge.api.baselines import remove_baseline as remove_baseline
     from ragauge.api.baselines import set_baseline as set_baseline
     from ragauge.api.compare import compare as compare
-    from ragauge.api.comparison import ComparisonResult as ComparisonResult
     from ragauge.api.confirm import Confirmation as Confirmation
     from ragauge.api.confirm import confirm as confirm
     from ragauge.api.gate import gate as gate
-    from ragauge.api.gate_result import GateResult as GateResult
     from ragauge.api.history import EvaluationLog as EvaluationLog
     from ragauge.api.history import log as log
     from ragauge.api.history import note as note
+    from ragauge.api.results.comparison import ComparisonResult as ComparisonResult
+    from ragauge.api.results.gate_result import GateResult as GateResult
+    from ragauge.api.results.scorecard import Scorecard as Scorecard
     from ragauge.api.run import SystemRun as SystemRun
     from ragauge.api.run import run as run
     from ragauge.api.runs import OpenRun as OpenRun
     from ragauge.api.runs import open_run as open_run
     from ragauge.api.runs import runs as runs
-    from ragauge.api.scorecard import Scorecard as Scorecard
     from ragauge.api.thresholds import ThresholdsResult as ThresholdsResult
     from ragauge.api.thresholds import thresholds as thresholds
     from ragauge.api.validate import validate as validate
@@ -70,18 +70,18 @@ _FROM = {
     "Confirmation": "ragauge.api.confirm",
     "confirm": "ragauge.api.confirm",
     "gate": "ragauge.api.gate",
-    "GateResult": "ragauge.api.gate_result",
+    "GateResult": "ragauge.api.results.gate_result",
     "validate": "ragauge.api.validate",
     "ConfigError": "ragauge.errors",
     "GateFailed": "ragauge.errors",
     "NotEnoughData": "ragauge.errors",
-    "ComparisonResult": "ragauge.api.comparison",
+    "ComparisonResult": "ragauge.api.results.comparison",
     "SystemRun": "ragauge.api.run",
     "run": "ragauge.api.run",
     "OpenRun": "ragauge.api.runs",
     "open_run": "ragauge.api.runs",
     "runs": "ragauge.api.runs",
-    "Scorecard": "ragauge.api.scorecard",
+    "Scorecard": "ragauge.api.results.scorecard",
     "evaluate": "ragauge.api.verbs",
     "read_set": "ragauge.api.verbs",
     "EvalSet": "ragauge.data.example",

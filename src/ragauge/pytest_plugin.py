@@ -21,9 +21,9 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ragauge.api.gate_result import GateResult
     from ragauge.api.regression import Asked, Evaluations, TestedExample
-    from ragauge.api.scorecard import Scorecard
+    from ragauge.api.results.gate_result import GateResult
+    from ragauge.api.results.scorecard import Scorecard
 
 FIXTURE = "ragauge_example"
 MARKER = (
@@ -208,8 +208,8 @@ def _asked(
     config: pytest.Config, folders: tuple[Path, ...], sources: tuple[Any, ...], options: Mapping[str, Any]
 ) -> Asked:
     """What a marker or a call of ragauge_evaluate asks for."""
+    from ragauge.api.given.sources import named
     from ragauge.api.regression import Asked
-    from ragauge.api.sources import named
     from ragauge.errors import UnknownName
 
     known = ("system", "metrics", "judge", "name", "filter", "columns", "segments", "settings", "concurrency")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ragauge as rg
-from ragauge.api import imports
+from ragauge.api.given import imports
 from ragauge.data.readers import source as readers
 
 ROWS = [

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ragauge as rg
-from ragauge.api.sources import Answered, Source
+from ragauge.api.given.sources import Answered, Source
 from ragauge.api.threads import finish
 from ragauge.data.example import Example, Relevant
 from ragauge.systems.reference.corpus import Document

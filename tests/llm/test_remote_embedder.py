@@ -212,7 +212,7 @@ def test_similarity_takes_vectors_only(store: str) -> None:
 def test_a_dry_run_counts_calls_for_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a dry run says is what is then called: guessed questions, their vectors, and those of similarity."""
     import ragauge.api.evaluate as verbs
-    from ragauge.api.sources import Source
+    from ragauge.api.given.sources import Source
     from ragauge.api.threads import finish
 
     monkeypatch.chdir(tmp_path)

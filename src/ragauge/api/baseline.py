@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baselines import also_a_run, resolve
-from ragauge.api.shown import StoredColumns, causes_of
-from ragauge.api.sources import HasRun, run_of
+from ragauge.api.given.sources import HasRun, run_of
+from ragauge.api.stored.paired import measuring
+from ragauge.api.stored.shown import StoredColumns, causes_of
 from ragauge.data.run import Run
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.analysis.comparison.alike import Measuring
     from ragauge.analysis.comparison.changes import Beside
     from ragauge.analysis.diagnosis.readings import Against, Oracle
     from ragauge.analysis.results.overview import Baseline
@@ -75,17 +75,6 @@ def nothing_in_common(run: Run, base: Run, here: str, there: str) -> UsageError:
         f"{run.name} and {base.name} have no example in common: they are matched by query_id, and this one has "
         f"{here!r} where the baseline has {there!r}."
     )
-
-
-def measuring(store: Store, run: Run, judge_id: str | None) -> Measuring:
-    """How a run was measured by this judge or, where it was not, by its last one."""
-    from ragauge.analysis.comparison.alike import Measuring
-
-    judges = store.scores.judges(run.run_id)
-    by = judge_id if judge_id in judges or judge_id is None else next(iter(judges), None)
-    asked = {} if by is None else store.evidence.versions(run.run_id, by)
-    spec = (store.judges.spec(by) if by is not None else None) or ""
-    return Measuring(run.name, by, store.scores.versions(run.run_id, by), asked, spec)
 
 
 class Held:

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.files import make_folder
-from ragauge.api.sources import store_url
+from ragauge.api.given.sources import store_url
+from ragauge.api.results.files import make_folder
 from ragauge.errors import DataError, UnknownName, UsageError
 
 if TYPE_CHECKING:

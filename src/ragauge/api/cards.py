@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.analysis.results.scorecard import Summary
 from ragauge.api.baseline import Held
-from ragauge.api.confirmed import confirmed_of
-from ragauge.api.gaps import gaps_beside
 from ragauge.api.history import history_until
-from ragauge.api.scorecard import Scorecard
-from ragauge.api.shown import Shown, StoredColumns, causes_of, questions_at, visits
-from ragauge.api.views import view_of
+from ragauge.api.results.scorecard import Scorecard
+from ragauge.api.stored.confirmed import confirmed_of
+from ragauge.api.stored.gaps import gaps_beside
+from ragauge.api.stored.shown import Shown, StoredColumns, causes_of, questions_at, visits
+from ragauge.api.stored.views import view_of
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.commands import command
@@ -103,7 +103,7 @@ def card_of(
     """
     from ragauge.analysis.card import build
     from ragauge.analysis.scores.quality import pick_worst
-    from ragauge.api.judge_use import note, use_of
+    from ragauge.api.stored.judge_use import note, use_of
 
     numbers, done = _evaluated(store, run, metrics, judge_id, keep or {}, whole=whole)
     shown = Shown(store.url, run.run_id, judge_id, tuple(str(metric) for metric in metrics), numbers)

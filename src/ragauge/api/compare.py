@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.baseline import baseline_run, measuring, nothing_in_common
-from ragauge.api.comparison import ComparisonResult
-from ragauge.api.paired import Paired
-from ragauge.api.shown import causes_of
-from ragauge.api.sources import HasRun, named, store_url
+from ragauge.api.baseline import baseline_run, nothing_in_common
+from ragauge.api.given.sources import HasRun, named, store_url
+from ragauge.api.results.comparison import ComparisonResult
+from ragauge.api.stored.paired import Paired, measuring
+from ragauge.api.stored.shown import causes_of
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.commands import command, speaking_of
@@ -205,7 +205,7 @@ class _Held:
         from ragauge.analysis.comparison.config_diff import config_diff, handed_on_more
         from ragauge.analysis.comparison.runs import failures_of, findings_of
         from ragauge.analysis.results.comparison import Flips, RunComparison
-        from ragauge.api.comparing import failing, flips_of, warnings_of
+        from ragauge.api.stored.comparing import failing, flips_of, warnings_of
 
         store, run, base, pair = self._store, self._run, self._base, self.pair
         new_causes, base_causes = (

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragauge.api.calls import USUAL, Calls
-from ragauge.api.confirmed import causes_now, fingerprint, seen_of
 from ragauge.api.evaluate import Wanted, evaluate_source
-from ragauge.api.sources import HasRun, Source, run_of, store_url
+from ragauge.api.given.calls import USUAL, Calls
+from ragauge.api.given.sources import HasRun, Source, run_of, store_url
+from ragauge.api.stored.confirmed import causes_now, fingerprint, seen_of
 from ragauge.api.threads import plain
 from ragauge.data.run import Run
 from ragauge.errors import SystemFailed, UsageError

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.evaluate import Wanted, evaluate_source
-from ragauge.api.scorecard import Scorecard
-from ragauge.api.sources import Answered, Source, store_url
+from ragauge.api.given.sources import Answered, Source, store_url
+from ragauge.api.results.scorecard import Scorecard
 from ragauge.api.threads import plain
 from ragauge.text.commands import command
 

@@ -134,7 +134,7 @@ def _packages() -> Iterator[Looked]:
 
 
 def _store(url: str | None) -> Looked:
-    from ragauge.api.sources import store_url
+    from ragauge.api.given.sources import store_url
     from ragauge.store.open import open_store
 
     asked = store_url(url)
@@ -187,7 +187,7 @@ def _keys() -> Iterator[Looked]:
 
 
 def _git() -> Looked:
-    from ragauge.api import git
+    from ragauge.api.given import git
 
     state = git.state()
     if not state:

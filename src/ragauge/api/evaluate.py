@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.api.baseline import baseline_run, check
-from ragauge.api.calls import USUAL, Calls
-from ragauge.api.sources import Source, place_of, stored
+from ragauge.api.given.calls import USUAL, Calls
+from ragauge.api.given.sources import Source, place_of, stored
 from ragauge.errors import DataError, JudgeError, RagaugeError, UsageError
 
 if TYPE_CHECKING:
-    from ragauge.api.scorecard import Scorecard
+    from ragauge.api.results.scorecard import Scorecard
     from ragauge.data.index_listing import IndexListing
     from ragauge.data.run import Run
     from ragauge.engine.execute import Outcome, Progress

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run, nothing_in_common
-from ragauge.api.gate_result import GateResult
-from ragauge.api.scorecard import Scorecard
-from ragauge.api.shown import StoredColumns
-from ragauge.api.sources import HasRun, run_of, store_url
+from ragauge.api.given.sources import HasRun, run_of, store_url
+from ragauge.api.results.gate_result import GateResult
+from ragauge.api.results.scorecard import Scorecard
+from ragauge.api.stored.shown import StoredColumns
 from ragauge.data.config.reading import DEFAULT, ConfigFile, read_config
 from ragauge.data.run import Run
 from ragauge.errors import ConfigError, DataError, UnknownName, UsageError
@@ -21,7 +21,7 @@ from ragauge.text.plural import plural
 if TYPE_CHECKING:
     from ragauge.analysis.comparison.pairs import Pairs
     from ragauge.analysis.scores.arrays import Columns
-    from ragauge.api.paired import Paired
+    from ragauge.api.stored.paired import Paired
     from ragauge.gating.result import Check, Gated
     from ragauge.gating.rules import Condition, Rules
     from ragauge.gating.slices import Slices
@@ -94,7 +94,7 @@ class _Gate:
         self, store: Store, run: Run, base: Run | None, file: ConfigFile, rules: Rules, judge: str | None
     ) -> None:
         from ragauge.api.cards import judged
-        from ragauge.api.paired import index_of
+        from ragauge.api.stored.paired import index_of
 
         self._store, self._run, self._base, self._file, self._rules = store, run, base, file, rules
         self._judge_id = judged(store, run, judge)
@@ -130,7 +130,7 @@ class _Gate:
 
     @cached_property
     def _paired(self) -> Paired | None:
-        from ragauge.api.paired import Paired
+        from ragauge.api.stored.paired import Paired
 
         drops = [one.metric for one in self._rules.conditions if one.kind == "max_drop"]
         if self._base is None or not drops:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.sources import HasRun, named, run_of, store_url
+from ragauge.api.given.sources import HasRun, named, run_of, store_url
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 
@@ -64,7 +64,7 @@ class EvaluationLog:
         Raises:
             UsageError: another ending.
         """
-        from ragauge.api.files import make_folder
+        from ragauge.api.results.files import make_folder
         from ragauge.data.writers.whole import written
 
         path = Path(path)
@@ -141,7 +141,7 @@ def note(run: Any, text: str, *, store: str | None = None) -> dict[str, Any]:
     Raises:
         UnknownName: no such run.
     """
-    from ragauge.api import git
+    from ragauge.api.given import git
     from ragauge.store.baseline_contracts import Note
     from ragauge.store.open import open_store
 
@@ -207,7 +207,7 @@ class _Reading:
         """The run as the log shows it; nothing where it was not evaluated."""
         from ragauge.analysis.history.log import Entry
         from ragauge.analysis.results.paid import added
-        from ragauge.api.baseline import measuring
+        from ragauge.api.stored.paired import measuring
 
         store, run_id = self._store, run.run_id
         judges = store.scores.judges(run_id)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.calls import USUAL, Calls
-from ragauge.api.sources import store_url
+from ragauge.api.given.calls import USUAL, Calls
+from ragauge.api.given.sources import store_url
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def expect(wanted: Checking, store: str | None = None) -> dict[str, Any]:
 
 def save(found: JudgeCheck, path: Path) -> Path:
     """Writes a report by the ending of its name: .md or .json, or .jsonl with every part on which a judge differs."""
-    from ragauge.api.files import make_folder
+    from ragauge.api.results.files import make_folder
     from ragauge.reporting.judge_check import as_json, lines, markdown
 
     make_folder(path)

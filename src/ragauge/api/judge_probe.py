@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.calls import USUAL, Calls
-from ragauge.api.sources import store_url
+from ragauge.api.given.calls import USUAL, Calls
+from ragauge.api.given.sources import store_url
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:

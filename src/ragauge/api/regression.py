@@ -17,7 +17,7 @@ from ragauge.text.commands import command, speaking_of
 
 if TYPE_CHECKING:
     from ragauge.analysis.results.scorecard import ExampleView
-    from ragauge.api.scorecard import Scorecard
+    from ragauge.api.results.scorecard import Scorecard
     from ragauge.data.example import EvalSet
     from ragauge.data.response import Passage
 
@@ -277,7 +277,7 @@ class Evaluations:
         self, asked: Asked, query_id: str, repeat: int = 0, only: frozenset[str] | None = None
     ) -> TestedExample:
         """One example of a wish, evaluated."""
-        from ragauge.api.views import view_of
+        from ragauge.api.stored.views import view_of
         from ragauge.store.open import open_store
 
         card = self.card(asked, only)

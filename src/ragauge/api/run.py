@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run
+from ragauge.api.given.sources import VARIANTS, store_url
 from ragauge.api.runs import OpenRun
-from ragauge.api.sources import VARIANTS, store_url
 from ragauge.api.threads import plain
 from ragauge.data.run import Run, Variant
 from ragauge.errors import SystemFailed, UnknownName, UsageError
@@ -203,7 +203,7 @@ def _run(
     wanted: Running, store: Store, system: System, eval_set: EvalSet, context: Run | None, planned: int
 ) -> tuple[Run, bool]:
     """The run to go on with, or a new one; and whether it was there."""
-    from ragauge.api import git
+    from ragauge.api.given import git
 
     run = Run(
         "", wanted.name or _name(wanted, system), set_name=eval_set.name, set_version=eval_set.version,
@@ -261,7 +261,7 @@ def counts_of(store: Store, run_id: str) -> RunCounts:
     from ragauge.analysis.overview.run_counts import CountsGatherer
     from ragauge.analysis.overview.timings import SpendingGatherer, TimingGatherer
     from ragauge.analysis.scores.gather import gather
-    from ragauge.api.shown import visits
+    from ragauge.api.stored.shown import visits
 
     index = store.runs.index(run_id, store.runs.order(run_id).numbers)
     counts, timings, spending = CountsGatherer(), TimingGatherer(), SpendingGatherer()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.sources import named, run_of, store_url
+from ragauge.api.given.sources import named, run_of, store_url
 from ragauge.data.canonical import plain
 from ragauge.data.run import Run
 from ragauge.errors import UsageError
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.explanation import ExampleExplained, RunExplained
     from ragauge.analysis.results.gap_rows import Gaps
     from ragauge.analysis.results.scorecard import ExampleView
-    from ragauge.api.scorecard import Scorecard
+    from ragauge.api.results.scorecard import Scorecard
     from ragauge.store.open import Store
 
 
@@ -65,7 +65,7 @@ class OpenRun:
 
     def cost(self) -> RunCost:
         """What judging it has cost: calls, tokens and US dollars by judge, model, question, metric and example."""
-        from ragauge.api.run_cost import run_cost
+        from ragauge.api.stored.run_cost import run_cost
 
         with self._store() as store:
             return run_cost(store, self.run)
@@ -76,7 +76,7 @@ class OpenRun:
         Raises:
             UnknownName: no such example; the nearest ids are in the text.
         """
-        from ragauge.api.views import view_of
+        from ragauge.api.stored.views import view_of
 
         judges = self.judges()
         with self._store() as store:
@@ -126,7 +126,7 @@ class OpenRun:
                 labelled passages or without passages; the commands that make them are in the text.
         """
         from ragauge.api.cards import judged
-        from ragauge.api.gaps import gaps_of_run
+        from ragauge.api.stored.gaps import gaps_of_run
 
         with self._store() as store:
             return gaps_of_run(store, self.run, judged(store, self.run, judge), named(metrics))
@@ -137,7 +137,7 @@ class OpenRun:
         Returns:
             How many lines were written.
         """
-        from ragauge.api import exports
+        from ragauge.api.results import exports
 
         with self._store() as store:
             return exports.export(store, self.run, path)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.calls import USUAL, Calls
-from ragauge.api.files import make_folder
-from ragauge.api.sources import store_url
+from ragauge.api.given.calls import USUAL, Calls
+from ragauge.api.given.sources import store_url
+from ragauge.api.results.files import make_folder
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from ragauge.api.calls import CallOptions, Calls
 from ragauge.api.evaluate import Wanted, evaluate_source
-from ragauge.api.sources import Source, named
+from ragauge.api.given.calls import CallOptions, Calls
+from ragauge.api.given.sources import Source, named
 from ragauge.api.threads import plain
 
 if TYPE_CHECKING:
-    from ragauge.api.scorecard import Scorecard
+    from ragauge.api.results.scorecard import Scorecard
     from ragauge.data.example import EvalSet
     from ragauge.engine.execute import Progress
 

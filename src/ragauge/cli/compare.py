@@ -33,9 +33,9 @@ def compare(
     as_json: options.Json = False,
 ) -> None:
     """Say what got better and what got worse between runs, overall and per segment, and how sure that is."""
-    from ragauge.api import files
     from ragauge.api.compare import compare as compared
-    from ragauge.api.comparison import FORMS
+    from ragauge.api.results import files
+    from ragauge.api.results.comparison import FORMS
     from ragauge.errors import UsageError
 
     if len(runs) < 2:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ragauge.api.calls import Calls
+from ragauge.api.given.calls import Calls
 from ragauge.cli import options
 from ragauge.cli.output import kept_on_interrupt, progress_line, show, show_json, warn
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from ragauge.api.calls import USUAL, Calls
+from ragauge.api.given.calls import USUAL, Calls
 from ragauge.cli import options
 from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json, warn
 from ragauge.errors import Interrupted
@@ -40,9 +40,9 @@ def evaluate(
     quiet: options.Quiet = False,
 ) -> None:
     """Say how good retrieval and generation each are, with what certainty, and what to do."""
-    from ragauge.api import files
     from ragauge.api.evaluate import Wanted, dry_run, evaluate_source
-    from ragauge.api.sources import Source
+    from ragauge.api.given.sources import Source
+    from ragauge.api.results import files
     from ragauge.api.threads import finish
 
     for path in outputs or ():

@@ -42,9 +42,9 @@ def gate(
 
     Nothing is judged again. docs/gates.md says how each verdict is reached and what to do about it.
     """
-    from ragauge.api import files
     from ragauge.api.gate import gate as decide
-    from ragauge.api.gate_result import FORMS
+    from ragauge.api.results import files
+    from ragauge.api.results.gate_result import FORMS
 
     for path in outputs or ():
         files.check(path, FORMS)

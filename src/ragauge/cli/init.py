@@ -13,7 +13,7 @@ from ragauge.text.commands import command
 
 if TYPE_CHECKING:
     from ragauge.api.project import Begun
-    from ragauge.api.scorecard import Scorecard
+    from ragauge.api.results.scorecard import Scorecard
 
 FIRST = 20     # questions of the first evaluation
 Folder = Annotated[Path, typer.Argument(help="The project.")]
@@ -62,8 +62,8 @@ def _folder(folder: Path) -> Path:
 def _first(begun: Begun, store: str, quiet: bool) -> Scorecard | None:
     """The first evaluation; None where the system could not be asked, which is said."""
     from ragauge.api.evaluate import Wanted, evaluate_source
+    from ragauge.api.given.sources import Source
     from ragauge.api.run import Running, run_system
-    from ragauge.api.sources import Source
     from ragauge.api.threads import finish
     from ragauge.errors import RagaugeError
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from ragauge.api.calls import Calls
+from ragauge.api.given.calls import Calls
 from ragauge.errors import UsageError
 from ragauge.text.commands import speak_of
 

@@ -19,7 +19,7 @@ def report(
     as_json: options.Json = False,
 ) -> None:
     """Write or print the report of an evaluated run. Nothing is judged again."""
-    from ragauge.api import files
+    from ragauge.api.results import files
     from ragauge.api.runs import open_run
 
     for path in outputs or ():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragauge.api.calls import Calls
+from ragauge.api.given.calls import Calls
 from ragauge.cli import options
 from ragauge.cli.output import (
     kept_on_interrupt,
@@ -22,8 +22,8 @@ from ragauge.errors import Interrupted, UsageError
 from ragauge.text.commands import command
 
 if TYPE_CHECKING:
+    from ragauge.api.results.scorecard import Scorecard
     from ragauge.api.run import SystemRun
-    from ragauge.api.scorecard import Scorecard
 
 PASSAGES, JUDGING = "Which passages the answers rest on", "Judging, with --evaluate"
 System = Annotated[
@@ -138,7 +138,7 @@ def _judging(metrics: str, judge: str, max_cost: float | None) -> Any:
 
 async def _evaluated(found: SystemRun, wanted: Any, progress: Any) -> Scorecard:
     from ragauge.api.evaluate import evaluate_source
-    from ragauge.api.sources import Source
+    from ragauge.api.given.sources import Source
 
     return await evaluate_source(Source((found,)), wanted, None, progress)
 

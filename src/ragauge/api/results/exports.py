@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragauge.api.files import make_folder
+from ragauge.api.results.files import make_folder
 from ragauge.data.response import ABSENT
 from ragauge.data.run import Run
 from ragauge.data.writers import scores_csv, scores_parquet
@@ -47,7 +47,7 @@ def _responses(store: Store, run: Run, path: Path) -> int:
 
 
 def _scores_jsonl(store: Store, run: Run, judge: str | None, path: Path) -> int:
-    from ragauge.api.views import score_lines, view_of
+    from ragauge.api.stored.views import score_lines, view_of
     from ragauge.data.writers import scores_jsonl
 
     keys = ((response.query_id, response.repeat) for _, response in store.runs.pairs(run.run_id))

@@ -111,7 +111,7 @@ class GateResult:
         Raises:
             UsageError: another ending, or a path that cannot be written.
         """
-        from ragauge.api.files import check, write_text
+        from ragauge.api.results.files import check, write_text
 
         path = Path(path)
         check(path, FORMS)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
-    from ragauge.api.shown import Shown
+    from ragauge.api.stored.shown import Shown
 
 
 class Scorecard:
@@ -134,7 +134,7 @@ class Scorecard:
         Raises:
             UsageError: another ending.
         """
-        from ragauge.api.files import save
+        from ragauge.api.results.files import save
 
         return save(self, Path(path))
 

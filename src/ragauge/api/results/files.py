@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Reported(Protocol):
-    """What can be written in every form; `api.scorecard.Scorecard` is one."""
+    """What can be written in every form; `api.results.scorecard.Scorecard` is one."""
 
     def to_html(self) -> str:
         """One self-contained page."""
@@ -65,7 +65,7 @@ def _parquet(card: Reported, path: Path) -> None:
 
 
 def _lines(card: Reported, path: Path) -> None:
-    from ragauge.api.views import score_lines
+    from ragauge.api.stored.views import score_lines
 
     make_folder(path)
     scores_jsonl.write_scores(path, score_lines(card.examples()))

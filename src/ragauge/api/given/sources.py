@@ -14,7 +14,7 @@ from ragauge.data.run import Run, Variant
 from ragauge.errors import DataError, UnknownName, UsageError
 
 if TYPE_CHECKING:
-    from ragauge.api.imports import Files
+    from ragauge.api.given.imports import Files
     from ragauge.data.records import Record
     from ragauge.store.open import Store
 
@@ -121,7 +121,7 @@ def _run_or_file(item: str, store: Store) -> Run:
 def _imported(source: Source, store: Store) -> tuple[Run, bool]:
     import secrets
 
-    from ragauge.api import git
+    from ragauge.api.given import git
 
     if source.name == LATEST:
         raise UsageError("a run cannot be called latest: that word means the run that moved last. Give another name.")
@@ -155,7 +155,7 @@ def _imported(source: Source, store: Store) -> tuple[Run, bool]:
 
 def _files(source: Source, run: Run) -> Files | None:
     """The source's files, with all that decides which run they are; None where it is no file."""
-    from ragauge.api.imports import Files
+    from ragauge.api.given.imports import Files
     from ragauge.data.readers.reading import warn_user
 
     how = [dict(source.columns), source.segments, source.system, run.kind, run.variant, run.system, dict(run.config)]

@@ -92,7 +92,7 @@ class ComparisonResult:
         Raises:
             UsageError: another ending.
         """
-        from ragauge.api import files
+        from ragauge.api.results import files
 
         where = Path(path)
         files.check(where, FORMS)
@@ -118,13 +118,13 @@ class ComparisonResult:
 
 
 def _write(path: Path, text: str) -> None:
-    from ragauge.api.files import write_text
+    from ragauge.api.results.files import write_text
 
     write_text(path, text)
 
 
 def _csv(result: ComparisonResult, path: Path) -> None:
-    from ragauge.api.files import make_folder
+    from ragauge.api.results.files import make_folder
     from ragauge.data.writers.scores_csv import write_scores
 
     make_folder(path)

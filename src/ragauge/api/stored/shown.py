@@ -60,7 +60,7 @@ class Shown:
 
     def examples(self) -> Iterator[ExampleView]:
         """Every response with its example, evidence, scores and cause, one at a time."""
-        from ragauge.api.views import view_of
+        from ragauge.api.stored.views import view_of
         from ragauge.store.open import open_store
 
         with open_store(self.url) as store:

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ragauge.api.baseline import measuring
-from ragauge.api.shown import StoredColumns
+from ragauge.api.stored.shown import StoredColumns
 from ragauge.data.run import Run
 
 if TYPE_CHECKING:
@@ -19,6 +18,17 @@ if TYPE_CHECKING:
     from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
+
+
+def measuring(store: Store, run: Run, judge_id: str | None) -> Measuring:
+    """How a run was measured by this judge or, where it was not, by its last one."""
+    from ragauge.analysis.comparison.alike import Measuring
+
+    judges = store.scores.judges(run.run_id)
+    by = judge_id if judge_id in judges or judge_id is None else next(iter(judges), None)
+    asked = {} if by is None else store.evidence.versions(run.run_id, by)
+    spec = (store.judges.spec(by) if by is not None else None) or ""
+    return Measuring(run.name, by, store.scores.versions(run.run_id, by), asked, spec)
 
 
 class Paired:

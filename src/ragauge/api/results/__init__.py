@@ -1,0 +1,1 @@
+"""What verbs return, in every form that it can be shown and saved in."""
