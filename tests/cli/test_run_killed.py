@@ -25,7 +25,7 @@ FAULTS = {"server": 0.1, "broken_connection": 0.1, "hang": 0.05}
 
 def command(service: FlakyService, folder: Path, *more: str) -> list[str]:
     words = ["run", service.url, str(folder / "set.jsonl"), "--store", str(folder / "s.db"), "--json"]
-    words += ["--concurrency", str(CONCURRENCY), "--timeout", "0.5", *more]
+    words += ["--concurrency", str(CONCURRENCY), "--timeout", "1.5", *more]
     return [sys.executable, "-m", "ragauge", *words]
 
 
