@@ -85,23 +85,27 @@ def test_case_28_a_verdict_that_cannot_matter_leaves_the_score(store: str) -> No
     assert found["status"] == "scored"
 
 
-def test_case_29_what_was_never_sent_is_dropped_and_kept_for_the_record(store: str) -> None:
-    """Number 11 changes no score and asks nothing again; the reply that holds it is kept as it came."""
+def test_case_29_what_was_never_sent_is_dropped_and_logged(store: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Number 11 changes no score, asks nothing again and is logged; the reply that holds it is kept as it came."""
+    caplog.set_level("INFO", "ragauge.judging")
     with FaultyServer(reply=rating(lambda found: [*found, {"n": 11, "relevant": False}])) as server:
         found = score(judged(server, store, "context_precision"), "context_precision")
         assert len(server.requests) == 1
     assert (found["value"], found["denominator"]) == (1.0, 10)
     assert '"n": 11' in kept(store)[0]["text"]
+    assert caplog.messages == ["A verdict on P11 is dropped: it was not asked for."]
 
 
-def test_case_29_two_verdicts_on_one_number_are_none(store: str) -> None:
+def test_case_29_two_verdicts_on_one_number_are_none(store: str, caplog: pytest.LogCaptureFixture) -> None:
     """Number 3 twice, disagreeing: it is asked again alone; where that is so again the score has failed in bounds."""
+    caplog.set_level("INFO", "ragauge.judging")
     with FaultyServer(reply=rating(lambda found: [*found, *({**one, "relevant": False} for one in found
                                                             if one["n"] == 3)])) as server:  # fmt: skip
         found = score(judged(server, store, "context_precision"), "context_precision")
         assert asked_about(server) == ["", "P3"]
     assert found["status"] == "failed"
     assert (found["low"], found["high"]) == (pytest.approx(0.9), pytest.approx(1.0))
+    assert "Two verdicts on P3 disagree: neither counts." in caplog.messages
 
 
 @pytest.mark.parametrize("text", ["I can only score from 0 to 3: 3.", '{"passages": [{"n": 1, "relevant": tr', "", "3"])

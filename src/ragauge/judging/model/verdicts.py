@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -13,6 +14,7 @@ from ragauge.judging.model.reading import objects, structured, whole_number
 from ragauge.judging.model.schemas import Schema
 
 T = TypeVar("T")
+log = logging.getLogger("ragauge.judging")
 NO_VERDICT = "no verdict, asked twice"
 
 
@@ -44,14 +46,15 @@ class Listing(Generic[T]):
         return [f"{self.letter}{n}" for n in self.texts]
 
     def read(self, value: Mapping[str, Any], wanted: Collection[str]) -> dict[str, T]:
-        """Verdicts by place. Places not wanted are dropped; one that comes twice with two verdicts has none."""
+        """Verdicts by place. Places not wanted are dropped and logged; one that comes twice with two verdicts has none."""
         found: dict[str, T] = {}
         torn: set[str] = set()
         for item in objects(value.get(self.name)):
             place, said = f"{self.letter}{whole_number(item.get('n'))}", self.verdict(item)
-            if place not in wanted or said is None:
-                continue
-            if found.setdefault(place, said) != said:
+            if place not in wanted:
+                log.info("A verdict on %s is dropped: it was not asked for.", place)
+            elif said is not None and found.setdefault(place, said) != said:
+                log.info("Two verdicts on %s disagree: neither counts.", place)
                 torn.add(place)
         return {place: said for place, said in found.items() if place not in torn}
 
