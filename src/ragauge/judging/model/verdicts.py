@@ -46,7 +46,7 @@ class Listing(Generic[T]):
         return [f"{self.letter}{n}" for n in self.texts]
 
     def read(self, value: Mapping[str, Any], wanted: Collection[str]) -> dict[str, T]:
-        """Verdicts by place. Places not wanted are dropped and logged; one that comes twice with two verdicts has none."""
+        """Verdicts by place. Places not wanted are dropped; one that comes twice with two verdicts has none."""
         found: dict[str, T] = {}
         torn: set[str] = set()
         for item in objects(value.get(self.name)):
