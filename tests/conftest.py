@@ -11,6 +11,8 @@ import pytest
 from hypothesis import settings
 from tests.environment.offline import RAGAUGE, offline
 
+# pytest loads readline, which tells every process it starts the width of a terminal that is not there
+os.environ.pop("COLUMNS", None)
 settings.register_profile("fixed", derandomize=True, deadline=None)      # the same draws on every machine
 settings.load_profile("fixed")
 

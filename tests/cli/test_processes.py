@@ -170,7 +170,7 @@ def test_second_evaluation_of_a_run_is_told(cli: Cli, small: Path, tmp_path: Pat
         assert other.stdout.readline() == "True\n"
         second = cli("evaluate", "latest", "-q")
         assert second.code == 0
-        assert f"warning: another process is evaluating ten ({run_id}) now." in second.err
+        assert f"warning: ten ({run_id}) is being evaluated by another process or thread now." in second.err
         assert "another process" not in cli("evaluate", "latest", "-q").err     # nothing is left to ask
         other.communicate()
     assert "another process" not in cli("evaluate", "latest", "-q", "--judge-repeats", "2").err

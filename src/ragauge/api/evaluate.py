@@ -186,8 +186,9 @@ def _said_alone(todo: Planned, wanted: Wanted, store: Store) -> Iterator[None]:
     with held(store.url, todo.run.run_id) as alone:
         if not alone:
             (wanted.warn or warn_user)(
-                f"another process is evaluating {todo.run.name} ({todo.run.run_id}) now. What both ask before either "
-                "has the reply is paid for twice. Stop one of them: the other goes on with all that is stored."
+                f"{todo.run.name} ({todo.run.run_id}) is being evaluated by another process or thread now. What both "
+                "ask before either has the reply is paid for twice. Stop one of them: the other goes on with all that "
+                "is stored."
             )
         yield
 
