@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import random
 import ssl
+import warnings
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
@@ -13,6 +16,7 @@ import pytest
 from ragauge.llm import transport as module
 from ragauge.llm.providers.openai import _proxied
 from ragauge.llm.transport import DirectTransport
+from ragauge.testing.server import FaultyServer
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -268,3 +272,28 @@ def test_proxies_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _proxied("https://api.openai.com/v1")
     assert not _proxied("http://127.0.0.1:8000/v1")
     assert not _proxied("https://llm.inside.example:8443/v1")
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_calls_given_up_while_they_connect_leave_no_socket(host: str) -> None:
+    """Calls cancelled at every moment of connecting close what they opened, whether one address is tried or several."""
+    draw = random.Random(3)
+
+    async def call(http: httpx2.AsyncClient, url: str) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(draw.random() * 0.004):
+                await http.post(url, content=b"{}")
+
+    async def main(port: int) -> None:
+        url = f"http://{host}:{port}/v1/embeddings"
+        for _ in range(20):
+            async with client() as http:
+                await asyncio.gather(*(call(http, url) for _ in range(30)))
+        await asyncio.sleep(0.05)
+
+    with FaultyServer() as server, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        asyncio.run(main(server.port))
+        gc.collect()
+    assert [str(one.message) for one in told if issubclass(one.category, ResourceWarning)] == []

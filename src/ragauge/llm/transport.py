@@ -9,6 +9,7 @@ ended says so by itself.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import ssl
 from collections import deque
 from typing import Any, NamedTuple, cast
@@ -101,13 +102,18 @@ class DirectTransport(httpx2.AsyncBaseTransport):
         elif scheme != "http":
             raise httpx2.UnsupportedProtocol(f"{request.url} is neither http nor https", request=request)
         loop = asyncio.get_running_loop()
-        # asyncio's own loops know it; uvloop's does not
-        stagger: dict[str, Any] = {"happy_eyeballs_delay": STAGGER} if isinstance(loop, asyncio.BaseEventLoop) else {}
+        # asyncio's own loops know it, uvloop's does not; of one address there is nothing to race
+        race = isinstance(loop, asyncio.BaseEventLoop) and not _is_address(host)
+        stagger: dict[str, Any] = {"happy_eyeballs_delay": STAGGER} if race else {}
+        connecting = asyncio.ensure_future(loop.create_connection(_Connection, host, port, ssl=secure, **stagger))
         try:
-            made: tuple[Any, _Connection] = await loop.create_connection(_Connection, host, port, ssl=secure, **stagger)
+            return (await (asyncio.shield(connecting) if race else connecting))[1]
+        except asyncio.CancelledError:
+            if race:     # cancelled itself it would lose the socket that it has just connected
+                connecting.add_done_callback(_given_up)
+            raise
         except (OSError, ssl.SSLError) as error:
             raise httpx2.ConnectError(str(error), request=request) from error
-        return made[1]
 
 
 class _Broken(Exception):  # noqa: N818 - what happened; told as the library's errors
@@ -254,6 +260,20 @@ class _Connection(asyncio.Protocol):
     def _wake(self) -> None:
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
+
+
+def _given_up(connecting: asyncio.Future[tuple[Any, _Connection]]) -> None:
+    """Closes a connection that nobody waits for any more."""
+    if not connecting.cancelled() and connecting.exception() is None:
+        connecting.result()[1].close()
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _written(request: httpx2.Request) -> bytes:
