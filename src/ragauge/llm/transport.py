@@ -102,15 +102,15 @@ class DirectTransport(httpx2.AsyncBaseTransport):
         elif scheme != "http":
             raise httpx2.UnsupportedProtocol(f"{request.url} is neither http nor https", request=request)
         loop = asyncio.get_running_loop()
-        # asyncio's own loops know it, uvloop's does not; of one address there is nothing to race
+        # asyncio's own loops know it, uvloop's does not. A race that is cancelled loses the socket that it connected:
+        # it is left to end. Of one address there is nothing to race.
         race = isinstance(loop, asyncio.BaseEventLoop) and not _is_address(host)
         stagger: dict[str, Any] = {"happy_eyeballs_delay": STAGGER} if race else {}
         connecting = asyncio.ensure_future(loop.create_connection(_Connection, host, port, ssl=secure, **stagger))
         try:
             return (await (asyncio.shield(connecting) if race else connecting))[1]
         except asyncio.CancelledError:
-            if race:     # cancelled itself it would lose the socket that it has just connected
-                connecting.add_done_callback(_given_up)
+            connecting.add_done_callback(_given_up)     # it may be there already; a race goes on to its end
             raise
         except (OSError, ssl.SSLError) as error:
             raise httpx2.ConnectError(str(error), request=request) from error
