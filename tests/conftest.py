@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +31,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for name, value in getattr(report, "user_properties", ()):
             if name == "figure" and report.when == "call":
                 terminalreporter.write_line(str(value))
+
+
+@pytest.fixture
+def own_time() -> Iterator[None]:
+    """No collection of cycles while a test takes its time: it would look through all that the session holds."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @dataclass(frozen=True)

@@ -121,6 +121,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.usefixtures("own_time")
 @pytest.mark.parametrize("part", HOSTILE.values(), ids=HOSTILE)
 def test_time_is_linear(part: str) -> None:
     """Eight times the text, as passage, answer, query and reference, takes far less than sixty-four times as long."""

@@ -82,6 +82,7 @@ def test_what_a_reply_says_of_thinking_is_read(dress: str) -> None:
     assert read(dress.replace("{}", json.dumps(said))) == said
 
 
+@pytest.mark.usefixtures("own_time")
 @pytest.mark.parametrize(
     "unit",
     ["{", '{"', '{"a":[', 'x {"a":', '{"a": "b{b", ', "<think>", "<think></think>", ", ", '{"a": 1} ', "\\", '{"r":{}'],
@@ -94,6 +95,7 @@ def test_no_reply_takes_long_to_read(before: str, unit: str) -> None:
     assert time.process_time() - began < 2
 
 
+@pytest.mark.usefixtures("own_time")
 def test_no_number_takes_long_to_read() -> None:
     """The same of numbers and places."""
     sent = {f"{passage}.{n}": 1 for passage in range(1, 300) for n in range(1, 9)}

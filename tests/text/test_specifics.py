@@ -199,6 +199,7 @@ def test_specific_is_a_value() -> None:
     assert find("It costs $1,500.") == (Specific("number", "1,500", 10, 15, "1500", "$"),)
 
 
+@pytest.mark.usefixtures("own_time")
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", ENDLESS)
 def test_endless_text_of_one_thing(unit: str) -> None:
