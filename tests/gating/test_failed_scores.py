@@ -8,7 +8,7 @@ from tests.gating.scores import columns, pairs
 
 from ragauge.gating.decide import Cell
 from ragauge.gating.family import shares
-from ragauge.gating.sample import Difference, Level
+from ragauge.gating.sample import Difference, Level, Where
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.paired import paired_interval
 
@@ -57,10 +57,10 @@ def test_a_failed_baseline_is_put_where_it_hurts() -> None:
     sample = Difference(pairs(
         RECALL, columns([*new, 0.5, 0.0], failed={13: (0.1, 0.9)}), columns([*base, 0.0, 0.6], failed={12: (0.2, 0.7)})
     ))     # fmt: skip
-    ends = {"low": ([*new, 0.5, 0.1], [*base, 0.7, 0.6]), "high": ([*new, 0.5, 0.9], [*base, 0.2, 0.6])}
+    ends: dict[Where, tuple[list[float], list[float]]] = {"low": ([*new, 0.5, 0.1], [*base, 0.7, 0.6]), "high": ([*new, 0.5, 0.9], [*base, 0.2, 0.6])}
     for where, (here, there) in ends.items():
         expected = paired_interval(here, there, kind="mean", bounds=(0, 1), level=0.9)
-        found = sample.interval(0.9, where)  # type: ignore[arg-type]     # both are places
+        found = sample.interval(0.9, where)
         assert found is not None
         assert expected is not None
         assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
