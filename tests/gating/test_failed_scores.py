@@ -57,7 +57,9 @@ def test_a_failed_baseline_is_put_where_it_hurts() -> None:
     sample = Difference(pairs(
         RECALL, columns([*new, 0.5, 0.0], failed={13: (0.1, 0.9)}), columns([*base, 0.0, 0.6], failed={12: (0.2, 0.7)})
     ))     # fmt: skip
-    ends: dict[Where, tuple[list[float], list[float]]] = {"low": ([*new, 0.5, 0.1], [*base, 0.7, 0.6]), "high": ([*new, 0.5, 0.9], [*base, 0.2, 0.6])}
+    ends: dict[Where, tuple[list[float], list[float]]] = {
+        "low": ([*new, 0.5, 0.1], [*base, 0.7, 0.6]), "high": ([*new, 0.5, 0.9], [*base, 0.2, 0.6])
+    }     # fmt: skip
     for where, (here, there) in ends.items():
         expected = paired_interval(here, there, kind="mean", bounds=(0, 1), level=0.9)
         found = sample.interval(0.9, where)
