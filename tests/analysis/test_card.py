@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -15,10 +16,11 @@ from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.ranking.id_match import MOST_SHOWN, MOST_WAITING, IdGatherer, IdMatch
 from ragauge.analysis.results.scorecard import Cause, JudgeNote, Scorecard, Summary
 from ragauge.analysis.scores.arrays import ScoreArrays
+from ragauge.analysis.scores.failed import Failed
 from ragauge.analysis.scores.frames import cause_frame, score_frame
 from ragauge.analysis.scores.gather import Visit, gather
 from ragauge.analysis.scores.quality import Quality, pick_worst
-from ragauge.analysis.scores.segments import segment_frame
+from ragauge.analysis.scores.segments import segments_of
 from ragauge.data.building import answer_facts, claim, evidence, example, passage, reference_facts, response
 from ragauge.data.canonical import plain
 from ragauge.data.example import Example
@@ -47,14 +49,14 @@ def card_of(every: Sequence[Facts], run: Run = Run("r1", "k=5"), **more: Any) ->
         for facts, row in zip(every, measured, strict=True)
         for metric, result in zip(METRICS, row, strict=True)
     ]
-    causes = cause_frame((facts.example.query_id, 0, attribute(facts)) for facts in every)
+    failed = Failed.of(cause_frame((facts.example.query_id, 0, attribute(facts)) for facts in every))
     tables = tables_of(scores, (facts.example for facts in every))
-    return build(run, JUDGE, len(every), 0, METRICS, tables, causes, **more)
+    return build(run, JUDGE, len(every), 0, METRICS, tables, failed, **more)
 
 
 def tables_of(scores: Sequence[Score], examples: Iterable[Example], metrics: Sequence[Metric] = METRICS) -> Tables:
     arrays = ScoreArrays.of(score_frame(scores))
-    tables = Tables(arrays.index, segment_frame(examples))
+    tables = Tables(arrays.index, segments_of(examples))
     read_metrics(arrays, metrics, [tables])
     return tables
 
@@ -124,7 +126,7 @@ def test_retrieval_is_not_blamed_for_passages_that_were_handed(variant: Variant)
 
 def test_nothing_evaluated_yet() -> None:
     """A run with everything pending has an empty card that renders."""
-    empty = build(Run("r", "n"), JUDGE, 0, 9, METRICS, tables_of([], []), cause_frame([]))
+    empty = build(Run("r", "n"), JUDGE, 0, 9, METRICS, tables_of([], []), Failed.of(cause_frame([])))
     assert (empty.n, empty.pending, empty.failed_examples, empty.findings) == (0, 9, 0, ())
     assert [summary.n for summary in empty.summaries] == [0] * len(METRICS)
     assert empty.warnings == ()
@@ -165,7 +167,7 @@ def test_pending_examples_are_in_no_segment() -> None:
     every = [good(n, segments={"type": "ab"[n % 2]}) for n in range(20)]
     scores = [score(f.example.query_id, "faithfulness", measure_all(METRICS, f)[0]) for f in every[:12]]
     tables = tables_of(scores, (facts.example for facts in every), METRICS[:1])
-    card = build(Run("r", "n"), JUDGE, 12, 8, METRICS[:1], tables, cause_frame([]))
+    card = build(Run("r", "n"), JUDGE, 12, 8, METRICS[:1], tables, Failed.of(cause_frame([])))
     assert [value[0].n for value in card.segments["type"].values()] == [6, 6]
 
 
@@ -256,26 +258,30 @@ def scored(value: float) -> Measured:
     return Measured("scored", value, low=value, high=value)
 
 
-def quality(scores: pl.DataFrame) -> pl.DataFrame:
+def quality(scores: pl.DataFrame) -> Quality:
     arrays = ScoreArrays.of(scores)
     found = Quality(arrays.index)
     for name, columns in arrays.columns.items():
         found.read(parse(name), columns)
-    return found.frame()
+    return found
 
 
 def test_worst_are_spread_over_the_causes() -> None:
     """One of each cause in turn, the most frequent first, the lowest score first; then what merely scored low."""
     rows = [("a", "noise"), ("b", "noise"), ("c", "noise"), ("d", "ignored"), ("e", "system_failed")]
-    causes = cause_frame((query_id, 0, Cause(name)) for query_id, name in rows)
     values = {"a": 0.9, "b": 0.1, "c": 0.5, "d": 0.3, "f": 0.4, "g": 1.0, "h": 0.2}
-    scores = quality(score_frame([score(name, "faithfulness", scored(value)) for name, value in values.items()]))
-    assert pick_worst(causes, scores, 99) == [
+    unscored = score("e", "faithfulness", Measured("undefined"))
+    scores = quality(score_frame([*(score(q, "faithfulness", scored(v)) for q, v in values.items()), unscored]))
+    failed, nothing = (
+        Failed.gathered(scores.index, ((scores.index.query_ids.index(q), Cause(name)) for q, name in of), lambda _: {})
+        for of in (rows, [])
+    )
+    assert pick_worst(failed, scores.values(), 99) == [
         ("b", 0), ("d", 0), ("e", 0), ("c", 0), ("a", 0), ("h", 0), ("f", 0),
     ]     # fmt: skip
-    assert pick_worst(causes, scores, 2) == [("b", 0), ("d", 0)]
-    assert pick_worst(cause_frame([]), scores, 2) == [("b", 0), ("h", 0)]
-    assert pick_worst(cause_frame([]), quality(score_frame([]))) == []
+    assert pick_worst(failed, scores.values(), 2) == [("b", 0), ("d", 0)]
+    assert pick_worst(nothing, scores.values(), 2) == [("b", 0), ("h", 0)]
+    assert pick_worst(Failed.of(cause_frame([])), quality(score_frame([])).values()) == []
 
 
 def test_quality_turns_every_score_so_that_1_is_best() -> None:
@@ -287,6 +293,6 @@ def test_quality_turns_every_score_so_that_1_is_best() -> None:
         score("a", "recall@5", Measured("failed", low=0.0, high=1.0)),
         score("b", "self_knowledge", scored(0.4)),
     ]
-    found = quality(score_frame(rows))
-    assert found.row(0) == ("a", 0, pytest.approx((0.8 + 0.6 + 0.5) / 3))
-    assert (parse("self_knowledge").direction == "neither") == (found.height == 1)
+    found = quality(score_frame(rows)).values()
+    assert found[0] == pytest.approx((0.8 + 0.6 + 0.5) / 3)
+    assert (parse("self_knowledge").direction == "neither") == bool(np.isnan(found[1]))

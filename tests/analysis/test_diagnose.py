@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 
 from ragauge.analysis.causes.table import ROWS
-from ragauge.analysis.diagnosis.concentration import concentrated
+from ragauge.analysis.diagnosis.concentration import Concentration, concentrated
 from ragauge.analysis.diagnosis.diagnose import confidence, diagnose
 from ragauge.analysis.diagnosis.patterns import Match, matches
 from ragauge.analysis.diagnosis.readings import words
@@ -17,7 +18,7 @@ from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS, level_of
 from ragauge.analysis.diagnosis.words import UNEXPLAINED, WORDS
 from ragauge.analysis.results.scorecard import Cause, Finding, Summary
 from ragauge.analysis.scores.frames import cause_frame
-from ragauge.analysis.scores.segments import tidy
+from ragauge.analysis.scores.segments import Segments, tidy
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.proportions import fisher_greater
 from ragauge.stats.result import Interval
@@ -230,6 +231,12 @@ def test_unexplained_failures_say_what_is_missing() -> None:
     assert held[1].confidence == "low"
 
 
+def concentrated_in(cause: str, ids: Sequence[str], frame: pl.DataFrame) -> Concentration | None:
+    """In which segment of a frame a cause is concentrated that these examples have."""
+    segments = Segments.of(frame)
+    return concentrated(cause, segments.marked(ids, np.arange(len(ids))), segments)
+
+
 def segments(**columns: Sequence[str]) -> pl.DataFrame:
     n = len(next(iter(columns.values())))
     return pl.DataFrame({"query_id": [f"q{i}" for i in range(n)], **columns})
@@ -265,7 +272,7 @@ def test_even_spread_names_no_segment() -> None:
 def test_answerable_is_never_the_segment() -> None:
     """Only unanswerable questions can have missed refusals: that is no concentration."""
     labels = segments(answerable=["no"] * 50 + ["yes"] * 150)
-    assert concentrated("missed_refusal", [f"q{i}" for i in range(50)], labels) is None
+    assert concentrated_in("missed_refusal", [f"q{i}" for i in range(50)], labels) is None
 
 
 def test_only_examples_that_can_have_the_cause_are_compared() -> None:
@@ -275,14 +282,14 @@ def test_only_examples_that_can_have_the_cause_are_compared() -> None:
     tenant = ["a"] * 10 + ["b"] * 10 + ["a", "b"] * 90
     frame = segments(type=kind, tenant=tenant, answerable=labels)
     hits = [f"q{i}" for i in range(12)]
-    found = concentrated("missed_refusal", hits, frame)
+    found = concentrated_in("missed_refusal", hits, frame)
     assert found is not None
     assert (found.column, found.value, found.hits, found.n, found.other_hits, found.other_n) == (
         "tenant", "a", 10, 10, 2, 10,
     )     # fmt: skip
-    other = concentrated("noise", [f"q{i}" for i in range(20, 80)], frame)     # even among the answerable
+    other = concentrated_in("noise", [f"q{i}" for i in range(20, 80)], frame)     # even among the answerable
     assert other is None
-    without_labels = concentrated("missed_refusal", hits, frame.drop("answerable"))
+    without_labels = concentrated_in("missed_refusal", hits, frame.drop("answerable"))
     assert without_labels is not None
     assert without_labels.value == "none"
 
@@ -291,7 +298,7 @@ def test_values_without_a_name_are_never_the_segment() -> None:
     """Examples without a value, or of many small values, are compared with but not named."""
     frame = tidy(segments(type=["x", "y"] * 2 + ["z"] * 6 + ["long"] * 90))
     assert set(frame["type"]) == {"(other)", "z", "long"}
-    assert concentrated("noise", [f"q{i}" for i in range(4)], frame) is None
+    assert concentrated_in("noise", [f"q{i}" for i in range(4)], frame) is None
 
 
 def test_the_clearest_example_is_shown() -> None:
@@ -307,22 +314,20 @@ def test_concentration_is_corrected() -> None:
     kind = ["a"] * 8 + ["b"] * 12 + ["a"] * 12 + ["b"] * 68
     alone = fisher_greater(8, 20, 12, 80)
     assert 0.005 < alone < 0.05
-    found_alone = concentrated("noise", hits, segments(type=kind))
+    found_alone = concentrated_in("noise", hits, segments(type=kind))
     assert found_alone is not None
     assert found_alone.p == pytest.approx(min(1.0, 2 * alone))     # two values are two looks
     even = {f"column{i}": ["x", "y"] * 50 for i in range(10)}
-    assert concentrated("noise", hits, segments(type=kind, **even)) is None
+    assert concentrated_in("noise", hits, segments(type=kind, **even)) is None
 
 
 def test_false_alarms_of_concentration() -> None:
     """With causes spread at random over 12 segment values, at most 5 % of runs name a segment."""
-    import numpy as np
-
     rng, alarms = np.random.default_rng(3), 0
     for _ in range(200):
         frame = tidy(segments(**{f"c{i}": rng.choice(list("abc"), 120).tolist() for i in range(4)}))
         hit = rng.choice(120, 30, replace=False)
-        alarms += concentrated("noise", [f"q{i}" for i in hit], frame) is not None
+        alarms += concentrated_in("noise", [f"q{i}" for i in hit], frame) is not None
     assert alarms / 200 <= 0.05
 
 

@@ -16,7 +16,9 @@ from ragauge.analysis.overview.cause_segments import causes_by_segment
 from ragauge.analysis.overview.listing import Beside, choose, cut, listed
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores.arrays import ResponseIndex, ScoreArrays
+from ragauge.analysis.scores.failed import Failed
 from ragauge.analysis.scores.frames import cause_frame, failures, score_frame
+from ragauge.analysis.scores.segments import Segments
 from ragauge.analysis.scores.values import Values
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse
@@ -27,23 +29,22 @@ def test_docstring_examples() -> None:
     assert not doctest.testmod(listing).failed
 
 
-def run_of(*rows: tuple[str, str | None, float | None], repeat: int = 0) -> tuple[ResponseIndex, Any, Any]:
-    """Responses (query_id, cause or None, quality or None): their index, cause frame and quality frame."""
+def run_of(*rows: tuple[str, str | None, float | None], repeat: int = 0) -> tuple[Failed, Any]:
+    """Responses (query_id, cause or None, quality or None): the failed ones, and the quality of all."""
     numbers = np.arange(len(rows))
     index = ResponseIndex(numbers, numbers, numbers * 0 + repeat, None, None, tuple(row[0] for row in rows))
-    causes = cause_frame((q, repeat, None if cause is None else Cause(cause, f"why {q}")) for q, cause, _ in rows)
-    known = [(q, repeat, quality) for q, _, quality in rows if quality is not None]
-    schema = {"query_id": pl.String, "repeat": pl.Int64, "quality": pl.Float64}
-    return index, causes, pl.DataFrame(known, schema=schema, orient="row")
+    causes = ((place, Cause(cause)) for place, (_, cause, _) in enumerate(rows) if cause is not None)
+    failed = Failed.gathered(index, causes, lambda places: {place: f"why {rows[place][0]}" for place in places})
+    return failed, np.array([np.nan if quality is None else quality for _, _, quality in rows])
 
 
 def test_failed_first_then_the_worst() -> None:
     """Failed ones first; among each the lowest quality first; a failed one without scores first, another one last."""
-    index, causes, quality = run_of(
+    failed, quality = run_of(
         ("good", None, 0.9), ("bare", None, None), ("bad", "noise", 0.4), ("worse", "off_topic", 0.1),
         ("silent", "", None), ("poor", None, 0.2),
     )     # fmt: skip
-    chosen = choose(index, causes, quality)
+    chosen = choose(failed, quality)
     assert chosen["query_id"].to_list() == ["silent", "worse", "bad", "poor", "good", "bare"]
     assert chosen["place"].to_list() == [4, 3, 2, 5, 0, 1]
     assert chosen["failed"].to_list() == [True] * 3 + [False] * 3
@@ -78,7 +79,7 @@ def test_a_row_says_everything() -> None:
     values = Values(arrays.index)
     for name in ("faithfulness", "mrr", "latency"):
         values.read(parse(name), arrays.column(name))
-    segments = pl.DataFrame({"query_id": ["q1"], "type": ["a"], "tenant": [None]})
+    segments = Segments.of(pl.DataFrame({"query_id": ["q1"], "type": ["a"], "tenant": [None]}))
     chosen = choose(*run_of(("q1", "noise", 0.5)))
     beside = Beside(
         {0: (2, 3)}, {0: (1, 3)}, {0: 4}, {0: {"handed on": 0.5}}, {0: {"retrieval": 7.0}},
@@ -115,7 +116,7 @@ def test_causes_by_segment_by_hand() -> None:
     segments = pl.DataFrame({
         "query_id": ["q1", "q2", "q3", "q4", "q5"], "type": ["b", "a", "a", "a", "c"], "hidden": ["x"] * 5
     })
-    found = causes_by_segment(causes, segments, {"type": {"c": (), "a": (), "b": ()}})
+    found = causes_by_segment(Failed.of(causes), Segments.of(segments), {"type": {"c": (), "a": (), "b": ()}})
     assert found == {"type": {"c": {}, "a": {"": 1, "noise": 1, "off_topic": 1}, "b": {"noise": 1}}}
     assert list(found["type"]) == ["c", "a", "b"]
 
@@ -129,8 +130,9 @@ def test_segments_sum_to_the_failed_examples(seed: int) -> None:
         for n in range(50) for repeat in range(3) if draw.random() < 0.4
     )     # fmt: skip
     ids = [f"q{n}" for n in range(50)]
-    segments = pl.DataFrame({"query_id": ids, "a": [draw.choice("xyz") for _ in ids], "b": ["u", "v"] * 25})
-    found = causes_by_segment(causes, segments, {"a": dict.fromkeys("xyz"), "b": dict.fromkeys("uv")})
+    frame = pl.DataFrame({"query_id": ids, "a": [draw.choice("xyz") for _ in ids], "b": ["u", "v"] * 25})
+    shown: dict[str, dict[str, object]] = {"a": dict.fromkeys("xyz"), "b": dict.fromkeys("uv")}
+    found = causes_by_segment(Failed.of(causes), Segments.of(frame), shown)
     whole = Counter(failures(causes)["cause"].to_list())
     for cells in found.values():
         total: Counter[str] = Counter()

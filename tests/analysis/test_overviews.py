@@ -17,9 +17,10 @@ from ragauge.analysis.overview.gathered import OverviewGatherer
 from ragauge.analysis.overview.listing import choose
 from ragauge.analysis.results.overview import Overview
 from ragauge.analysis.scores.arrays import ResponseIndex, ScoreArrays
-from ragauge.analysis.scores.frames import cause_frame, score_frame
+from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.frames import score_frame
 from ragauge.analysis.scores.gather import Visit, gather
-from ragauge.analysis.scores.segments import segment_frame
+from ragauge.analysis.scores.segments import segments_of
 from ragauge.analysis.scores.values import Values
 from ragauge.data.building import answer_facts, claim, evidence, example, passage, reference_facts, response
 from ragauge.data.score import Score
@@ -62,14 +63,16 @@ def overview_of(every: Sequence[Facts], visits: Sequence[Visit]) -> Overview:
         for facts in every
         for metric, result in zip(METRICS, measure_all(METRICS, facts), strict=True)
     ]     # fmt: skip
-    causes = cause_frame((facts.example.query_id, 0, attribute(facts)) for facts in every)
     columns = ScoreArrays.of(score_frame(scores))
     beyond = OverviewGatherer()
     gather(visits, [beyond])
-    tables, values = Tables(columns.index, segment_frame(f.example for f in every)), Values(columns.index)
+    tables, values = Tables(columns.index, segments_of(f.example for f in every)), Values(columns.index)
     read_metrics(columns, METRICS, (tables, values))
-    chosen = choose(columns.index, causes, tables.quality.frame())
-    return beyond.overview(values, chosen, {}, causes, tables.segments, tables.in_segments)
+    causes = ((place, attribute(facts)) for place, facts in enumerate(every))
+    known = ((place, cause) for place, cause in causes if cause is not None)
+    failed = Failed.gathered(columns.index, known, lambda places: dict.fromkeys(places, "so"))
+    chosen = choose(failed, tables.quality.values())
+    return beyond.overview(values, chosen, {}, failed, tables.segments, tables.in_segments)
 
 
 def test_counts_belong_together(visits_of: VisitsOf) -> None:

@@ -11,7 +11,7 @@ import pytest
 from ragauge.analysis.results.scorecard import Cause, Summary
 from ragauge.analysis.scores.arrays import ScoreArrays
 from ragauge.analysis.scores.frames import cause_frame, failures, score_frame
-from ragauge.analysis.scores.segments import by_segment, query_length, segment_frame, shortfall, tidy
+from ragauge.analysis.scores.segments import by_segment, query_length, segments_of, shortfall, tidy
 from ragauge.analysis.scores.summarize import summarize
 from ragauge.data.example import Example
 from ragauge.data.score import Score
@@ -28,12 +28,12 @@ def segments(**columns: Sequence[str | None]) -> pl.DataFrame:
 
 def test_declared_and_derived_columns() -> None:
     """Declared columns come first; language, length and answerable are derived; absent values are null."""
-    found = segment_frame([
+    found = segments_of([
         Example("a", "Where is the station?", segments={"type": "single"}, answerable=True),
         Example("b", "Wie lange habe ich Zeit, um die Ware nach dem Kauf an Sie zurückzugeben, und was kostet das?",
                 segments={"tenant": "acme"}, answerable=False),
         Example("c", "42?"),
-    ])     # fmt: skip
+    ]).frame()     # fmt: skip
     assert found.columns == ["query_id", "type", "tenant", "language", "query_length", "answerable"]
     assert found["type"].to_list() == ["single", None, None]
     assert found["tenant"].to_list() == [None, "acme", None]
@@ -44,7 +44,7 @@ def test_declared_and_derived_columns() -> None:
 
 def test_declared_column_wins() -> None:
     """A declared language is not guessed over."""
-    found = segment_frame([Example("a", "Where is the station?", segments={"language": "English"})])
+    found = segments_of([Example("a", "Where is the station?", segments={"language": "English"})]).frame()
     assert found["language"].to_list() == ["English"]
     assert found.columns.count("language") == 1
 

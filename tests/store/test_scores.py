@@ -277,6 +277,9 @@ class CausesContract:
         assert_frame_equal(store.causes.frame(run_id, "judge@1"), cause_frame([("q0", 0, Cause("")), ("q1", 1, cause)]))
         assert store.causes.of_response(run_id, "q1", 1, "judge@1") == cause
         assert store.causes.of_response(run_id, "q0", 1, "judge@1") is None
+        assert list(store.causes.read(run_id, "judge@1")) == [(numbers[0], Cause("")), (numbers[3], cause)]
+        assert list(store.causes.read(run_id, "judge@1", numbers=numbers[2:])) == [(numbers[3], cause)]
+        assert list(store.causes.read(run_id, "judge@1", numbers=[])) == []
         assert store.causes.frame(run_id, None).is_empty()
         assert store.causes.frame(run_id, "judge@1", 1).is_empty()
 
@@ -294,6 +297,7 @@ class CausesContract:
         store.causes.write(run_id, None, {numbers[0]: cause})
         assert store.causes.of_response(run_id, "q0", 0, None) == cause
         assert store.causes.frame(run_id, None)["decided_by"].to_list() == ["claim \x1ad800"]
+        assert [one.decided_by for _, one in store.causes.read(run_id, None)] == ["claim \x1ad800"]
 
     def test_summaries_survive(self, store: Store) -> None:
         """The last summaries of a run and judge are read back equal; before, there are none."""

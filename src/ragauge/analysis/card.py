@@ -7,15 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragauge.analysis.causes.table import BY_NAME
+from ragauge.analysis.diagnosis.concentration import ANSWERABLE
 from ragauge.analysis.diagnosis.diagnose import diagnose
 from ragauge.analysis.diagnosis.patterns import PATTERNS
 from ragauge.analysis.diagnosis.readings import Against
 from ragauge.analysis.ranking.id_match import IdMatch
 from ragauge.analysis.results.scorecard import ExampleView, Finding, JudgeNote, Scorecard, Summary
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex, ScoreColumns, by_example
-from ragauge.analysis.scores.frames import failures
+from ragauge.analysis.scores.failed import Failed
 from ragauge.analysis.scores.quality import Quality
-from ragauge.analysis.scores.segments import BySegment, SegmentCells, tidy
+from ragauge.analysis.scores.segments import BySegment, SegmentCells, Segments
 from ragauge.analysis.scores.summarize import summary
 from ragauge.data.run import Run
 from ragauge.metrics.base import Metric
@@ -24,7 +25,6 @@ from ragauge.metrics.catalogue import describe, parse
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    import polars as pl
 
 FEW = 30              # examples below which every interval is wide
 MOST_FAILED = 0.02    # share of failed scores that a gate lets pass
@@ -66,7 +66,7 @@ class Tables:
 
     Args:
         index: the responses.
-        segments: a segment frame, not tidied; it may hold pending examples.
+        segments: not tidied; there may be pending examples among them.
         level: of the intervals.
 
     Attributes:
@@ -76,14 +76,15 @@ class Tables:
         level: of the intervals.
     """
 
-    def __init__(self, index: ResponseIndex, segments: pl.DataFrame, level: float = 0.95) -> None:
-        shown = tidy(segments, among=index.query_ids)
+    def __init__(self, index: ResponseIndex, segments: Segments, level: float = 0.95) -> None:
+        mine = segments.only(index.query_ids)
+        shown = mine.tidy()
         self.summaries: tuple[Summary, ...] = ()
         self.quality = Quality(index)
-        self.segments = _labelled(shown, segments)
+        self.segments = _labelled(shown, mine)
         self.level = level
         self._cells = SegmentCells(index.query_ids, shown, level)
-        self._kept = _not_unanswerable(index, segments)
+        self._kept = _not_unanswerable(index, mine)
         self._answerable: list[Summary] = []
 
     def read(self, metric: Metric, responses: Columns | None, examples: Columns | None) -> None:
@@ -113,7 +114,7 @@ def build(
     pending: int,
     metrics: Sequence[Metric],
     tables: Tables,
-    causes: pl.DataFrame,
+    failed: Failed,
     worst: Sequence[ExampleView] = (),
     warnings: Sequence[str] = (),
     took: Mapping[str, Any] | None = None,
@@ -130,7 +131,7 @@ def build(
         pending: examples not yet evaluated.
         metrics: in the order asked.
         tables: after they have read every metric.
-        causes: a cause frame.
+        failed: the failed responses.
         worst: the examples to look at first; `pick_worst` says which.
         warnings: of the caller; ours come after them.
         took: evaluation facts.
@@ -141,11 +142,11 @@ def build(
     handed = HANDED.get(run.variant, "")
     if handed:
         match = None     # whatever came was not found by the system
-    counts = Counter(failures(causes)["cause"].to_list())
+    counts = Counter(failed.by_example().cause)
     return Scorecard(
         run, judge_note, n, pending, tables.summaries, in_segments,
         findings=tuple(one for one in diagnose(
-            tables.summaries, in_segments, causes, n, segments=tables.segments, judge_id=judge_note.judge_id,
+            tables.summaries, in_segments, failed, n, segments=tables.segments, judge_id=judge_note.judge_id,
             answerable=tables.answerable, against=against,
         ) if not (handed and _of_retrieval(one))),
         causes=dict(counts.most_common()), failed_examples=counts.total(), worst=tuple(worst),
@@ -165,24 +166,23 @@ def _of_retrieval(finding: Finding) -> bool:
     return bool(finding.readings) and all(parse(one.metric).measures == "retrieval" for one in finding.readings)
 
 
-def _labelled(shown: pl.DataFrame, segments: pl.DataFrame) -> pl.DataFrame:
+def _labelled(shown: Segments, every: Segments) -> Segments:
     """The segments shown, with the labels of answerable even where too few differ to show them."""
-    if "answerable" not in segments.columns:
+    if ANSWERABLE not in every.columns:
         return shown
-    labels = segments.select("query_id", "answerable").unique("query_id")
-    return shown.drop("answerable", strict=False).join(labels, on="query_id", how="left", maintain_order="left")
+    others = {name: column for name, column in shown.columns.items() if name != ANSWERABLE}
+    return Segments(shown.query_ids, {**others, ANSWERABLE: every.columns[ANSWERABLE]})
 
 
-def _not_unanswerable(index: ResponseIndex, segments: pl.DataFrame) -> npt.NDArray[np.bool_] | None:
+def _not_unanswerable(index: ResponseIndex, segments: Segments) -> npt.NDArray[np.bool_] | None:
     """Which examples are not labelled unanswerable; None where none is."""
     import numpy as np
-    import polars as pl
 
-    labelled = segments.filter(pl.col("answerable") == "no") if "answerable" in segments.columns else segments.clear()
-    if labelled.is_empty():
+    labels = segments.by_number(index.query_ids).get(ANSWERABLE)
+    if labels is None:
         return None
-    left_out = set(labelled["query_id"])
-    return np.array([query_id not in left_out for query_id in index.query_ids], dtype=bool)
+    kept = np.array([value != "no" for value in labels.values], dtype=bool)[labels.codes]
+    return None if kept.all() else kept
 
 
 def warn(summaries: Sequence[Summary], judge: JudgeNote, n: int, match: IdMatch | None = None) -> Iterator[str]:

@@ -18,7 +18,7 @@ from ragauge.api.history import history_until
 from ragauge.api.results.scorecard import Scorecard
 from ragauge.api.stored.confirmed import confirmed_of
 from ragauge.api.stored.gaps import gaps_beside
-from ragauge.api.stored.shown import Shown, StoredColumns, causes_of, questions_at, visits
+from ragauge.api.stored.shown import Shown, StoredColumns, failed_of, questions_at, visits
 from ragauge.api.stored.views import view_of
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
@@ -26,8 +26,6 @@ from ragauge.text.commands import command
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from ragauge.analysis.card import Tables
     from ragauge.analysis.judges.use import UseGatherer
     from ragauge.analysis.overview.gathered import OverviewGatherer
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.overview import Overview
     from ragauge.analysis.results.scorecard import Scorecard as Card
     from ragauge.analysis.scores.arrays import ResponseIndex
+    from ragauge.analysis.scores.failed import Failed
     from ragauge.analysis.scores.gather import UncertainShare
     from ragauge.analysis.scores.values import Values
     from ragauge.metrics.base import Metric
@@ -110,13 +109,13 @@ def card_of(
     index = store.runs.index(run.run_id, numbers)
     held = Held(store, run, baseline, metrics, judge_id, index, keep or {})
     found = _read(store, run, judge_id, metrics, index, held)
-    causes = causes_of(store, run.run_id, judge_id, index)
-    worst = pick_worst(causes, found.tables.quality.frame(), MOST_WORST)
+    failed = failed_of(store, run.run_id, judge_id, index)
+    worst = pick_worst(failed, found.tables.quality.values(), MOST_WORST)
     use = use_of(store, run, judge_id, found.use, metrics, index)
     built = build(
         run, note(store, run, judge_id, found.uncertain.share, use), len(index.query_ids),
         max(0, (store.runs.size(run.run_id) if total is None else total) - done),
-        metrics, found.tables, causes,
+        metrics, found.tables, failed,
         worst=[view_of(store, run.run_id, query_id, repeat, judge_id) for query_id, repeat in worst],
         warnings=(*_warnings(store, run), *held.warnings),
         took=dict(took or {}),
@@ -124,12 +123,12 @@ def card_of(
         against=held.against(),
     )     # fmt: skip
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
-    beside = _with_other_runs(store, replace(built, use=use), judge_id, metrics, causes, keep or {})
-    return Scorecard(replace(beside, overview=_overview(store, found, causes, built)), shown)
+    beside = _with_other_runs(store, replace(built, use=use), judge_id, metrics, index, keep or {})
+    return Scorecard(replace(beside, overview=_overview(store, found, failed, built)), shown)
 
 
 def _with_other_runs(
-    store: Store, card: Card, judge_id: str | None, metrics: Sequence[Metric], causes: pl.DataFrame,
+    store: Store, card: Card, judge_id: str | None, metrics: Sequence[Metric], index: ResponseIndex,
     keep: Mapping[str, str],
 ) -> Card:     # fmt: skip
     """The card with what other runs say: those before it, those on other passages, and experiments."""
@@ -137,7 +136,7 @@ def _with_other_runs(
         card,
         history=history_until(store, card.run, judge_id),
         gaps=gaps_beside(store, card.run, judge_id, metrics, keep),
-        confirmed=confirmed_of(store, card.run, judge_id, causes),
+        confirmed=confirmed_of(store, card.run, judge_id, index),
     )
 
 
@@ -174,22 +173,23 @@ def _read(
     use = UseGatherer(hybrid=(judge_id or "").startswith("hybrid:"))
     beyond, values = OverviewGatherer(), Values(index)
     gather(visits(store, judge_id, index), (segments, match, uncertain, use, beyond))
-    tables = Tables(index, segments.frame(index.query_ids))
-    held.within(tables.segments)
+    tables = Tables(index, segments.segments(index.query_ids))
+    if held.readers:
+        held.within(tables.segments.frame())
     columns = StoredColumns(store, run.run_id, judge_id, index, ahead=[str(metric) for metric in metrics])
     read_metrics(columns, metrics, (tables, values, *held.readers))
     return _Found(match, uncertain, use, beyond, tables, values)
 
 
-def _overview(store: Store, found: _Found, causes: pl.DataFrame, card: Card) -> Overview:
+def _overview(store: Store, found: _Found, failed: Failed, card: Card) -> Overview:
     """What was gathered beyond means; the questions of listed responses that were not kept are read again."""
     from ragauge.analysis.overview.listing import choose
 
     index, tables = found.values.index, found.tables
-    chosen = choose(index, causes, tables.quality.frame())
+    chosen = choose(failed, tables.quality.values())
     absent = [place for place in chosen["place"].to_list() if place not in found.beyond.questions]
     questions = questions_at(store, index, absent)
-    return found.beyond.overview(found.values, chosen, questions, causes, tables.segments, card.segments, card.level)
+    return found.beyond.overview(found.values, chosen, questions, failed, tables.segments, card.segments, card.level)
 
 
 def _evaluated(

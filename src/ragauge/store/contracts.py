@@ -358,6 +358,14 @@ class Causes(Protocol):
     def frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
         """The failed responses in example order, with the columns of `analysis.frames.cause_frame`."""
 
+    def read(
+        self, run_id: str, judge_id: str | None, judge_repeat: int = 0, *, numbers: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, Cause]]:
+        """Number and cause of one failed response after another, by ascending number; words as in the frame.
+
+        With `numbers`, of these responses alone.
+        """
+
     def of_response(
         self, run_id: str, query_id: str, repeat: int, judge_id: str | None, judge_repeat: int = 0
     ) -> Cause | None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragauge.analysis.scores.segments import NONE, OTHER
+from ragauge.analysis.scores.segments import NONE, OTHER, Segments
 from ragauge.stats.families import holm
 from ragauge.stats.proportions import fisher_greater
 
 if TYPE_CHECKING:
-    import polars as pl
+    import numpy as np
+    import numpy.typing as npt
+
+    Mask = npt.NDArray[np.bool_]
 
 ALPHA = 0.05
 FEWEST = 3     # examples with the cause in a segment before it is worth naming
@@ -42,33 +44,34 @@ class Concentration(NamedTuple):
     p: float
 
 
-def concentrated(cause: str, ids: Collection[str], segments: pl.DataFrame) -> Concentration | None:
+def concentrated(cause: str, hits: Mask, segments: Segments) -> Concentration | None:
     """The segment whose share of examples with a cause lies most clearly above the rest; None where none does.
 
     Args:
         cause: its name.
-        ids: examples with the cause.
-        segments: a tidy segment frame of all examples; with the column answerable, only examples that can have the
-            cause are compared.
+        hits: shape (examples,), which examples of `segments` have the cause.
+        segments: tidy, of all examples; with the column answerable, only examples that can have the cause are compared.
     """
-    import polars as pl
+    import numpy as np
 
-    marked = segments.with_columns(pl.col("query_id").is_in(list(ids)).alias("\0hit"))
+    kept = np.ones(hits.size, dtype=bool)
     if ANSWERABLE in segments.columns:
-        unanswerable = pl.col(ANSWERABLE).eq_missing("no")
-        marked = marked.filter(unanswerable if cause in OF_UNANSWERABLE else ~unanswerable)
-    n, hits = marked.height, int(marked["\0hit"].sum())
+        labels = segments.columns[ANSWERABLE]
+        unanswerable = np.array([value == "no" for value in labels.values], dtype=bool)[labels.codes]
+        kept = unanswerable if cause in OF_UNANSWERABLE else ~unanswerable
+    n, n_hits = int(kept.sum()), int((hits & kept).sum())
     found = []
-    for column in segments.columns:
-        if column in ("query_id", ANSWERABLE):
+    for column, values in segments.columns.items():
+        if column == ANSWERABLE:
             continue
-        counted = marked.group_by(column).agg(pl.len().alias("n"), pl.col("\0hit").sum().alias("hits")).sort(column)
-        for value, size, inside in counted.iter_rows():
-            if value in (NONE, OTHER):
+        sizes, insides = (values.take(rows).counts() for rows in (kept, hits & kept))
+        cells = zip(values.values, sizes, insides, strict=True)
+        for value, size, inside in sorted(cells, key=lambda cell: str(cell[0])):
+            if value in (NONE, OTHER, None) or not size:
                 continue     # nothing that a person could act on
-            more = inside >= FEWEST and inside * (n - size) > (hits - inside) * size
-            p = fisher_greater(inside, size, hits - inside, n - size) if more else 1.0
-            found.append(Concentration(column, value, inside, size, hits - inside, n - size, p))
+            more = inside >= FEWEST and inside * (n - size) > (n_hits - inside) * size
+            p = fisher_greater(inside, size, n_hits - inside, n - size) if more else 1.0
+            found.append(Concentration(column, str(value), inside, size, n_hits - inside, n - size, p))
     adjusted = holm([cell.p for cell in found])
     clear = [cell._replace(p=p) for cell, p in zip(found, adjusted, strict=True) if p < ALPHA]
     return min(clear, key=lambda cell: (cell.p, -cell.hits / cell.n), default=None)

@@ -16,8 +16,8 @@ from ragauge.analysis.diagnosis.words import UNEXPLAINED, WORDS
 from ragauge.analysis.diagnosis.worse import got_worse
 from ragauge.analysis.results.overview import Baseline
 from ragauge.analysis.results.scorecard import Finding, Summary
-from ragauge.analysis.scores.frames import failures
-from ragauge.analysis.scores.segments import BySegment
+from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.segments import BySegment, Segments
 from ragauge.metrics.catalogue import parse, questions
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ KINDS = ("type", "question_type", "kind", "query_length")
 def diagnose(
     summaries: Sequence[Summary],
     segment_summaries: BySegment,
-    causes: pl.DataFrame,
+    causes: pl.DataFrame | Failed,
     n: int,
     *,
-    segments: pl.DataFrame | None = None,
+    segments: pl.DataFrame | Segments | None = None,
     judge_id: str = "",
     answerable: Sequence[Summary] | None = None,
     against: Against | None = None,
@@ -53,32 +53,35 @@ def diagnose(
     Args:
         summaries: over all examples.
         segment_summaries: column -> value -> summaries.
-        causes: a cause frame; its repeats of an example count as one failure.
+        causes: the failed responses, or a cause frame; repeats of an example count as one failure.
         n: examples evaluated.
-        segments: a tidy segment frame of the examples evaluated, with the column answerable where there are such
-            labels; None = no segment is looked for.
+        segments: tidy ones of the examples evaluated, or such a frame, with the column answerable where there are
+            such labels; None = no segment is looked for.
         judge_id: who judged; a judge whose id begins with "local" lowers the confidence.
         answerable: summaries over the examples not labelled unanswerable; None = none is labelled so.
         against: what the run is held against; None = starting points alone.
     """
-    failed = failures(causes)
-    counts = Counter(failed["cause"].to_list())
+    import polars as pl
+
+    failed = (Failed.of(causes) if isinstance(causes, pl.DataFrame) else causes).by_example()
+    within = Segments.of(segments) if isinstance(segments, pl.DataFrame) else segments
+    counts = Counter(failed.cause)
     large = [
         cause
         for cause, count in counts.most_common()
-        if cause and (count >= LEAST_COUNT or count >= LEAST_SHARE * failed.height)
+        if cause and (count >= LEAST_COUNT or count >= LEAST_SHARE * len(failed))
     ]
     before = against.changed if against is not None else None
-    seen = (failed, n, summaries, segment_summaries, segments, judge_id, before)
+    seen = (failed, n, summaries, segment_summaries, within, judge_id, before)
     found = {cause: _of_cause(cause, *seen) for cause in large}
     held = matches(summaries, answerable, against)
     for match in sorted(held, key=lambda match: STRENGTH.index(match.against)):
         if match.pattern.name != WORKING:
-            _add(match, found, counts, failed.height, judge_id)
+            _add(match, found, counts, len(failed), judge_id)
     jointly = {cause: max([finding.explains, *_together(cause, held, found)]) for cause, finding in found.items()}
     ranked = sorted(found.values(), key=lambda finding: (-jointly[finding.cause], -finding.explains))
-    working = [_of_pattern(match, counts, failed.height, judge_id) for match in held if match.pattern.name == WORKING]
-    worse = [] if before is None else got_worse(before, _named(ranked), failed.height, judge_id)
+    working = [_of_pattern(match, counts, len(failed), judge_id) for match in held if match.pattern.name == WORKING]
+    worse = [] if before is None else got_worse(before, _named(ranked), len(failed), judge_id)
     return (*ranked, *worse, *_unexplained(failed), *working)
 
 
@@ -109,32 +112,32 @@ def _add(match: Match, found: dict[str, Finding], counts: Counter[Any], n_failed
 
 def _of_cause(
     cause: str,
-    failed: pl.DataFrame,
+    failed: Failed,
     n: int,
     summaries: Sequence[Summary],
     by_segment: BySegment,
-    segments: pl.DataFrame | None,
+    segments: Segments | None,
     judge_id: str,
     before: Baseline | None,
 ) -> Finding:
-    import polars as pl
-
-    rows, words, row = failed.filter(pl.col("cause") == cause), WORDS[cause], BY_NAME[cause]
-    where = None if segments is None else concentrated(cause, rows["query_id"].to_list(), segments)
+    rows, words, row = failed.of_cause(cause), WORDS[cause], BY_NAME[cause]
+    where = None
+    if segments is not None:
+        where = concentrated(cause, segments.marked(rows.index.query_ids, rows.query), segments)
     near = by_segment.get(where.column, {}).get(where.value, ()) if where else ()
     number = _number(words.metrics, near) or _number(words.metrics, summaries)
     numbers = f"{number}, " if number else ""
     return Finding(
         cause=cause,
-        headline=f"{words.headline}{_place(where)} ({numbers}{rows.height} of {_failures(failed.height)})",
-        evidence=_evidence(rows, failed.height, n, where) + _before(cause, before),
+        headline=f"{words.headline}{_place(where)} ({numbers}{len(rows)} of {_failures(len(failed))})",
+        evidence=_evidence(rows, len(failed), n, where) + _before(cause, before),
         fix=row.fix,
         leave=words.leave,
         measure_again=words.again,
-        explains=rows.height,
-        failures=failed.height,
+        explains=len(rows),
+        failures=len(failed),
         segment=f"{where.column}={where.value}" if where else "",
-        confidence=confidence(rows["basis"].to_list(), judge_id),
+        confidence=confidence(list(rows.basis), judge_id),
     )
 
 
@@ -150,8 +153,8 @@ def _place(where: Concentration | None) -> str:
     return f" where {where.column} is {where.value}"
 
 
-def _evidence(rows: pl.DataFrame, n_failed: int, n: int, where: Concentration | None) -> str:
-    count = rows.height
+def _evidence(rows: Failed, n_failed: int, n: int, where: Concentration | None) -> str:
+    count = len(rows)
     parts = [f"{count} of {_failures(n_failed)} ({count / n_failed:.0%}), {count / n:.0%} of all examples."]
     if where is not None:
         inside, outside = where.hits / where.n, where.other_hits / where.other_n
@@ -160,8 +163,10 @@ def _evidence(rows: pl.DataFrame, n_failed: int, n: int, where: Concentration | 
             f"With {where.column}={where.value} it is {where.hits} of {where.n} examples ({inside:.0%}), elsewhere "
             f"{where.other_hits} of {where.other_n} ({outside:.0%}; {chance}, corrected for all segments)."
         )
-    clearest = min(rows.iter_rows(named=True), key=lambda row: len(row["lacking"]))
-    parts.append(f"Such as {clearest['query_id']}: {clearest['decided_by']}.")
+    unknown = [len(facts) for facts in rows.lacking.values]
+    clearest = min(range(count), key=lambda row: unknown[rows.lacking.codes[row]])
+    place = int(rows.place[clearest])
+    parts.append(f"Such as {rows.index.query_ids[rows.query[clearest]]}: {rows.decided_by([place])[place]}.")
     return " ".join(parts)
 
 
@@ -243,23 +248,21 @@ def _of_pattern(match: Match, counts: Counter[Any], n_failed: int, judge_id: str
     )
 
 
-def _unexplained(failed: pl.DataFrame) -> list[Finding]:
+def _unexplained(failed: Failed) -> list[Finding]:
     """One finding for the failures without a cause: what to record or label to know more."""
-    import polars as pl
-
-    rows = failed.filter(pl.col("cause") == "")
-    if rows.is_empty():
+    rows = failed.of_cause("")
+    if not len(rows):
         return []
-    lacking = Counter(what for listed in rows["lacking"].to_list() for what in listed)
+    lacking = Counter(what for facts in rows.lacking for what in facts)
     most = [what for what, _ in lacking.most_common(3)]
     return [
         Finding(
             cause="",
-            headline=f"{UNEXPLAINED} ({rows.height} of {_failures(failed.height)})",
+            headline=f"{UNEXPLAINED} ({len(rows)} of {_failures(len(failed))})",
             evidence=f"Not known: {'; '.join(f'{what} ({lacking[what]})' for what in most)}." if most else "",
             fix="Record or label what is not known, then evaluate again.",
-            explains=rows.height,
-            failures=failed.height,
+            explains=len(rows),
+            failures=len(failed),
             confidence="low",
         )
     ]

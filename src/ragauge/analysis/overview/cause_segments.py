@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from ragauge.analysis.scores.frames import failures
-
-if TYPE_CHECKING:
-    import polars as pl
+from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.segments import Segments
 
 CauseCounts = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 def causes_by_segment(
-    causes: pl.DataFrame, segments: pl.DataFrame, shown: Mapping[str, Mapping[str, object]]
+    failed: Failed, segments: Segments, shown: Mapping[str, Mapping[str, object]]
 ) -> CauseCounts:
     """Column -> value -> cause -> failed examples, over the failed examples of a run.
 
@@ -22,21 +19,25 @@ def causes_by_segment(
     sum to the failed examples.
 
     Args:
-        causes: a cause frame.
-        segments: a tidy segment frame.
+        failed: the failed responses.
+        segments: tidy, of the same run.
         shown: column -> value -> anything, as the scorecard shows segments: its columns and their order are kept.
 
     Returns:
         The values in the order shown, also those where nothing failed; the causes of each most frequent first.
     """
-    import polars as pl
+    import numpy as np
 
-    failed = failures(causes).select("query_id", "cause").join(segments, on="query_id", how="inner")
+    mine = failed.by_example()
+    columns = segments.by_number(mine.index.query_ids)
     found: dict[str, dict[str, dict[str, int]]] = {}
-    for column, values in shown.items():
-        counts = failed.group_by(pl.col(column).alias("value"), "cause").agg(pl.len().alias("count"))
-        cells: dict[str, dict[str, int]] = {value: {} for value in values}
-        for value, cause, count in counts.sort("count", "cause", descending=[True, False]).iter_rows():
-            cells.setdefault(value, {})[cause] = count
-        found[column] = cells
+    for name, values in shown.items():
+        labels, cells = columns[name].take(mine.query), {value: dict[str, int]() for value in values}
+        for number, value in enumerate(labels.values):
+            counts = mine.cause.take(np.flatnonzero(labels.codes == number)).counts()
+            pairs = sorted(zip(mine.cause.values, counts, strict=True), key=lambda pair: (-pair[1], pair[0]))
+            known = {cause: count for cause, count in pairs if count}
+            if value is not None and known:
+                cells.setdefault(value, {}).update(known)
+        found[name] = cells
     return found

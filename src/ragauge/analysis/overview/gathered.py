@@ -14,8 +14,9 @@ from ragauge.analysis.overview.stages import StageGatherer
 from ragauge.analysis.overview.timings import TOTAL, SpendingGatherer, TimingGatherer
 from ragauge.analysis.overview.use import Use
 from ragauge.analysis.results.overview import Overview
+from ragauge.analysis.scores.failed import Failed
 from ragauge.analysis.scores.gather import Visit
-from ragauge.analysis.scores.segments import NONE
+from ragauge.analysis.scores.segments import Segments, without_gaps
 from ragauge.analysis.scores.values import Values
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ class OverviewGatherer:
         values: Values,
         chosen: pl.DataFrame,
         questions: Mapping[int, str],
-        causes: pl.DataFrame,
-        segments: pl.DataFrame,
+        failed: Failed,
+        segments: Segments,
         shown: Mapping[str, Mapping[str, object]],
         level: float = 0.95,
     ) -> Overview:
@@ -67,8 +68,8 @@ class OverviewGatherer:
             values: every metric's values, after they were read.
             chosen: the responses to list, as `listing.choose` gives them.
             questions: place -> question of those that are not among `questions` here.
-            causes: a cause frame.
-            segments: a tidy segment frame with the columns of `shown`; null there is "(none)".
+            failed: the failed responses.
+            segments: tidy, with the columns of `shown`; None there is "(none)".
             shown: the scorecard's segments: column -> value -> anything.
             level: of the intervals.
         """
@@ -84,11 +85,11 @@ class OverviewGatherer:
             self._alignment.used(places), self._alignment.relevant(places), self._alignment.handed(places),
             self._stages.kept(places), self._timings.stages_of(places), numbers,
         )     # fmt: skip
-        columns = segments.select("query_id", *shown).fill_null(NONE)
+        columns = Segments(segments.query_ids, {name: without_gaps(segments.columns[name]) for name in shown})
         return Overview(
             listed=listed(chosen, values, columns, self.questions | dict(questions), beside),
             listed_of=len(index),
-            causes_by_segment=causes_by_segment(causes, columns, shown),
+            causes_by_segment=causes_by_segment(failed, columns, shown),
             distributions=distributions(values),
             alignment=self._alignment.alignment(index, level),
             lengths=length_bands(values, lengths, level),

@@ -6,15 +6,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.analysis.results.overview import Listed
-from ragauge.analysis.scores.arrays import ResponseIndex
+from ragauge.analysis.scores.coded import Coded
+from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.quality import rank, worst_first
+from ragauge.analysis.scores.segments import Segments
 from ragauge.analysis.scores.values import Values
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import polars as pl
+
+    Floats = npt.NDArray[np.float64]
 
 MOST_LISTED = 1_000   # a page of more does not open at once
 MOST_QUERY = 200      # characters of a question
-KEY = ["query_id", "repeat"]
 
 
 class Beside(NamedTuple):
@@ -37,46 +43,49 @@ class Beside(NamedTuple):
     numbers: Mapping[str, Mapping[int, float]] = {}
 
 
-def choose(index: ResponseIndex, causes: pl.DataFrame, quality: pl.DataFrame, most: int = MOST_LISTED) -> pl.DataFrame:
+def choose(failed: Failed, quality: Floats, most: int = MOST_LISTED) -> pl.DataFrame:
     """The responses to list: all failed ones, then the others; in each part the lowest quality first.
 
     Where more failed than can be listed, every cause keeps its worst: they are taken from each cause in turn.
 
     Args:
-        index: the responses.
-        causes: a cause frame.
-        quality: query_id, repeat and quality of the responses that have one.
+        failed: the failed responses.
+        quality: shape (responses,), NaN = none: such a failed response is the worst, another one the last.
         most: how many at most.
 
     Returns:
         place, query_id, repeat, cause, failed, quality, decided_by.
     """
+    import numpy as np
     import polars as pl
 
-    ids = pl.Series("query_id", index.query_ids, dtype=pl.String)
-    rows = pl.DataFrame({"query_id": ids.gather(index.query), "repeat": index.repeat}).with_row_index("place")
-    failed = causes.select(*KEY, "cause").with_columns(pl.lit(value=True).alias("failed"))
-    none = pl.when(pl.col("failed")).then(-1.0).otherwise(2.0)      # no quality: worst of the failed, else last
-    return (
-        rows.join(failed, on=KEY, how="left")
-        .join(quality, on=KEY, how="left")
-        .with_columns(pl.col("failed").fill_null(value=False), pl.col("cause").fill_null(""))
-        .with_columns(pl.coalesce("quality", none).alias("order"))
-        .sort("order", *KEY)
-        .with_columns(pl.int_range(pl.len()).over("failed", "cause").alias("turn"))
-        .sort("failed", "turn", descending=[True, False], maintain_order=True)
-        .head(most)
-        .sort("failed", "order", *KEY, descending=[True, False, False, False])
-        .drop("turn", "order")
-        .join(causes.select(*KEY, "decided_by"), on=KEY, how="left", maintain_order="left")     # long texts: last
-        .with_columns(pl.col("decided_by").fill_null(""))
+    index, none = failed.index, np.isnan(quality)
+    order, order_of_others = np.where(none, -1.0, quality), np.where(none, 2.0, quality)
+    turns = sorted(
+        (turn, rank(index, place, order), place, cause)
+        for cause in failed.cause.values
+        for turn, place in enumerate(worst_first(index, failed.of_cause(cause).place, order, most))
     )
+    causes = {place: cause for _, _, place, cause in sorted(turns[:most], key=lambda one: one[1])}
+    others = np.ones(len(index), dtype=bool)
+    others[failed.place] = False
+    rest = worst_first(index, np.flatnonzero(others), order_of_others, most - len(causes))
+    places, decided_by = [*causes, *rest], failed.decided_by(list(causes))
+    return pl.DataFrame({
+        "place": pl.Series(places, dtype=pl.UInt32),
+        "query_id": pl.Series([index.query_ids[index.query[at]] for at in places], dtype=pl.String),
+        "repeat": pl.Series([int(index.repeat[at]) for at in places], dtype=pl.Int64),
+        "cause": pl.Series([causes.get(at, "") for at in places], dtype=pl.String),
+        "failed": pl.Series([at in causes for at in places], dtype=pl.Boolean),
+        "quality": pl.Series([None if none[at] else float(quality[at]) for at in places], dtype=pl.Float64),
+        "decided_by": pl.Series([decided_by.get(at, "") for at in places], dtype=pl.String),
+    })     # fmt: skip
 
 
 def listed(
     chosen: pl.DataFrame,
     values: Values,
-    segments: pl.DataFrame,
+    segments: Segments,
     questions: Mapping[int, str],
     beside: Beside,
 ) -> tuple[Listed, ...]:
@@ -85,12 +94,12 @@ def listed(
     Args:
         chosen: as `choose` gives them.
         values: every metric's values.
-        segments: a tidy segment frame: query_id and the columns shown.
+        segments: the columns shown.
         questions: place -> question.
         beside: what there is beside the scores.
     """
-    wanted = chosen.select("query_id").unique().join(segments, on="query_id", how="inner")
-    mine = {row.pop("query_id"): row for row in wanted.to_dicts()}
+    index = values.index
+    columns = segments.by_number(index.query_ids)
     return tuple(
         Listed(
             query_id=row["query_id"],
@@ -101,7 +110,7 @@ def listed(
             decided_by=row["decided_by"],
             quality=row["quality"],
             values=_numbers(values, beside.numbers, row["place"]),
-            segments={name: value for name, value in mine.get(row["query_id"], {}).items() if value is not None},
+            segments=_labels(columns, int(index.query[row["place"]])),
             used=beside.used.get(row["place"]),
             relevant=beside.relevant.get(row["place"]),
             handed=beside.handed.get(row["place"], 0),
@@ -119,6 +128,11 @@ def cut(query: str, most: int = MOST_QUERY) -> str:
     'How long …'
     """
     return query if len(query) <= most else f"{query[:most].rstrip()} …"
+
+
+def _labels(columns: Mapping[str, Coded[str | None]], query: int) -> dict[str, str]:
+    found = ((name, column[query]) for name, column in columns.items())
+    return {name: value for name, value in found if value is not None}
 
 
 def _numbers(values: Values, others: Mapping[str, Mapping[int, float]], place: int) -> dict[str, float]:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.results.scorecard import Cause
+from ragauge.analysis.scores.arrays import numbered
 from ragauge.data.score import Score
 from ragauge.data.score_table import score_table
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import polars as pl
+
+    from ragauge.analysis.scores.arrays import Codes
+
+    Integers = npt.NDArray[np.integer]
 
 AT_A_TIME = 500     # causes held as Python objects
 
@@ -65,15 +72,33 @@ def cause_frame(causes: Iterable[tuple[str, int, Cause | None]]) -> pl.DataFrame
 
 def failures(causes: pl.DataFrame) -> pl.DataFrame:
     """One row a failed example: the most frequent cause among its failed repeats, the first repeat's among equals."""
-    import polars as pl
+    ids, query = numbered(causes["query_id"])
+    rows = first_failures(ids, query.to_numpy(), causes["repeat"].to_numpy(), numbered(causes["cause"])[1].to_numpy())
+    return causes if rows is None else causes[rows]
 
-    if causes.is_empty() or causes["repeat"].max() == causes["repeat"].min() == 0:
-        return causes
-    often = pl.len().over("query_id", "cause").alias("often")
-    first = pl.col("repeat").min().over("query_id", "cause").alias("first")
-    return (
-        causes.with_columns(often, first)
-        .sort("query_id", "often", "first", "repeat", descending=[False, True, False, False], maintain_order=True)
-        .unique("query_id", keep="first", maintain_order=True)
-        .drop("often", "first")
+
+def first_failures(ids: Sequence[str], query: Integers, repeat: Integers, cause: Integers) -> Codes | None:
+    """The failed response that stands for each failed example, as `failures` says; None = every one of them.
+
+    Args:
+        ids: of the examples, by number.
+        query: shape (n,), number of the example.
+        repeat: shape (n,).
+        cause: shape (n,), number of the cause.
+    """
+    import numpy as np
+
+    if not repeat.any():
+        return None
+    _, pair, times = np.unique(
+        query.astype(np.int64) * (int(cause.max()) + 1) + cause, return_inverse=True, return_counts=True
     )
+    first = np.full(times.size, repeat.max())
+    np.minimum.at(first, pair, repeat)
+    known = np.unique(query).tolist()
+    rank = np.zeros(len(ids), dtype=np.int64)
+    rank[sorted(known, key=ids.__getitem__)] = np.arange(len(known))
+    order = np.lexsort((repeat, first[pair], -times[pair], rank[query]))
+    mine = query[order]
+    found: Codes = order[np.append(True, mine[1:] != mine[:-1])]
+    return found

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from heapq import nsmallest
 from math import isfinite
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.scores.arrays import SCORED, Columns, ResponseIndex
+from ragauge.analysis.scores.failed import Failed
 from ragauge.metrics.base import Metric
 
 if TYPE_CHECKING:
-    import polars as pl
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragauge.analysis.scores.arrays import Codes
+
+    Floats = npt.NDArray[np.float64]
 
 
 class Quality:
@@ -36,45 +43,64 @@ class Quality:
         self._sum[place] += (responses.value[scored] - worst) / (best - worst)
         self._count[place] += 1
 
-    def frame(self) -> pl.DataFrame:
-        """query_id, repeat and quality of the responses that have one, in example order."""
+    def values(self) -> Floats:
+        """The quality of every response, NaN where it has none."""
         import numpy as np
-        import polars as pl
 
-        place = np.flatnonzero(self._count)
-        ids = pl.Series("query_id", self.index.query_ids, dtype=pl.String)
-        return pl.DataFrame({
-            "query_id": ids.gather(self.index.query[place]),
-            "repeat": self.index.repeat[place],
-            "quality": self._sum[place] / self._count[place],
-        })     # fmt: skip
+        found = np.full(len(self.index), np.nan)
+        np.divide(self._sum, self._count, out=found, where=self._count > 0)
+        return found
 
 
-def pick_worst(causes: pl.DataFrame, scored: pl.DataFrame, count: int = 20) -> list[tuple[str, int]]:
+def pick_worst(failed: Failed, quality: Floats, count: int = 20) -> list[tuple[str, int]]:
     """The responses to look at first: (query_id, repeat), spread over the causes.
 
     One of each cause in turn, the most frequent cause first, within a cause the lowest quality first. Where fewer
     responses failed than asked for, those of the lowest quality below 1 follow.
 
     Args:
-        causes: the failed responses.
-        scored: query_id, repeat and quality, as `Quality.frame` gives them.
+        failed: the failed responses; without a quality they count as 0.
+        quality: shape (responses,), as `Quality.values` gives it.
         count: how many at most.
     """
-    import polars as pl
+    import numpy as np
 
-    key = ["query_id", "repeat"]
-    often = pl.len().over("cause").alias("often")
-    failed = (
-        causes.select(*key, "cause", often)
-        .join(scored, on=key, how="left")
-        .with_columns(pl.col("quality").fill_null(0.0))
-        .sort("quality", *key)
-        .with_columns(pl.int_range(pl.len()).over("cause").alias("turn"))
-        .sort("turn", "often", "cause", descending=[False, True, False], maintain_order=True)
+    index, often = failed.index, failed.cause.counts()
+    known = np.nan_to_num(quality, nan=0.0)
+    turns = sorted(
+        (turn, -often[number], cause, place)
+        for number, cause in enumerate(failed.cause.values)
+        for turn, place in enumerate(worst_first(index, failed.of_cause(cause).place, known, count))
     )
-    rest = scored.filter(pl.col("quality") < 1).join(causes, on=key, how="anti").sort("quality", *key)
-    return [*failed.select(key).head(count).rows(), *rest.select(key).head(max(0, count - failed.height)).rows()]
+    below = quality < 1     # NaN is not
+    below[failed.place] = False
+    rest = worst_first(index, np.flatnonzero(below), quality, max(0, count - len(failed)))
+    places = [*(place for *_, place in turns[:count]), *rest]
+    return [(index.query_ids[index.query[place]], int(index.repeat[place])) for place in places]
+
+
+def worst_first(index: ResponseIndex, places: Codes, quality: Floats, most: int) -> list[int]:
+    """The places of the lowest quality, in order of it, of query id and of repeat; no more than asked for.
+
+    All but those wanted are only looked at, never put in order: there may be very many.
+
+    Args:
+        index: the responses.
+        places: shape (n,), among which.
+        quality: shape (responses,), a number for each of the places.
+        most: how many at most.
+    """
+    import numpy as np
+
+    if 0 < most < places.size:
+        mine = quality[places]
+        places = places[mine <= np.partition(mine, most - 1)[most - 1]]
+    return nsmallest(most, places.tolist(), key=lambda at: rank(index, at, quality))
+
+
+def rank(index: ResponseIndex, place: int, quality: Floats) -> tuple[float, str, int]:
+    """What responses are put in order by: quality, and where it is equal query id and repeat."""
+    return float(quality[place]), index.query_ids[index.query[place]], int(index.repeat[place])
 
 
 def _scale(metric: Metric) -> tuple[float, float] | None:

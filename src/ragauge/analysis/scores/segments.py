@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.results.scorecard import Summary
-from ragauge.analysis.scores.arrays import Columns, ScoreColumns, by_example, numbered
+from ragauge.analysis.scores.arrays import Columns, ScoreColumns, by_example
+from ragauge.analysis.scores.coded import Coded, Coding, narrow
 from ragauge.analysis.scores.gather import Visit
 from ragauge.analysis.scores.summarize import summary
 from ragauge.data.example import Example
@@ -17,7 +18,11 @@ from ragauge.text.language import guess
 from ragauge.text.tokens import words
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import polars as pl
+
+    from ragauge.analysis.scores.arrays import Codes
 
 BySegment = Mapping[str, Mapping[str, tuple[Summary, ...]]]
 
@@ -33,28 +38,80 @@ HEADLINE = (
 )     # fmt: skip
 
 
-class Labels:
-    """One label an example, kept as the number of its value: four bytes each, however long the words are."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Segments:
+    """The segments of examples, a byte or two a column and example.
 
-    def __init__(self, skipped: int = 0) -> None:
-        self._numbers: dict[str, int] = {}
-        self._labels = array("i", [-1]) * skipped
+    Attributes:
+        query_ids: the examples, by number.
+        columns: name -> the value of every example, None where it has none.
+    """
 
-    def add(self, value: str | None) -> None:
-        """The next example's label; None = it has none."""
-        self._labels.append(-1 if value is None else self._numbers.setdefault(value, len(self._numbers)))
+    query_ids: Sequence[str]
+    columns: Mapping[str, Coded[str | None]]
 
-    def fill(self, n: int) -> None:
-        """Makes it n examples: those that were not added have none."""
-        self._labels.extend([-1] * (n - len(self._labels)))
-
-    def series(self, name: str) -> pl.Series:
-        """The labels in order, null where there is none."""
+    @classmethod
+    def of(cls, frame: pl.DataFrame) -> Segments:
+        """Reads a segment frame: query_id, and a column a segment."""
         import polars as pl
 
-        numbers = pl.Series(self._labels, dtype=pl.Int32)
-        places = numbers.to_frame("place").select(pl.when(pl.col("place") >= 0).then(pl.col("place")))["place"]
-        return pl.Series(name, [*self._numbers, None], dtype=pl.String).gather(places)
+        columns = {name: Coded.of(frame[name].cast(pl.String)) for name in frame.columns if name != "query_id"}
+        return cls(tuple(frame["query_id"]), columns)
+
+    def frame(self) -> pl.DataFrame:
+        """A row an example: query_id, and a column a segment, null where an example has no value."""
+        import polars as pl
+
+        ids = pl.Series("query_id", self.query_ids, dtype=pl.String)
+        return pl.DataFrame([ids, *(column.series(name) for name, column in self.columns.items())])
+
+    def only(self, query_ids: Sequence[str]) -> Segments:
+        """Those of some examples, in the order in which they stand here."""
+        import numpy as np
+
+        if self.query_ids == query_ids:
+            return self
+        wanted = set(query_ids)
+        kept = np.array([at for at, query_id in enumerate(self.query_ids) if query_id in wanted], dtype=np.int64)
+        ids = tuple(self.query_ids[at] for at in kept)
+        return Segments(ids, {name: column.take(kept) for name, column in self.columns.items()})
+
+    def by_number(self, query_ids: Sequence[str]) -> Mapping[str, Coded[str | None]]:
+        """The columns in the order of these examples; one that is not here has None."""
+        import numpy as np
+
+        if self.query_ids == query_ids:
+            return self.columns
+        place = {query_id: at for at, query_id in enumerate(self.query_ids)}
+        at = np.array([place.get(query_id, len(place)) for query_id in query_ids], dtype=np.int64)
+        found = {}
+        for name, column in self.columns.items():
+            values = (*column.values, None)
+            codes = np.append(column.codes.astype(np.int64), len(column.values))[at]
+            found[name] = Coded(values, narrow(codes, len(values))).renamed(values)
+        return found
+
+    def marked(self, query_ids: Sequence[str], numbers: Codes) -> npt.NDArray[np.bool_]:
+        """Which of the examples here are among some of others.
+
+        Args:
+            query_ids: of the others.
+            numbers: shape (n,), which of those.
+        """
+        import numpy as np
+
+        found = np.zeros(len(self.query_ids), dtype=bool)
+        if self.query_ids == query_ids:
+            found[numbers] = True
+        else:
+            wanted = {query_ids[number] for number in numbers}
+            found[:] = [query_id in wanted for query_id in self.query_ids]
+        return found
+
+    def tidy(self) -> Segments:
+        """The columns worth looking at, small values grouped; see `tidy`."""
+        found = {name: _tidied(name, column) for name, column in self.columns.items()}
+        return Segments(self.query_ids, {name: column for name, column in found.items() if column is not None})
 
 
 class SegmentRows:
@@ -62,8 +119,8 @@ class SegmentRows:
 
     def __init__(self) -> None:
         self._n = 0
-        self._declared: dict[str, Labels] = {}
-        self._derived = {name: Labels() for name in DERIVED}
+        self._declared: dict[str, Coding[str | None] | None] = {}     # None = it has too many values
+        self._derived: dict[str, Coding[str | None]] = {name: Coding() for name in DERIVED}
 
     def add(self, visit: Visit) -> None:
         """Takes in the example of a response, once where it has several."""
@@ -73,41 +130,43 @@ class SegmentRows:
     def add_example(self, example: Example) -> None:
         """Takes in one example."""
         for name, value in example.segments.items():
-            labels = self._declared.setdefault(name, Labels(self._n))
-            labels.fill(self._n)
-            labels.add(value)
+            column = self._declared.setdefault(name, Coding())
+            if column is not None:
+                column.add(None, self._n - len(column))
+                column.add(value)
+                if column.different > MOST_VALUES + 1:
+                    self._declared[name] = None     # an identifier: its values are as many as the examples
         self._n += 1
         language = guess(" ".join((example.query, *example.references[:1])))
         self._derived["language"].add(None if language == UNDETERMINED else language)
         self._derived["query_length"].add(query_length(example.query))
         self._derived["answerable"].add({True: "yes", False: "no", None: None}[example.answerable])
 
-    def frame(self, query_ids: Sequence[str]) -> pl.DataFrame:
-        """One row an example, as `segment_frame` says.
+    def segments(self, query_ids: Sequence[str]) -> Segments:
+        """The segments, as `segments_of` says.
 
         Args:
             query_ids: of the examples, in the order in which they were added.
         """
-        import polars as pl
-
-        for labels in self._declared.values():
-            labels.fill(self._n)
-        columns = {**self._declared, **{name: one for name, one in self._derived.items() if name not in self._declared}}
-        ids = pl.Series("query_id", query_ids, dtype=pl.String)
-        return pl.DataFrame([ids, *(labels.series(name) for name, labels in columns.items())])
+        declared = {name: column for name, column in self._declared.items() if column is not None}
+        for column in declared.values():
+            column.add(None, self._n - len(column))
+        derived = {name: column for name, column in self._derived.items() if name not in self._declared}
+        return Segments(query_ids, {name: column.coded() for name, column in (declared | derived).items()})
 
 
-def segment_frame(examples: Iterable[Example]) -> pl.DataFrame:
-    """One row an example: query_id, the declared columns, and language, query_length and answerable.
+def segments_of(examples: Iterable[Example]) -> Segments:
+    """The declared segments, and language, query_length and answerable.
 
     The language is that of the query and the main reference together, since a short query alone tells little.
-    A declared column of one of these names wins. Null where an example has no value.
+    A declared column of one of these names wins. None where an example has no value. A column of many more values than
+    `tidy` keeps is left out.
     """
     rows, ids = SegmentRows(), []
     for example in examples:
         rows.add_example(example)
         ids.append(example.query_id)
-    return rows.frame(ids)
+    return rows.segments(tuple(ids))
 
 
 def query_length(query: str) -> str:
@@ -131,33 +190,32 @@ def tidy(segments: pl.DataFrame, among: Sequence[str] | None = None) -> pl.DataF
         segments: a segment frame.
         among: ids of the examples to keep; None = all.
     """
-    import polars as pl
+    found = Segments.of(segments)
+    return (found if among is None else found.only(among)).tidy().frame()
 
-    if among is not None:
-        segments = segments.filter(pl.col("query_id").is_in(list(among)))
-    kept = {"query_id": segments["query_id"]}
-    for name in segments.columns:
-        if name == "query_id" or segments[name].null_count() == segments.height:
-            continue
-        column = segments[name].cast(pl.String).fill_null(NONE)
+
+def _tidied(name: str, column: Coded[str | None]) -> Coded[str | None] | None:
+    """A column with its small values grouped; None where it is not worth looking at."""
+    column = without_gaps(column)
+    counts = _counts(column)
+    if not 2 <= len(counts) <= MOST_VALUES:
+        return None
+    small = {value for value, count in counts.items() if count < FEWEST}
+    if len(small) > 1:
+        column = column.renamed([OTHER if value in small else value for value in column.values])
         counts = _counts(column)
-        if not 2 <= len(counts) <= MOST_VALUES:
-            continue
-        small = [value for value, count in counts.items() if count < FEWEST]
-        if len(small) > 1:
-            column = column.replace(small, OTHER)
-            counts = _counts(column)
-        named = [value for value, count in counts.items() if count >= FEWEST and value not in (OTHER, NONE)]
-        if len(counts) > 1 and (name not in DERIVED or len(named) > 1):
-            kept[name] = column.alias(name)
-    return pl.DataFrame(kept)
+    named = [value for value, count in counts.items() if count >= FEWEST and value not in (OTHER, NONE)]
+    return column if len(counts) > 1 and (name not in DERIVED or len(named) > 1) else None
 
 
-def _counts(column: pl.Series) -> dict[str, int]:
-    """Value -> how many, in order of appearance."""
-    import polars as pl
+def without_gaps(column: Coded[str | None]) -> Coded[str | None]:
+    """A column with a name for no value."""
+    return column.renamed([NONE if value is None else value for value in column.values])
 
-    return dict(column.to_frame("value").group_by("value", maintain_order=True).agg(pl.len()).iter_rows())
+
+def _counts(column: Coded[str | None]) -> dict[str | None, int]:
+    """Value -> how many."""
+    return dict(zip(column.values, column.counts(), strict=True))
 
 
 def by_segment(
@@ -180,7 +238,7 @@ def by_segment(
         whole: summaries over all examples, for the order.
         level: of the intervals.
     """
-    cells = SegmentCells(columns.index.query_ids, segments, level)
+    cells = SegmentCells(columns.index.query_ids, Segments.of(segments), level)
     for metric in metrics:
         one = columns.column(str(metric))
         cells.read(metric, None if one is None else by_example(one))
@@ -192,21 +250,15 @@ class SegmentCells:
 
     Args:
         query_ids: the examples, by number.
-        segments: a tidy segment frame.
+        segments: tidy.
         level: of the intervals.
     """
 
-    def __init__(self, query_ids: Sequence[str], segments: pl.DataFrame, level: float = 0.95) -> None:
-        import numpy as np
-        import polars as pl
-
-        queries = pl.DataFrame({"query_id": query_ids}, schema={"query_id": pl.String})
-        mine = queries.join(segments, on="query_id", how="left", maintain_order="left")
-        coded = {name: numbered(mine[name]) for name in mine.columns[1:]}
-        # small integers are sorted by radix, which is quick
-        self._codes = {name: codes.to_numpy().astype(np.int16) for name, (_, codes) in coded.items()}
-        self._names: dict[str, tuple[str | None, ...]] = {name: names for name, (names, _) in coded.items()}
-        self._cells: dict[str, list[list[Summary]]] = {name: [[] for _ in of] for name, of in self._names.items()}
+    def __init__(self, query_ids: Sequence[str], segments: Segments, level: float = 0.95) -> None:
+        self._columns = segments.by_number(query_ids)
+        self._cells: dict[str, list[list[Summary]]] = {
+            name: [[] for _ in column.values] for name, column in self._columns.items()
+        }
         self._level = level
 
     def read(self, metric: Metric, examples: Columns | None) -> None:
@@ -214,25 +266,19 @@ class SegmentCells:
         import numpy as np
 
         for name, cells in self._cells.items():
-            if examples is None:
-                for cell in cells:
-                    cell.append(summary(metric, None))
-                continue
-            mine = self._codes[name][examples.query]
-            order = np.argsort(mine, kind="stable")
-            ordered, starts = examples.take(order), np.searchsorted(mine[order], np.arange(len(cells) + 1))
+            mine = None if examples is None else self._columns[name].codes[examples.query]
             for n, cell in enumerate(cells):
-                part = ordered.take(slice(int(starts[n]), int(starts[n + 1])))
+                part = None if examples is None else examples.take(np.flatnonzero(mine == n))
                 cell.append(summary(metric, part, self._level))
 
     def found(self, whole: Sequence[Summary]) -> dict[str, dict[str, tuple[Summary, ...]]]:
         """Column -> value -> summaries, the worst value first; see `by_segment`."""
         found: dict[str, dict[str, tuple[Summary, ...]]] = {}
-        for column, names in self._names.items():
-            cells = zip(names, self._cells[column], strict=True)
+        for name_of, column in self._columns.items():
+            cells = zip(column.values, self._cells[name_of], strict=True)
             known = [(name, cell) for name, cell in cells if name is not None]
             known.sort(key=lambda pair: (-_deficit(pair[1], whole), pair[0]))
-            found[column] = {name: tuple(cell) for name, cell in known}
+            found[name_of] = {name: tuple(cell) for name, cell in known}
         return found
 
 

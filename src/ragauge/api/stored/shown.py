@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ragauge.analysis.results.scorecard import ExampleView
+    from ragauge.analysis.scores.failed import Failed
     from ragauge.store.open import Store
 
 AT_A_TIME = 100            # responses with their texts and evidence in memory
@@ -134,6 +136,25 @@ def causes_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIn
     found = store.causes.frame(run_id, judge_id)
     kept = found.select(*KEY).with_row_index("row").join(keys(index), on=KEY, how="semi", maintain_order="left")["row"]
     return found if len(kept) == found.height else found[kept]     # the join would copy every text
+
+
+def failed_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> Failed:
+    """The failed responses of an index; while the store is open, what decided their causes can be asked for."""
+    from ragauge.analysis.scores.failed import Failed
+
+    known = array("q", index.number)
+
+    def place_of(number: int) -> int | None:
+        place = bisect_left(known, number)
+        return place if place < len(known) and known[place] == number else None
+
+    def decided_by(places: Sequence[int]) -> dict[int, str]:
+        place = {int(index.number[at]): at for at in places}
+        found = store.causes.read(run_id, judge_id, numbers=list(place))
+        return {place[number]: cause.decided_by for number, cause in found}
+
+    every = ((place_of(number), cause) for number, cause in store.causes.read(run_id, judge_id))
+    return Failed.gathered(index, ((place, cause) for place, cause in every if place is not None), decided_by)
 
 
 def keys(index: ResponseIndex) -> pl.DataFrame:

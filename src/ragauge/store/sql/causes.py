@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from ragauge.data.codec import decode, encode
 from ragauge.store.packing import framed, pack, unescape, unpack
 from ragauge.store.schema import causes as table
 from ragauge.store.schema import responses
-from ragauge.store.sql.database import Database, among, chunks, raw_rows
+from ragauge.store.sql.database import Database, among, chunks, raw_rows, rows_among
 from ragauge.store.sql.names import judge_no, put_judges, run_no
 from ragauge.store.sql.runs import response_no
 
@@ -68,6 +68,21 @@ class SqlCauses:
                 for query_id, repeat, body in part
             )
 
+    def read(
+        self, run_id: str, judge_id: str | None, judge_repeat: int = 0, *, numbers: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, Cause]]:
+        """Number and cause of one failed response after another, by ascending number; words as in the frame."""
+        with self._database.read() as connection:
+            query = select(table.c.response_no, table.c.body).where(
+                table.c.run_no == run_no(connection, run_id),
+                table.c.judge_no == judge_no(connection, judge_id),
+                table.c.judge_repeat == judge_repeat,
+            ).order_by(table.c.response_no)
+            every = (row for part in raw_rows(connection, query) for row in part)
+            few = rows_among(connection, query, table.c.response_no, sorted(numbers or ()))
+            for number, body in every if numbers is None else few:
+                yield number, _framed(body)
+
     def of_response(
         self, run_id: str, query_id: str, repeat: int, judge_id: str | None, judge_repeat: int = 0
     ) -> Cause | None:
@@ -83,7 +98,7 @@ class SqlCauses:
         return None if body is None else decode(Cause, unpack(body))
 
 
-@lru_cache(maxsize=4_096)     # most examples fail as others do
+@lru_cache(maxsize=1_024)     # most examples fail as others do
 def _framed(body: bytes) -> Cause:
     cause = decode(Cause, unpack(body))
     return replace(cause, decided_by=framed(cause.decided_by), lacking=tuple(framed(fact) for fact in cause.lacking))

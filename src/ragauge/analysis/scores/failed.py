@@ -1,0 +1,102 @@
+"""Which responses failed and why, in a few bytes each."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ragauge.analysis.results.scorecard import Cause
+from ragauge.analysis.scores.arrays import ResponseIndex, numbered
+from ragauge.analysis.scores.coded import Coded, Coding
+from ragauge.analysis.scores.frames import first_failures
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import polars as pl
+
+    Places = npt.NDArray[np.int64]
+
+Words = Callable[[Sequence[int]], Mapping[int, str]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Failed:
+    """The failed responses of a run, in example order. Every column has an entry a failed response.
+
+    What decided each cause is a text of its own, so it is left where it is kept: `decided_by` says it of a few.
+
+    Attributes:
+        index: the responses that were looked at.
+        place: shape (n,), place in the index.
+        cause: "" = none can be named.
+        basis: what the cause rests on.
+        lacking: the facts that were not known.
+        decided_by: some places -> place -> what decided the cause, in words.
+    """
+
+    index: ResponseIndex
+    place: Places
+    cause: Coded[str]
+    basis: Coded[str]
+    lacking: Coded[tuple[str, ...]]
+    decided_by: Words
+
+    @classmethod
+    def gathered(cls, index: ResponseIndex, causes: Iterable[tuple[int, Cause]], decided_by: Words) -> Failed:
+        """From places and causes, one after another."""
+        import numpy as np
+
+        places = array("q")
+        cause, basis, lacking = Coding[str](), Coding[str](), Coding[tuple[str, ...]]()
+        for place, one in causes:
+            places.append(place)
+            cause.add(one.name)
+            basis.add(one.basis)
+            lacking.add(tuple(one.lacking))
+        at = np.array(places, dtype=np.int64)
+        return cls(index, at, cause.coded(), basis.coded(), lacking.coded(), decided_by)
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame) -> Failed:
+        """Reads a cause frame; the index is of the failed responses alone."""
+        import numpy as np
+
+        ids, query = numbered(frame["query_id"])
+        place = np.arange(frame.height)
+        index = ResponseIndex(place, query.to_numpy(), frame["repeat"].to_numpy(), None, None, ids)
+        lacking = Coding[tuple[str, ...]]()
+        for facts in frame["lacking"]:
+            lacking.add(tuple(facts))
+        words = frame["decided_by"]
+        return cls(
+            index, place, Coded.of(frame["cause"]), Coded.of(frame["basis"]), lacking.coded(),
+            lambda places: {at: words[at] for at in places},
+        )     # fmt: skip
+
+    def __len__(self) -> int:
+        return int(self.place.size)
+
+    @property
+    def query(self) -> Places:
+        """Shape (n,), number of the example."""
+        return self.index.query[self.place]
+
+    def take(self, rows: Any) -> Failed:
+        """Only these: their numbers, or a mask."""
+        return replace(
+            self, place=self.place[rows], cause=self.cause.take(rows), basis=self.basis.take(rows),
+            lacking=self.lacking.take(rows),
+        )     # fmt: skip
+
+    def of_cause(self, cause: str) -> Failed:
+        """Those of one cause."""
+        number = self.cause.values.index(cause) if cause in self.cause.values else -1
+        return self.take(self.cause.codes == number)
+
+    def by_example(self) -> Failed:
+        """One a failed example; see `frames.failures`."""
+        rows = first_failures(self.index.query_ids, self.query, self.index.repeat[self.place], self.cause.codes)
+        return self if rows is None else self.take(rows)
