@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from ragauge.engine.garbage import APART, none_collected, rarely_collected
+from ragauge.engine.garbage import APART, none_collected, rarely_collected, set_apart
 
 
 @pytest.fixture(autouse=True)
@@ -72,5 +72,33 @@ def test_loading_outside_a_run_leaves_the_collector_as_it_was(enabled: bool) -> 
             raise ImportError("no such library")
         assert gc.isenabled() is enabled
         assert gc.get_freeze_count() == before
+    finally:
+        gc.enable()
+
+
+def test_what_is_there_is_set_apart_for_a_block() -> None:
+    """Inside a block the collector passes over what was there before, and after it not, an error in it or not."""
+    assert gc.get_freeze_count() == 0
+    with set_apart():
+        assert gc.get_freeze_count() > 0
+    assert gc.get_freeze_count() == 0
+    with pytest.raises(ValueError, match="inside"), set_apart():
+        raise ValueError("inside")
+    assert gc.get_freeze_count() == 0
+
+
+def test_who_set_something_apart_keeps_it() -> None:
+    """What a caller froze stays frozen behind the block; with the collector off, nothing is frozen."""
+    gc.freeze()
+    try:
+        with set_apart():
+            pass
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
+    gc.disable()
+    try:
+        with set_apart():
+            assert gc.get_freeze_count() == 0
     finally:
         gc.enable()

@@ -7,9 +7,11 @@ import math
 import os
 import random
 import signal
+import sqlite3
 import threading
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +74,19 @@ def test_cases_50_and_96_what_did_not_change_is_not_asked(store: str) -> None:
     assert schemas == {("sentences", "addresses", "refuses"): 12}
     for name in ("context_recall", "context_precision"):
         assert second[name].mean == first[name].mean
+
+
+def test_stored_replies_alone_give_the_same(store: str, tmp_path: Path) -> None:
+    """With nothing left but the replies of 200 examples a new start asks nothing and finds the same, first to last."""
+    with FaultyServer() as server:
+        first = evaluated(server, store, n=200)
+        asked = len(server.requests)
+        with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
+            connection.executescript("DELETE FROM scores; DELETE FROM run_evidence; DELETE FROM evidence")
+        again = evaluated(server, store, n=200)
+        assert len(server.requests) == asked == 600
+    assert (again.card.took["calls"], again.card.took["replies_reused"]) == (0, 600)
+    assert_frame_equal(again.to_polars(), first.to_polars())
 
 
 def test_cases_46_47_97_another_judge_asks_anew(store: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -148,10 +148,13 @@ async def evaluate_source(
 ) -> Scorecard:
     """Stores what is not stored, judges what is not judged, and returns the scorecard."""
     from ragauge.api.cards import card_of
+    from ragauge.engine.garbage import rarely_collected, set_apart
     from ragauge.store.open import open_store
 
-    with open_store(place_of(source, store)) as opened:
-        todo, took = await _judged(source, wanted, opened, progress)
+    with open_store(place_of(source, store)) as opened, ExitStack() as apart:
+        with rarely_collected():     # not while the scorecard is made: what it leaves would add to the peak of memory
+            todo, took = await _judged(source, wanted, opened, progress)
+            apart.enter_context(set_apart())
         plan = todo.plans[0]
         shown: dict[str, Any] = {"keep": wanted.keep, "total": plan.total, "whole": True, "took": took}
         return card_of(opened, todo.run, plan.metrics, plan.judge_id, **shown, baseline=todo.base)
@@ -161,17 +164,14 @@ async def _judged(
     source: Source, wanted: Wanted, store: Store, progress: Callable[[Progress], None] | None
 ) -> tuple[Planned, dict[str, Any]]:
     """Stores and judges what is not; what had to be done, and what that took."""
-    from ragauge.engine.garbage import rarely_collected
-
-    with rarely_collected():     # not while the scorecard is made: what it leaves would add to the peak of memory
-        todo = planned(source, wanted, store)
-        try:
-            with _said_alone(todo, wanted, store):
-                return todo, await carried_out(todo, wanted, store, progress)
-        except JudgeError:
-            if todo.new and not store.scores.judges(todo.run.run_id):
-                store.runs.delete(todo.run.run_id)     # replies that were paid for stay
-            raise
+    todo = planned(source, wanted, store)
+    try:
+        with _said_alone(todo, wanted, store):
+            return todo, await carried_out(todo, wanted, store, progress)
+    except JudgeError:
+        if todo.new and not store.scores.judges(todo.run.run_id):
+            store.runs.delete(todo.run.run_id)     # replies that were paid for stay
+        raise
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 SCALARS = frozenset({str, int, float, bool, type(None)})
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 
 
 @cache
@@ -31,13 +32,18 @@ def plain(value: Any) -> Any:
     kind: Any = type(value)
     if kind in SCALARS:
         return value
+    # scalars are told apart before the call: most of what is stored is one, and a call takes longer than all else here
+    if kind is tuple or kind is list:
+        return [item if type(item) in SCALARS else plain(item) for item in value]
+    if kind is dict:
+        return {str(key): item if type(item) in SCALARS else plain(item) for key, item in value.items()}
     parts = _parts(kind)
     if parts is not None:
         out = {}
         for name, default in parts:
             item = getattr(value, name)
             if default is dataclasses.MISSING or item != default:
-                out[name] = plain(item)
+                out[name] = item if type(item) in SCALARS else plain(item)
         return out
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
@@ -54,7 +60,7 @@ def canonical(value: Any) -> str:
     >>> canonical({"b": 1, "a": ["é"]})
     '{"a":["é"],"b":1}'
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _encode(value)
 
 
 def digest(value: Any) -> str:

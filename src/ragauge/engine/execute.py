@@ -244,7 +244,9 @@ class _Execution:
         self.asked += timed.result.asked
         self.reused += timed.result.reused
         self.failed += timed.result.failed
-        if timed.result.judged and not isinstance(self.pool, Models):
+        if isinstance(self.pool, Models):
+            self.size = self.pool.size
+        elif timed.result.judged:
             fitting = int(len(timed.result.judged) * SECONDS / max(timed.seconds, 1e-6))
             self.size = max(LEAST, min(MOST, fitting, self.size * 2))
         if self.progress is not None:

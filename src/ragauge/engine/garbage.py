@@ -57,3 +57,20 @@ def none_collected() -> Iterator[None]:
                 _frozen = True
         if was:
             gc.enable()
+
+
+@contextmanager
+def set_apart() -> Iterator[None]:
+    """Leaves all that is there now out of the collector's passes, until the block ends.
+
+    Where the collector comes as often as Python has it come, its first passes would go through everything that was
+    loaded. Whoever turned it off, or set something apart before, is left alone.
+    """
+    apart = gc.isenabled() and not gc.get_freeze_count()
+    if apart:
+        gc.freeze()
+    try:
+        yield
+    finally:
+        if apart:
+            gc.unfreeze()

@@ -14,11 +14,12 @@ from ragauge.data.ask import Ask, ModelName, Reply, Usage
 from ragauge.engine.answering import Answering
 from ragauge.engine.budget import Budget, BudgetReached
 from ragauge.engine.caller import Caller, Patience, Purpose
+from ragauge.engine.driving import Driving, on_stored
 from ragauge.engine.garbage import none_collected
-from ragauge.engine.judge_batch import BatchResult, Job, Outcome, Work, judging, told
+from ragauge.engine.judge_batch import BatchResult, Job, Outcome, Work, judging
 from ragauge.engine.ledger import Ledger
 from ragauge.engine.pool import Timed
-from ragauge.engine.routing import Answers
+from ragauge.engine.routing import Answers, StoredReplies
 from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge
 from ragauge.llm.build import build_embedder, build_model
@@ -30,6 +31,7 @@ from ragauge.store.open import Store
 
 T = TypeVar("T")
 SMALLEST, LARGEST = 8, 32     # responses a batch: half as many as calls may be in flight, within these
+MOST_STORED = 128     # responses a batch where what is stored answers everything: a transaction costs as much as ten
 AHEAD = 2        # responses judged at a time, for each call that may be in flight: a response waits between its calls
 
 
@@ -188,14 +190,14 @@ def counts_of(caller: Caller, calling: Calling) -> CallCounts:
 class Models:
     """Judges batches with a model, all of them on the event loop that it is made in.
 
-    Reading and writing the store, ranking and scoring run in a thread of their own; prompts are written and replies
-    are read on the loop.
+    Reading and writing the store, ranking and scoring run in a thread of their own, and so does what stored replies
+    answer; once a reply is not stored, that question's prompts are written and its replies read on the loop.
     """
 
     def __init__(self, work: Work, judge: AsksModels, calling: Calling, store: Store, run_id: str) -> None:
         self.notes: list[str] = []
         # not by the clock: a batch lasts as long as its calls do, and what they brought is durable before it ends
-        self.size = max(SMALLEST, min(LARGEST, calling.concurrency // 2))
+        self.size = self._least = max(SMALLEST, min(LARGEST, calling.concurrency // 2))
         self.workers = max(2, AHEAD * calling.concurrency // self.size)
         self._work, self._judge, self._calling, self._store, self._run_id = work, judge, calling, store, run_id
         self._judge_id = judge.judge_id
@@ -203,6 +205,7 @@ class Models:
         self._ledger = Ledger(store)
         self.caller = calling.caller(self._ledger)
         self._answers = Answers(judge, self.caller, self._embedded)
+        self._stored = StoredReplies(judge, store.replies)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ragauge-judge")
         self._vectors = Answering()
         self._spent: BudgetReached | None = None
@@ -241,35 +244,46 @@ class Models:
         items = await self._apart(lambda: self._store.runs.load(numbers))
         steps = judging(items, self._work, self._store.evidence)
         outcomes: list[Outcome] | None = None
+        size = min(MOST_STORED, 2 * self.size)
         try:
             while True:
-                step = await self._apart(partial(_step, steps, outcomes))
+                step = await self._apart(partial(self._step, steps, outcomes))
                 if isinstance(step, BatchResult):
+                    self.size = size
                     return Timed(step, time.perf_counter() - started)
-                outcomes = await _all([self._driven(job, numbers[0]) for job in step])
+                self.caller.counts.reused += sum(one.reused for one in step)
+                ended = sum(one.outcome is not None for one in step)
+                self._answered[numbers[0]] = self._answered.get(numbers[0], 0) + ended
+                if ended < len(step):
+                    size = self._least
+                outcomes = await _all([self._driven(one, numbers[0]) for one in step])
         finally:
             self._answered.pop(numbers[0], None)
+
+    def _step(
+        self, steps: Generator[list[Job], list[Outcome], BatchResult], outcomes: list[Outcome] | None
+    ) -> list[Driving] | BatchResult:
+        """One step of the generator, its jobs as far as stored replies reach.
+
+        Its end is a value, since StopIteration cannot leave a thread.
+        """
+        try:
+            jobs = next(steps) if outcomes is None else steps.send(outcomes)
+        except StopIteration as done:
+            result: BatchResult = done.value
+            return result
+        return on_stored(jobs, self._stored)
 
     async def _apart(self, work: Callable[[], T]) -> T:
         return await self._loop.run_in_executor(self._thread, work)
 
-    async def _driven(self, job: Job, batch: int) -> Outcome:
+    async def _driven(self, one: Driving, batch: int) -> Outcome:
         """Drives one question about one response to its end."""
-        keys: list[str] = []
-        lacking, reason = False, ""
-        replies: list[Reply] | None = None
-        while True:
-            try:
-                asks = next(job.asking) if replies is None else job.asking.send(replies)
-            except StopIteration as done:
-                self._answered[batch] = self._answered.get(batch, 0) + 1
-                return Outcome(done.value, reason, tuple(keys), lacking)
-            except Exception as error:
-                return Outcome(None, told(error))
-            replies = await self._answer(asks, Purpose(self._run_id, job.response_no, self._judge_id))
-            keys += [reply.key for reply in replies if reply.key]
-            lacking = lacking or any(reply.status == "failed" and not reply.key for reply in replies)
-            reason = reason or next((reply.reason for reply in replies if reply.status == "failed"), "")
+        while one.outcome is None:
+            one.take(await self._answer(one.asks, Purpose(self._run_id, one.job.response_no, self._judge_id)))
+            if one.outcome is not None:
+                self._answered[batch] += 1
+        return one.outcome
 
     async def _answer(self, asks: Sequence[Ask], purpose: Purpose) -> list[Reply]:
         try:
@@ -290,14 +304,3 @@ async def _all(parts: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     finally:
         for task in tasks:
             task.cancel()
-
-
-def _step(
-    steps: Generator[list[Job], list[Outcome], BatchResult], outcomes: list[Outcome] | None
-) -> list[Job] | BatchResult:
-    """One step of the generator; its end is a value, since StopIteration cannot leave a thread."""
-    try:
-        return next(steps) if outcomes is None else steps.send(outcomes)
-    except StopIteration as done:
-        result: BatchResult = done.value
-        return result

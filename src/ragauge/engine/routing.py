@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from ragauge.data.ask import Ask, ModelName, Reply
+from ragauge.data.ask import Ask, ModelName, Reply, reply_key
 from ragauge.engine.answering import Answering
 from ragauge.engine.caller import Caller, Purpose
 from ragauge.judging.judge import Judge
+from ragauge.store.call_contracts import Replies
 
 Local = Callable[[Sequence[Ask]], Awaitable[list[Reply]]]
 NOBODY = Purpose()
@@ -52,6 +53,24 @@ class Answers:
             said = await self._caller.answer([(name, asks[place]) for place, name in there], purpose)
             replies |= {place: reply for (place, _), reply in zip(there, said, strict=True)}
         return [replies[place] for place in range(len(asks))]
+
+
+class StoredReplies:
+    """What the store answers of a judge's asks, one look for many."""
+
+    def __init__(self, judge: Judge, replies: Replies) -> None:
+        self._judge, self._replies = judge, replies
+
+    def __call__(self, lists: Sequence[Sequence[Ask]]) -> list[list[Reply] | None]:
+        """The replies to each list of asks, in order; None for a list of which one is not stored."""
+        keys = [[self._key(ask) for ask in asks] for asks in lists]
+        found = self._replies.get({key for part in keys for key in part if key})
+        return [[found[key] for key in part] if all(key in found for key in part) else None for part in keys]
+
+    def _key(self, ask: Ask) -> str:
+        """The key that a model's reply has; "" where no model is asked."""
+        name = asked_of(self._judge, ask)
+        return "" if name is None else reply_key(name, ask)
 
 
 def _in_a_thread(answering: Answering) -> Local:

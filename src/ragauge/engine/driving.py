@@ -1,0 +1,68 @@
+"""Questions on their way to their ends: on stored replies as far as these reach, many questions at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+
+from ragauge.data.ask import Ask, Reply
+from ragauge.data.facts import FactsOf
+from ragauge.engine.judge_batch import Job, Outcome, told
+
+Stored = Callable[[Sequence[Sequence[Ask]]], Sequence[list[Reply] | None]]
+
+
+class Driving:
+    """One question about one response, from what it asks first to what came of it.
+
+    Attributes:
+        job: the question.
+        asks: what it asks now; empty at its end.
+        outcome: what came of it; None before its end.
+        reused: asks that a stored reply answered.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.asks: Sequence[Ask] = ()
+        self.outcome: Outcome | None = None
+        self.reused = 0
+        self._keys: list[str] = []
+        self._lacking, self._reason = False, ""
+        self._go_on(job.asking, None)
+
+    def take(self, replies: list[Reply]) -> None:
+        """Takes in one reply an ask, in order, and asks on or ends."""
+        self._keys += [reply.key for reply in replies if reply.key]
+        self._lacking = self._lacking or any(reply.status == "failed" and not reply.key for reply in replies)
+        self._reason = self._reason or next((reply.reason for reply in replies if reply.status == "failed"), "")
+        self._go_on(self.job.asking, replies)
+
+    def _go_on(self, asking: Generator[list[Ask], list[Reply], FactsOf], replies: list[Reply] | None) -> None:
+        try:
+            self.asks = next(asking) if replies is None else asking.send(replies)
+        except StopIteration as done:
+            self.asks, self.outcome = (), Outcome(done.value, self._reason, tuple(self._keys), self._lacking)
+        except Exception as error:
+            self.asks, self.outcome = (), Outcome(None, told(error))
+
+
+def on_stored(jobs: Sequence[Job], stored: Stored) -> list[Driving]:
+    """Every job as far as stored replies reach.
+
+    A question whose asks are not all answered by the store stays before them: whoever answers looks each up again.
+
+    Args:
+        jobs: what is asked.
+        stored: for the asks of each of several questions, their replies; None where one of them is not stored.
+    """
+    everything = [Driving(job) for job in jobs]
+    waiting = [one for one in everything if one.outcome is None]
+    while waiting:
+        moved = []
+        for one, replies in zip(waiting, stored([one.asks for one in waiting]), strict=True):
+            if replies is not None:
+                one.reused += len(replies)
+                one.take(replies)
+                moved.append(one)
+        waiting = [one for one in moved if one.outcome is None]
+    return everything
