@@ -167,28 +167,29 @@ def columns_of(part: pl.DataFrame, index: ResponseIndex) -> Columns:
         part: columns response_no, status, value, numerator, denominator, low, high, reason.
         index: the responses looked at.
     """
+    import numpy as np
     import polars as pl
 
+    part = part.filter(pl.col("response_no").is_in(index.number))
     status = part["status"].replace_strict(list(STATUSES), range(len(STATUSES)), return_dtype=pl.Int64)
     reasons, reason = numbered(part["reason"].fill_null(""))
-    numbers = {name: part[name].to_numpy() for name in NUMBERS}
     return placed(
-        index, part["response_no"].to_numpy(), status=status.to_numpy(), reason=reason.to_numpy(), reasons=reasons,
-        **numbers,
+        index, np.searchsorted(index.number, part["response_no"].to_numpy()), status=status.to_numpy(),
+        reason=reason.to_numpy(), reasons=reasons, **{name: part[name].to_numpy() for name in NUMBERS},
     )     # fmt: skip
 
 
 def placed(
-    index: ResponseIndex, number: Codes, *, status: Codes, value: Floats, numerator: Floats, denominator: Floats,
+    index: ResponseIndex, place: Codes, *, status: Codes, value: Floats, numerator: Floats, denominator: Floats,
     low: Floats, high: Floats, reason: Codes, reasons: Sequence[str],
 ) -> Columns:     # fmt: skip
-    """One metric's scores as they are kept, at their places in an index; those of other responses are left out.
+    """One metric's scores as they are kept, at their places in an index.
 
     A scored value that is no number is a failed one. The arrays have shape (n,), as in `Columns`.
 
     Args:
         index: the responses looked at.
-        number: identity of the response of each score.
+        place: of the response of each score.
         status: index in STATUSES.
         value: NaN = none.
         numerator: likewise.
@@ -200,13 +201,6 @@ def placed(
     """
     import numpy as np
 
-    place = np.arange(number.size)
-    if not np.array_equal(number, index.number):
-        place = np.searchsorted(index.number, number)
-        known = np.isin(number, index.number)
-        if not known.all():
-            place, status, value, reason = place[known], status[known], value[known], reason[known]
-            numerator, denominator, low, high = numerator[known], denominator[known], low[known], high[known]
     no_number = (status == SCORED) & ~np.isfinite(value)
     if no_number.any():
         status, reason = np.where(no_number, FAILED, status), np.where(no_number, len(reasons), reason)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 AT_A_TIME = 100            # responses with their texts and evidence in memory
-SCORES_AHEAD = 250_000     # scores read together
+SCORES_AHEAD = 100_000     # scores read together
 KEY = ["query_id", "repeat"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, or_, select
@@ -17,6 +17,7 @@ from ragauge.store.sql.names import judge_no
 from ragauge.store.sql.score_frame import by_judge, reason_texts
 
 SPAN = 1 << 40     # above every number of a response
+ABSENT = 255        # status of a response that has no score
 WHOLE = ("numerator", "denominator", "reason_no")
 BOUNDED = or_(table.c.low.is_not(None), table.c.high.is_not(None))     # few are: value stands for both
 
@@ -83,70 +84,123 @@ def of_metrics(
     if _some(connection, numbers):
         mine.append(table.c.metric_no.in_(numbers.values()))
     asked = case((table.c.judge_no == judge_no(connection, judge_id), 1), else_=0)
-    place = (table.c.metric_no * SPAN + table.c.response_no) * 2 + asked     # one number is read sooner than three
+    whose = (table.c.metric_no * SPAN + table.c.response_no) * 2 + asked     # one number is read sooner than three
     more = () if values_only else WHOLE
-    code = (place * len(STATUSES) + table.c.status) * 2 + case((BOUNDED, 1), else_=0)
+    code = (whose * len(STATUSES) + table.c.status) * 2 + case((BOUNDED, 1), else_=0)
+    scores = _Scores(index, sorted(numbers.values()), values_only=values_only)
     query = select(code, table.c.value, *(table.c[name] for name in more))
-    scores = _Scores(_arrays(connection, query.where(*mine), 2 + len(more)))
+    for part in _arrays(connection, query.where(*mine)):
+        scores.add(*part)
     if scores.bounded:
-        bounds = select(place, func.coalesce(table.c.low, table.c.value), func.coalesce(table.c.high, table.c.value))
-        scores.bound(_arrays(connection, bounds.where(*mine, BOUNDED), 3))
+        bounds = select(whose, func.coalesce(table.c.low, table.c.value), func.coalesce(table.c.high, table.c.value))
+        for part in _arrays(connection, bounds.where(*mine, BOUNDED)):
+            scores.bound(*part)
     texts = reason_texts(connection, scores.reason_nos)
-    return {name: scores.of_metric(numbers.get(name, -1), index, texts) for name in names}
+    return {name: scores.of_metric(numbers.get(name, -1), texts) for name in names}
 
 
 class _Scores:
-    """Scores of several metrics, metric by metric and in example order.
+    """Scores of several metrics, each at its place: thirty bytes a score, and of what was read no more than a part.
 
     Args:
-        read: place, status and whether there are bounds in one number, value and, where they were asked for, what
-            WHOLE names.
+        index: the responses; scores of others are left out.
+        metric_nos: numbers of the metrics, ascending.
+        values_only: there are no numerators, denominators and reasons.
 
     Attributes:
         bounded: whether some have bounds that are not the value.
     """
 
-    def __init__(self, read: Sequence[Any]) -> None:
+    def __init__(self, index: ResponseIndex, metric_nos: Sequence[int], *, values_only: bool) -> None:
         import numpy as np
 
-        found, code = np.divmod(read[0], 2 * len(STATUSES))
-        status, bounded = np.divmod(code, 2)
-        self.bounded = bool(bounded.any())
-        order = np.argsort(found)
-        self._place, self._status = found[order], status[order]
-        self._value, *more = (part[order] for part in read[1:])
-        self._numerator, self._denominator, reason = more or [np.full(order.size, np.nan)] * len(WHOLE)
-        self._reason = np.nan_to_num(reason, nan=0.0).astype(np.int64)     # reasons are numbered from 1
-        self._low, self._high = self._value.copy(), self._value.copy()
+        self.bounded = False
+        self._index, self._metrics = index, np.array(metric_nos, dtype=np.int64)
+        shape, numbers = (len(metric_nos) + 1, len(index)), 1 if values_only else 3     # the last has no scores
+        self._status = np.full(shape, ABSENT, dtype=np.uint8)
+        self._judged = np.zeros(shape, dtype=bool)
+        self._numbers = [np.full(shape, np.nan) for _ in range(numbers)]
+        self._reason = None if values_only else np.zeros(shape, dtype=np.int32)
+        self._bounds: list[Any] = []
+
+    def add(self, code: Any, *numbers: Any) -> None:
+        """Takes in some scores; of a response that was scored both without and with a judge, the judge's stays.
+
+        Args:
+            code: metric, response, judged or not, status, and whether there are bounds, in one number.
+            numbers: the value and, where they were asked for, what WHOLE names.
+        """
+        import numpy as np
+
+        whose, rest = np.divmod(code, 2 * len(STATUSES))
+        status, bounded = np.divmod(rest, 2)
+        self.bounded |= bool(bounded.any())
+        metric, place, judged, known = self._whose(whose)
+        for mine in (known & ~judged, known & judged):
+            rows = np.flatnonzero(mine)
+            rows = rows[judged[rows] | ~self._judged[metric[rows], place[rows]]]
+            at = metric[rows], place[rows]
+            self._status[at], self._judged[at] = status[rows], judged[rows]
+            for kept, read in zip(self._numbers, numbers, strict=False):
+                kept[at] = read[rows]
+            if self._reason is not None:
+                self._reason[at] = np.nan_to_num(numbers[-1][rows], nan=0.0)     # reasons are numbered from 1
+
+    def _whose(self, whose: Any) -> tuple[Any, Any, Any, Any]:
+        """Metric, place, whether a judge was asked, and whether the metric and the response are looked at."""
+        import numpy as np
+
+        number, judged = np.divmod(whose, 2)
+        metric_no, response = np.divmod(number, SPAN)
+        metric, metric_known = _found(self._metrics, metric_no)
+        place, place_known = _found(self._index.number, response)
+        return metric, place, judged.astype(bool), metric_known & place_known
 
     @property
     def reason_nos(self) -> list[int]:
         """Numbers of the reasons that there are."""
         import numpy as np
 
-        found: list[int] = np.unique(self._reason[self._reason > 0]).tolist()
-        return found
+        if self._reason is None:
+            return []
+        return [number for number in np.unique(self._reason).tolist() if number > 0]
 
-    def bound(self, read: Sequence[Any]) -> None:
-        """Takes in the bounds that are not the value: place, low and high."""
+    def bound(self, whose: Any, low: Any, high: Any) -> None:
+        """Takes in some bounds that are not the value."""
+        metric, place, judged, known = self._whose(whose)
+        known[known] = judged[known] == self._judged[metric[known], place[known]]
+        self._bounds.append([part[known] for part in (metric, place, low, high)])
+
+    def of_metric(self, number: int, texts: Mapping[int, str]) -> Columns:
+        """The scores of one metric."""
         import numpy as np
 
-        at = np.searchsorted(self._place, read[0])
-        self._low[at], self._high[at] = read[1:]
-
-    def of_metric(self, number: int, index: ResponseIndex, texts: Mapping[int, str]) -> Columns:
-        """The scores of one metric; of a response that was scored both without and with a judge, the judge's."""
-        import numpy as np
-
-        ends = np.searchsorted(self._place, [2 * SPAN * number, 2 * SPAN * (number + 1)])
-        responses = self._place[slice(*ends)] % (2 * SPAN) // 2
-        rows = ends[0] + np.flatnonzero(np.append(responses[1:] != responses[:-1], [True] * bool(responses.size)))
-        reasons, reason = np.unique(self._reason[rows], return_inverse=True)
+        row = self._metrics.tolist().index(number) if number in self._metrics else len(self._metrics)
+        rows = np.flatnonzero(self._status[row] != ABSENT)
+        value, *more = (kept[row][rows] for kept in self._numbers)
+        numerator, denominator = more or [np.full(rows.size, np.nan)] * 2
+        low = high = value
+        for metric, place, *ends in self._bounds:
+            mine = np.searchsorted(rows, place[metric == row])
+            low, high = (old.copy() if old is value else old for old in (low, high))
+            low[mine], high[mine] = (end[metric == row] for end in ends)
+        reason_nos = np.zeros(rows.size, dtype=np.int32) if self._reason is None else self._reason[row][rows]
+        reasons, reason = np.unique(reason_nos, return_inverse=True)
         return placed(
-            index, responses[rows - ends[0]], status=self._status[rows], value=self._value[rows],
-            numerator=self._numerator[rows], denominator=self._denominator[rows], low=self._low[rows],
-            high=self._high[rows], reason=reason, reasons=tuple(texts.get(one, "") for one in reasons.tolist()),
+            self._index, rows, status=self._status[row][rows], value=value, numerator=numerator,
+            denominator=denominator, low=low, high=high, reason=reason,
+            reasons=tuple(texts.get(one, "") for one in reasons.tolist()),
         )     # fmt: skip
+
+
+def _found(ascending: Any, numbers: Any) -> tuple[Any, Any]:
+    """Where numbers stand among others, and whether they do."""
+    import numpy as np
+
+    if not ascending.size:
+        return np.zeros(numbers.size, dtype=np.int64), np.zeros(numbers.size, dtype=bool)
+    at = np.minimum(np.searchsorted(ascending, numbers), ascending.size - 1)
+    return at, ascending[at] == numbers
 
 
 def _newest(connection: Connection, mine: Sequence[Any], names: Sequence[str]) -> dict[str, int]:
@@ -180,12 +234,10 @@ def _some(connection: Connection, numbers: Mapping[str, int]) -> bool:
     return connection.execute(select(func.count()).select_from(metrics)).scalar_one() > len(numbers)
 
 
-def _arrays(connection: Connection, query: Select[Any], width: int) -> list[Any]:
-    """The columns of a query: whole numbers first, then numbers, NaN where there is none."""
+def _arrays(connection: Connection, query: Select[Any]) -> Iterator[list[Any]]:
+    """The columns of a query, some rows at a time: whole numbers first, then numbers, NaN where there is none."""
     import numpy as np
 
-    parts: list[list[Any]] = [[np.empty(0, dtype=np.float64 if at else np.int64)] for at in range(width)]
     for rows in raw_rows(connection, query):
-        for at, column in enumerate(zip(*rows, strict=True)):
-            parts[at].append(np.array(column, dtype=np.float64 if at else np.int64))     # None becomes NaN
-    return [np.concatenate(part) for part in parts]
+        columns = zip(*rows, strict=True)
+        yield [np.array(column, dtype=np.float64 if at else np.int64) for at, column in enumerate(columns)]
