@@ -18,7 +18,7 @@ from ragauge.api.history import history_until
 from ragauge.api.results.scorecard import Scorecard
 from ragauge.api.stored.confirmed import confirmed_of
 from ragauge.api.stored.gaps import gaps_beside
-from ragauge.api.stored.shown import Shown, StoredColumns, failed_of, questions_at, visits
+from ragauge.api.stored.shown import Shown, StoredColumns, causes_of, failed_of, questions_at, visits
 from ragauge.api.stored.views import view_of
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
@@ -132,11 +132,14 @@ def _with_other_runs(
     keep: Mapping[str, str],
 ) -> Card:     # fmt: skip
     """The card with what other runs say: those before it, those on other passages, and experiments."""
+    tried = any(one.confirms == card.run.run_id for one in store.runs.list())
     return replace(
         card,
         history=history_until(store, card.run, judge_id),
         gaps=gaps_beside(store, card.run, judge_id, metrics, keep),
-        confirmed=confirmed_of(store, card.run, judge_id, index),
+        # the frame holds every text, so it is read where there are experiments
+        confirmed=confirmed_of(store, card.run, judge_id, causes_of(store, card.run.run_id, judge_id, index))
+        if tried else None,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from ragauge.api.stored.shown import causes_of
 from ragauge.data.canonical import digest, plain
 from ragauge.data.run import Run
 
@@ -14,20 +13,19 @@ if TYPE_CHECKING:
 
     from ragauge.analysis.causes.seen import Seen
     from ragauge.analysis.results.confirmed import Confirmed, Outcome
-    from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.store.open import Store
 
 Causes = Mapping[str, tuple[int, str]]     # query_id -> the repeat that failed, and its cause
 
 
-def confirmed_of(store: Store, run: Run, judge_id: str | None, index: ResponseIndex) -> Confirmed | None:
+def confirmed_of(store: Store, run: Run, judge_id: str | None, shown: pl.DataFrame) -> Confirmed | None:
     """The newest experiments on a run's causes as they are now; None where there are none.
 
     Args:
         store: where the runs are.
         run: whose causes.
         judge_id: who judged.
-        index: the responses that count.
+        shown: the cause frame of the responses that count.
     """
     from ragauge.analysis.causes.tally import tallies
     from ragauge.analysis.results.confirmed import Confirmed
@@ -40,8 +38,7 @@ def confirmed_of(store: Store, run: Run, judge_id: str | None, index: ResponseIn
     answers = next((one for one in asked if one.config.get("causes") == mine), None)
     if answers is None:
         return None
-    here = causes_now(causes_of(store, run.run_id, judge_id, index))
-    held = store.collecting.held(answers.run_id)
+    here, held = causes_now(shown), store.collecting.held(answers.run_id)
     outcomes = [
         one for query_id, of in here.items()
         if (one := _outcome(store, (run, answers), judge_id, query_id, of, held)) is not None
