@@ -112,9 +112,14 @@ def _same(value: Any) -> Any:
 def _dataclass_reader(cls: type[Any]) -> Read:
     hints = get_type_hints(cls)
     readers = {part.name: reader(hints[part.name]) for part in dataclasses.fields(cls)}
+    made = [(name, read) for name, read in readers.items() if read is not _same]     # the others are as JSON has them
 
     def read(value: Mapping[str, Any]) -> Any:
-        return cls(**{name: readers[name](item) for name, item in value.items()})
+        fields = dict(value)
+        for name, make in made:
+            if name in fields:
+                fields[name] = make(fields[name])
+        return cls(**fields)
 
     return read
 

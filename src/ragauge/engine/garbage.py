@@ -9,9 +9,10 @@ from contextlib import contextmanager
 
 APART = 50_000     # new objects between two passes, at the least; Python's own 700 made them a third of a call's time
 _lock = threading.Lock()
-_inside = 0
+_inside = 0     # blocks of `rarely_collected`
+_around = 0     # blocks of `set_apart`
 _before = (0, 0, 0)
-_frozen = False     # by none_collected
+_frozen = False     # by this module
 
 
 @contextmanager
@@ -20,7 +21,7 @@ def rarely_collected() -> Iterator[None]:
 
     Whoever turned it off, or has it come more rarely, is left alone. Blocks may overlap, in several threads.
     """
-    global _inside, _before, _frozen  # noqa: PLW0603 - the collector is one for the whole process too
+    global _inside, _before  # noqa: PLW0603 - the collector is one for the whole process too
     with _lock:
         _inside += 1
         if _inside == 1:
@@ -34,9 +35,7 @@ def rarely_collected() -> Iterator[None]:
             _inside -= 1
             if not _inside and gc.get_threshold() != _before:
                 gc.set_threshold(*_before)
-            if not _inside and _frozen:
-                gc.unfreeze()
-                _frozen = False
+            _thaw()
 
 
 @contextmanager
@@ -45,32 +44,47 @@ def none_collected() -> Iterator[None]:
 
     Inside `rarely_collected` they are then left out of later passes, until its last block ends.
     """
-    global _frozen  # noqa: PLW0603 - the collector is one for the whole process too
     was = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        with _lock:
-            if was and _inside and not gc.get_freeze_count():
-                gc.freeze()
-                _frozen = True
         if was:
+            with _lock:
+                if _inside:
+                    _freeze()
             gc.enable()
 
 
 @contextmanager
 def set_apart() -> Iterator[None]:
-    """Leaves all that is there now out of the collector's passes, until the block ends.
+    """Leaves all that is there now out of the collector's passes, until the last such block ends.
 
     Where the collector comes as often as Python has it come, its first passes would go through everything that was
     loaded. Whoever turned it off, or set something apart before, is left alone.
     """
-    apart = gc.isenabled() and not gc.get_freeze_count()
-    if apart:
-        gc.freeze()
+    global _around  # noqa: PLW0603 - the collector is one for the whole process too
+    with _lock:
+        _around += 1
+        if gc.isenabled():
+            _freeze()
     try:
         yield
     finally:
-        if apart:
-            gc.unfreeze()
+        with _lock:
+            _around -= 1
+            _thaw()
+
+
+def _freeze() -> None:
+    global _frozen  # noqa: PLW0603 - the collector is one for the whole process too
+    if _frozen or not gc.get_freeze_count():
+        gc.freeze()
+        _frozen = True
+
+
+def _thaw() -> None:
+    global _frozen  # noqa: PLW0603 - the collector is one for the whole process too
+    if _frozen and not _inside and not _around:
+        gc.unfreeze()
+        _frozen = False

@@ -19,7 +19,11 @@ ESCAPED = re.compile("\x1a([0-9a-f]{4})")
 
 def pack(text: str) -> bytes:
     """Text as bytes for a body column: one byte that says how, then UTF-8, deflated where that makes it smaller."""
-    raw = text.encode("utf-8", "surrogatepass")
+    return pack_bytes(text.encode("utf-8", "surrogatepass"))
+
+
+def pack_bytes(raw: bytes) -> bytes:
+    """`pack` of a text that is UTF-8 already."""
     if len(raw) >= WORTH_DEFLATING:
         # level 1: on JSON and prose within a few percent of level 6 at half the time
         small = zlib.compress(raw, 1)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, and_, or_, select
+from sqlalchemy import Connection, Select, and_, or_, select
 
 from ragauge.data.facts import Evidence
 from ragauge.store.contracts import PackedEvidence
+from ragauge.store.packing import unescape
 from ragauge.store.schema import evidence as table
 from ragauge.store.schema import judges, responses, run_evidence
-from ragauge.store.sql.database import Database, chunks, rows_among
+from ragauge.store.sql.database import Database, chunks, raw_among
 from ragauge.store.sql.names import judge_no, put_judges, run_no
 from ragauge.store.sql.runs import response_no
 
 OK, FAILED, PARTIAL = 0, 1, 2
+PACKED = (
+    table.c.key, table.c.question, table.c.question_version, judges.c.judge_id, table.c.judge_repeat, table.c.status,
+    table.c.body, table.c.replies,
+)     # fmt: skip
 LINK = ("response_no", "judge_no", "judge_repeat", "question", "evidence_no")
 
 
@@ -36,19 +41,19 @@ class SqlEvidence:
         with self._database.write() as connection:
             numbers = put_judges(self._database, connection, {evidence.judge_id})
             self._insert(connection, {evidence.key: PackedEvidence.of(evidence)}, numbers)
-            return _by_key(connection, [evidence.key])[evidence.key][1].evidence()
+            return _by_key(connection, [evidence.key])[evidence.key].evidence()
 
     def get(self, key: str) -> Evidence | None:
         """Evidence by key."""
         with self._database.read() as connection:
             found = _by_key(connection, [key]).get(key)
-        return None if found is None else found[1].evidence()
+        return None if found is None else found.evidence()
 
     def known(self, keys: Collection[str]) -> dict[str, PackedEvidence]:
         """What is stored of these keys and is whole: what need not be asked again."""
         with self._database.read() as connection:
             found = _by_key(connection, keys)
-        return {key: one for key, (_, one) in found.items() if not (one.failed or one.partial)}
+        return {key: one for key, one in found.items() if not (one.failed or one.partial)}
 
     def add(self, found: Sequence[tuple[int, PackedEvidence]]) -> set[str]:
         """Keeps evidence and links it to responses; returns the keys that something else was stored under first."""
@@ -78,8 +83,8 @@ class SqlEvidence:
         with self._database.read() as connection:
             judge = judge_no(connection, judge_id)
             of = numbers if judge is not None else ()
-            for row in rows_among(connection, _linked(judge, judge_repeat), run_evidence.c.response_no, of):
-                result.setdefault(row.response_no, []).append(_packed_row(row))
+            for response, *row in raw_among(connection, _linked(judge, judge_repeat), run_evidence.c.response_no, of):
+                result.setdefault(response, []).append(_packed(*row))
         return result
 
     def of_response(
@@ -154,48 +159,53 @@ class SqlEvidence:
         )
 
 
-def _gives_way(stored: Row[Any], mine: PackedEvidence) -> bool:
+class _There(NamedTuple):
+    """What is stored under a key, as the driver gives it."""
+
+    evidence_no: int
+    status: int
+    body: bytes
+
+
+def _gives_way(stored: _There, mine: PackedEvidence) -> bool:
     """Whole evidence stays; partial gives way to what did not fail, failed to anything."""
-    return bool(stored.status == FAILED or (stored.status == PARTIAL and not mine.failed))
+    return stored.status == FAILED or (stored.status == PARTIAL and not mine.failed)
 
 
-def _differs(stored: Row[Any], mine: PackedEvidence) -> bool:
+def _differs(stored: _There, mine: PackedEvidence) -> bool:
     failed = stored.status == FAILED
     if failed and mine.failed:
         return False
-    return bool((failed, stored.body) != (mine.failed, mine.body))
+    return (failed, stored.body) != (mine.failed, mine.body)
 
 
-def _there(connection: Connection, keys: Collection[str]) -> dict[str, Row[Any]]:
-    """What is stored of these keys: its number, status and body."""
+def _there(connection: Connection, keys: Collection[str]) -> dict[str, _There]:
     query = select(table.c.key, table.c.evidence_no, table.c.status, table.c.body)
-    return {row.key.hex(): row for row in rows_among(connection, query, table.c.key, map(bytes.fromhex, keys))}
+    rows = raw_among(connection, query, table.c.key, map(bytes.fromhex, keys))
+    return {key.hex(): _There(*row) for key, *row in rows}
 
 
-def _by_key(connection: Connection, keys: Collection[str]) -> dict[str, tuple[int, PackedEvidence]]:
-    query = select(table, judges.c.judge_id).join_from(table, judges, table.c.judge_no == judges.c.judge_no)
-    rows = rows_among(connection, query, table.c.key, map(bytes.fromhex, keys))
-    return {row.key.hex(): (row.evidence_no, _packed_row(row)) for row in rows}
+def _by_key(connection: Connection, keys: Collection[str]) -> dict[str, PackedEvidence]:
+    query = select(*PACKED).join_from(table, judges, table.c.judge_no == judges.c.judge_no)
+    found = (_packed(*row) for row in raw_among(connection, query, table.c.key, map(bytes.fromhex, keys)))
+    return {one.key: one for one in found}
 
 
 def _linked(judge: int | None, judge_repeat: int) -> Select[Any]:
     return (
-        select(table, judges.c.judge_id, run_evidence.c.response_no)
+        select(run_evidence.c.response_no, *PACKED)
         .join_from(run_evidence, table, run_evidence.c.evidence_no == table.c.evidence_no)
         .join(judges, judges.c.judge_no == table.c.judge_no)
         .where(run_evidence.c.judge_no == judge, run_evidence.c.judge_repeat == judge_repeat)
     )
 
 
-def _packed_row(row: Row[Any]) -> PackedEvidence:
+def _packed(
+    key: bytes, question: str, version: int, judge_id: str, judge_repeat: int, status: int, body: bytes,
+    replies: bytes | None,
+) -> PackedEvidence:     # fmt: skip
+    """The columns of PACKED, as the driver gives them."""
+    failed, partial = status == FAILED, status == PARTIAL
     return PackedEvidence(
-        key=row.key.hex(),
-        question=row.question,
-        question_version=row.question_version,
-        judge_id=row.judge_id,
-        judge_repeat=row.judge_repeat,
-        failed=row.status == FAILED,
-        body=row.body,
-        replies=row.replies,
-        partial=row.status == PARTIAL,
+        key.hex(), question, version, unescape(judge_id), judge_repeat, failed, body, replies, partial
     )

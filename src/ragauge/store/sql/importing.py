@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from ragauge.data.codec import encode
 from ragauge.data.run import Run
 from ragauge.errors import DataError, UsageError
-from ragauge.store.packing import pack
+from ragauge.store.packing import pack, pack_bytes
 from ragauge.store.schema import examples, responses, run_names, run_texts, runs, sets
 from ragauge.store.sql import texts as texts_area
 from ragauge.store.sql.clock import now
@@ -130,7 +130,7 @@ def _row(run_no: int, item: Packed, example_no: int, text_nos: dict[bytes, int])
 def _text_nos(database: Database, connection: Connection, batch: Sequence[Packed]) -> dict[bytes, int]:
     shas = {sha: None for item in batch for sha in item.shas if sha}
     known = texts_area.numbers_of(connection, shas)
-    new = [pair for item in batch for pair in item.texts if pair[0] not in known]
+    new = [(sha, pack_bytes(raw)) for item in batch for sha, raw in item.texts if sha not in known]
     if new:
         texts_area.add(database, connection, new)
         known |= texts_area.numbers_of(connection, {sha: None for sha, _ in new})

@@ -11,13 +11,13 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, literal_co
 
 from ragauge.data.ask import Ask, ModelName, Reply, reply_key
 from ragauge.data.canonical import canonical, plain
-from ragauge.data.codec import decode, encode, from_plain
+from ragauge.data.codec import encode, from_plain
 from ragauge.errors import DataError
 from ragauge.store.call_contracts import ReplyInfo
 from ragauge.store.packing import pack, unpack
 from ragauge.store.schema import replies as table
 from ragauge.store.sql.clock import now
-from ragauge.store.sql.database import Database, chunks, rows_among
+from ragauge.store.sql.database import Database, chunks, raw_among
 from ragauge.store.sql.models import model_nos, named
 
 PAGE = 200     # replies read at a time
@@ -138,13 +138,19 @@ def _matching(
 
 def _by_key(connection: Connection, keys: Collection[str]) -> dict[str, Reply]:
     query = select(table.c.key, table.c.body, table.c.vectors)
-    rows = rows_among(connection, query, table.c.key, map(bytes.fromhex, keys))
-    return {row.key.hex(): _reply(row) for row in rows}
+    rows = raw_among(connection, query, table.c.key, map(bytes.fromhex, keys))
+    return {key.hex(): _reply(key.hex(), body, vectors) for key, body, vectors in rows}
 
 
-def _reply(row: Any) -> Reply:
-    reply = decode(Reply, unpack(row.body))
-    return replace(reply, key=row.key.hex(), vectors=_rows(row.vectors))
+def _reply(key: str, body: bytes, vectors: bytes | None) -> Reply:
+    found = _plain(body) | {"key": key}
+    return from_plain(Reply, found if vectors is None else found | {"vectors": _rows(vectors)})
+
+
+def _plain(body: bytes) -> dict[str, Any]:
+    """A reply as it is stored: without its key and vectors."""
+    found: dict[str, Any] = json.loads(unpack(body))
+    return found
 
 
 def _floats(vectors: Any) -> bytes | None:
@@ -168,7 +174,7 @@ def _rows(packed: bytes | None) -> Any:
 def _line(row: Any, name: ModelName) -> dict[str, Any]:
     rows = _rows(row.vectors)
     vectors = {} if rows is None else {"vectors": [[float(value) for value in one] for one in rows]}
-    reply = json.loads(unpack(row.body))
+    reply = _plain(row.body)
     ask = json.loads(unpack(row.ask))
     return {"key": row.key.hex(), "at": row.at, "model": plain(name), "ask": ask, "reply": reply | vectors}
 

@@ -7,7 +7,7 @@ import json
 import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, func, select
 
@@ -23,7 +23,7 @@ from ragauge.store.packing import ESCAPE, framed, unescape, unpack
 from ragauge.store.schema import examples, responses, run_names, runs
 from ragauge.store.sql import deleting, importing
 from ragauge.store.sql.baselines import refuse_baseline
-from ragauge.store.sql.database import Database, chunks, raw_rows, rows_among
+from ragauge.store.sql.database import Database, chunks, raw_among, raw_rows
 from ragauge.store.sql.names import known_runs, run_no
 from ragauge.store.sql.response_index import index_of
 from ragauge.store.sql.spool import Spool
@@ -99,10 +99,9 @@ class SqlRuns:
     def load(self, numbers: Sequence[int]) -> builtins.list[Loaded]:
         """Responses by number, in that order, with their examples; numbers that are gone are left out."""
         with self._database.read() as connection:
-            rows = list(rows_among(connection, _bodies(), responses.c.response_no, numbers))
-            by_number = {row.response_no: row for row in rows}
-            texts = self._texts.get(_text_nos(rows))
-        return [_loaded(by_number[number], texts) for number in numbers if number in by_number]
+            rows = {row[0]: _Row(*row) for row in raw_among(connection, _bodies(), responses.c.response_no, numbers)}
+            texts = self._texts.get(_text_nos(rows.values()))
+        return [_loaded(rows[number], texts) for number in numbers if number in rows]
 
     def pairs(self, run_id: str, batch: int = 500) -> Iterator[tuple[Example, Response]]:
         """Every example with its response, in example order, read as a stream."""
@@ -235,6 +234,15 @@ def _of_run(query: Select[Any], number: int) -> Select[Any]:
     return joined.where(responses.c.run_no == number).order_by(responses.c.response_no)
 
 
+class _Row(NamedTuple):
+    """What `_bodies` selects, as the driver gives it."""
+
+    response_no: int
+    body: bytes
+    text_nos: bytes | None
+    example: bytes
+
+
 def _bodies() -> Select[Any]:
     columns = (responses.c.response_no, responses.c.body, responses.c.text_nos, examples.c.body.label("example"))
     return select(*columns).join_from(responses, examples, responses.c.example_no == examples.c.example_no)
@@ -244,7 +252,7 @@ def _numbers(packed: bytes | None) -> tuple[int, ...]:
     return struct.unpack(f"<{len(packed) // 8}q", packed) if packed else ()
 
 
-def _text_nos(rows: Collection[Row[Any]]) -> set[int]:
+def _text_nos(rows: Collection[_Row]) -> set[int]:
     return {number for row in rows for number in _numbers(row.text_nos) if number}
 
 
@@ -254,7 +262,7 @@ def stored_response(body: bytes) -> dict[str, Any]:
     return found
 
 
-def _loaded(row: Row[Any], texts: dict[int, str]) -> Loaded:
+def _loaded(row: _Row, texts: dict[int, str]) -> Loaded:
     numbers = _numbers(row.text_nos)
     plain = stored_response(row.body)
     passages = [*plain.get("passages", ()), *plain.get("candidates", ())]

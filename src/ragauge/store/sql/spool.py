@@ -10,13 +10,13 @@ import hashlib
 import struct
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import IO, Any
 
-from ragauge.data.canonical import canonical
+from ragauge.data.canonical import canonical, plain
 from ragauge.data.codec import encode
 from ragauge.data.example import Example
-from ragauge.data.response import ABSENT, Passage, Response
+from ragauge.data.response import ABSENT, Response
 from ragauge.errors import DataError
 from ragauge.store.contracts import Record
 from ragauge.store.packing import pack
@@ -46,7 +46,7 @@ class Packed:
         absent: the run holds no response.
         body: packed response without the passages' texts.
         shas: hash of each passage's text, of passages then candidates; b"" = no text.
-        texts: (hash, packed text) of those texts that do not stand earlier in the spool.
+        texts: (hash, UTF-8) of those texts that do not stand earlier in the spool; packed where the store lacks them.
     """
 
     example_sha: bytes
@@ -131,16 +131,13 @@ class Spool:
         try:
             example_text = encode(example)
             kept = response or Response(query_id, passages=(), missing={"answer": ABSENT})
-            body, texts = _without_texts(kept)
-            body_text = encode(body)
+            body_text, texts = _without_texts(kept)
         except DataError as error:
             raise DataError(f"query {query_id!r}: {error}") from None
         example_sha = hashlib.sha256(example_text.encode("utf-8", "surrogatepass")).digest()
-        shas = tuple(b"" if text is None else sha_of(text) for text in texts)
+        shas = tuple(b"" if raw is None else hashlib.sha256(raw).digest() for raw in texts)
         self._count(example_sha, body_text, shas, response is None)
-        new = {
-            sha: text for sha, text in zip(shas, texts, strict=True) if text is not None and _first(self._texts, sha)
-        }
+        new = {sha: raw for sha, raw in zip(shas, texts, strict=True) if raw is not None and _first(self._texts, sha)}
         return Packed(
             example_sha=example_sha,
             query_key=query_key_of(example.query),
@@ -152,7 +149,7 @@ class Spool:
             absent=response is None,
             body=pack(body_text),
             shas=shas,
-            texts=tuple((sha, pack(text)) for sha, text in new.items()),
+            texts=tuple(new.items()),
         )
 
     def _count(self, example_sha: bytes, body: str, shas: tuple[bytes, ...], absent: bool) -> None:
@@ -173,15 +170,17 @@ def _first(seen: dict[bytes, None], sha: bytes) -> bool:
     return True
 
 
-def _without_texts(response: Response) -> tuple[Response, list[str | None]]:
-    """The response with its passages' texts taken out, and those texts: of passages, then of candidates."""
-    passages, candidates = response.passages, response.candidates
-    texts = [passage.text for passage in (*(passages or ()), *(candidates or ()))]
-    return replace(response, passages=_bare(passages), candidates=_bare(candidates)), texts
-
-
-def _bare(passages: tuple[Passage, ...] | None) -> tuple[Passage, ...] | None:
-    return None if passages is None else tuple(replace(passage, text=None) for passage in passages)
+def _without_texts(response: Response) -> tuple[str, list[bytes | None]]:
+    """The encoded response without its passages' texts, and those texts in UTF-8: of passages, then of candidates."""
+    found = plain(response)
+    passages = [*found.get("passages", ()), *found.get("candidates", ())]
+    texts: list[str | None] = [passage.pop("text", None) for passage in passages]
+    try:
+        body = canonical(found)
+    except (ValueError, TypeError):
+        encode(response)     # says what is wrong with it
+        raise
+    return body, [None if text is None else text.encode("utf-8", "surrogatepass") for text in texts]
 
 
 def query_key_of(query: str) -> int:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from ragauge.store.packing import pack, unpack
 from ragauge.store.schema import texts as table
-from ragauge.store.sql.database import Database, rows_among
+from ragauge.store.sql.database import Database, raw_among
 
 
 def sha_of(text: str) -> bytes:
@@ -37,7 +37,7 @@ class SqlTexts:
         """Texts by number."""
         query = select(table.c.text_no, table.c.body)
         with self._database.read() as connection:
-            rows = rows_among(connection, query, table.c.text_no, sorted(set(numbers)))
+            rows = raw_among(connection, query, table.c.text_no, sorted(set(numbers)))
             return {number: unpack(body) for number, body in rows}
 
     def count(self) -> int:
@@ -48,7 +48,7 @@ class SqlTexts:
 
 def numbers_of(connection: Connection, shas: Collection[bytes]) -> dict[bytes, int]:
     """Numbers of the texts that are there, by hash."""
-    return dict(rows_among(connection, select(table.c.sha, table.c.text_no), table.c.sha, shas))
+    return dict(raw_among(connection, select(table.c.sha, table.c.text_no), table.c.sha, shas))
 
 
 def add(database: Database, connection: Connection, rows: Sequence[tuple[bytes, bytes]]) -> None:
