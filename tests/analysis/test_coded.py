@@ -9,12 +9,15 @@ import polars as pl
 import pytest
 
 from ragauge.analysis.results.scorecard import Cause
+from ragauge.analysis.scores import arrays
+from ragauge.analysis.scores.arrays import ScoreArrays, by_example
 from ragauge.analysis.scores.coded import Coded, Coding
 from ragauge.analysis.scores.failed import Failed
-from ragauge.analysis.scores.frames import cause_frame, failures
+from ragauge.analysis.scores.frames import cause_frame, failures, score_frame
 from ragauge.analysis.scores.quality import worst_first
 from ragauge.analysis.scores.segments import MOST_VALUES, Segments, segments_of
 from ragauge.data.example import Example
+from ragauge.data.score import Score
 
 
 @pytest.mark.parametrize(("different", "size"), [(1, 1), (256, 1), (257, 2), (70_000, 4)])
@@ -102,3 +105,23 @@ def test_the_worst_first(seed: int) -> None:
     every = sorted(places.tolist(), key=lambda at: (quality[at], rows[at][0], rows[at][1]))
     for most in (0, 1, 20, 70, 99):
         assert worst_first(index, places, quality, most) == every[:most]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_repeats_are_merged_alike_in_parts(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Examples merged a few at a time are those merged all at once, in the same order, bit by bit."""
+    draw = random.Random(seed)
+    made = [
+        Score("r", f"q{n}", repeat, "faithfulness", 1, None, 0, draw.choice(["scored", "failed", "undefined"]),
+              draw.random(), 1.0, 3.0, draw.random(), 1.0, draw.choice(["", "time-out"]))
+        for repeat in range(4) for n in draw.sample(range(50), 40)
+    ]     # fmt: skip
+    every = ScoreArrays.of(score_frame(made, {(one.query_id, one.repeat): draw.random() for one in made}))
+    columns = every.column("faithfulness")
+    assert columns is not None
+    whole = by_example(columns)
+    monkeypatch.setattr(arrays, "MERGED_AT_ONCE", 7)
+    parts = by_example(columns)
+    assert whole.query.size == len(every.query_ids)
+    for name in ("place", "query", "status", "reason", "weight", *arrays.NUMBERS):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))

@@ -55,16 +55,13 @@ def diagnose(
         segment_summaries: column -> value -> summaries.
         causes: the failed responses, or a cause frame; repeats of an example count as one failure.
         n: examples evaluated.
-        segments: tidy ones of the examples evaluated, or such a frame, with the column answerable where there are
-            such labels; None = no segment is looked for.
+        segments: tidy, or such a frame, with the column answerable where it is labelled; None = none is looked for.
         judge_id: who judged; a judge whose id begins with "local" lowers the confidence.
         answerable: summaries over the examples not labelled unanswerable; None = none is labelled so.
         against: what the run is held against; None = starting points alone.
     """
-    import polars as pl
-
-    failed = (Failed.of(causes) if isinstance(causes, pl.DataFrame) else causes).by_example()
-    within = Segments.of(segments) if isinstance(segments, pl.DataFrame) else segments
+    failed = (causes if isinstance(causes, Failed) else Failed.of(causes)).by_example()
+    within = segments if segments is None or isinstance(segments, Segments) else Segments.of(segments)
     counts = Counter(failed.cause)
     large = [
         cause

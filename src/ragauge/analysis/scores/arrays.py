@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SCORED, UNDEFINED, NOT_APPLICABLE, FAILED = range(len(STATUSES))
 NUMBERS = ("value", "numerator", "denominator", "low", "high")
+MERGED_AT_ONCE = 2_000     # examples; the room that a frame's steps take stays taken for a while
 NO_NUMBER = "the value is not a number"
 NEEDED = ("query_id", "repeat", "metric", "status", *NUMBERS, "reason")
 
@@ -229,19 +230,14 @@ def by_example(columns: Columns) -> Columns:
     the bounds.
     """
     import numpy as np
-    import polars as pl
 
     if (columns.query[1:] > columns.query[:-1]).all() or np.unique(columns.query).size == columns.query.size:
         return columns
-    frame = pl.DataFrame({
-        "place": columns.place, "query": columns.query, "status": columns.status, "reason": columns.reason,
-        **{name: getattr(columns, name) for name in NUMBERS},
-        "weight": np.ones(columns.query.size) if columns.weight is None else columns.weight,
-        "cluster": columns.query if columns.cluster is None else columns.cluster,
-    }).with_columns(pl.col(NUMBERS).fill_nan(None))     # fmt: skip
-    merged = _merged(frame)
+    part = columns.query // MERGED_AT_ONCE
+    merged = [_merged(columns.take(np.flatnonzero(part == n))) for n in np.unique(part)]
+    order = np.argsort(np.concatenate([one["place"] for one in merged]))
+    arrays: dict[str, Any] = {name: np.concatenate([one[name] for one in merged])[order] for name in merged[0]}
     absent = [name for name in ("weight", "cluster") if getattr(columns, name) is None]
-    arrays: dict[str, Any] = {name: merged[name].to_numpy() for name in merged.columns}
     return Columns(**(arrays | dict.fromkeys(absent)), reasons=columns.reasons)
 
 
@@ -262,10 +258,17 @@ def _checked(scores: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
-def _merged(frame: pl.DataFrame) -> pl.DataFrame:
+def _merged(columns: Columns) -> dict[str, Any]:
     """Means over repeats. A failed repeat makes the example failed; otherwise a scored one makes it scored."""
+    import numpy as np
     import polars as pl
 
+    frame = pl.DataFrame({
+        "place": columns.place, "query": columns.query, "status": columns.status, "reason": columns.reason,
+        **{name: getattr(columns, name) for name in NUMBERS},
+        "weight": np.ones(columns.query.size) if columns.weight is None else columns.weight,
+        "cluster": columns.query if columns.cluster is None else columns.cluster,
+    }).with_columns(pl.col(NUMBERS).fill_nan(None))     # fmt: skip
     status = pl.col("status")
     rank = status.replace_strict([NOT_APPLICABLE, UNDEFINED, SCORED, FAILED], range(4), return_dtype=pl.Int64)
     top = status.get(rank.arg_max())
@@ -277,7 +280,7 @@ def _merged(frame: pl.DataFrame) -> pl.DataFrame:
         open_end = of.filter(valued).is_null().any()
         return pl.when((top == FAILED) & ~open_end).then(of.filter(valued).mean())
 
-    return frame.group_by("query", maintain_order=True).agg(
+    found = frame.group_by("query", maintain_order=True).agg(
         pl.col("place").first(),
         top.alias("status"),
         pl.when(top == SCORED).then(pl.col("value").filter(scored).mean()).alias("value"),
@@ -289,6 +292,7 @@ def _merged(frame: pl.DataFrame) -> pl.DataFrame:
         pl.col("weight").mean(),
         pl.col("cluster").first(),
     )
+    return {name: found[name].to_numpy() for name in found.columns}
 
 
 def _clusters(responses: pl.DataFrame) -> Codes | None:
