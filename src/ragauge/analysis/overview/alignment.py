@@ -99,14 +99,15 @@ class AlignmentGatherer:
         import numpy as np
 
         counts = np.array(self._answers, dtype=bool)
-        length = np.array(self._lengths, dtype=np.int64)
+        length = np.array(self._lengths, dtype=np.int32)
         mark = np.array(self._marks, dtype=np.uint8)[np.repeat(counts, length)]
-        length, place = length[counts], np.array(self._places, dtype=np.int64)[counts]
-        starts = np.cumsum(length) - length
+        length, place = length[counts], np.array(self._places, dtype=np.int32)[counts]
+        starts = np.cumsum(length, dtype=np.int64) - length
+        first = np.repeat(starts.astype(np.int32), length)     # half the room of whole numbers as they are
         return _Passages(
             starts=starts,
             place=np.repeat(place, length),
-            rank=np.arange(mark.size) - np.repeat(starts, length) + 1,
+            rank=np.arange(1, mark.size + 1, dtype=np.int32) - first,
             of=np.repeat(length, length),
             used=(mark & USED) > 0,
             known=(mark & KNOWN) > 0,

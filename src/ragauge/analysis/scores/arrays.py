@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
     Codes = npt.NDArray[np.int64]
+    Integers = npt.NDArray[np.integer]
 
 SCORED, UNDEFINED, NOT_APPLICABLE, FAILED = range(len(STATUSES))
 NUMBERS = ("value", "numerator", "denominator", "low", "high")
@@ -81,13 +82,13 @@ class Columns:
 
     place: Codes
     query: Codes
-    status: Codes
+    status: Integers
     value: Floats
     numerator: Floats
     denominator: Floats
     low: Floats
     high: Floats
-    reason: Codes
+    reason: Integers
     weight: Floats | None
     cluster: Codes | None
     reasons: Sequence[str]
@@ -181,8 +182,8 @@ def columns_of(part: pl.DataFrame, index: ResponseIndex) -> Columns:
 
 
 def placed(
-    index: ResponseIndex, place: Codes, *, status: Codes, value: Floats, numerator: Floats, denominator: Floats,
-    low: Floats, high: Floats, reason: Codes, reasons: Sequence[str],
+    index: ResponseIndex, place: Codes, *, status: Integers, value: Floats, numerator: Floats, denominator: Floats,
+    low: Floats, high: Floats, reason: Integers, reasons: Sequence[str],
 ) -> Columns:     # fmt: skip
     """One metric's scores as they are kept, at their places in an index.
 
@@ -206,12 +207,14 @@ def placed(
     if no_number.any():
         status, reason = np.where(no_number, FAILED, status), np.where(no_number, len(reasons), reason)
         low, high, reasons = np.where(no_number, np.nan, low), np.where(no_number, np.nan, high), (*reasons, NO_NUMBER)
+    whole = place.size == len(index) and bool((place[1:] > place[:-1]).all())
+    scored = status == SCORED
     weight = None if index.weight is None else index.weight[place]
     return Columns(
         place=place,
-        query=index.query[place],
+        query=index.query if whole else index.query[place],
         status=status,
-        value=np.where(status == SCORED, value, np.nan),
+        value=value if scored.all() else np.where(scored, value, np.nan),
         numerator=numerator,
         denominator=denominator,
         low=low,

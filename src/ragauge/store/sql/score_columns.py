@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, or_, select
 
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex, placed
+from ragauge.analysis.scores.coded import narrow
 from ragauge.data.score import STATUSES
 from ragauge.store.schema import metrics, responses
 from ragauge.store.schema import scores as table
@@ -177,18 +178,22 @@ class _Scores:
 
         row = self._metrics.tolist().index(number) if number in self._metrics else len(self._metrics)
         rows = np.flatnonzero(self._status[row] != ABSENT)
-        value, *more = (kept[row][rows] for kept in self._numbers)
+
+        def mine(kept: Any) -> Any:
+            return kept[row] if rows.size == len(self._index) else kept[row][rows]     # in most runs nothing is copied
+
+        value, *more = (mine(kept) for kept in self._numbers)
         numerator, denominator = more or [np.full(rows.size, np.nan)] * 2
         low = high = value
         for metric, place, *ends in self._bounds:
-            mine = np.searchsorted(rows, place[metric == row])
+            at = np.searchsorted(rows, place[metric == row])
             low, high = (old.copy() if old is value else old for old in (low, high))
-            low[mine], high[mine] = (end[metric == row] for end in ends)
-        reason_nos = np.zeros(rows.size, dtype=np.int32) if self._reason is None else self._reason[row][rows]
+            low[at], high[at] = (end[metric == row] for end in ends)
+        reason_nos = np.zeros(rows.size, dtype=np.int32) if self._reason is None else mine(self._reason)
         reasons, reason = np.unique(reason_nos, return_inverse=True)
         return placed(
-            self._index, rows, status=self._status[row][rows], value=value, numerator=numerator,
-            denominator=denominator, low=low, high=high, reason=reason,
+            self._index, rows, status=mine(self._status), value=value, numerator=numerator,
+            denominator=denominator, low=low, high=high, reason=narrow(reason, reasons.size),
             reasons=tuple(texts.get(one, "") for one in reasons.tolist()),
         )     # fmt: skip
 
