@@ -125,13 +125,13 @@ class Held:
         return Against(self._of_baseline(), self._of_oracle(), self._run.kind == "traffic", more)
 
     def _of_baseline(self) -> Baseline | None:
+        found = self._baseline
+        if self._base is None or found is None:
+            return None
         import polars as pl
 
         from ragauge.analysis.comparison.changes import held_against
 
-        found = self._baseline
-        if self._base is None or found is None:
-            return None
         causes = causes_of(self._store, self._base.run_id, self._judge_id, found.base.index)
         if found.paired:
             causes = causes.filter(pl.col("query_id").is_in(list(self._index.query_ids)))

@@ -201,7 +201,7 @@ async def carried_out(
 
     started = time.perf_counter()
     outcomes: list[Outcome] = []
-    loading = asyncio.create_task(_load_report()) if todo.calling is not None else None
+    loading = asyncio.create_task(_load_report(todo.calling)) if todo.calling is not None else None
     try:
         for plan in todo.plans:
             outcome = await execute(plan, store, workers=wanted.workers, progress=progress, calling=todo.calling)
@@ -219,12 +219,15 @@ async def carried_out(
     }     # fmt: skip
 
 
-async def _load_report() -> None:
+async def _load_report(calling: Calling) -> None:
     """Loads what the scorecard needs while the first calls are under way: the machine is idle then, and not later.
 
     The time is counted in parts: while the library of the models is loaded the loop stands still, and the first calls
-    are made only after that. A thread that loads at the same moment would make each of them wait for its turn.
+    are made only after that. A thread that loads at the same moment would make each of them wait for its turn. Where
+    stored replies answer everything the machine is never idle, and nothing is loaded ahead.
     """
+    while not calling.begun:
+        await asyncio.sleep(UNDER_WAY / GLANCES)
     for _ in range(GLANCES):
         await asyncio.sleep(UNDER_WAY / GLANCES)
     await asyncio.to_thread(_loaded)

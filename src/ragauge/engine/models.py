@@ -103,6 +103,11 @@ class Calling:
     _embedders: dict[ModelName, ChatModel] = field(default_factory=dict)
     _limiters: dict[tuple[str, str, str], Limiter] = field(default_factory=dict)
 
+    @property
+    def begun(self) -> bool:
+        """Whether a model was asked."""
+        return bool(self._models or self._embedders)
+
     def model(self, name: ModelName) -> ChatModel:
         """The model of a name; made when it is first asked."""
         if name not in self._models:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ragauge.judging.model.fences import Block, Numbered, numbered
 
@@ -26,10 +26,12 @@ class Pack:
         return Block("passages", [(number, one.sentence.text) for number, one in self.sentences.items()])
 
 
-def packs(passages: Sequence[str], size: int = PACK) -> list[Pack]:
+@lru_cache(maxsize=16)
+def packs(passages: tuple[str, ...], size: int = PACK) -> tuple[Pack, ...]:
     """The passages in packs of at most `size` characters, cut between passages, and inside one that is longer.
 
-    A single sentence longer than that goes out whole in a pack of its own. No passages give no pack.
+    A single sentence longer than that goes out whole in a pack of its own. No passages give no pack. Kept, since
+    several questions about a response see the same passages.
     """
     found: list[Pack] = []
     current: dict[str, Numbered] = {}
@@ -45,4 +47,4 @@ def packs(passages: Sequence[str], size: int = PACK) -> list[Pack]:
         used += cost
     if current:
         found.append(Pack(current))
-    return found
+    return tuple(found)
