@@ -142,7 +142,7 @@ def failed_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIn
     """The failed responses of an index; while the store is open, what decided their causes can be asked for."""
     from ragauge.analysis.scores.failed import Failed
 
-    known = array("q", index.number)
+    known = array("q", index.number.tobytes())
 
     def place_of(number: int) -> int | None:
         place = bisect_left(known, number)
