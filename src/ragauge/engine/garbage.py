@@ -67,6 +67,7 @@ def set_apart() -> Iterator[None]:
     with _lock:
         _around += 1
         if gc.isenabled():
+            gc.collect(0)     # the youngest: what the work before has left over would be kept with the rest
             _freeze()
     try:
         yield
