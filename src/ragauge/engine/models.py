@@ -31,7 +31,7 @@ from ragauge.store.open import Store
 
 T = TypeVar("T")
 SMALLEST, LARGEST = 8, 32     # responses a batch: half as many as calls may be in flight, within these
-MOST_STORED = 128     # responses a batch where what is stored answers everything: a transaction costs as much as ten
+MOST_STORED = 128     # responses a batch where what is stored answers everything: fewer transactions, and no call waits
 AHEAD = 2        # responses judged at a time, for each call that may be in flight: a response waits between its calls
 
 
@@ -257,11 +257,12 @@ class Models:
                     self.size = size
                     return Timed(step, time.perf_counter() - started)
                 self.caller.counts.reused += sum(one.reused for one in step)
-                ended = sum(one.outcome is not None for one in step)
-                self._answered[numbers[0]] = self._answered.get(numbers[0], 0) + ended
-                if ended < len(step):
+                asking = [one for one in step if one.outcome is None]
+                self._answered[numbers[0]] = self._answered.get(numbers[0], 0) + len(step) - len(asking)
+                if asking:
                     size = self._least
-                outcomes = await _all([self._driven(one, numbers[0]) for one in step])
+                    await _all([self._driven(one, numbers[0]) for one in asking])
+                outcomes = [one.outcome for one in step if one.outcome is not None]     # all are at their ends
         finally:
             self._answered.pop(numbers[0], None)
 
@@ -282,13 +283,11 @@ class Models:
     async def _apart(self, work: Callable[[], T]) -> T:
         return await self._loop.run_in_executor(self._thread, work)
 
-    async def _driven(self, one: Driving, batch: int) -> Outcome:
+    async def _driven(self, one: Driving, batch: int) -> None:
         """Drives one question about one response to its end."""
         while one.outcome is None:
             one.take(await self._answer(one.asks, Purpose(self._run_id, one.job.response_no, self._judge_id)))
-            if one.outcome is not None:
-                self._answered[batch] += 1
-        return one.outcome
+        self._answered[batch] += 1
 
     async def _answer(self, asks: Sequence[Ask], purpose: Purpose) -> list[Reply]:
         try:
