@@ -412,6 +412,35 @@ def test_error_of_the_store_ends_it(store: Store, monkeypatch: pytest.MonkeyPatc
     assert next(iter(store.evidence.of_run(run_id, "tiny@1")))[2] == {}
 
 
+def test_write_that_fails_after_the_end_is_not_complained_of(
+    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where an evaluation ends while a batch is being written, and that fails too, nobody reads of a lost exception."""
+    begun, go = threading.Event(), threading.Event()
+
+    def full(*_: object) -> None:
+        begun.set()
+        go.wait(5)
+        raise OSError("disk full")
+
+    monkeypatch.setattr(type(store.scores), "write", full)
+    run_id = imported(store, list(records(70)))
+    found = plan(store, run_id, METRICS, TinyJudge())
+
+    async def stopped() -> None:
+        task = asyncio.create_task(execute(found, store))
+        assert await asyncio.to_thread(begun.wait, 5)
+        task.cancel()
+        threading.Timer(0.1, go.set).start()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.sleep(0.05)
+
+    asyncio.run(stopped())
+    gc.collect()
+    assert "never retrieved" not in caplog.text
+
+
 def test_several_batches_that_fail_at_once(
     store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

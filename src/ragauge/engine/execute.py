@@ -217,6 +217,7 @@ class _Execution:
     async def _one(self, numbers: Sequence[int], again: bool) -> None:
         timed = await asyncio.wrap_future(self.pool.judge(numbers))
         writing = asyncio.get_running_loop().run_in_executor(self.writer, self._write, timed, again)
+        writing.add_done_callback(_seen)
         lost = await asyncio.shield(writing)  # a cancelled evaluation still keeps what was judged
         self.again += lost
         self._count(timed, len(numbers) - len(lost))
@@ -262,6 +263,12 @@ class _Execution:
 
     def _calling(self) -> CallCounts | None:
         return self.pool.calling() if isinstance(self.pool, Models) else None
+
+
+def _seen(writing: asyncio.Future[list[int]]) -> None:
+    """Takes in the error of a write: whoever waited for it may be gone."""
+    if not writing.cancelled():
+        writing.exception()
 
 
 def _models(plan: Plan, store: Store, calling: Calling | None) -> Models | None:
