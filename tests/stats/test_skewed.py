@@ -32,40 +32,55 @@ def test_docstring_examples(module: Any) -> None:
     assert not found.failed
 
 
-def test_ends_are_the_means_that_halls_statistic_does_not_reject() -> None:
-    """The ends solve the formula of the docstring, written down here once more, with SciPy's skewness and quantile."""
+def bent(x: Any, side: float, *, shorten: bool) -> tuple[float, float]:
+    """What k and y are at that end of the 95 % interval, as the docstring has them, with SciPy's moments."""
+    n, at = len(x), side * scipy.stats.t.ppf(0.975, len(x) - 1)
+    share, skewness = min(1, n / 20), scipy.stats.skew(x) / n**0.5
+    if not shorten:
+        k = max(-0.46, min(0.46, share * skewness))
+        return (k if k * side < 0 else 0.0), at
+    excess = scipy.stats.kurtosis(x, fisher=False) / n - 3 * (n - 1) / (n * (n + 1))
+    leaning = 2 * (excess - 3 * n / (2 * n + 90) * skewness**2)
+    k = share * skewness - share**2 * leaning * max(-2, min(2, at))
+    return max(-0.46, min(0.46, k)), at * (1 + (share**2 * min(4, abs(at)) ** 2 / n) ** 2) ** 0.5
+
+
+@pytest.mark.parametrize("shorten", [True, False])
+def test_ends_are_the_means_that_halls_statistic_does_not_reject(shorten: bool) -> None:
+    """The ends solve the formula of the docstring, written down here once more, with SciPy's moments and quantile."""
     for seed, n in enumerate((8, 20, 60)):
         x = np.random.default_rng(seed).exponential(1, n)
-        k = min(1, n / 20) * scipy.stats.skew(x) / n**0.5
-        assert k > 0
-        error, t = scipy.stats.sem(x), scipy.stats.t.ppf(0.975, n - 1)
+        error = scipy.stats.sem(x)
 
-        def statistic(mean: float, k: float, x: Any = x, error: float = error) -> float:
-            s = (x.mean() - mean) / error
-            return float(s + k * s**2 / 3 + k**2 * s**3 / 27 + k / 6)
+        def over(t: float, side: float, x: Any = x) -> float:
+            k, y = bent(x, side, shorten=shorten)
+            return float(t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6 - y)
 
-        longer = min(0.45, (1 + 5 / max(n, 20)) * k)
-        low = scipy.optimize.brentq(lambda m, k=k, t=t: statistic(m, k / 2) - t, x.mean() - 9 * error, x.mean())
-        high = scipy.optimize.brentq(lambda m, k=longer, t=t: statistic(m, k) + t, x.mean(), x.mean() + 99 * error)
-        found = skew_corrected_t(x)
+        low = x.mean() - error * scipy.optimize.brentq(over, 0, 99, args=(1.0,))
+        high = x.mean() - error * scipy.optimize.brentq(over, -99, 0, args=(-1.0,))
+        found = skew_corrected_t(x, shorten=shorten)
         assert found is not None
         assert (found.low, found.high) == pytest.approx((low, high))
-        mirrored = skew_corrected_t(-x)
+        assert found.high - x.mean() > x.mean() - found.low     # the long tail is above
+        mirrored = skew_corrected_t(-x, shorten=shorten)
         assert mirrored is not None
         assert (mirrored.low, mirrored.high) == pytest.approx((-high, -low))
 
 
-def test_without_skewness_it_is_students() -> None:
-    """Symmetric values have Student's interval and test."""
-    x = np.array([-3.0, -1, 0, 1, 3]) + 0.7
+def test_without_skewness_both_sides_are_alike() -> None:
+    """Symmetric values have as much on either side; of 5,000 normal values it is Student's interval and test."""
+    even = skew_corrected_t(np.array([-3.0, -1, 0, 1, 3]) + 0.7)
+    assert even is not None
+    assert even.high - 0.7 == pytest.approx(0.7 - even.low)
+    x = np.random.default_rng(3).normal(0.02, 1, 5_000)
     mine, students = skew_corrected_t(x), student_t(x)
     assert mine is not None
     assert students is not None
-    assert (mine.low, mine.high) == pytest.approx((students.low, students.high))
+    assert (mine.low, mine.high) == pytest.approx((students.low, students.high), abs=2e-4)     # of a width of 0.055
     one, other = skew_corrected_test(x), paired_t(x)
     assert one is not None
     assert other is not None
-    assert one.p_value == pytest.approx(other.p_value)
+    assert one.p_value == pytest.approx(other.p_value, abs=2e-3)
 
 
 @given(lists, st.sampled_from([0.8, 0.9, 0.95, 0.99]))
@@ -94,12 +109,13 @@ def test_either_side_reaches_at_least_the_least(x: list[float]) -> None:
 
 
 def test_clusters_and_weights_count() -> None:
-    """Copies within clusters change nothing; a weight of 2 is not two pairs, a weight of 0 is none."""
+    """Of copies in 25 clusters only the error grows, by 1/33; weights that are alike change nothing, of 0 leave out."""
     x = np.random.default_rng(2).exponential(1, 25)
     alone, copied = skew_corrected_t(x), skew_corrected_t(np.repeat(x, 4), clusters=np.repeat(np.arange(25), 4))
     assert alone is not None
     assert copied is not None
-    assert (alone.low, alone.high) == pytest.approx((copied.low, copied.high))
+    wider = [(end - x.mean()) * 34 / 33 + x.mean() for end in (alone.low, alone.high)]
+    assert [copied.low, copied.high] == pytest.approx(wider)
     assert copied.method == "skew-corrected clustered t"
     weighted = skew_corrected_t(np.append(x, 99.0), weights=[3.0] * 25 + [0.0])
     assert weighted is not None
@@ -116,18 +132,41 @@ def test_too_little_has_none() -> None:
     assert found.p_value == 1.0
 
 
-@pytest.mark.parametrize(("name", "least", "most"), [("normal", 0.040, 0.055), ("skewed", 0.036, 0.055)])
-def test_false_alarms_at_twenty_pairs(name: str, least: float, most: float) -> None:
-    """Of 4,000 draws of 20 pairs without any difference the default cries wolf in about 5 %, skewed or not."""
+DRAWN = {
+    "normal": lambda g, n: g.normal(0, 1, n),
+    "skewed": lambda g, n: g.exponential(1, n) - 1,
+    "long tails": lambda g, n: g.lognormal(0, 1, n) - g.lognormal(0, 1, n),
+    "no tails": lambda g, n: g.uniform(-1, 1, n),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_false_alarms_at_twenty_pairs(name: str) -> None:
+    """Of 4,000 draws of 20 pairs without a difference the default cries wolf in about 5 %, whatever their tails.
+
+    At a level of 1 %, which families of tests come to, in 2 % at most. Where the interval leaves 0 out the test does.
+    """
     g = np.random.default_rng(8)
-    d = g.normal(0, 1, (4_000, 20)) if name == "normal" else g.exponential(1, (4_000, 20)) - 1
-    wolf = held = 0
-    for row in d:
+    found = []
+    for _ in range(4_000):
+        row = DRAWN[name](g, 20)
         tested = paired_test(row, 0 * row, kind="amount")
         interval = paired_interval(row, 0 * row, kind="amount")
         assert tested is not None
         assert interval is not None
-        wolf += tested.p_value <= 0.05
-        held += interval.low <= 0 <= interval.high
-    assert least <= wolf / 4_000 <= most
-    assert held + wolf == 4_000
+        assert (interval.low <= 0 <= interval.high) == (tested.p_value > 0.05)
+        found.append(tested.p_value)
+    assert 0.036 <= np.mean(np.array(found) <= 0.05) <= 0.058
+    assert np.mean(np.array(found) <= 0.01) <= 0.02
+
+
+def test_weights_alone_are_not_taken_for_heavy_tails() -> None:
+    """Of 30 normal values of unequal weight as many intervals in 4,000 hold the mean as Student's, to a point."""
+    g, weights = np.random.default_rng(9), np.tile([1.0, 2.0, 5.0], 10)
+    held = [0, 0]
+    for _ in range(4_000):
+        x = g.normal(0, 1, 30)
+        for place, found in enumerate((skew_corrected_t(x, weights), student_t(x, weights))):
+            assert found is not None
+            held[place] += found.low <= 0 <= found.high
+    assert abs(held[0] - held[1]) <= 40

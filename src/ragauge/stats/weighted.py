@@ -31,6 +31,10 @@ class Estimate:
         values: with a weight above 0.
         skewness: of the mean, κ = Σ p³ / (Σ p²)^1.5 over the parts p = wᵢ(xᵢ−m), with clusters their sums; within ±1.
             For equal weights the skewness of the values over sqrt(n); 0 where all are alike.
+        excess: kurtosis of the mean, over the same parts, beyond that of normal values:
+            Σ p⁴ / (Σ p²)² − 3(N − 1) / (N + 1) · Σ Wp² / (Σ W · Σ p²), W the weights of the parts. For equal weights
+            the excess kurtosis of the values over n; 0 where all are alike.
+        parts: N = (Σ W²)² / Σ W⁴, how many equal parts would tell as much of the spread and its shape.
     """
 
     mean: float
@@ -39,6 +43,8 @@ class Estimate:
     units: int
     values: int
     skewness: float
+    excess: float
+    parts: float
 
 
 def estimate(values: Values, weights: Values | None = None, clusters: Clusters | None = None) -> Estimate | None:
@@ -71,25 +77,26 @@ def estimate(values: Values, weights: Values | None = None, clusters: Clusters |
     if units < 2:
         return None
     mean = mean_of(x, w)
-    parts = x - mean if w is None else w * (x - mean)
+    parts, size = (x - mean, np.ones(x.size)) if w is None else (w * (x - mean), w)
     if groups is not None:
-        sums = np.zeros(units)
-        np.add.at(sums, groups, parts)
-        parts = sums
+        parts, size = (np.bincount(groups, weights=one, minlength=units).astype(float) for one in (parts, size))
     total = float(x.size) if w is None else float(w.sum())
     error = sqrt(units / (units - 1) * float((parts * parts).sum())) / total
     df = max(min(float(units), effective_number(w, x.size)) - 1, 1.0)
-    return Estimate(mean, error, df, units, x.size, _skewness(parts))
+    n = effective_number(size * size, units)
+    return Estimate(mean, error, df, units, x.size, *_shape(parts, size, n), n)
 
 
-def _skewness(parts: Array) -> float:
+def _shape(parts: Array, size: Array, n: float) -> tuple[float, float]:
+    """Skewness and excess kurtosis of the mean that is made of these parts."""
     largest = max(float(parts.max()), -float(parts.min()))
     if largest == 0:
-        return 0.0
+        return 0.0, 0.0
     parts = parts / largest     # cubes of very small parts would vanish
     squares = parts * parts
-    cubes: float = float((squares * parts).sum())
-    return cubes / sqrt(float(squares.sum())) ** 3
+    total = float(squares.sum())
+    normal = 3 * (n - 1) / (n + 1) * float((size * squares).sum()) / (float(size.sum()) * total)
+    return float((squares * parts).sum()) / sqrt(total) ** 3, float((squares * squares).sum()) / total**2 - normal
 
 
 def weighted(values: Values, weights: Values | None) -> tuple[Array, Array | None]:

@@ -98,9 +98,9 @@ def _interval(found: Summary, scored: Columns, metric: Metric) -> str:
     if method.endswith("scaled wilson"):
         return f"{_scaled(mean, half, metric.range)} = {ends}  (Wilson's score interval with the data's own spread, " \
             f"t = {quantile:.3f} of {number(df)} degrees of freedom; {what})"
-    corrected, skewness = _corrected(scored, interval, metric), _skewness(scored)
-    return f"{corrected} = {ends}  (Student's t, {quantile:.3f} of {number(df)} degrees of freedom, " \
-        f"corrected for a skewness of {skewness:.2f}; {what})"
+    skewness, kurtosis = _shape(scored)
+    return f"{_corrected(scored, interval, metric)} = {ends}  (Student's t, {quantile:.3f} of {number(df)} degrees " \
+        f"of freedom, corrected for a skewness of {skewness:.2f} and an excess kurtosis of {kurtosis:.2f}; {what})"
 
 
 def _corrected(scored: Columns, interval: Interval, metric: Metric) -> str:
@@ -115,10 +115,10 @@ def _corrected(scored: Columns, interval: Interval, metric: Metric) -> str:
     return f"{number(found.mean)} + {found.error:.3g} · [{below:.3f}, {above:.3f}]{within}"
 
 
-def _skewness(scored: Columns) -> float:
-    """Of the values, or of the sums of their clusters."""
+def _shape(scored: Columns) -> tuple[float, float]:
+    """Skewness and excess kurtosis of the values, or of the sums of their clusters."""
     found = estimate(scored.value, scored.weight, scored.cluster)
-    return 0.0 if found is None else found.skewness * sqrt(found.units)
+    return (0.0, 0.0) if found is None else (found.skewness * sqrt(found.parts), found.excess * found.parts)
 
 
 def _spread(found: Summary, scored: Columns) -> tuple[float, float, str]:
