@@ -190,7 +190,7 @@ def _overview(store: Store, found: _Found, failed: Failed, card: Card) -> Overvi
 
     index, tables = found.values.index, found.tables
     chosen = choose(failed, tables.quality.values())
-    absent = [place for place in chosen["place"].to_list() if place not in found.beyond.questions]
+    absent = [one.place for one in chosen if one.place not in found.beyond.questions]
     questions = questions_at(store, index, absent)
     return found.beyond.overview(found.values, chosen, questions, failed, tables.segments, card.segments, card.level)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from ragauge.analysis.overview.alignment import AlignmentGatherer
 from ragauge.analysis.overview.cause_segments import causes_by_segment
 from ragauge.analysis.overview.context_length import LengthGatherer, length_bands
 from ragauge.analysis.overview.distributions import distributions
-from ragauge.analysis.overview.listing import MOST_LISTED, Beside, cut, listed
+from ragauge.analysis.overview.listing import MOST_LISTED, Beside, Chosen, cut, listed
 from ragauge.analysis.overview.stages import StageGatherer
 from ragauge.analysis.overview.timings import TOTAL, SpendingGatherer, TimingGatherer
 from ragauge.analysis.overview.use import Use
@@ -18,9 +17,6 @@ from ragauge.analysis.scores.failed import Failed
 from ragauge.analysis.scores.gather import Visit
 from ragauge.analysis.scores.segments import Segments, without_gaps
 from ragauge.analysis.scores.values import Values
-
-if TYPE_CHECKING:
-    import polars as pl
 
 LATENCY = "latency"
 
@@ -55,7 +51,7 @@ class OverviewGatherer:
     def overview(
         self,
         values: Values,
-        chosen: pl.DataFrame,
+        chosen: Sequence[Chosen],
         questions: Mapping[int, str],
         failed: Failed,
         segments: Segments,
@@ -75,7 +71,7 @@ class OverviewGatherer:
         """
         import numpy as np
 
-        index, places = values.index, chosen["place"].to_list()
+        index, places = values.index, [one.place for one in chosen]
         lengths = self._lengths.lengths(values)
         numbers = {
             lengths.name: {place: float(lengths.of[place]) for place in places if np.isfinite(lengths.of[place])},

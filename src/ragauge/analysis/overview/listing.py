@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.analysis.results.overview import Listed
@@ -15,7 +15,6 @@ from ragauge.analysis.scores.values import Values
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    import polars as pl
 
     Floats = npt.NDArray[np.float64]
 
@@ -43,7 +42,29 @@ class Beside(NamedTuple):
     numbers: Mapping[str, Mapping[int, float]] = {}
 
 
-def choose(failed: Failed, quality: Floats, most: int = MOST_LISTED) -> pl.DataFrame:
+class Chosen(NamedTuple):
+    """A response to list.
+
+    Attributes:
+        place: in the index.
+        query_id: the example that it answers.
+        repeat: which answer.
+        cause: why it failed; "" where it did not.
+        failed: whether it failed.
+        quality: None where there is none.
+        decided_by: what the cause rests on.
+    """
+
+    place: int
+    query_id: str
+    repeat: int
+    cause: str
+    failed: bool
+    quality: float | None
+    decided_by: str
+
+
+def choose(failed: Failed, quality: Floats, most: int = MOST_LISTED) -> tuple[Chosen, ...]:
     """The responses to list: all failed ones, then the others; in each part the lowest quality first.
 
     Where more failed than can be listed, every cause keeps its worst: they are taken from each cause in turn.
@@ -52,12 +73,8 @@ def choose(failed: Failed, quality: Floats, most: int = MOST_LISTED) -> pl.DataF
         failed: the failed responses.
         quality: shape (responses,), NaN = none: such a failed response is the worst, another one the last.
         most: how many at most.
-
-    Returns:
-        place, query_id, repeat, cause, failed, quality, decided_by.
     """
     import numpy as np
-    import polars as pl
 
     index, none = failed.index, np.isnan(quality)
     order, order_of_others = np.where(none, -1.0, quality), np.where(none, 2.0, quality)
@@ -71,19 +88,17 @@ def choose(failed: Failed, quality: Floats, most: int = MOST_LISTED) -> pl.DataF
     others[failed.place] = False
     rest = worst_first(index, np.flatnonzero(others), order_of_others, most - len(causes))
     places, decided_by = [*causes, *rest], failed.decided_by(list(causes))
-    return pl.DataFrame({
-        "place": pl.Series(places, dtype=pl.UInt32),
-        "query_id": pl.Series([index.query_ids[index.query[at]] for at in places], dtype=pl.String),
-        "repeat": pl.Series([int(index.repeat[at]) for at in places], dtype=pl.Int64),
-        "cause": pl.Series([causes.get(at, "") for at in places], dtype=pl.String),
-        "failed": pl.Series([at in causes for at in places], dtype=pl.Boolean),
-        "quality": pl.Series([None if none[at] else float(quality[at]) for at in places], dtype=pl.Float64),
-        "decided_by": pl.Series([decided_by.get(at, "") for at in places], dtype=pl.String),
-    })     # fmt: skip
+    return tuple(
+        Chosen(
+            at, index.query_ids[index.query[at]], int(index.repeat[at]), causes.get(at, ""), at in causes,
+            None if none[at] else float(quality[at]), decided_by.get(at, ""),
+        )
+        for at in map(int, places)
+    )     # fmt: skip
 
 
 def listed(
-    chosen: pl.DataFrame,
+    chosen: Sequence[Chosen],
     values: Values,
     segments: Segments,
     questions: Mapping[int, str],
@@ -102,22 +117,22 @@ def listed(
     columns = segments.by_number(index.query_ids)
     return tuple(
         Listed(
-            query_id=row["query_id"],
-            repeat=row["repeat"],
-            query=cut(questions.get(row["place"], "")),
-            failed=row["failed"],
-            cause=row["cause"],
-            decided_by=row["decided_by"],
-            quality=row["quality"],
-            values=_numbers(values, beside.numbers, row["place"]),
-            segments=_labels(columns, int(index.query[row["place"]])),
-            used=beside.used.get(row["place"]),
-            relevant=beside.relevant.get(row["place"]),
-            handed=beside.handed.get(row["place"], 0),
-            kept=beside.kept.get(row["place"], {}),
-            timings=beside.timings.get(row["place"], {}),
+            query_id=one.query_id,
+            repeat=one.repeat,
+            query=cut(questions.get(one.place, "")),
+            failed=one.failed,
+            cause=one.cause,
+            decided_by=one.decided_by,
+            quality=one.quality,
+            values=_numbers(values, beside.numbers, one.place),
+            segments=_labels(columns, int(index.query[one.place])),
+            used=beside.used.get(one.place),
+            relevant=beside.relevant.get(one.place),
+            handed=beside.handed.get(one.place, 0),
+            kept=beside.kept.get(one.place, {}),
+            timings=beside.timings.get(one.place, {}),
         )
-        for row in chosen.iter_rows(named=True)
+        for one in chosen
     )
 
 
