@@ -9,9 +9,13 @@ import ssl
 import warnings
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
+import trustme
+import uvloop
 
 from ragauge.llm import transport as module
 from ragauge.llm.providers.openai import _proxied
@@ -45,7 +49,9 @@ async def request_of(reader: asyncio.StreamReader) -> bytes:
 
 
 @asynccontextmanager
-async def saying(*parts: bytes, apart: float = 0.0, close: bool = False) -> AsyncIterator[Place]:
+async def saying(
+    *parts: bytes, apart: float = 0.0, close: bool = False, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[Place]:
     """A server that answers each request with these bytes, a moment apart, and then closes where that is wanted."""
     place = Place()
 
@@ -66,8 +72,8 @@ async def saying(*parts: bytes, apart: float = 0.0, close: bool = False) -> Asyn
         with suppress(ConnectionError):
             await writer.wait_closed()
 
-    server = await asyncio.start_server(talk, "127.0.0.1", 0)
-    place.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1/x?y=1"
+    server = await asyncio.start_server(talk, "127.0.0.1", 0, ssl=tls)
+    place.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1/x?y=1"
     try:
         yield place
     finally:
@@ -237,6 +243,24 @@ def test_many_at_once() -> None:
     place = asyncio.run(run())
     assert place.connections == 100
     assert len(place.requests) == 200
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
+def test_over_tls(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Over https, under a certificate that is trusted, replies larger than any buffer arrive whole; one connection."""
+    authority, tls = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(tls)
+    authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
+    body = random.Random(5).randbytes(300_000)
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
+
+    async def talked() -> tuple[list[bytes], int]:
+        async with saying(head + body[:70_000], body[70_000:], tls=tls) as place, client() as http:
+            found = [(await http.post(place.url, content=b"body")).content for _ in range(3)]
+            return found, place.connections
+
+    assert run(talked()) == ([body] * 3, 1)
 
 
 def test_server_is_verified() -> None:

@@ -18,6 +18,7 @@ import httpx2
 
 IDLE = 5.0     # seconds after which a connection is not used again: the other side may have forgotten it
 LONGEST_HEAD = 64 * 1024     # bytes of status line and headers
+READ_AT_ONCE = 16 * 1024     # bytes: most replies are smaller
 STAGGER = 0.25     # seconds before the next address of a host is tried beside the first (RFC 8305)
 BLANK = b"\r\n\r\n"
 Place = tuple[str, str, int]     # scheme, host, port
@@ -124,10 +125,16 @@ class _Broken(Exception):  # noqa: N818 - what happened; told as the library's e
         self.protocol = protocol
 
 
-class _Connection(asyncio.Protocol):
-    """One connection: a request at a time."""
+class _Connection(asyncio.BufferedProtocol):
+    """One connection: a request at a time.
+
+    It reads into a buffer of its own. Otherwise asyncio makes one of 256 KiB at every read and cuts it down to what
+    came: what is kept of one reply then stands where the next buffer would fit, and over thousands of calls the heap
+    grows by pieces of a few KiB that are free and too small.
+    """
 
     def __init__(self) -> None:
+        self._buffer = memoryview(bytearray(READ_AT_ONCE))
         self._read = bytearray()
         self._ended = False     # nothing more will come
         self._error: Exception | None = None
@@ -140,9 +147,14 @@ class _Connection(asyncio.Protocol):
         """The connection is there."""
         self._transport = cast("asyncio.Transport", transport)
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the next bytes go."""
+        del sizehint     # of no use: it is that of asyncio's own reads
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
         """Some bytes came."""
-        self._read += data
+        self._read += self._buffer[:nbytes]
         self._wake()
 
     def eof_received(self) -> None:
