@@ -114,6 +114,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
         time.sleep(0.1)
     assert left == []
 
+    assert err.splitlines()[-1].startswith("Go on with: "), err
     resume = err.splitlines()[-1].removeprefix("Go on with: ")
     path = environment() | {"PATH": f"{RAGAUGE.parent}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-c", resume], cwd=tmp_path, env=path, capture_output=True, text=True, check=True)
