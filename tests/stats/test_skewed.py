@@ -42,6 +42,7 @@ def bent(x: Any, side: float, *, shorten: bool) -> tuple[float, float]:
     excess = scipy.stats.kurtosis(x, fisher=False) / n - 3 * (n - 1) / (n * (n + 1))
     leaning = 2 * (excess - 3 * n / (2 * n + 90) * skewness**2)
     k = share * skewness - share**2 * leaning * max(-2, min(2, at))
+    k = k if k * skewness > 0 else 0.0
     return max(-0.46, min(0.46, k)), at * (1 + (share**2 * min(4, abs(at)) ** 2 / n) ** 2) ** 0.5
 
 
@@ -106,6 +107,18 @@ def test_either_side_reaches_at_least_the_least(x: list[float]) -> None:
     nearest = least_reach(float(scipy.stats.t.ppf(0.975, students.df))) * students.error
     assert students.mean - found.low >= nearest * (1 - 1e-9)
     assert found.high - students.mean >= nearest * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("n", [12, 20, 30, 60])
+@pytest.mark.parametrize("largest", [2.0, 3.0, 5.0])
+def test_one_large_gain_among_small_ones_is_no_doubt(n: int, largest: float) -> None:
+    """Where every pair gained, one that gained much more leaves it a gain: p < 0.01, and the interval above 0."""
+    x = np.append(np.random.default_rng(4).uniform(0.5, 1.5, n - 1), largest)
+    found, interval = skew_corrected_test(x), skew_corrected_t(x)
+    assert found is not None
+    assert interval is not None
+    assert found.p_value < 0.01
+    assert interval.low > 0.25
 
 
 def test_clusters_and_weights_count() -> None:

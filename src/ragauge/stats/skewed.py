@@ -48,7 +48,7 @@ def skew_corrected_t(
     m, se, df  as in `weighted.estimate`, so weights and clusters count; of G clusters se · (1 + 1/(G + 8))
     t          the (1 + level)/2 quantile of Student's t with df degrees of freedom
     y          x · sqrt(1 + (s²x²/n)²), the inner x within ±4;  s = min(1, n/20)
-    k          s·κ − s²·b·x, the x within ±2, k within ±0.46
+    k          s·κ − s²·b·x, the x within ±2, k within ±0.46; 0 where its sign is not that of κ
     κ          Σ p³ / (Σ p²)^1.5 of the parts p of the estimate: the skewness over sqrt(n)
     b          2 · (ε − 3n / (2n + 90) · κ²): by how much κ leans with the mean
     ε          the excess kurtosis over n: Σ p⁴ / (Σ p²)² less what normal values have, as in `weighted.estimate`
@@ -66,7 +66,7 @@ def skew_corrected_t(
     Returns:
         The interval, not clipped; None for fewer than two values or clusters. Constant values give width 0.
 
-    Assumes independent values or clusters. In simulation it holds 95.0 % of normal, 95.1 % of exponential and 94.2 % of
+    Assumes independent values or clusters. In simulation it holds 95.2 % of normal, 95.2 % of exponential and 94.2 % of
     log-normal means at n = 20, where Student's holds 95.1, 91.8 and 87.1 %; from n of about 200 on the two agree.
     Source: Hall (1992), Journal of the Royal Statistical Society B 54, 221.
 
@@ -106,7 +106,7 @@ def skew_corrected_test(
         The test, its statistic the corrected one; None for fewer than two pairs, or two clusters, and for differences
         that are all alike but not 0. All 0: p = 1.
 
-    Assumes independent pairs or clusters. Two-sided it cries wolf in 5.0 % (normal), 4.9 % (exponential) and 5.8 %
+    Assumes independent pairs or clusters. Two-sided it cries wolf in 4.7 % (normal), 4.8 % (exponential) and 5.8 %
     (log-normal differences) at n = 20, where Student's t does in 4.9, 8.2 and 12.9 %. Where few pairs differ, or values
     repeat, it is too sure; `difference.paired_test` then asks sign flips as well.
     Source: Hall (1992), Journal of the Royal Statistical Society B 54, 221; the factors as in `skew_corrected_t`.
@@ -151,7 +151,11 @@ def least_reach(x: float) -> float:
 
 
 class _Bend(NamedTuple):
-    """What bends t: k = skewness − leaning · x, but where it would make a side shorter and that is not wanted."""
+    """What bends t: k = skewness − leaning · x.
+
+    Leaning may take out of the skewness what is seen of it, but not turn its sign: nineteen small gains and a large one
+    are no evidence of a loss. And no side gets shorter where that is not wanted.
+    """
 
     skewness: float
     leaning: float
@@ -173,7 +177,7 @@ def _bend(found: Estimate, shorten: bool) -> _Bend:
 def _reach(x: float, bend: _Bend) -> float:
     """How many standard errors lie between the mean and where the corrected t is x."""
     k = bend.skewness - bend.leaning * max(-LEANS_TO, min(LEANS_TO, x))
-    if k * x > 0 and not bend.shorten:
+    if k * bend.skewness < 0 or (k * x > 0 and not bend.shorten):
         k = 0.0
     y = x * hypot(1.0, bend.noise * min(NOISE_TO, abs(x)) ** 2)
     t = _solved(y, max(-MOST, min(MOST, k)))
