@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.stats
-from simulated_tests import CASES, SHIFTED, false_alarms, families, powers, stray
+from simulated_tests import CASES, SHIFTED, false_alarms, families, powers, powers_by_shape, stray
 
 from ragauge.stats.intervals import clustered_t, mean_interval, student_t
 from ragauge.stats.paired import paired_interval
@@ -322,14 +322,16 @@ def main() -> None:
         asked = [[pool.submit(coverage, place) for place in range(len(SINGLE))],
                  [pool.submit(false_alarms, place, SIZES) for place in range(len(CASES))],
                  [pool.submit(pairs, place) for place in range(len(PAIRED))],
-                 [pool.submit(powers)], [pool.submit(families)]]     # fmt: skip
-        covered, alarms, of_pairs, power, many = ([row for one in rows for row in one.result()] for rows in asked)
+                 [pool.submit(powers)], [pool.submit(powers_by_shape)], [pool.submit(families)]]     # fmt: skip
+        done = ([row for one in rows for row in one.result()] for rows in asked)
+        covered, alarms, of_pairs, power, by_shape, many = done
     written("coverage", table(["scores", "method", *sizes, "peer", "most from peer"], covered))
     written("pairs", table(["pairs", "method", *sizes], of_pairs))
     still, shifted = ([row for row in alarms if (row[0] in SHIFTED) is where] for where in (False, True))
     written("false alarms", table(["nothing changed", "test", *sizes], still))
     written("equal means", table(["the mean alone stayed", "test", *sizes], shifted))
     written("powers", table(["effect", "test", "n", "formula %", "simulated %"], power))
+    written("powers by shape", table(["differences", "test", *sizes[:3]], by_shape))
     written("families", table(["family", "correction", "measured", "%"], many))
     print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
     short = missed(covered, alarms, power, many)

@@ -292,6 +292,44 @@ def powers() -> list[list[str]]:
     return rows
 
 
+def outliers(g: np.random.Generator, draws: int, n: int) -> Array:
+    """One of twenty is drawn eight times as wide as the others."""
+    return np.where(g.random((draws, n)) < 0.05, g.normal(0, 4, (draws, n)), g.normal(0, 0.5, (draws, n)))
+
+
+def worse_shares(g: np.random.Generator, draws: int, n: int) -> Array:
+    """Shares of four claims; a third of the examples is drawn anew, at a rate lower by 1.4 / sqrt(n)."""
+    base, again = g.binomial(4, 0.8, (draws, n)), g.random((draws, n)) < 1 / 3
+    return np.where(again, (g.binomial(4, 0.8 - 1.4 / n**0.5, (draws, n)) - base) / 4, 0.0)
+
+
+# differences of mean 0, and their deviation: 2.6 standard errors are added. Those of deviation 0 are taken as they are
+SHAPES: tuple[tuple[str, Callable[[np.random.Generator, int, int], Array], float], ...] = (
+    ("normal", normal, 1.0),
+    ("light tails", light, 3**-0.5),
+    ("heavy tails", heavy, 3**0.5),
+    ("one of twenty eight times as wide", outliers, 1.0375**0.5),
+    ("long-tailed amounts, twice", long_tail_twice, (2 * np.e * (np.e - 1)) ** 0.5),
+    ("skewed scores, twice", skewed_twice, 0.03**0.5),
+    ("skewed, the long tail where the change goes", skewed, 1.0),
+    ("skewed, the long tail on the other side", lambda g, draws, n: -skewed(g, draws, n), 1.0),
+    ("shares, a third falls", worse_shares, 0.0),
+)
+
+
+def powers_by_shape(sizes: tuple[int, ...] = (20, 50, 200)) -> list[list[str]]:
+    """How often a difference of 2.6 standard errors is found, by what the differences look like and n."""
+    rows = []
+    for place, (name, draw, deviation) in enumerate(SHAPES):
+        found: dict[str, list[str]] = {"**chosen**": [], "t": []}
+        for n in sizes:
+            d = draw(np.random.default_rng([SEED, 52, place, n]), DRAWS, n) + 2.6 * deviation / n**0.5
+            for test, run in (("**chosen**", chosen()), ("t", paired_t)):
+                found[test].append(f"{100 * sum(alarm(run(row)) for row in d) / DRAWS:.1f}")     # type: ignore[operator]
+        rows += [[name, test, *shares] for test, shares in found.items()]
+    return rows
+
+
 def families() -> list[list[str]]:
     """40 tests at once, 20 correlated metrics in two segments: family-wise error and false-discovery rate."""
     g, m, n = np.random.default_rng([SEED, 60]), 20, 50

@@ -37,13 +37,15 @@ def bent(x: Any, side: float, *, shorten: bool) -> tuple[float, float]:
     n, at = len(x), side * scipy.stats.t.ppf(0.975, len(x) - 1)
     share, skewness = min(1, n / 20), scipy.stats.skew(x) / n**0.5
     if not shorten:
-        k = max(-0.46, min(0.46, share * skewness))
+        k = max(-0.44, min(0.44, share * skewness))
         return (k if k * side < 0 else 0.0), at
     excess = scipy.stats.kurtosis(x, fisher=False) / n - 3 * (n - 1) / (n * (n + 1))
-    leaning = 2 * (excess - 3 * n / (2 * n + 90) * skewness**2)
+    leaning = 3.5 * (excess - 3 * n / (2 * n + 100) * skewness**2)
     k = share * skewness - share**2 * leaning * max(-2, min(2, at))
     k = k if k * skewness > 0 else 0.0
-    return max(-0.46, min(0.46, k)), at * (1 + (share**2 * min(4, abs(at)) ** 2 / n) ** 2) ** 0.5
+    if skewness * side < 0:
+        k = (1 + 10 * share / n) * (share * skewness if abs(k) > abs(share * skewness) else k)
+    return max(-0.44, min(0.44, k)), at * (1 + (share**2 * min(4, abs(at)) ** 2 / n) ** 2) ** 0.5
 
 
 @pytest.mark.parametrize("shorten", [True, False])
