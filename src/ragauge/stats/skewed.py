@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from ragauge.stats.weighted import Clusters, Values
 
 FULL = 20         # values (or clusters) from which the correction counts in full: of fewer, skewness is mostly noise
-MOST = 0.44       # beyond, the long side would grow without measure: two of 40 examples that lost everything
+MOST = 0.44       # of k: beyond, the long side would grow without measure, as of two of 40 that lost everything
+STEEP = 0.945     # of k · y: beyond, the cube root is steep; so no end is further out than 2.3 y standard errors
 LEANING = 3.5     # a small sample shows a part only of how heavy its tails are, and leans by more than the theory says
 LEANS_TO = 2.0    # standard errors: where most tests are decided; further out leaning is mostly noise
 NOISE_TO = 4.0    # standard errors: further out the room for what is uncertain grows no more
@@ -50,13 +51,14 @@ def skew_corrected_t(
     t          the (1 + level)/2 quantile of Student's t with df degrees of freedom
     y          x · sqrt(1 + (s²x²/n)²), the inner x within ±4;  s = min(1, n/20)
     k          s·κ − s²·b·x, the x within ±2; 0 where its sign is not that of κ. On the long side, where κ·x < 0, no
-               larger than s·κ, and times 1 + 10s/n. At last within ±0.44
+               larger than s·κ, then times 1 + 10s/n. At last within ±0.44 and ±0.945/|y|
     κ          Σ p³ / (Σ p²)^1.5 of the parts p of the estimate: the skewness over sqrt(n)
     b          3.5 · (ε − 3n / (2n + 100) · κ²): by how much κ leans with the mean
     ε          the excess kurtosis over n: Σ p⁴ / (Σ p²)² less what normal values have, as in `weighted.estimate`
     n          the values or clusters, of unequal weight their effective number for the spread: `parts` there
 
-    The numbers 8, 4, 20, 2, 10, 0.44, 3.5 and 100 are ours, by simulation (docs/decisions/0008-skewed-differences.md).
+    The numbers 8, 4, 20, 2, 10, 0.44, 0.945, 3.5 and 100 are ours, by simulation
+    (docs/decisions/0008-skewed-differences.md).
 
     Args:
         values: shape (n,), any unit.
@@ -186,7 +188,8 @@ def _reach(x: float, bend: _Bend) -> float:
     elif k * x < 0:
         k = bend.longer * (k if abs(k) < abs(bend.skewness) else bend.skewness)
     y = x * hypot(1.0, bend.noise * min(NOISE_TO, abs(x)) ** 2)
-    t = _solved(y, max(-MOST, min(MOST, k)))
+    most = min(MOST, STEEP / abs(y))
+    t = _solved(y, max(-most, min(most, k)))
     return bend.wider * (max(0.0, t) if x > 0 else min(0.0, t))
 
 
