@@ -221,7 +221,7 @@ def _asked(
     paths = tuple(_found(source, folders) for source in sources)
     return Asked(
         paths, given.get("system"), named(given.get("metrics", ())), judge, given.get("name", ""),
-        given.get("filter") or {}, given.get("columns") or {}, tuple(given.get("segments", ())),
+        given.get("filter") or {}, given.get("columns") or {}, named(given.get("segments", ())),
         given.get("settings"), given.get("concurrency", 4),
     )     # fmt: skip
 

@@ -43,6 +43,15 @@ def test_metrics_in_every_form(store: str, metrics: Any) -> None:
     assert list(rg.evaluate(ROWS, metrics=metrics, judge=None, store=store).summaries) == ["recall@5", "mrr"]
 
 
+@pytest.mark.parametrize("segments", ["kind,half", ["kind", "half"], ("kind", "half")])
+def test_segments_in_every_form(store: str, segments: Any) -> None:
+    """Columns to report by are a comma-separated text or a list of names, of a set as of a run."""
+    rows = [{"query": f"q{n}?", "answer": "a", "kind": f"{n % 2}", "half": "x" if n < 10 else "y"} for n in range(20)]
+    card = rg.evaluate(rows, segments=segments, metrics="answer_tokens", judge=None, store=store)
+    assert set(card.card.segments) == {"kind", "half"}
+    assert rg.read_set(rows, segments=segments).examples[0].segments == {"kind": "0", "half": "x"}
+
+
 def test_card_at_hand(store: str, tmp_path: Path) -> None:
     """The card gives summaries by name, scores and failures as frames, and files by ending."""
     card = rg.evaluate(ROWS, metrics="recall@5,empty_result_rate", judge=None, store=store)

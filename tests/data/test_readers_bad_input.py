@@ -356,6 +356,9 @@ def test_a_missing_file_names_its_neighbours(file: File) -> None:
 
 def test_a_mapped_column_must_be_there(file: File) -> None:
     """A column that the user names and no row has is an error, with the nearest."""
+    assert refused(file("a.jsonl", {"query": "q"}), columns={"answer": "query"}) == (
+        "a.jsonl line 1: no field 'query' (found: query; query is read as answer, as asked). Use --map query=COLUMN."
+    )
     assert refused(file("a.jsonl", {"query": "q", "replyy": "x"}), columns={"answer": "reply"}, warn=print) == (
         "a.jsonl: no line has a column 'reply' (found: query, replyy; nearest: replyy)."
     )

@@ -21,7 +21,7 @@ def read_set(
     *,
     name: str | None = None,
     columns: Mapping[str, str] | None = None,
-    segments: Sequence[str] = (),
+    segments: str | Sequence[str] = (),
     split: str | None = None,
 ) -> EvalSet:
     """An eval set from a file, a folder or a table in memory; responses beside the examples are left aside.
@@ -31,7 +31,7 @@ def read_set(
             a list of dicts, a Hugging Face data set.
         name: of the set; the file's name by default.
         columns: our field -> the source's column, for names that are not known: {"query": "frage"}.
-        segments: columns to report by.
+        segments: columns to report by, such as ["kind", "tenant"] or "kind,tenant".
         split: of a BEIR folder or Hugging Face data set; None = test.
 
     Raises:
@@ -39,13 +39,13 @@ def read_set(
     """
     from ragauge.data.readers import source as readers
 
-    return readers.read_set(source, name=name, columns=columns, segments=segments, split=split)
+    return readers.read_set(source, name=name, columns=columns, segments=named(segments), split=split)
 
 
 async def evaluate_async(
     source: Any, *, set: Any = None, metrics: str | Sequence[str] = (), store: str | None = None,
     judge: str | None = "local", judge_repeats: int = 1,
-    name: str = "", columns: Mapping[str, str] | None = None, segments: Sequence[str] = (),
+    name: str = "", columns: Mapping[str, str] | None = None, segments: str | Sequence[str] = (),
     config: Mapping[str, Any] | None = None, variant: str = "own", traffic: bool = False,
     limit: int | None = None, filter: Mapping[str, str] | None = None, workers: int | None = None,
     retry_failed: bool = False, index: Any = None, baseline: Any = None,
@@ -65,7 +65,7 @@ async def evaluate_async(
         store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
         name: of the run; the file's name by default.
         columns: our field -> the source's column.
-        segments: columns of the source to report by.
+        segments: columns of the source to report by, such as ["kind", "tenant"] or "kind,tenant".
         config: the system's settings, shown in reports; a run of other settings is another run.
         limit: evaluate this many examples, drawn at random.
         filter: segment column (or "tag") -> value; only the examples that match.
@@ -85,7 +85,7 @@ async def evaluate_async(
         DataError: a file or table that cannot be read as it is.
         UsageError: an unknown name, with the nearest; a baseline that was judged otherwise.
     """
-    how = (source,) if set is None else (set, source), columns or {}, tuple(segments), name
+    how = (source,) if set is None else (set, source), columns or {}, named(segments), name
     found = Source(*how, config=config or {}, variant=variant, traffic=traffic)
     wanted = Wanted(
         named(metrics), judge or "none", limit, filter or {}, workers, index, None, baseline, retry_failed,

@@ -211,10 +211,10 @@ def _stem(item: Any) -> str:
     return item.name if isinstance(item, EvalSet | Answered) else "table"
 
 
-def named(metrics: str | Sequence[object]) -> tuple[str, ...]:
-    """Printed names of metrics given as text or objects."""
-    given = metrics.split(",") if isinstance(metrics, str) else metrics
-    return tuple(name for name in (str(metric).strip() for metric in given) if name)
+def named(given: str | Sequence[object]) -> tuple[str, ...]:
+    """Names, of metrics or columns, from a text with commas or from objects that print as their names."""
+    each = given.split(",") if isinstance(given, str) else given
+    return tuple(name for name in (str(one).strip() for one in each) if name)
 
 
 def place_of(source: Source, store: str | None) -> str:

@@ -211,8 +211,10 @@ class Reading:
 
     def _no_field(self, field: str, row: Row, n: int) -> NoReturn:
         columns = [column for column, value in row.items() if value is not None] or list(row)
-        nearest = nearest_column(field, columns)
+        asked = {theirs: ours for ours, theirs in self.options.columns.items()}
+        nearest = nearest_column(field, [column for column in columns if column not in asked])
         seen = f"found: {', '.join(columns[:20])}" + (f"; nearest: {nearest}" if nearest else "")
+        seen += f"; {field} is read as {asked[field]}, as asked" if field in asked and field in columns else ""
         hint = f"Use --map {field}={nearest if nearest and nearest != field else 'COLUMN'}."
         raise self.rows.error(f"no field {field!r} ({seen}).", n, hint)
 
