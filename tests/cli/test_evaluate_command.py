@@ -226,6 +226,15 @@ def test_outputs_of_every_form(cli: Cli, small: Path) -> None:
     assert [line.split(" ")[0] for line in done.err.splitlines()] == ["wrote"] * 5
 
 
+def test_the_last_lines_say_where_the_full_report_is(cli: Cli, small: Path) -> None:
+    """A report that was asked for is named; otherwise the command that writes one."""
+    asked = cli("evaluate", small, *FREE, "-q", "-o", "card.csv", "-o", "out/page.html").out.splitlines()
+    assert asked[-2:] == ["Full report, with charts and examples:", "  out/page.html"]
+    for more in ([], ["-o", "card.md"]):
+        last = cli("evaluate", small, *FREE, "-q", *more).out.splitlines()[-1]
+        assert last.strip() == "ragauge report ten -o report.html"
+
+
 def test_two_files_are_joined(cli: Cli, tmp_path: Path) -> None:
     """The eval set and the responses apart give the numbers of one file, in any order of lines."""
     answer = {"answer", "passages"}

@@ -58,7 +58,8 @@ def evaluate(
         return
     with kept_on_interrupt(), progress_line(quiet) as progress:
         card = finish(lambda: evaluate_source(source, wanted, store or None, progress))
-    show_json(card.to_dict()) if as_json else show(card.to_terminal())
+    page = next((path for path in outputs or () if path.suffix.lower() == ".html"), None)
+    show_json(card.to_dict()) if as_json else show(card.to_terminal(page))
     for path in outputs or ():
         warn_written(card.save(path))
     if stopped := card.card.took.get("stopped"):

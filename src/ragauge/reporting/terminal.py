@@ -40,6 +40,8 @@ from ragauge.reporting.words import (
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
     from rich.text import Text
@@ -54,9 +56,9 @@ SIGNS: Mapping[str, str] = {"better": "▲", "worse": "▼", "changed": "◆"}
 STYLES: Mapping[str, str] = {"better": "green", "worse": "red"}
 
 
-def terminal(card: Scorecard) -> RenderableType:
-    """Everything a person decides from, on about two screens."""
-    return Screen(card)
+def terminal(card: Scorecard, report: Path | None = None) -> RenderableType:
+    """Everything a person decides from, on about two screens; at the end where the full report is, or how to get it."""
+    return Screen(card, report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +66,12 @@ class Screen:
     """A scorecard that lays itself out for the width of the console that prints it."""
 
     card: Scorecard
+    report: Path | None = None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         """What rich calls."""
         yield from _parts(self.card, options.max_width)
+        yield from _full_report(self.card, self.report)
 
 
 def track(summary: Summary, width: int = TRACK) -> str:
@@ -114,10 +118,18 @@ def _parts(card: Scorecard, width: int) -> Iterator[RenderableType]:
         yield Text("\nRanking and answers", style="bold")
         yield Text(ignored(alignment), style="yellow" if alignment.flagged else "")
     yield from _trust(card)
+
+
+def _full_report(card: Scorecard, report: Path | None) -> Iterator[RenderableType]:
+    from rich.text import Text
+
     more = len(card.findings) - MOST_FINDINGS
     also = f"{more} more findings, " if more > 0 else ""
     yield Text(f"\nFull report, with {also}charts and examples:", style="dim")
-    yield command_line("report", safe(card.run.name), "-o", "report.html")
+    if report is None:
+        yield command_line("report", safe(card.run.name), "-o", "report.html")
+    else:
+        yield Text(f"  {safe(str(report))}", no_wrap=True, overflow="ignore")
 
 
 def _scorecard(card: Scorecard, width: int) -> Table:

@@ -122,11 +122,11 @@ class Scorecard:
 
         return html(self.card)
 
-    def to_terminal(self) -> RenderableType:
-        """What the command line prints."""
+    def to_terminal(self, report: Path | None = None) -> RenderableType:
+        """What the command line prints; it ends with the path of the full report, or how to write one."""
         from ragauge.reporting.terminal import terminal
 
-        return terminal(self.card)
+        return terminal(self.card, report)
 
     def save(self, path: str | Path) -> Path:
         """Writes a report whose form its ending names: .html, .md, .json; .jsonl, .csv, .parquet for the scores.
