@@ -269,27 +269,30 @@ def written(name: str, body: str) -> None:
     PAGE.write_text(f"{before}{begin}\n\n{body}\n\n{end}{rest.split(end)[1]}")
 
 
-def on_page() -> dict[tuple[str, str], list[str]]:
-    """The rows of the page's tables, by their first two cells."""
-    rows = [line.split(" | ") for line in PAGE.read_text().splitlines() if line.count(" | ") >= 3]
+def on_page(name: str) -> dict[tuple[str, str], list[str]]:
+    """The rows of one of the page's tables, by their first two cells."""
+    begin, end = (MARKS.format(name, side) for side in ("begin", "end"))
+    rows = [line.split(" | ") for line in PAGE.read_text().split(begin)[1].split(end)[0].splitlines() if " | " in line]
     return {(row[0], row[1]): row[2:] for row in rows}
 
 
 def check() -> int:
     """Computes a few cells again and holds them against the page; the number that differ."""
-    wrong, page = 0, on_page()
+    wrong, page = 0, on_page("coverage")
     for place, data in enumerate(SINGLE):
         hits = np.concatenate([chosen(x, data) for x in chunks(data, 50, place, DRAWS)])
         key = (data.name, f"**{method_name(data)}**")
         now, then = f"{100 * hits.mean():.1f}", page.get(key, ["missing"] * 4)[1]
         wrong += now != then
         print(f"{data.name}, n=50, {method_name(data)}: {now}, page {then}{'' if now == then else '  DIFFERS'}")
-    rows = [row for place in range(len(PAIRED)) for row in pairs(place, (20,))]
-    rows += [row for place in range(len(CASES)) for row in false_alarms(place, (20,), "McNemar, mid-p")]
-    chosen_too = [place for place, (name, *_) in enumerate(CASES) if name in CHECKED]
-    rows += [row for place in chosen_too for row in false_alarms(place, (20,), "**chosen**")]
-    for row in rows:
-        then = page.get((row[0], row[1]), ["missing"])[0]
+    rows = [("pairs", row) for place in range(len(PAIRED)) for row in pairs(place, (20,))]
+    for place, (data, *_) in enumerate(CASES):
+        for test in ("McNemar, mid-p", *(["**chosen**"] if data in CHECKED else [])):
+            named = "equal means" if data in SHIFTED else "false alarms"
+            rows += [(named, row) for row in false_alarms(place, (20,), test)]
+    rows += [("powers by shape", row) for row in powers_by_shape((20,), "heavy tails")]
+    for named, row in rows:
+        then = on_page(named).get((row[0], row[1]), ["missing"])[0]
         wrong += row[2] != then
         print(f"{row[0]}, n=20, {row[1]}: {row[2]}, page {then}{'' if row[2] == then else '  DIFFERS'}")
     return wrong

@@ -317,10 +317,12 @@ SHAPES: tuple[tuple[str, Callable[[np.random.Generator, int, int], Array], float
 )
 
 
-def powers_by_shape(sizes: tuple[int, ...] = (20, 50, 200)) -> list[list[str]]:
+def powers_by_shape(sizes: tuple[int, ...] = (20, 50, 200), only: str | None = None) -> list[list[str]]:
     """How often a difference of 2.6 standard errors is found, by what the differences look like and n."""
     rows = []
     for place, (name, draw, deviation) in enumerate(SHAPES):
+        if only not in (None, name):
+            continue
         found: dict[str, list[str]] = {"**chosen**": [], "t": []}
         for n in sizes:
             d = draw(np.random.default_rng([SEED, 52, place, n]), DRAWS, n) + 2.6 * deviation / n**0.5

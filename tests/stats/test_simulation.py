@@ -14,11 +14,11 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.slow
 def test_a_few_cells_are_as_on_the_page() -> None:
-    """Coverage of chosen intervals at n = 50, of pairs at n = 20, and a few tests' false alarms are as printed."""
+    """Coverage at n = 50, of pairs at n = 20, a few tests' false alarms and the power of two are as printed."""
     command = [sys.executable, str(ROOT / "bench" / "simulate_statistics.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("page") == 17     # seven kinds of data, six of pairs, four tests
+    assert done.stdout.count("page") == 19     # seven kinds of data, six of pairs, four tests, two powers
     assert "missing" not in done.stdout
 
 
