@@ -141,6 +141,16 @@ def test_clusters_and_weights_count() -> None:
     assert (alone.low, alone.high) == pytest.approx((weighted.low, weighted.high))
 
 
+def test_a_mean_that_is_next_to_nothing_is_no_evidence() -> None:
+    """Differences of 1e150 whose mean is 2.5e-171 have p of about 1, and an interval around 0 at any level."""
+    x = [1e150, -1e150, 1e-170, 0.0]
+    found, narrow = skew_corrected_test(x), skew_corrected_t(x, level=1e-12)
+    assert found is not None
+    assert narrow is not None
+    assert found.p_value == pytest.approx(1.0)
+    assert narrow.low <= 0 <= narrow.high
+
+
 def test_too_little_has_none() -> None:
     """Fewer than two values have no interval and no test; values all alike but not 0 no test."""
     assert skew_corrected_t([1.0]) is None

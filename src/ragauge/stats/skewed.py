@@ -2,10 +2,11 @@
 
 Where a few examples gain much and most lose a little, a small sample that happens to miss the few is low *and* seems
 sure: mean and standard error fall together, and Student's t is too sure on that side. How much is seen in the third
-moment, and Hall's transformation takes that out of t. Two things are added. What is seen of the skewness leans with
+moment, and Hall's transformation takes that out of t. Three things are added. What is seen of the skewness leans with
 the mean: of values with heavy tails the one that carried the mean away also skews them, of values with light tails it
-is the other way; the fourth moment says how much, less what skewness itself brings with it. And what is seen of the
-skewness is uncertain, by sqrt(6)/n of itself, which the interval makes room for.
+is the other way; the fourth moment says how much, less what skewness itself brings with it. A small sample shows too
+little of its skewness, so its long side gets more. And what is seen is uncertain, the skewness of normal values by
+sqrt(6/n), which the interval makes room for.
 
 An interval and a test of the same correction, so that they always agree.
 """
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 FULL = 20         # values (or clusters) from which the correction counts in full: of fewer, skewness is mostly noise
 MOST = 0.44       # of k: beyond, the long side would grow without measure, as of two of 40 that lost everything
 STEEP = 0.945     # of k · y: beyond, the cube root is steep; so no end is further out than 2.3 y standard errors
-LEANING = 3.5     # a small sample shows a part only of how heavy its tails are, and leans by more than the theory says
+LEANING = 3.5     # times what theory says for large samples: a small one shows only a part of how heavy its tails are
 LEANS_TO = 2.0    # standard errors: where most tests are decided; further out leaning is mostly noise
 NOISE_TO = 4.0    # standard errors: further out the room for what is uncertain grows no more
 SETTLED = 50      # values at which half of what skewness itself adds to the tails is believed
@@ -188,7 +189,7 @@ def _reach(x: float, bend: _Bend) -> float:
     elif k * x < 0:
         k = bend.longer * (k if abs(k) < abs(bend.skewness) else bend.skewness)
     y = x * hypot(1.0, bend.noise * min(NOISE_TO, abs(x)) ** 2)
-    most = min(MOST, STEEP / abs(y))
+    most = min(MOST, STEEP / max(1.0, abs(y)))
     t = _solved(y, max(-most, min(most, k)))
     return bend.wider * (max(0.0, t) if x > 0 else min(0.0, t))
 
