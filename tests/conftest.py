@@ -42,6 +42,15 @@ def own_time() -> Iterator[None]:
     gc.enable()
 
 
+@pytest.fixture
+def quick_to_collect() -> Iterator[None]:
+    """A test may collect cycles often: what the session held before is left out, a second of each time."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @dataclass(frozen=True)
 class Demonstrated:
     """What `ragauge demo` left in its folder; tests read it only."""
