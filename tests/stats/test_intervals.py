@@ -26,6 +26,7 @@ from ragauge.stats.intervals import (
 from ragauge.stats.quantiles import normal_quantile, t_quantile
 from ragauge.stats.result import Interval
 from ragauge.stats.skewed import skew_corrected_t
+from ragauge.stats.weighted import estimate
 
 Draw = Callable[[np.random.Generator], tuple[Any, dict[str, Any]]]
 
@@ -83,9 +84,34 @@ def test_least_number_for_a_quantile(q: float, least: int) -> None:
 def test_weighted_t_by_hand() -> None:
     """Weights enter the mean, the variance and the degrees of freedom."""
     # m = (1·0 + 1·1 + 2·2)/4 = 1.25; deviations −1.25, −0.25, 0.75, weighted −1.25, −0.25, 1.5
-    # se² = 3/2 · (1.5625 + 0.0625 + 2.25)/16 = 0.36328125; n_eff = 16/6, df = 5/3
-    half = float(scipy.stats.t.ppf(0.975, 5 / 3)) * sqrt(0.36328125)
+    # c = (1/16 + 1/16 + 1/4) / (1/16 · 14/16 + 1/16 · 14/16 + 1/4 · 6/16) = 24/13
+    # se² = 24/13 · (1.5625 + 0.0625 + 2.25)/16 = 93/208; n_eff = 16/6, df = 5/3
+    half = float(scipy.stats.t.ppf(0.975, 5 / 3)) * sqrt(93 / 208)
     assert ends(student_t([0, 1, 2], [1, 1, 2])) == pytest.approx((1.25 - half, 1.25 + half), rel=1e-9)
+
+
+@given(st.lists(st.floats(0.1, 100), min_size=2, max_size=12))
+def test_the_weighted_error_is_right_on_average(weights: list[float]) -> None:
+    """Of independent values of variance 1 the mean of se² is Σ w² / (Σ w)², the variance of their weighted mean.
+
+    A quadratic form is on average the sum of what it makes of the unit vectors.
+    """
+    total = 0.0
+    for place in range(len(weights)):
+        found = estimate(np.eye(len(weights))[place], weights)
+        assert found is not None
+        total += found.error**2
+    w = np.array(weights)
+    assert total == pytest.approx((w * w).sum() / w.sum() ** 2)
+
+
+def test_a_few_large_weights_do_not_make_it_sure() -> None:
+    """Where five of 30 normal values weigh ten times as much, 92.5 % of intervals hold the mean; with n/(n−1) 91.6."""
+    g, weights, held = np.random.default_rng(12), np.repeat([1.0, 10.0], [25, 5]), 0
+    for _ in range(4_000):
+        low, high = ends(student_t(g.normal(0, 1, 30), weights))
+        held += low <= 0 <= high
+    assert held / 4_000 >= 0.925
 
 
 @settings(deadline=None)

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 def student_t(values: Values, weights: Values | None = None, level: float = 0.95) -> Interval | None:
     """Student's t interval of a mean.
 
-    m ± t(df) · se,  se² = n/(n−1) · Σ wᵢ²(xᵢ−m)² / (Σ wᵢ)²,  m = Σ wᵢxᵢ / Σ wᵢ
+    m ± t(df) · se,  se² = c · Σ wᵢ²(xᵢ−m)² / (Σ wᵢ)²,  m = Σ wᵢxᵢ / Σ wᵢ
 
-    n   values with a weight above 0
+    c   as in `weighted.estimate`, so that se² is right on average; n/(n−1) for equal weights
     df  n_eff − 1, at least 1; n_eff = (Σ wᵢ)² / Σ wᵢ², Kish's effective number, is n for equal weights
 
     Without weights this is the textbook interval with s²/n and n−1 degrees of freedom. A weight says how many

@@ -50,7 +50,11 @@ class Estimate:
 def estimate(values: Values, weights: Values | None = None, clusters: Clusters | None = None) -> Estimate | None:
     """The mean of values that are independent, or independent between clusters.
 
-    se² = n/(n−1) · Σ wᵢ²(xᵢ−m)² / (Σ wᵢ)²,  with clusters G/(G−1) · Σ_g (Σ_{i in g} wᵢ(xᵢ−m))² / (Σ wᵢ)²
+    se² = c · Σ wᵢ²(xᵢ−m)² / (Σ wᵢ)²,  with clusters G/(G−1) · Σ_g (Σ_{i in g} wᵢ(xᵢ−m))² / (Σ wᵢ)²
+
+    c = Σ wᵢ² / Σ wᵢ²((1−sᵢ)² + Σ_{j≠i} sⱼ²) with the shares s = w / Σ w makes se² right on average for values of one
+    variance; for equal weights it is n/(n−1). A few large weights pull the mean to their own values, which would hide
+    how far these lie off.
 
     The degrees of freedom are n_eff − 1, with clusters the smaller of that and G − 1, at least 1;
     n_eff = (Σ wᵢ)² / Σ wᵢ², Kish's effective number, is n for equal weights.
@@ -81,10 +85,19 @@ def estimate(values: Values, weights: Values | None = None, clusters: Clusters |
     if groups is not None:
         parts, size = (np.bincount(groups, weights=one, minlength=units).astype(float) for one in (parts, size))
     total = float(x.size) if w is None else float(w.sum())
-    error = sqrt(units / (units - 1) * float((parts * parts).sum())) / total
+    less = units / (units - 1) if w is None or groups is not None else _pulled(w)
+    error = sqrt(less * float((parts * parts).sum())) / total
     df = max(min(float(units), effective_number(w, x.size)) - 1, 1.0)
     n = effective_number(size * size, units)
     return Estimate(mean, error, df, units, x.size, *_shape(parts, size, n), n)
+
+
+def _pulled(w: Array) -> float:
+    """By how much Σ w²(x−m)² is too small, since m lies near to what weighs much."""
+    shares = w / w.sum()
+    squares = shares * shares
+    others = squares.sum() - squares
+    return float(squares.sum() / (squares * ((1 - shares) ** 2 + others)).sum())
 
 
 def _shape(parts: Array, size: Array, n: float) -> tuple[float, float]:
