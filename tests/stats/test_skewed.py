@@ -76,6 +76,10 @@ def test_without_skewness_both_sides_are_alike() -> None:
     even = skew_corrected_t(np.array([-3.0, -1, 0, 1, 3]) + 0.7)
     assert even is not None
     assert even.high - 0.7 == pytest.approx(0.7 - even.low)
+    level = skew_corrected_t(range(25))     # light tails, and no skewness at all for them to lean with
+    wide = scipy.stats.t.ppf(0.975, 24) * scipy.stats.sem(range(25))
+    assert level is not None
+    assert level.high - 12 == pytest.approx(wide * bent(range(25), 1.0, shorten=True)[1] / scipy.stats.t.ppf(0.975, 24))
     x = np.random.default_rng(3).normal(0.02, 1, 5_000)
     mine, students = skew_corrected_t(x), student_t(x)
     assert mine is not None

@@ -184,7 +184,7 @@ def _bend(found: Estimate, shorten: bool) -> _Bend:
 def _reach(x: float, bend: _Bend) -> float:
     """How many standard errors lie between the mean and where the corrected t is x."""
     k = bend.skewness - bend.leaning * max(-LEANS_TO, min(LEANS_TO, x))
-    if k * bend.skewness < 0 or (k * x > 0 and not bend.shorten):
+    if k * bend.skewness <= 0 or (k * x > 0 and not bend.shorten):
         k = 0.0
     elif k * x < 0:
         k = bend.longer * (k if abs(k) < abs(bend.skewness) else bend.skewness)

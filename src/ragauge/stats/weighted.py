@@ -85,8 +85,8 @@ def estimate(values: Values, weights: Values | None = None, clusters: Clusters |
     if groups is not None:
         parts, size = (np.bincount(groups, weights=one, minlength=units).astype(float) for one in (parts, size))
     total = float(x.size) if w is None else float(w.sum())
-    less = units / (units - 1) if w is None or groups is not None else _pulled(w)
-    error = sqrt(less * float((parts * parts).sum())) / total
+    factor = units / (units - 1) if w is None or groups is not None else _pulled(w)
+    error = sqrt(factor * float((parts * parts).sum())) / total
     df = max(min(float(units), effective_number(w, x.size)) - 1, 1.0)
     n = effective_number(size * size, units)
     return Estimate(mean, error, df, units, x.size, *_shape(parts, size, n), n)
