@@ -35,16 +35,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture
 def own_time() -> Iterator[None]:
-    """No collection of cycles while a test takes its time: it would look through all that the session holds."""
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
-
-
-@pytest.fixture
-def quick_to_collect() -> Iterator[None]:
-    """A test may collect cycles often: what the session held before is left out, a second of each time."""
+    """Collections of cycles while a test takes its time, or that it asks for, leave out all that the session holds."""
     gc.collect()
     gc.freeze()
     yield
