@@ -41,7 +41,9 @@ SIZES = (20, 50, 200, 2_000)
 DRAWS, CHUNK = 20_000, 1_000
 RESAMPLES = 1_999
 SLOW_DRAWS = 2_000     # for scipy's bootstrap and statsmodels' regression
-CHECKED = ("normal differences", "long-tailed amounts, twice", "skewed, bounded")
+CHECKED = (
+    "normal differences", "long-tailed amounts, twice", "skewed, bounded", "one of twenty a hundred times as wide",
+)     # fmt: skip
 PAGE = Path(__file__).parents[1] / "docs" / "statistics.md"
 MARKS = "<!-- {}, written by bench/simulate_statistics.py: {} -->"
 

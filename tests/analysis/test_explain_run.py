@@ -75,6 +75,18 @@ def test_interval_of_amounts(how: str) -> None:
         assert f"standard error {x.std(ddof=1):.3g} / sqrt(40)" in worked.interval
 
 
+def test_interval_that_a_few_values_carry() -> None:
+    """Where a few values carry the spread the formula says which ends sign flips decide, and gives them."""
+    values = draws() | {"slow": 40.0, "slower": 60.0}
+    worked = explained("latency", values)
+    assert "one end by sign flips, since a few values carry the spread" in worked.interval
+    mean, error, below, above, low, high, _ = numbers(worked.interval)[:7]
+    assert (low, high) == pytest.approx((mean + below * error, mean + above * error), abs=0.02)
+    assert "sign flips" not in explained("latency", draws()).interval
+    far: dict[str, Value] = {q: float(v) + 50 for q, v in draws().items()}
+    assert "both ends by sign flips" in explained("latency", far | {"fast": 0.0, "slow": 100.0}).interval
+
+
 @pytest.mark.parametrize("how", ["plain", "clusters"])
 def test_interval_of_bounded_scores(how: str) -> None:
     """Wilson's formula with the r and k that are printed gives the printed ends, plain and clustered."""

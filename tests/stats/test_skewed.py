@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from ragauge.stats import quantiles, skewed
 from ragauge.stats.difference import paired_test
 from ragauge.stats.intervals import student_t
+from ragauge.stats.outliers import by_signs
 from ragauge.stats.paired import paired_interval
 from ragauge.stats.skewed import least_reach, skew_corrected_t, skew_corrected_test
 from ragauge.stats.student import paired_t
@@ -53,8 +54,10 @@ def bent(x: Any, side: float, *, shorten: bool) -> tuple[float, float]:
 def test_ends_are_the_means_that_halls_statistic_does_not_reject(shorten: bool) -> None:
     """The ends solve the formula of the docstring, written down here once more, with SciPy's moments and quantile."""
     for seed, n in enumerate((8, 20, 60)):
-        x = np.random.default_rng(seed).exponential(1, n)
-        error = scipy.stats.sem(x)
+        x = np.random.default_rng(seed).gamma(3, 1, n)
+        error, plain = scipy.stats.sem(x), estimate(x)
+        assert plain is not None
+        assert not any(by_signs(plain))
 
         def over(t: float, side: float, x: Any = x) -> float:
             k, y = bent(x, side, shorten=shorten)
@@ -113,11 +116,15 @@ def test_interval_and_test_agree(x: list[float], level: float) -> None:
 
 @given(lists)
 def test_how_near_and_how_far_an_end_can_be(x: list[float]) -> None:
-    """However skewed the values, an end lies at least `least_reach` standard errors from the mean, at most 2.3 y."""
+    """However skewed the values, an end lies at least `least_reach` standard errors from the mean, at most 2.3 y.
+
+    Where signs may decide the nearest is 1.
+    """
     found, students = skew_corrected_t(x), estimate(x)
     assert found is not None
     assert students is not None
-    nearest = least_reach(float(scipy.stats.t.ppf(0.975, students.df))) * students.error
+    reach = 1.0 if any(by_signs(students)) else least_reach(float(scipy.stats.t.ppf(0.975, students.df)))
+    nearest = reach * students.error
     assert students.mean - found.low >= nearest * (1 - 1e-9)
     assert found.high - students.mean >= nearest * (1 - 1e-9)
     furthest = 2.3 * bent(x, 1.0, shorten=True)[1] * students.error
@@ -138,12 +145,12 @@ def test_one_large_gain_among_small_ones_is_no_doubt(n: int, largest: float) -> 
 
 
 def test_clusters_and_weights_count() -> None:
-    """Of copies in 25 clusters only the error grows, by 1/33; weights that are alike change nothing, of 0 leave out."""
+    """Of copies in 25 clusters only the error grows, by 1/34; weights that are alike change nothing, of 0 leave out."""
     x = np.random.default_rng(2).exponential(1, 25)
     alone, copied = skew_corrected_t(x), skew_corrected_t(np.repeat(x, 4), clusters=np.repeat(np.arange(25), 4))
     assert alone is not None
     assert copied is not None
-    wider = [(end - x.mean()) * 34 / 33 + x.mean() for end in (alone.low, alone.high)]
+    wider = [(end - x.mean()) * 35 / 34 + x.mean() for end in (alone.low, alone.high)]
     assert [copied.low, copied.high] == pytest.approx(wider)
     assert copied.method == "skew-corrected clustered t"
     weighted = skew_corrected_t(np.append(x, 99.0), weights=[3.0] * 25 + [0.0])

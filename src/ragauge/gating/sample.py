@@ -12,6 +12,7 @@ from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from ragauge.stats.intervals import mean_interval, order_statistics
+from ragauge.stats.outliers import least_by_signs
 from ragauge.stats.paired import paired_interval
 from ragauge.stats.quantiles import normal_quantile
 from ragauge.stats.result import Interval
@@ -143,9 +144,10 @@ class Difference:
 
         width on either side >= standard error of the pairs · (n / (n + failed)) · sqrt((n − 1) / n) · least_reach(z)
 
-        least_reach is the short side of the interval if all skewness that there can be lies on the other. Pairs of 0
-        and 1 might be such with what failed too, so for them Agresti and Min's interval must reach as far
-        (`_least_of_zero_one`). Weighted or clustered pairs, and pairs that are all alike, are not covered by this: 0.
+        least_reach is the short side of the interval if all skewness that there can be lies on the other; 1 where signs
+        may decide it (`least_by_signs`). Pairs of 0 and 1 might be such with what failed too, so for them Agresti and
+        Min's interval must reach as far (`_least_of_zero_one`). Weighted or clustered pairs, and pairs that are all
+        alike, are not covered by this: 0.
         """
         found = self.interval(level)
         if found is None or self.pairs.weight is not None or self.pairs.cluster is not None:
@@ -271,7 +273,8 @@ class Level:
     def least_width(self, level: float) -> float:
         """As of a difference; Wilson's interval is not centred on the estimate, so a rate has none."""
         found = self.interval(level) if self.statistic == "mean" else None
-        if found is None or found.method != "skew-corrected t" or self.weight is not None or self.cluster is not None:
+        plain = self.weight is None and self.cluster is None
+        if found is None or not plain or not found.method.startswith("skew-corrected t"):
             return 0.0
         return _least_width(self.values, self.failed, level)
 
@@ -298,7 +301,8 @@ def _least_width(values: Floats, failed: int, level: float) -> float:
     if found is None:
         return 0.0
     kept = found.units / (found.units + failed) * sqrt((found.units - 1) / found.units)
-    return found.error * kept * least_reach(normal_quantile(level))
+    by_signs = least_by_signs((1 - level) / 2, found.units + failed)
+    return found.error * kept * min(least_reach(normal_quantile(level)), by_signs)
 
 
 def _least_of_zero_one(d: Floats, failed: int, level: float) -> float:

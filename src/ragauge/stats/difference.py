@@ -8,11 +8,12 @@ document, faithfulness of one claim. Their differences are −1, 0 or 1, so if t
 McNemar's test needs no correction for skewness.
 
 Of other pairs: differences that are skewed make Student's t and sign flips cry wolf (8 % at n = 20), the corrected t
-hardly. Differences of which few are not 0 make every t too sure: four of a thousand that all moved one way are p = 0.05
-to it, and 0.125 to sign flips. So these take both (docs/decisions/0008-skewed-differences.md). From 200 pairs that
-differ the two agree; of fewer than 6 pairs no pattern of signs is rarer than 0.05, and t stands alone. Where t says
-p > 0.2 sign flips are spared. Where random signs could only say "below 1 in a thousand", Hoeffding's bound on what all
-signs would say stands for them: exp(−(Σ d)² / 2 Σ d²), twice that for two sides.
+hardly. Differences of which a few carry the spread make every t err, either way: there signs decide (`outliers`).
+Differences of which few are not 0 make every t too sure: four of a thousand that all moved one way are p = 0.05 to it,
+and 0.125 to sign flips. So these take both (docs/decisions/0008-skewed-differences.md). From 200 pairs that differ the
+two agree; of fewer than 6 pairs no pattern of signs is rarer than 0.05, and t stands alone. Where t says p > 0.2 sign
+flips are spared. Where random signs could only say "below 1 in a thousand", Hoeffding's bound on what all signs would
+say stands for them: exp(−(Σ d)² / 2 Σ d²), twice that for two sides.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def paired_test(
     alternative: Alternative = "two-sided",
     seed: int = 0,
 ) -> Tested | None:
-    """The test that the mean difference of pairs is 0.
+    """The test that nothing changed, by the mean difference of pairs.
 
     - a rate or a mean, every value 0 or 1 on both sides, pairs independent and weighted alike: mid-p `mcnemar`;
     - anything else: `skew_corrected_test`, over clusters where there are any;
@@ -69,13 +70,14 @@ def paired_test(
         weights: shape (n,), of the pairs, not negative; None = all alike.
         clusters: shape (n,), labels of what pairs depend on.
         alternative: "greater" asks whether new is greater.
-        seed: of the sign flips.
+        seed: of the sign flips where differences repeat.
 
     Returns:
         The test; None for fewer than two pairs with a weight above 0, or fewer than two clusters.
 
-    Assumes independent pairs, or clusters. No test of 20 pairs can know of gains too rare to be among them: where one
-    example in twenty-five gains much and many lose a little, n = 50 cries wolf in 16 % of cases.
+    Assumes independent pairs, or clusters. If nothing changed, each difference could as well have had the other sign:
+    it says changed in 4 to 6 % of cases then, fewer where few pairs differ. If the mean alone stayed, no test knows of
+    gains too rare to be seen: up to 16 % (docs/statistics.md).
 
     >>> paired_test([1, 1, 1, 0, 1, 1], [0, 0, 0, 1, 1, 1], kind="rate").method
     'mid-p McNemar'
@@ -84,9 +86,7 @@ def paired_test(
 
     x, y = np.asarray(new, dtype=float), np.asarray(base, dtype=float)
     _check_sides(x, y)
-    groups = together(x.size, clusters)
-    w = _unequal(x.size, weights)
-    d = x - y
+    groups, w, d = together(x.size, clusters), _unequal(x.size, weights), x - y
     if kind != "amount" and groups is None and w is None and binary(x, y):
         return mcnemar(int((d > 0).sum()), int((d < 0).sum()), x.size, alternative)
     parts, _, _ = parts_of(d, w, groups)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.errors import UsageError
 from ragauge.stats.result import Alternative, Tested
-from ragauge.stats.weighted import group_count, group_numbers, weighted
+from ragauge.stats.weighted import group_numbers, summed_up, weighted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,9 +66,12 @@ def sign_flip(
     mean, scale = float(parts.sum()) / total, float(np.abs(parts).sum())
     moved = parts[np.abs(parts) > ROUNDING * scale]
     flipped = "sign flips" if parts.size == n else "sign flips of clusters"
-    every = moved.size < (resamples + 1).bit_length()
-    beyond, drawn = _beyond(moved, alternative, None if every else resamples, seed)
-    p = beyond / drawn if every else (beyond + 1) / (drawn + 1)
+    side = -1.0 if alternative == "less" else 1.0
+    (sums,), every = signed_sums(side * moved[None], resamples, seed)
+    observed, slack = side * float(moved.sum()), ROUNDING * scale
+    far = np.abs(sums) >= abs(observed) - slack if alternative == "two-sided" else sums >= observed - slack
+    beyond = int(np.count_nonzero(far))
+    p = beyond / sums.size if every else (beyond + 1) / (sums.size + 1)
     return Tested(p, f"{flipped}, exact" if every else flipped, mean, n, alternative, mean)
 
 
@@ -79,11 +82,9 @@ def parts_of(differences: Values, weights: Values | None, clusters: Clusters | N
     d, w = weighted(differences, weights)
     if d.size and not bool(np.isfinite(d).all()):
         raise UsageError("sign_flip: differences must be finite. Leave out the pairs of which one side has no score.")
-    parts, total = (d, float(d.size)) if w is None else (w * d, float(w.sum()))
-    if clusters is None:
-        return parts, d.size, total
-    groups = group_numbers(differences, weights, clusters)
-    return np.bincount(groups, weights=parts, minlength=group_count(groups)).astype(float), d.size, total
+    total = float(d.size) if w is None else float(w.sum())
+    groups = None if clusters is None else group_numbers(differences, weights, clusters)
+    return summed_up(d, w, groups)[0], d.size, total
 
 
 def coarse(parts: Array) -> bool:
@@ -100,27 +101,33 @@ def coarse(parts: Array) -> bool:
     return bool(np.count_nonzero(np.diff(np.sort(sizes)) <= alike) > REPEATED * sizes.size)
 
 
-def _beyond(parts: Array, alternative: Alternative, resamples: int | None, seed: int) -> tuple[int, int]:
-    """How many patterns of signs carry the sum as far as it is, and of how many; None = all patterns there are."""
+def signed_sums(rows: Array, resamples: int, seed: int) -> tuple[Array, bool]:
+    """The sums of each row under the same patterns of signs, and whether these are all that there are.
+
+    Args:
+        rows: shape (k, n).
+        resamples: random patterns, where there are more than resamples + 1.
+        seed: of them.
+
+    Returns:
+        Shape (k, resamples), or (k, 2ⁿ) with every pattern once, among them that without any change.
+    """
     import numpy as np
 
-    k, observed = parts.size, float(parts.sum())
-    slack = ROUNDING * float(np.abs(parts).sum())
-    if alternative == "less":
-        parts, observed = -parts, -observed
-    table = _table(parts)
-    places, count = np.arange(len(table)), 2**k if resamples is None else resamples
-    generator, block, beyond = np.random.default_rng(seed), max(1, CELLS // places.size), 0
+    n = rows.shape[1]
+    every = n < (resamples + 1).bit_length()
+    tables = [_table(row) for row in rows]
+    places, count = np.arange(len(tables[0])), 2**n if every else resamples
+    generator, block, found = np.random.default_rng(seed), max(1, CELLS // places.size), np.empty((len(rows), count))
     for start in range(0, count, block):
         size = min(block, count - start)
-        if resamples is None:
+        if every:
             patterns = np.arange(start, start + size, dtype="<u8").view(np.uint8).reshape(size, 8)[:, : places.size]
         else:
             patterns = np.frombuffer(generator.bytes(size * places.size), dtype=np.uint8).reshape(size, places.size)
-        sums = table[places, patterns].sum(axis=1)
-        far = np.abs(sums) >= abs(observed) - slack if alternative == "two-sided" else sums >= observed - slack
-        beyond += int(np.count_nonzero(far))
-    return beyond, count
+        for table, sums in zip(tables, found, strict=True):
+            sums[start : start + size] = table[places, patterns].sum(axis=1)
+    return found, every
 
 
 def _table(parts: Array) -> Array:

@@ -16,9 +16,11 @@ from __future__ import annotations
 from math import cbrt, expm1, hypot, inf, log1p
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragauge.stats.outliers import Subsets, by_signs, signed, signed_test
 from ragauge.stats.quantiles import t_quantile
 from ragauge.stats.result import Alternative, Interval, Tested
 from ragauge.stats.student import tested
+from ragauge.stats.tails import student_below
 from ragauge.stats.weighted import Estimate, estimate
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ LEANS_TO = 2.0    # standard errors: where most tests are decided; further out l
 NOISE_TO = 4.0    # standard errors: further out the room for what is uncertain grows no more
 SETTLED = 45      # values at which half of what skewness itself adds to the tails is believed
 LONGER = 10       # of the long side 1 + 10/n times the skewness seen: small samples miss what makes it long
-FEW_CLUSTERS = 8  # 1 / (clusters + 8) is added to the error of clustered values
+FEW_CLUSTERS = 9  # 1 / (clusters + 9) is added to the error of clustered values
 STEPS = 50        # halvings of the interval in which a corrected t is sought
 
 
@@ -48,7 +50,7 @@ def skew_corrected_t(
 
     [m − se · T(t), m − se · T(−t)],  T(x) = 3/k · (cbrt(1 + k·(y − k/6)) − 1),  T(x) = y where k = 0
 
-    m, se, df  as in `weighted.estimate`, so weights and clusters count; of G clusters se · (1 + 1/(G + 8))
+    m, se, df  as in `weighted.estimate`, so weights and clusters count; of G clusters se · (1 + 1/(G + 9))
     t          the (1 + level)/2 quantile of Student's t with df degrees of freedom
     y          x · sqrt(1 + (s²x²/n)²), the inner x within ±4;  s = min(1, n/20)
     k          s·κ − s²·b·x, the x within ±2; where b > 0, 0 if its sign is not that of κ. On the long side, where
@@ -58,34 +60,34 @@ def skew_corrected_t(
     ε          the excess kurtosis over n: Σ p⁴ / (Σ p²)² less what normal values have, as in `weighted.estimate`
     n          the values or clusters, of unequal weight their effective number for the spread: `parts` there
 
-    The numbers 8, 4, 20, 2, 10, 0.44, 0.945, 2.25 and 90 are ours, by simulation
-    (docs/decisions/0008-skewed-differences.md).
+    Where a few values carry the spread sign flips decide one end or both (`outliers.by_signs`). The numbers 9, 4, 20,
+    2, 10, 0.44, 0.945, 2.25 and 90 are ours, by simulation (docs/decisions/0008-skewed-differences.md).
 
     Args:
         values: shape (n,), any unit.
         weights: shape (n,), not negative; None = all alike.
         clusters: shape (n,), labels; values that share one are not independent.
         level: confidence, in (0, 1).
-        shorten: False is for values of which many repeat: k = s·κ where that makes a side longer, else 0, and y = x.
+        shorten: False where many values repeat: k = s·κ where that makes a side longer, else 0; y = x; no sign flips.
 
     Returns:
         The interval, not clipped; None for fewer than two values or clusters. Constant values give width 0.
 
     Assumes independent values or clusters. In simulation it holds 94.7 % of normal, 95.4 % of exponential and 94.3 % of
-    log-normal means at n = 20, where Student's holds 95.1, 91.8 and 87.1 %; from n of about 200 on the two agree.
+    log-normal means at n = 20, Student's 95.1, 91.8 and 87.1 %; from n of about 200 on the two agree.
     Source: Hall (1992), Journal of the Royal Statistical Society B 54, 221.
 
-    >>> found = skew_corrected_t([1, 1, 1, 2, 2, 3, 9])
+    >>> found = skew_corrected_t([1, 1, 2, 2, 3, 4, 7])
     >>> round(found.low, 2), round(found.high, 2)
-    (0.26, 7.47)
+    (1.04, 5.4)
     """
-    found = estimate(values, weights, clusters)
-    if found is None:
+    if (found := estimate(values, weights, clusters)) is None:
         return None
     t, bend = t_quantile(found.df, level), _bend(found, shorten)
-    low, high = (found.mean - found.error * _reach(x, bend) for x in (t, -t))
     method = "skew-corrected t" if clusters is None else "skew-corrected clustered t"
-    return Interval(low, high, method, level)
+    low, high = (found.mean - found.error * _reach(x, bend) for x in (t, -t))
+    interval, signs = Interval(low, high, method, level), by_signs(found)
+    return signed(interval, signs, Subsets(values, weights, clusters)) if shorten and any(signs) else interval
 
 
 def skew_corrected_test(
@@ -98,7 +100,8 @@ def skew_corrected_test(
 ) -> Tested | None:
     """The test that a mean difference is 0 whose answer is that of `skew_corrected_t`: p < α where 0 lies outside.
 
-    The corrected statistic x solves T(x) = m / se, and is held against Student's distribution; T, m, se, df as there
+    The corrected statistic x solves T(x) = m / se, and is held against Student's distribution; T, m, se, df as there.
+    Where sign flips decide the end towards 0 the p-value is theirs.
 
     Args:
         differences: shape (n,), new − base, any unit.
@@ -124,7 +127,11 @@ def skew_corrected_test(
         return None
     method = "paired skew-corrected t" if found.units == found.values else "paired skew-corrected clustered t"
     x = corrected(found.mean / found.error, found, shorten) if found.error else inf
-    return tested(found.mean, found.error, x, found.df, method, found.values, alternative)
+    by_t = tested(found.mean, found.error, x, found.df, method, found.values, alternative)
+    signs = by_signs(found)
+    if by_t is None or not shorten or not (signs.low if found.mean > 0 else signs.high):
+        return by_t
+    return signed_test(by_t, student_below(found.df, -abs(x)), Subsets(differences, weights, clusters))
 
 
 def corrected(t: float, found: Estimate, shorten: bool = True) -> float:

@@ -35,6 +35,8 @@ class Estimate:
             Σ p⁴ / (Σ p²)² − 3(N − 1) / (N + 1) · Σ Wp² / (Σ W · Σ p²), W the weights of the parts. For equal weights
             the excess kurtosis of the values over n; 0 where all are alike.
         parts: N = (Σ W²)² / Σ W⁴, how many equal parts would tell as much of the spread and its shape.
+        carriers: (Σ p²)² / Σ p⁴, how many equal parts would carry the spread: about N / 3 for normal values, little
+            above 1 where one lies far off; N where all are alike.
     """
 
     mean: float
@@ -45,6 +47,7 @@ class Estimate:
     skewness: float
     excess: float
     parts: float
+    carriers: float
 
 
 def estimate(values: Values, weights: Values | None = None, clusters: Clusters | None = None) -> Estimate | None:
@@ -73,23 +76,33 @@ def estimate(values: Values, weights: Values | None = None, clusters: Clusters |
     >>> estimate([1, 2, 3]).error == (1 / 3) ** 0.5
     True
     """
-    import numpy as np
-
     x, w = weighted(values, weights)
     groups = None if clusters is None else group_numbers(values, weights, clusters)
     units = x.size if groups is None else group_count(groups)
     if units < 2:
         return None
     mean = mean_of(x, w)
-    parts, size = (x - mean, np.ones(x.size)) if w is None else (w * (x - mean), w)
-    if groups is not None:
-        parts, size = (np.bincount(groups, weights=one, minlength=units).astype(float) for one in (parts, size))
+    parts, size = summed_up(x - mean, w, groups)
     total = float(x.size) if w is None else float(w.sum())
     factor = units / (units - 1) if w is None or groups is not None else _pulled(w)
     error = sqrt(factor * float((parts * parts).sum())) / total
     df = max(min(float(units), effective_number(w, x.size)) - 1, 1.0)
     n = effective_number(size * size, units)
-    return Estimate(mean, error, df, units, x.size, *_shape(parts, size, n), n)
+    skewness, kurtosis, normal = _shape(parts, size, n)
+    carriers = 1 / kurtosis if kurtosis else n
+    return Estimate(mean, error, df, units, x.size, skewness, kurtosis - normal, n, carriers)
+
+
+def summed_up(x: Array, w: Array | None, groups: Numbers | None) -> tuple[Array, Array]:
+    """The parts wᵢxᵢ of a mean and their weights wᵢ; with clusters the sums of both over each."""
+    import numpy as np
+
+    parts, size = (x, np.ones(x.size)) if w is None else (w * x, w)
+    if groups is None:
+        return parts, size
+    count = group_count(groups)
+    parts, size = (np.bincount(groups, weights=one, minlength=count).astype(float) for one in (parts, size))
+    return parts, size
 
 
 def _pulled(w: Array) -> float:
@@ -100,16 +113,16 @@ def _pulled(w: Array) -> float:
     return float(squares.sum() / (squares * ((1 - shares) ** 2 + others)).sum())
 
 
-def _shape(parts: Array, size: Array, n: float) -> tuple[float, float]:
-    """Skewness and excess kurtosis of the mean that is made of these parts."""
+def _shape(parts: Array, size: Array, n: float) -> tuple[float, float, float]:
+    """Skewness and kurtosis of the mean that is made of these parts, and the kurtosis that normal values have."""
     largest = max(float(parts.max()), -float(parts.min()))
     if largest == 0:
-        return 0.0, 0.0
+        return 0.0, 0.0, 0.0
     parts = parts / largest     # cubes of very small parts would vanish
     squares = parts * parts
     total = float(squares.sum())
     normal = 3 * (n - 1) / (n + 1) * float((size * squares).sum()) / (float(size.sum()) * total)
-    return float((squares * parts).sum()) / sqrt(total) ** 3, float((squares * squares).sum()) / total**2 - normal
+    return float((squares * parts).sum()) / sqrt(total) ** 3, float((squares * squares).sum()) / total**2, normal
 
 
 def weighted(values: Values, weights: Values | None) -> tuple[Array, Array | None]:

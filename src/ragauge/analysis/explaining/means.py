@@ -100,7 +100,14 @@ def _interval(found: Summary, scored: Columns, metric: Metric) -> str:
             f"t = {quantile:.3f} of {number(df)} degrees of freedom; {what})"
     skewness, kurtosis = _shape(scored)
     return f"{_corrected(scored, interval, metric)} = {ends}  (Student's t, {quantile:.3f} of {number(df)} degrees " \
-        f"of freedom, corrected for a skewness of {skewness:.2f} and an excess kurtosis of {kurtosis:.2f}; {what})"
+        f"of freedom, corrected for a skewness of {skewness:.2f} and an excess kurtosis of {kurtosis:.2f}; " \
+        f"{_flipped(method)}{what})"
+
+
+def _flipped(method: str) -> str:
+    """Which ends are not t's."""
+    ends = next((one for one in ("one end", "both ends") if f"{one} by sign flips" in method), "")
+    return f"{ends} by sign flips, since a few values carry the spread; " if ends else ""
 
 
 def _corrected(scored: Columns, interval: Interval, metric: Metric) -> str:
