@@ -5,9 +5,8 @@ error grows with them, and t hardly leaves ±1, whatever the others say. Its dis
 and no correction for skewness mends that: with 5 % of the values a hundred times as wide as the others a corrected t
 cries wolf in 2 % of samples of 20 and in 11 % of samples of 100. Signs are right for any size: if a value is as likely
 above the mean as it is as far below, flips of the sign are exact (nearly so here, since the sample itself tells whether
-they are taken). They are taken on both sides where the far values
-balance, and where they lie on one side for the end that is nearer to the mean, away from them: the other end is the
-one that skewness makes long, and sign flips know nothing of skewness.
+they are taken). They are taken on both sides where the far values balance, and where they lie on one side for the end
+away from them: the other end is the one that skewness makes long, and sign flips know nothing of skewness.
 
 The interval of a sign-flip test has a closed form: its ends are quantiles of the means of random subsets (Hartigan).
 """
