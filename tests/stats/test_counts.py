@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ragauge.errors import UsageError
 from ragauge.stats import families, proportions
 from ragauge.stats.families import benjamini_hochberg, holm
-from ragauge.stats.proportions import fisher_greater
+from ragauge.stats.proportions import fisher_greater, mcnemar
 
 
 def test_docstring_examples() -> None:
@@ -43,6 +43,21 @@ def test_fisher_refuses_impossible_counts() -> None:
     """More hits than trials is a UsageError."""
     with pytest.raises(UsageError, match="between 0 and the group's size 3"):
         fisher_greater(4, 3, 0, 1)
+
+
+def test_level_of_mcnemar() -> None:
+    """Summed over all outcomes mid-p McNemar is at 5.02 % at most where up to four of five pairs differ; else at 7.7."""
+    level = {0: 0.0}
+    for k in range(1, 101):
+        outcomes = np.arange(k + 1)
+        found = [mcnemar(int(up), int(k - up), k + 1) for up in outcomes]
+        rejected = np.array([one is not None and one.p_value <= 0.05 for one in found])
+        level[k] = float((scipy.stats.binom.pmf(outcomes, k, 0.5) * rejected).sum())
+    assert max(level.values()) == pytest.approx(0.0768, abs=1e-4)
+    by_number = np.array([level[k] for k in range(101)])
+    for n in range(6, 101):
+        differ = scipy.stats.binom.pmf(np.arange(n + 1), n, np.linspace(0.01, 0.8, 80)[:, None])
+        assert (differ @ by_number[: n + 1]).max() <= 0.0503
 
 
 def test_holm_by_hand() -> None:
