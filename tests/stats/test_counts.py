@@ -46,7 +46,7 @@ def test_fisher_refuses_impossible_counts() -> None:
 
 
 def test_level_of_mcnemar() -> None:
-    """Summed over all outcomes mid-p McNemar is at 5.02 % at most where up to four of five pairs differ; else at 7.7."""
+    """Over all outcomes mid-p McNemar is at 5.02 % at most where up to four of five pairs differ; else at 7.7."""
     level = {0: 0.0}
     for k in range(1, 101):
         outcomes = np.arange(k + 1)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from ragauge.stats import outliers
 from ragauge.stats.outliers import MOST_BLOCKS, PATTERNS, Sides, Subsets, by_signs, least_by_signs
+from ragauge.stats.result import Alternative
 from ragauge.stats.skewed import corrected, skew_corrected_t, skew_corrected_test
 from ragauge.stats.student import paired_t
 from ragauge.stats.weighted import estimate
@@ -86,8 +87,9 @@ def test_interval_and_test_agree(x: list[float], level: float) -> None:
         return
     assert (two.p_value <= (1 - level) * (1 + 1e-9)) == (found.low > 0 or found.high < 0)
     assert ("sign flips" in found.method) == any(sides(x))
-    for alternative, outside in (("greater", found.low > 0), ("less", found.high < 0)):
-        one = skew_corrected_test(x, alternative=alternative)     # type: ignore[arg-type]
+    outsides: dict[Alternative, bool] = {"greater": found.low > 0, "less": found.high < 0}
+    for alternative, outside in outsides.items():
+        one = skew_corrected_test(x, alternative=alternative)
         assert one is not None
         assert (one.p_value <= (1 - level) / 2 * (1 + 1e-9)) == outside
 
