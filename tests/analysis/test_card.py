@@ -114,7 +114,7 @@ def test_retrieval_is_not_blamed_for_passages_that_were_handed(variant: Variant)
     """Where passages were handed to the system on purpose, no finding and no warning tells to mend its retrieval."""
     found = evidence(answer_facts(claim(1)), reference_facts([], []))
     bare = [Facts(asked(n, answerable=True), response(0, query_id=f"q{n}"), found) for n in range(40)]
-    match = IdMatch(40, 0, "d1", "")
+    match = IdMatch(40, 0, "d1", "1")
     own, handed = (card_of(bare, run=Run("r1", "x", variant=of), match=match) for of in ("own", variant))
     assert "empty_retrieval" in [one.cause for one in own.findings]
     assert any("are among those retrieved" in text for text in own.warnings)
@@ -184,7 +184,7 @@ def test_warning_of_few_examples() -> None:
 
 
 def test_warning_of_ids_that_do_not_match() -> None:
-    """Labelled ids of which under half were ever retrieved are shown beside retrieved ones."""
+    """Labelled ids of which under half were ever retrieved are shown beside retrieved ones, where there are such."""
     odd = IdMatch(10, 4, "doc-7", "7")
     (line,) = warn([], JUDGE, 100, odd)
     assert "Only 4 of 10 labelled document ids" in line
@@ -192,6 +192,7 @@ def test_warning_of_ids_that_do_not_match() -> None:
     assert "'7'" in line
     assert not list(warn([], JUDGE, 100, IdMatch(10, 5)))
     assert not list(warn([], JUDGE, 100, IdMatch(0, 0)))
+    assert not list(warn([], JUDGE, 100, IdMatch(10, 0, "doc-7")))     # nothing was retrieved
 
 
 def id_match(pairs: Sequence[tuple[Example, Response]]) -> IdMatch:

@@ -190,7 +190,8 @@ def warn(summaries: Sequence[Summary], judge: JudgeNote, n: int, match: IdMatch 
     if 0 < n < FEW:
         few = f"Only {n} example{'s' if n > 1 else ''}"
         yield f"{few}: every interval is wide, and small differences mean nothing. Aim for 100 or more."
-    if match is not None and 2 * match.matched < match.labelled:
+    retrieved = match is not None and (match.matched or match.example_retrieved)     # else no id is written differently
+    if match is not None and retrieved and 2 * match.matched < match.labelled:
         yield (
             f"Only {match.matched} of {match.labelled} labelled document ids are among those retrieved. If the ids are "
             f"written differently (labelled {match.example_labelled!r}, retrieved {match.example_retrieved!r}), recall "
