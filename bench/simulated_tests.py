@@ -32,6 +32,7 @@ CONTINUOUS = (
     "normal differences", "clusters of five", "two samples, normal", "heavy tails", "skewed scores, twice",
     "long-tailed amounts, twice", "light tails", "skewed differences", "skewed, bounded", "long tail",
     "skewed clusters of five", "one of twenty eight times as wide", "one of twenty a hundred times as wide", "Cauchy",
+    "two humps", "scores near 0 or 1, twice", "half of them thirty times as wide",
 )     # fmt: skip
 FALLS_SHORT = {     # (data, test) -> the n where it misses its target; each is said so on the page
     ("skewed differences", "chosen, for a fall"): (20,), ("long tail", "chosen, for a fall"): (20, 50, 200),
@@ -226,6 +227,21 @@ def far_outliers(g: np.random.Generator, draws: int, n: int) -> Array:
     return g.normal(0, 1, (draws, n)) * np.where(g.random((draws, n)) < 0.05, 100, 1)
 
 
+def two_humps(g: np.random.Generator, draws: int, n: int) -> Array:
+    """Near 1 or near −1, nothing between: every answer got better or worse."""
+    return g.choice([-1.0, 1.0], (draws, n)) + g.normal(0, 0.3, (draws, n))
+
+
+def extremes_twice(g: np.random.Generator, draws: int, n: int) -> Array:
+    """Two draws of beta(0.9, 0.1): scores of nearly 0 or nearly 1, as a judge gives that is seldom in doubt."""
+    return g.beta(0.9, 0.1, (draws, n)) - g.beta(0.9, 0.1, (draws, n))
+
+
+def half_wide(g: np.random.Generator, draws: int, n: int) -> Array:
+    """Every second is drawn thirty times as wide as the others: examples of two sizes."""
+    return g.normal(0, 1, (draws, n)) * np.where(g.random((draws, n)) < 0.5, 30, 1)
+
+
 def zero_one(g: np.random.Generator, draws: int, n: int) -> Array:
     """Scores of 0 and 1."""
     return (g.random((draws, n)) < 0.8).astype(float)
@@ -266,6 +282,9 @@ CASES: tuple[tuple[str, Callable[[np.random.Generator, int, int], Array], tuple[
     ("one of twenty eight times as wide", outliers, (*both_sides(), ("t", paired_t))),
     ("one of twenty a hundred times as wide", far_outliers, (*both_sides(), ("t", paired_t))),
     ("Cauchy", cauchy, (*both_sides(), ("t", paired_t))),
+    ("two humps", two_humps, (*both_sides(), ("t", paired_t))),
+    ("scores near 0 or 1, twice", extremes_twice, (*both_sides(), ("t", paired_t))),
+    ("half of them thirty times as wide", half_wide, (*both_sides(), ("t", paired_t))),
 )     # fmt: skip
 
 

@@ -106,7 +106,7 @@ def test_weights_and_clusters_are_used() -> None:
     assert expected is not None
     assert found.difference.interval is not None
     assert found.difference.interval.low == pytest.approx(expected.low)
-    assert found.difference.interval.method == "paired skew-corrected clustered t"
+    assert found.difference.interval.method == "paired skew-corrected clustered t by sign flips"
 
 
 @pytest.mark.parametrize(

@@ -302,11 +302,11 @@ def test_correction_is_the_one_chosen() -> None:
 
 
 def test_far_values_are_counted_in_the_family() -> None:
-    """A test that signs decide since a few values carry the spread stays in a family where signs alone are too few."""
+    """A t held against random signs stays in a family of which signs alone are too few."""
     g, n = np.random.default_rng(13), 8
     gains = np.array([1, 1.1, 1.2, 0.9, 1.3, 1.05, 0.95, 60])
     metrics: dict[str, Sides] = {"latency": (of([5.0] * n), of(5 + gains))}
     metrics |= {f"ndcg@{k}": (of(g.random(n)), of(g.random(n))) for k in range(1, 9)}
     latency = compared(metrics)[1].metrics[0]
-    assert (latency.metric, latency.test) == ("latency", "paired skew-corrected t with p by sign flips")
+    assert (latency.metric, latency.test) == ("latency", "paired skew-corrected t by sign flips")
     assert latency.holm is not None

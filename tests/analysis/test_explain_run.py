@@ -62,29 +62,28 @@ def test_interval_of_amounts(how: str) -> None:
     weights = {q: float(g.choice([1.0, 4.0])) for q in values} if how == "weights" else None
     clusters = {q: f"c{int(q[1:]) // 4}" for q in values} if how == "clusters" else None
     worked = explained("latency", values, weights, clusters)
-    mean, error, below, above, low, high, quantile = numbers(worked.interval)[:7]
+    mean, error, below, above, low, high = numbers(worked.interval)[:6]
     assert (low, high) == pytest.approx((mean + below * error, mean + above * error), abs=0.002)
-    assert below < 0 < 0.7 * quantile < above
-    assert "corrected for a skewness of" in worked.interval
+    assert -2.2 < below < 0 < 1.4 < above
+    assert "t corrected for a skewness of" in worked.interval
+    assert "held against what it is under random signs of the values" in worked.interval
     interval = worked.summary.interval
     assert interval is not None
     assert (low, high) == pytest.approx((interval.low, interval.high), abs=0.001)
-    assert {"plain": "39 degrees", "weights": "worth", "clusters": "10 clusters of 40 examples"}[how] in worked.interval
+    assert {"plain": "sqrt(40)", "weights": "worth", "clusters": "10 clusters of 40 examples"}[how] in worked.interval
     if how == "plain":
         x = np.array(list(values.values()))
         assert f"standard error {x.std(ddof=1):.3g} / sqrt(40)" in worked.interval
 
 
-def test_interval_that_a_few_values_carry() -> None:
-    """Where a few values carry the spread the formula says which ends sign flips decide, and gives them."""
-    values = draws() | {"slow": 40.0, "slower": 60.0}
-    worked = explained("latency", values)
-    assert "one end by sign flips, since a few values carry the spread" in worked.interval
-    mean, error, below, above, low, high, _ = numbers(worked.interval)[:7]
-    assert (low, high) == pytest.approx((mean + below * error, mean + above * error), abs=0.02)
-    assert "sign flips" not in explained("latency", draws()).interval
-    far: dict[str, Value] = {q: float(v) + 50 for q, v in draws().items()}
-    assert "both ends by sign flips" in explained("latency", far | {"fast": 0.0, "slow": 100.0}).interval
+def test_interval_by_students_distribution() -> None:
+    """Where a hundred values carry the spread the quantile and its degrees of freedom are given."""
+    g = np.random.default_rng(6)
+    worked = explained("latency", {f"q{n}": float(g.normal(5, 1)) for n in range(500)})
+    mean, error, below, above, low, high = numbers(worked.interval)[:6]
+    assert (low, high) == pytest.approx((mean + below * error, mean + above * error), abs=0.002)
+    assert (-below, above) == pytest.approx((1.965, 1.965), abs=0.05)
+    assert "held against Student's, 1.965 of 499 degrees of freedom" in worked.interval
 
 
 @pytest.mark.parametrize("how", ["plain", "clusters"])

@@ -62,17 +62,14 @@ def test_no_resample_as_extreme_is_one_of_a_thousand() -> None:
     assert p_of(sign_flip(np.full(60, 2.0), resamples=999, alternative="less")) == 1.0
 
 
-def test_sampled_flips_are_near_the_exact_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random patterns give p within their noise of all patterns, the same for a seed, whatever the block."""
+def test_sampled_flips_are_near_the_exact_answer() -> None:
+    """Random patterns give p within their noise of all patterns, the same for a seed."""
     d = np.random.default_rng(3).normal(0.4, 1, 16)
     exact = p_of(sign_flip(d, resamples=2**16))
     sampled = p_of(sign_flip(d))
     assert sampled == pytest.approx(exact, abs=4 * (exact / 10_000) ** 0.5)
     assert sampled == p_of(sign_flip(d))
     assert sampled != p_of(sign_flip(d, seed=2))
-    monkeypatch.setattr(permutation, "CELLS", 2 * 7)
-    assert p_of(sign_flip(d, resamples=2**16)) == exact
-    assert p_of(sign_flip(d)) == pytest.approx(exact, abs=4 * (exact / 10_000) ** 0.5)
 
 
 def test_clusters_flip_together() -> None:

@@ -18,7 +18,7 @@ def test_a_few_cells_are_as_on_the_page() -> None:
     command = [sys.executable, str(ROOT / "bench" / "simulate_statistics.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("page") == 20     # seven kinds of data, six of pairs, five tests, two powers
+    assert done.stdout.count("page") == 16     # five kinds of data, four of pairs, five tests, two powers
     assert "missing" not in done.stdout
 
 
@@ -30,8 +30,8 @@ def test_the_check_can_fail(tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text(page.replace(cell, f"{cell}9"))
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT / 'bench')!r}); import pathlib, simulate_statistics as simulation; "
-        f"simulation.PAGE = pathlib.Path({str(tmp_path / 'page.md')!r}); simulation.SINGLE = simulation.PAIRED = (); "
-        "sys.exit(simulation.check())"
+        f"simulation.PAGE = pathlib.Path({str(tmp_path / 'page.md')!r}); "
+        "simulation.SINGLE = simulation.PAIRED = simulation.CHECKED = (); sys.exit(simulation.check())"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 1
 

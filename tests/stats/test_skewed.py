@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 from ragauge.stats import quantiles, skewed
 from ragauge.stats.difference import paired_test
 from ragauge.stats.intervals import student_t
-from ragauge.stats.outliers import by_signs
-from ragauge.stats.paired import paired_interval
-from ragauge.stats.skewed import least_reach, skew_corrected_t, skew_corrected_test
+from ragauge.stats.skewed import signs_decide, skew_corrected_t, skew_corrected_test
 from ragauge.stats.student import paired_t
-from ragauge.stats.weighted import estimate
+from ragauge.stats.weighted import Estimate, estimate
 
 numbers = st.integers(-10_000, 10_000).map(lambda x: x / 100)
 lists = st.lists(numbers, min_size=3, max_size=40).filter(lambda x: len(set(x)) > 1)
@@ -33,45 +31,48 @@ def test_docstring_examples(module: Any) -> None:
     assert not found.failed
 
 
-def bent(x: Any, side: float, *, shorten: bool) -> tuple[float, float]:
-    """What k and y are at that end of the 95 % interval, as the docstring has them, with SciPy's moments."""
-    n, at = len(x), side * scipy.stats.t.ppf(0.975, len(x) - 1)
-    share, skewness = min(1, n / 20), scipy.stats.skew(x) / n**0.5
-    if not shorten:
-        k = max(-0.44, min(0.44, share * skewness))
-        return (k if k * side < 0 else 0.0), at
-    excess = scipy.stats.kurtosis(x, fisher=False) / n - 3 * (n - 1) / (n * (n + 1))
-    leaning = 2.25 * (excess - 3 * n / (2 * n + 90) * skewness**2)
-    k = share * skewness - share**2 * leaning * max(-2, min(2, at))
-    k = k if k * skewness > 0 or leaning < 0 else 0.0
-    if k * side < 0:
-        k = (1 + 10 * share / n) * (share * skewness if abs(k) > abs(share * skewness) else k)
-    y = at * (1 + (share**2 * min(4, abs(at)) ** 2 / n) ** 2) ** 0.5
-    return max(-0.44, -0.945 / abs(y), min(0.44, 0.945 / abs(y), k)), y
+def statistic(t: float, x: Any, *, shorten: bool) -> float:
+    """T of the docstring for a mean above μ, written down here once more, with SciPy's moments."""
+    n = len(x)
+    share, skewness = min(1, n / 15), scipy.stats.skew(x) / n**0.5
+    k = share * skewness
+    if shorten:
+        excess = scipy.stats.kurtosis(x, fisher=False) / n - 3 * (n - 1) / (n * (n + 1))
+        leaning = share**2 * 3.5 * (excess - 3 * n / (2 * n + 90) * skewness**2) * t
+        k = k - leaning if leaning < 0 else max(0, k - leaning) if skewness > 0 else k
+        k = k if k > 0 else (1 + 12 * share / n) * k
+    else:
+        k = min(0, k)
+    k = max(-0.5, min(0.5, k))
+    return float(max(t / 1.9, t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6))
 
 
 @pytest.mark.parametrize("shorten", [True, False])
-def test_ends_are_the_means_that_halls_statistic_does_not_reject(shorten: bool) -> None:
-    """The ends solve the formula of the docstring, written down here once more, with SciPy's moments and quantile."""
-    for seed, n in enumerate((8, 20, 60)):
+def test_ends_are_the_means_that_are_not_rejected(shorten: bool) -> None:
+    """Where Student's distribution is asked the ends solve the formula of the docstring, with SciPy's quantile."""
+    for seed, n in enumerate((4, 5, 2_000) if shorten else (4, 20, 60)):
         x = np.random.default_rng(seed).gamma(3, 1, n)
-        error, plain = scipy.stats.sem(x), estimate(x)
-        assert plain is not None
-        assert not any(by_signs(plain))
-
-        def over(t: float, side: float, x: Any = x) -> float:
-            k, y = bent(x, side, shorten=shorten)
-            return float(t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6 - y)
-
-        low = x.mean() - error * scipy.optimize.brentq(over, 0, 99, args=(1.0,))
-        high = x.mean() - error * scipy.optimize.brentq(over, -99, 0, args=(-1.0,))
-        found = skew_corrected_t(x, shorten=shorten)
+        error, quantile = scipy.stats.sem(x), scipy.stats.t.ppf(0.975, n - 1)
+        assert not signs_decide(estimated(x), shorten)
+        found, mirrored = skew_corrected_t(x, shorten=shorten), skew_corrected_t(-x, shorten=shorten)
         assert found is not None
-        assert (found.low, found.high) == pytest.approx((low, high))
-        assert found.high - x.mean() > x.mean() - found.low     # the long tail is above
-        mirrored = skew_corrected_t(-x, shorten=shorten)
         assert mirrored is not None
-        assert (mirrored.low, mirrored.high) == pytest.approx((-high, -low))
+        for side, end in ((1, found.low), (-1, found.high)):
+            reached = scipy.optimize.brentq(lambda t: statistic(t, side * x, shorten=shorten) - quantile, 0, 99)  # noqa: B023
+            assert end == pytest.approx(x.mean() - side * error * reached)
+        assert n < 20 or found.high - x.mean() > x.mean() - found.low     # the long tail is above
+        assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low))
+        tested = skew_corrected_test(x - 2.5, shorten=shorten)
+        assert tested is not None
+        side, t = np.sign(x.mean() - 2.5), abs(x.mean() - 2.5) / error
+        assert tested.statistic == pytest.approx(side * statistic(t, side * (x - 2.5), shorten=shorten))
+
+
+def estimated(x: Any) -> Estimate:
+    """The estimate of values of which there is one."""
+    found = estimate(x)
+    assert found is not None
+    return found
 
 
 def test_without_skewness_both_sides_are_alike() -> None:
@@ -97,39 +98,21 @@ def test_a_hair_of_skewness_changes_nothing(name: str) -> None:
     found = [skew_corrected_t(np.concatenate([-half, half * (1 + nudge)])) for nudge in (-1e-6, 0, 1e-6)]
     ends = [(one.low, one.high) for one in found if one is not None]
     assert len(ends) == 3
-    assert np.ptp(np.array(ends), axis=0) == pytest.approx(0, abs=1e-5)
+    assert np.ptp(np.array(ends), axis=0) == pytest.approx(0, abs=1e-3 * (ends[0][1] - ends[0][0]))
 
 
 @given(lists, st.sampled_from([0.8, 0.9, 0.95, 0.99]))
 def test_interval_and_test_agree(x: list[float], level: float) -> None:
-    """0 lies outside exactly where p < 1 − level, and one side of it where the one-sided p is below half of that."""
+    """0 lies outside exactly where p <= 1 − level, and one side of it where the one-sided p is below half of that."""
     found, two = skew_corrected_t(x, level=level), skew_corrected_test(x)
     if found is None or two is None or min(abs(found.low), abs(found.high)) < 1e-9:
         return
-    assert (two.p_value < 1 - level) == (found.low > 0 or found.high < 0)
+    assert (two.p_value <= (1 - level) * (1 + 1e-9)) == (found.low > 0 or found.high < 0)
     above, below = (skew_corrected_test(x, alternative=side) for side in ("greater", "less"))
     assert above is not None
     assert below is not None
-    assert (above.p_value < (1 - level) / 2) == (found.low > 0)
-    assert (below.p_value < (1 - level) / 2) == (found.high < 0)
-
-
-@given(lists)
-def test_how_near_and_how_far_an_end_can_be(x: list[float]) -> None:
-    """However skewed the values, an end lies at least `least_reach` standard errors from the mean, at most 2.3 y.
-
-    Where signs may decide the nearest is 1.
-    """
-    found, students = skew_corrected_t(x), estimate(x)
-    assert found is not None
-    assert students is not None
-    reach = 1.0 if any(by_signs(students)) else least_reach(float(scipy.stats.t.ppf(0.975, students.df)))
-    nearest = reach * students.error
-    assert students.mean - found.low >= nearest * (1 - 1e-9)
-    assert found.high - students.mean >= nearest * (1 - 1e-9)
-    furthest = 2.3 * bent(x, 1.0, shorten=True)[1] * students.error
-    assert students.mean - found.low <= furthest
-    assert found.high - students.mean <= furthest
+    assert (above.p_value <= (1 - level) / 2 * (1 + 1e-9)) == (found.low > 0)
+    assert (below.p_value <= (1 - level) / 2 * (1 + 1e-9)) == (found.high < 0)
 
 
 @pytest.mark.parametrize("n", [12, 20, 30, 60])
@@ -145,17 +128,20 @@ def test_one_large_gain_among_small_ones_is_no_doubt(n: int, largest: float) -> 
 
 
 def test_clusters_and_weights_count() -> None:
-    """Of copies in 25 clusters only the error grows, by 1/34; weights that are alike change nothing, of 0 leave out."""
+    """Copies in clusters have the interval of one each; of 4 the error grows by 1/13. Weights of 0 leave out."""
     x = np.random.default_rng(2).exponential(1, 25)
-    alone, copied = skew_corrected_t(x), skew_corrected_t(np.repeat(x, 4), clusters=np.repeat(np.arange(25), 4))
-    assert alone is not None
-    assert copied is not None
-    wider = [(end - x.mean()) * 35 / 34 + x.mean() for end in (alone.low, alone.high)]
-    assert [copied.low, copied.high] == pytest.approx(wider)
-    assert copied.method == "skew-corrected clustered t"
-    weighted = skew_corrected_t(np.append(x, 99.0), weights=[3.0] * 25 + [0.0])
-    assert weighted is not None
-    assert (alone.low, alone.high) == pytest.approx((weighted.low, weighted.high))
+    for n, wider in ((25, 1.0), (4, 14 / 13)):
+        copies, labels = np.repeat(x[:n], 4), np.repeat(np.arange(n), 4)
+        alone, copied = skew_corrected_t(x[:n]), skew_corrected_t(copies, clusters=labels)
+        assert alone is not None
+        assert copied is not None
+        mean = x[:n].mean()
+        wanted = [(end - mean) * wider + mean for end in (alone.low, alone.high)]
+        assert [copied.low, copied.high] == pytest.approx(wanted)
+        assert copied.method == "skew-corrected clustered t" + " by sign flips" * (n == 25)
+        weighted = skew_corrected_t(np.append(x[:n], 99.0), weights=[3.0] * n + [0.0])
+        assert weighted is not None
+        assert (alone.low, alone.high) == pytest.approx((weighted.low, weighted.high))
 
 
 def test_a_mean_that_is_next_to_nothing_is_no_evidence() -> None:
@@ -190,32 +176,28 @@ DRAWN = {
 def test_false_alarms_at_twenty_pairs(name: str) -> None:
     """Of 4,000 draws of 20 pairs without a difference the default cries wolf in about 5 %, whatever their tails.
 
-    At a level of 1 %, which families of tests come to, in 2 % at most. Where the interval leaves 0 out the test does.
+    At a level of 1 %, which families of tests come to, in 2 % at most.
     """
     g = np.random.default_rng(8)
     found = []
     for _ in range(4_000):
         row = DRAWN[name](g, 20)
         tested = paired_test(row, 0 * row, kind="amount")
-        interval = paired_interval(row, 0 * row, kind="amount")
         assert tested is not None
-        assert interval is not None
-        assert (interval.low <= 0 <= interval.high) == (tested.p_value > 0.05)
         found.append(tested.p_value)
     assert 0.036 <= np.mean(np.array(found) <= 0.05) <= 0.058
     assert np.mean(np.array(found) <= 0.01) <= 0.02
 
 
 def test_weights_alone_are_not_taken_for_heavy_tails() -> None:
-    """Of 30 normal values of unequal weight as many intervals in 4,000 hold the mean as Student's, to a point."""
+    """Of 30 normal values of unequal weight 94 to 96 % of 2,000 intervals hold the mean."""
     g, weights = np.random.default_rng(9), np.tile([1.0, 2.0, 5.0], 10)
-    held = [0, 0]
-    for _ in range(4_000):
-        x = g.normal(0, 1, 30)
-        for place, found in enumerate((skew_corrected_t(x, weights), student_t(x, weights))):
-            assert found is not None
-            held[place] += found.low <= 0 <= found.high
-    assert abs(held[0] - held[1]) <= 40
+    held = 0
+    for _ in range(2_000):
+        found = skew_corrected_t(g.normal(0, 1, 30), weights)
+        assert found is not None
+        held += found.low <= 0 <= found.high
+    assert 1_880 <= held <= 1_920
 
 
 @pytest.mark.parametrize("n", [20, 50])

@@ -12,7 +12,6 @@ from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from ragauge.stats.intervals import mean_interval, order_statistics
-from ragauge.stats.outliers import least_by_signs
 from ragauge.stats.paired import paired_interval
 from ragauge.stats.quantiles import normal_quantile
 from ragauge.stats.result import Interval
@@ -142,12 +141,11 @@ class Difference:
     def least_width(self, level: float) -> float:
         """Squares about a mean only grow as values are added, so at least those of the pairs remain.
 
-        width on either side >= standard error of the pairs · (n / (n + failed)) · sqrt((n − 1) / n) · least_reach(z)
+        width on either side >= standard error of the pairs · (n / (n + failed)) · sqrt((n − 1) / n) · least_reach
 
-        least_reach is the short side of the interval if all skewness that there can be lies on the other; 1 where signs
-        may decide it (`least_by_signs`). Pairs of 0 and 1 might be such with what failed too, so for them Agresti and
-        Min's interval must reach as far (`_least_of_zero_one`). Weighted or clustered pairs, and pairs that are all
-        alike, are not covered by this: 0.
+        least_reach is the shortest that a side of the interval can be. Pairs of 0 and 1 might be such with what failed
+        too, so for them Agresti and Min's interval must reach as far (`_least_of_zero_one`). Weighted or clustered
+        pairs, and pairs that are all alike, are not covered by this: 0.
         """
         found = self.interval(level)
         if found is None or self.pairs.weight is not None or self.pairs.cluster is not None:
@@ -301,8 +299,7 @@ def _least_width(values: Floats, failed: int, level: float) -> float:
     if found is None:
         return 0.0
     kept = found.units / (found.units + failed) * sqrt((found.units - 1) / found.units)
-    by_signs = least_by_signs((1 - level) / 2, found.units + failed)
-    return found.error * kept * min(least_reach(normal_quantile(level)), by_signs)
+    return found.error * kept * least_reach(level, found.units + failed)
 
 
 def _least_of_zero_one(d: Floats, failed: int, level: float) -> float:

@@ -7,13 +7,14 @@ Pairs that are all 0 or 1 on both sides are a rate, whatever the metric may say 
 document, faithfulness of one claim. Their differences are −1, 0 or 1, so if their mean is 0 they are symmetric, and
 McNemar's test needs no correction for skewness.
 
-Of other pairs: differences that are skewed make Student's t and sign flips cry wolf (8 % at n = 20), the corrected t
-hardly. Differences of which a few carry the spread make every t err, either way: there signs decide (`outliers`).
-Differences of which few are not 0 make every t too sure: four of a thousand that all moved one way are p = 0.05 to it,
-and 0.125 to sign flips. So these take both (docs/decisions/0008-skewed-differences.md). From 200 pairs that differ the
-two agree; of fewer than 6 pairs no pattern of signs is rarer than 0.05, and t stands alone. Where t says p > 0.2 sign
-flips are spared. Where random signs could only say "below 1 in a thousand", Hoeffding's bound on what all signs would
-say stands for them: exp(−(Σ d)² / 2 Σ d²), twice that for two sides.
+Of other pairs: differences that are skewed make Student's t and sign flips of the mean cry wolf (8 % at n = 20), t
+corrected for skewness hardly; held against random signs it is exact where nothing changed (`skewed`, `signed`).
+Differences of which few are not 0, or which repeat, are too coarse for it: four of a thousand that all moved one way
+are p = 0.05 to t, and 0.125 to sign flips. So these take Student's distribution and sign flips of the mean, whichever
+is less sure (docs/decisions/0008-skewed-differences.md). From 200 pairs that differ the two agree; of fewer than 6
+pairs no pattern of signs is rarer than 0.05, and t stands alone. Where t says p > 0.2 sign flips are spared. Where
+random signs could only say "below 1 in a thousand", Hoeffding's bound on what all signs would say stands for them:
+exp(−(Σ d)² / 2 Σ d²), twice that for two sides.
 """
 
 from __future__ import annotations
@@ -56,12 +57,12 @@ def paired_test(
     alternative: Alternative = "two-sided",
     seed: int = 0,
 ) -> Tested | None:
-    """The test that the mean difference of pairs is 0.
+    """The test that nothing changed between the two sides of pairs, against a mean difference that is not 0.
 
-    - a rate or a mean, every value 0 or 1 on both sides, pairs independent and weighted alike: mid-p `mcnemar`;
+    - a rate or a mean, every value 0 or 1 on both sides, pairs independent and weighted alike: `mcnemar`;
     - anything else: `skew_corrected_test`, over clusters where there are any;
     - where more than a tenth of the differences are 0 or repeat another's size and at most 200 pairs (or clusters)
-      differ: the larger of its p and that of `sign_flip`; pairs that are all alike flip their signs alone.
+      differ: the larger of its p by Student's t and that of `sign_flip`; pairs all alike flip their signs alone.
 
     Args:
         new: shape (n,), any unit.
@@ -75,9 +76,10 @@ def paired_test(
     Returns:
         The test; None for fewer than two pairs with a weight above 0, or fewer than two clusters.
 
-    Assumes independent pairs, or clusters. Where nothing changed it cries wolf in 4 to 6 % of cases (n from 20),
-    fewer where few differ, up to 7 where nearly all 0/1 pairs do. Where the mean alone stayed no test knows of gains
-    too rare to be seen: up to 16 % (docs/statistics.md).
+    Assumes independent pairs, or clusters. If nothing changed, old and new can be swapped, and it cries wolf in 5 % of
+    cases whatever the scores, of 7 pairs in 4.7, in fewer where few differ or scores repeat (0/1 scores: at most 5.2).
+    Of fewer than 6 clusters or pairs that rests on their being normal. Where the mean alone stayed no test knows of
+    gains too rare to be seen: up to 16 % (docs/statistics.md).
 
     >>> paired_test([1, 1, 1, 0, 1, 1], [0, 0, 0, 1, 1, 1], kind="rate").method
     'mid-p McNemar'

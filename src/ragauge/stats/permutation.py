@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-CELLS = 1_000_000     # sums of eight signs held at a time: 8 MB of doubles
 LEAST_FLIPPED = 6     # pairs: of fewer all patterns of signs are too common
 MOST_FLIPPED = 200    # pairs that differ: from here on t and sign flips agree, and t costs nothing
 REPEATED = 0.1        # share of the differences that may repeat another (0 too) and still pass for continuous
@@ -116,18 +115,17 @@ def signed_sums(rows: Array, resamples: int, seed: int) -> tuple[Array, bool]:
 
     n = rows.shape[1]
     every = n < (resamples + 1).bit_length()
-    tables = [_table(row) for row in rows]
-    places, count = np.arange(len(tables[0])), 2**n if every else resamples
-    generator, block, found = np.random.default_rng(seed), max(1, CELLS // places.size), np.empty((len(rows), count))
-    for start in range(0, count, block):
-        size = min(block, count - start)
-        if every:
-            patterns = np.arange(start, start + size, dtype="<u8").view(np.uint8).reshape(size, 8)[:, : places.size]
-        else:
-            patterns = np.frombuffer(generator.bytes(size * places.size), dtype=np.uint8).reshape(size, places.size)
-        for table, sums in zip(tables, found, strict=True):
-            sums[start : start + size] = table[places, patterns].sum(axis=1)
-    return found, every
+    tables = np.stack([_table(row) for row in rows], axis=2)
+    places = tables.shape[0]
+    if every:
+        patterns = np.arange(2**n, dtype="<u8").view(np.uint8).reshape(-1, 8)
+    else:
+        drawn = np.random.default_rng(seed).bytes(resamples * places)
+        patterns = np.frombuffer(drawn, dtype=np.uint8).reshape(resamples, places)
+    found = np.zeros((len(patterns), len(rows)))
+    for place in range(places):
+        found += tables[place].take(patterns[:, place], axis=0)
+    return np.ascontiguousarray(found.T), every
 
 
 def _table(parts: Array) -> Array:

@@ -1,41 +1,55 @@
-"""Student's t, corrected for skewness: the default for means of amounts and for differences of pairs.
+"""t, corrected for skewness, under random signs: the default for means of amounts and for differences of pairs.
 
 Where a few examples gain much and most lose a little, a small sample that happens to miss the few is low *and* seems
 sure: mean and standard error fall together, and Student's t is too sure on that side. How much is seen in the third
-moment, and Hall's transformation takes that out of t. Three things are added. What is seen of the skewness leans with
-the mean: of values with heavy tails the one that carried the mean away also skews them, of values with light tails it
-is the other way; the fourth moment says how much, less what skewness itself brings with it. A small sample shows too
-little of its skewness, so its long side gets more. And what is seen is uncertain, the skewness of normal values by
-sqrt(6/n), which the interval makes room for.
+moment, and Hall's transformation takes that out of t. Two things are added. What is seen of the skewness leans with the
+mean: of values with heavy tails the one that carried the mean away also skews them, of values with light tails it is
+the other way; the fourth moment says how much, less what skewness itself brings with it. And a small sample shows too
+little of its skewness, so its long side gets more.
 
-An interval and a test of the same correction, so that they always agree.
+What the corrected t is held against is its own distribution under random signs (`signed`): exact for every n from 6 on
+if nothing changed, whatever the values look like. From 300 values on, if a hundred carry the spread, Student's
+distribution says the same at once. Of fewer than 6 no pattern of signs is rare, and Student's stands there too.
+
+An interval and a test of the same statistic, so that they always agree.
 """
 
 from __future__ import annotations
 
-from math import cbrt, expm1, hypot, inf, log1p
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from math import inf
+from typing import TYPE_CHECKING, TypeVar
 
-from ragauge.stats.outliers import Subsets, by_signs, signed, signed_test
-from ragauge.stats.quantiles import t_quantile
+from ragauge.stats.permutation import LEAST_FLIPPED
+from ragauge.stats.proportions import SMALLEST
+from ragauge.stats.quantiles import normal_quantile, t_quantile
 from ragauge.stats.result import Alternative, Interval, Tested
+from ragauge.stats.signed import MOST_BLOCKS, Shape, Signed
 from ragauge.stats.student import tested
 from ragauge.stats.tails import student_below
-from ragauge.stats.weighted import Estimate, estimate
+from ragauge.stats.weighted import Estimate, estimate, group_numbers, mean_of, summed_up, weighted
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from ragauge.stats.weighted import Clusters, Values
 
-FULL = 20         # values (or clusters) from which the correction counts in full: of fewer, skewness is mostly noise
-MOST = 0.44       # of k: beyond, the long side would grow without measure, as of two of 40 that lost everything
-STEEP = 0.945     # of k · y: beyond, the cube root is steep; so no end is further out than 2.3 y standard errors
-LEANING = 2.25    # times what theory says for large samples: a small one shows only a part of how heavy its tails are
-LEANS_TO = 2.0    # standard errors: where most tests are decided; further out leaning is mostly noise
-NOISE_TO = 4.0    # standard errors: further out the room for what is uncertain grows no more
+    Array = npt.NDArray[np.float64]
+
+T = TypeVar("T", float, "Array")
+FULL = 15         # values (or clusters) from which the correction counts in full: of fewer, skewness is mostly noise
+LEANING = 3.5     # times what theory says for large samples: a small one shows only a part of how heavy its tails are
 SETTLED = 45      # values at which half of what skewness itself adds to the tails is believed
-LONGER = 10       # of the long side 1 + 10/n times the skewness seen: small samples miss what makes it long
-FEW_CLUSTERS = 9  # 1 / (clusters + 9) is added to the error of clustered values
-STEPS = 50        # halvings of the interval in which a corrected t is sought
+LONGER = 12       # of the long side 1 + 12/n times the skewness seen: small samples miss what makes it long
+MOST = 0.5        # of k: beyond, one far value would say all
+FURTHEST = 1.9    # times what it would be without skewness: no end by Student's distribution is further out
+MANY = 300        # values, a third of them carriers of the spread, from which Student's distribution serves
+BY_SIGNS = " by sign flips"
+FEW_CLUSTERS = 9  # 1 / (clusters + 9) is added to the error of clusters that are too few for signs
+STEPS = 45        # halvings of the interval in which an end is sought
 
 
 def skew_corrected_t(
@@ -46,48 +60,45 @@ def skew_corrected_t(
     *,
     shorten: bool = True,
 ) -> Interval | None:
-    """Student's t interval of a mean, longer on the side of the long tail and shorter on the other.
+    """The means μ that t corrected for skewness does not reject: longer on the side of the long tail.
 
-    [m − se · T(t), m − se · T(−t)],  T(x) = 3/k · (cbrt(1 + k·(y − k/6)) − 1),  T(x) = y where k = 0
+    T(t) = t + k·t²/3 + k²·t³/27 + k/6, at least t/1.9;  t = |m − μ| / se,  m and se as in `weighted.estimate`
 
-    m, se, df  as in `weighted.estimate`, so weights and clusters count; of G clusters se · (1 + 1/(G + 9))
-    t          the (1 + level)/2 quantile of Student's t with df degrees of freedom
-    y          x · sqrt(1 + (s²x²/n)²), the inner x within ±4;  s = min(1, n/20)
-    k          s·κ − s²·b·x, the x within ±2; where b > 0, 0 if its sign is not that of κ. On the long side, where
-               k·x < 0, no larger than s·κ, then times 1 + 10s/n. At last within ±0.44 and ±0.945/|y|
-    κ          Σ p³ / (Σ p²)^1.5 of the parts p of the estimate: the skewness over sqrt(n)
-    b          2.25 · (ε − 3n / (2n + 90) · κ²): by how much κ leans with the mean
-    ε          the excess kurtosis over n: Σ p⁴ / (Σ p²)² less what normal values have, as in `weighted.estimate`
-    n          the values or clusters, of unequal weight their effective number for the spread: `parts` there
-
-    Where a few values carry the spread sign flips decide one end or both (`outliers.by_signs`). The numbers 9, 4, 20,
-    2, 10, 0.44, 0.945, 2.25 and 90 are ours, by simulation (docs/decisions/0008-skewed-differences.md).
+    k is the skewness of the mean less what of it is chance (`bent`). From 6 values (or clusters) up to 300, and where
+    fewer than 100 carry the spread ((Σ p²)² / Σ p⁴, a third of n for normal values), T is held against what it is under
+    9,999 patterns of signs of the values less μ (`signed.Signed`). Else against Student's t with df of the estimate;
+    of G clusters with se · (1 + 1/(G + 9)). The numbers are ours, by simulation (docs/decisions/0008).
 
     Args:
         values: shape (n,), any unit.
         weights: shape (n,), not negative; None = all alike.
         clusters: shape (n,), labels; values that share one are not independent.
         level: confidence, in (0, 1).
-        shorten: False where many values repeat: k = s·κ where that makes a side longer, else 0; y = x; no sign flips.
+        shorten: False where many values repeat: k only where that makes a side longer, and no signs.
 
     Returns:
         The interval, not clipped; None for fewer than two values or clusters. Constant values give width 0.
 
-    Assumes independent values or clusters. In simulation it holds 94.7 % of normal, 95.4 % of exponential and 94.3 % of
+    Assumes independent values or clusters. In simulation it holds 95.0 % of normal, 95.1 % of exponential and 94.0 % of
     log-normal means at n = 20, Student's 95.1, 91.8 and 87.1 %; from n of about 200 on the two agree.
     Source: Hall (1992), Journal of the Royal Statistical Society B 54, 221.
 
-    >>> found = skew_corrected_t([1, 1, 2, 2, 3, 4, 7])
+    >>> found = skew_corrected_t([1, 1, 2, 2, 3])
     >>> round(found.low, 2), round(found.high, 2)
-    (1.04, 5.4)
+    (0.84, 2.86)
     """
     if (found := estimate(values, weights, clusters)) is None:
         return None
-    t, bend = t_quantile(found.df, level), _bend(found, shorten)
     method = "skew-corrected t" if clusters is None else "skew-corrected clustered t"
-    low, high = (found.mean - found.error * _reach(x, bend) for x in (t, -t))
-    interval, signs = Interval(low, high, method, level), by_signs(found)
-    return signed(interval, signs, Subsets(values, weights, clusters)) if shorten and any(signs) else interval
+    x, alpha = t_quantile(found.df, level), (1 - level) / 2
+    if not found.error or not signs_decide(found, shorten):
+        return Interval(*_ends(x, found, shorten), method, level)
+    signed = _signed(values, weights, clusters)
+    low, high = (signed.end(alpha, found.mean + side * x * found.error) for side in (-1, 1))
+    if alpha < signed.least:     # what patterns cannot tell Student's t does
+        below, above = _ends(x, found, shorten)
+        low, high = min(low, below), max(high, above)
+    return Interval(low, high, method + BY_SIGNS, level)
 
 
 def skew_corrected_test(
@@ -98,10 +109,9 @@ def skew_corrected_test(
     alternative: Alternative = "two-sided",
     shorten: bool = True,
 ) -> Tested | None:
-    """The test that a mean difference is 0 whose answer is that of `skew_corrected_t`: p < α where 0 lies outside.
+    """The test that a mean difference is 0 whose answer is that of `skew_corrected_t`: p <= α where 0 lies outside.
 
-    The corrected statistic x solves T(x) = m / se, and is held against Student's distribution; T, m, se, df as there.
-    Where sign flips decide the end towards 0 the p-value is theirs.
+    T of t = m / se is held against what it is under 9,999 patterns of signs, or Student's distribution, as there.
 
     Args:
         differences: shape (n,), new − base, any unit.
@@ -111,99 +121,150 @@ def skew_corrected_test(
         shorten: as of the interval.
 
     Returns:
-        The test, its statistic the corrected one; None for fewer than two pairs, or two clusters, and for differences
-        that are all alike but not 0. All 0: p = 1.
+        The test, its statistic T with the sign of the mean; None for fewer than two pairs, or two clusters, and for
+        differences that are all alike but not 0. All 0: p = 1.
 
-    Assumes independent pairs or clusters. Two-sided it cries wolf in 5.2 % (normal), 4.8 % (exponential) and 5.8 %
-    (log-normal differences) at n = 20, where Student's t does in 4.9, 8.2 and 12.9 %. Where few pairs differ, or values
-    repeat, it is too sure; `difference.paired_test` then asks sign flips as well.
+    Assumes independent pairs or clusters. If nothing changed it cries wolf in 5 %, by signs for any differences (of 6
+    pairs in 3.1, of 7 to 9 in 4.7 to 4.9 %); if the mean alone stayed in 4.9 % (exponential) and 6.0 % (log-normal) at
+    n = 20, where Student's t does in 8.2 and 12.9 %. Of values that repeat it rejects less often than that;
+    `difference.paired_test` then asks otherwise.
     Source: Hall (1992), Journal of the Royal Statistical Society B 54, 221; the factors as in `skew_corrected_t`.
 
     >>> round(skew_corrected_test([1, 2, 3, 0]).p_value, 4)
-    0.1017
+    0.0985
     """
     found = estimate(differences, weights, clusters)
     if found is None:
         return None
     method = "paired skew-corrected t" if found.units == found.values else "paired skew-corrected clustered t"
-    x = corrected(found.mean / found.error, found, shorten) if found.error else inf
+    x = corrected(found, shorten) if found.error else inf
     by_t = tested(found.mean, found.error, x, found.df, method, found.values, alternative)
-    signs = by_signs(found)
-    if by_t is None or not shorten or not (signs.low if found.mean > 0 else signs.high):
+    if by_t is None or found.mean == 0 or not signs_decide(found, shorten):
         return by_t
-    return signed_test(by_t, student_below(found.df, -abs(x)), Subsets(differences, weights, clusters))
+    signed = _signed(differences, weights, clusters)
+    p = signed.p_value()
+    if p <= signed.least:     # what patterns cannot tell Student's t does
+        p = min(p, student_below(found.df, -abs(x)))
+    if alternative == "two-sided":
+        p = 2 * p
+    elif (found.mean > 0) != (alternative == "greater"):
+        p = 1 - p
+    return replace(by_t, p_value=min(1.0, max(SMALLEST, p)), method=method + BY_SIGNS)
 
 
-def corrected(t: float, found: Estimate, shorten: bool = True) -> float:
-    """The x whose `_reach` is t = (m − μ) / se: nearly Student's whatever the skewness; it rises with t."""
-    if t == 0 or abs(t) == inf:
-        return t
-    bend, side, size = _bend(found, shorten), 1.0 if t > 0 else -1.0, abs(t)
-    low, high = 0.0, size
-    while side * _reach(side * high, bend) < size:
+def signs_decide(found: Estimate, shorten: bool = True) -> bool:
+    """Whether random signs tell how large the corrected t may be by chance, and not Student's distribution."""
+    return shorten and found.units >= LEAST_FLIPPED and min(found.parts, 3 * found.carriers) < MANY
+
+
+def corrected(found: Estimate, shorten: bool = True) -> float:
+    """T of the test that the mean is 0, with the sign of the mean."""
+    side = -1.0 if found.mean < 0 else 1.0
+    t = abs(found.mean) / (found.error * _wider(found))
+    if t in (0.0, inf):
+        return side * t
+    return side * bent(t, side * found.skewness, found.excess, found.parts, shorten)
+
+
+def least_reach(level: float, n: int) -> float:
+    """The least number of standard errors from the mean of n values to an end, whatever they are; for bounds.
+
+    By Student's distribution the t whose T is the quantile, with the largest k that there is, 0.5. By signs, up to an
+    alpha of 0.08 on a side, the t whose T is the least of t = 1: 6/64 of all patterns carry the sum of values as far as
+    the root of the sum of their squares, where t is 1. Nothing for larger alphas, and where neighbours flip together.
+
+    Source: Dvořák and Tiwari (2021), arXiv 2104.10005.
+
+    >>> round(least_reach(0.9, 100), 3), least_reach(0.5, 100)
+    (0.611, 0.0)
+    """
+    if 1 - level > 0.16 or n > MOST_BLOCKS:
+        return 0.0
+    return min(_least_t(_halls(1.0, -MOST)), _least_t(normal_quantile(level)))
+
+
+def bent(t: T, skewness: T, excess: T, n: float, shorten: bool = True) -> T:
+    """T of `skew_corrected_t`, of one t or of many.
+
+    k  where b < 0: s·κ − s²·b·t; else s·κ, of which, where κ > 0, s²·b·t is taken, as far as it reaches; times
+       1 + 12s/n where it is below 0; at last within ±0.5.  Without shortening s·κ where that is below 0, else 0
+    b  3.5 · (ε − 3n / (2n + 90) · κ²): by how much κ leans with the mean
+    s  min(1, n/15)
+
+    Args:
+        t: at least 0.
+        skewness: κ = Σ p³ / (Σ p²)^1.5, the skewness over sqrt(n); above 0 where the mean lies on the side of the long
+            tail.
+        excess: ε, the excess kurtosis over n: Σ p⁴ / (Σ p²)² less what normal values have.
+        n: of the values.
+        shorten: False where many values repeat.
+    """
+    share = min(1.0, n / FULL)
+    k = share * skewness
+    if shorten:
+        leaning = share**2 * LEANING * (excess - 1.5 * n / (n + SETTLED) * skewness**2) * t
+        k = _above(_above(k) - _above(leaning)) - _above(-k) + _above(-leaning)
+        k = _above(k) - (1 + LONGER * share / n) * _above(-k)
+    else:
+        k = -_above(-k)
+    k = k - _above(k - MOST) + _above(-k - MOST)
+    found = _halls(t, k)
+    return found + _above(t / FURTHEST - found)
+
+
+def _above(x: T) -> T:
+    """What lies above 0, else 0: of a number, or of each of many."""
+    return (x + abs(x)) / 2
+
+
+def _halls(t: T, k: T) -> T:
+    return t + k * (t * t / 3 + k * t * t * t / 27 + 1 / 6)
+
+
+def _statistic(n: int, shape: Shape) -> Array:
+    return bent(shape.t, shape.skewness, shape.kurtosis - 3 * (n - 1) / (n + 1) / n, n)
+
+
+def _signed(values: Values, weights: Values | None, clusters: Clusters | None) -> Signed:
+    x, w = weighted(values, weights)
+    mean, groups = mean_of(x, w), None if clusters is None else group_numbers(values, weights, clusters)
+    parts, sizes = summed_up(x - mean, w, groups)
+    return _kept(mean, parts.tobytes(), sizes.tobytes())
+
+
+@lru_cache(maxsize=4)
+def _kept(mean: float, parts: bytes, sizes: bytes) -> Signed:
+    """An interval and its tests, one-sided and two-sided, are often asked of the same values."""
+    import numpy as np
+
+    return Signed(mean, np.frombuffer(parts), np.frombuffer(sizes), _statistic, _least_t)
+
+
+def _least_t(x: float) -> float:
+    """The least t whose T can be x: that with the largest k."""
+    return _solved(x, lambda t: _halls(t, MOST))
+
+
+def _wider(found: Estimate) -> float:
+    """What the standard error is multiplied by."""
+    return 1.0 if found.units == found.values else 1 + 1 / (found.units + FEW_CLUSTERS)
+
+
+def _ends(x: float, found: Estimate, shorten: bool) -> tuple[float, float]:
+    """Where T is x, below the mean and above it."""
+    def end(side: int) -> float:
+        t = _solved(x, lambda t: bent(t, -side * found.skewness, found.excess, found.parts, shorten))
+        return found.mean + side * found.error * _wider(found) * t
+
+    return end(-1), end(1)
+
+
+def _solved(x: float, statistic: Callable[[float], float]) -> float:
+    """The t at which a statistic of it passes x."""
+    low, high = 0.0, x
+    while statistic(high) < x:
         low, high = high, 2 * high
     for _ in range(STEPS):
         middle = (low + high) / 2
-        if side * _reach(side * middle, bend) < size:
-            low = middle
-        else:
-            high = middle
-    return side * high
-
-
-def least_reach(x: float) -> float:
-    """The least |T| at which a corrected t can reach x, whatever the values; for bounds on what was not seen.
-
-    T of x with the largest k that there is, 0.44
-
-    >>> round(least_reach(1.645), 3)
-    1.306
-    """
-    return _solved(x, MOST)
-
-
-class _Bend(NamedTuple):
-    """What bends t: k = skewness − leaning · x.
-
-    Where tails are heavy leaning may take out of the skewness what is seen of it, but not turn its sign: nineteen small
-    gains and a large one are no evidence of a loss. To the long side it adds nothing: that costs power, and a little
-    more for every sample does the same. Where tails are light both sides get shorter. And no side does where that is
-    not wanted.
-    """
-
-    skewness: float
-    leaning: float
-    longer: float    # what k is multiplied by on the long side
-    noise: float     # in x², the part of the variance of x that the skewness seen adds
-    wider: float     # what the standard error is multiplied by
-    shorten: bool
-
-
-def _bend(found: Estimate, shorten: bool) -> _Bend:
-    n = found.parts
-    share = min(1.0, n / FULL)
-    wider = 1.0 if found.units == found.values else 1 + 1 / (found.units + FEW_CLUSTERS)
-    if not shorten:
-        return _Bend(share * found.skewness, 0.0, 1.0, 0.0, wider, shorten)
-    leaning = LEANING * (found.excess - 1.5 * n / (n + SETTLED) * found.skewness**2)
-    return _Bend(share * found.skewness, share**2 * leaning, 1 + share * LONGER / n, share**2 / n, wider, shorten)
-
-
-def _reach(x: float, bend: _Bend) -> float:
-    """How many standard errors lie between the mean and where the corrected t is x."""
-    k = bend.skewness - bend.leaning * max(-LEANS_TO, min(LEANS_TO, x))
-    if (k * bend.skewness <= 0 and bend.leaning > 0) or (k * x > 0 and not bend.shorten):
-        k = 0.0
-    elif k * x < 0:
-        k = bend.longer * (k if abs(k) < abs(bend.skewness) else bend.skewness)
-    y = x * hypot(1.0, bend.noise * min(NOISE_TO, abs(x)) ** 2)
-    most = min(MOST, STEEP / max(1.0, abs(y)))
-    t = _solved(y, max(-most, min(most, k)))
-    return bend.wider * (max(0.0, t) if x > 0 else min(0.0, t))
-
-
-def _solved(x: float, k: float) -> float:
-    if k == 0 or abs(x) == inf:
-        return x
-    inner = k * (x - k / 6)
-    return 3 / k * (expm1(log1p(inner) / 3) if inner > -0.5 else cbrt(1 + inner) - 1)
+        low, high = (middle, high) if statistic(middle) < x else (low, middle)
+    return high

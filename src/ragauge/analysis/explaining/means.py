@@ -15,7 +15,7 @@ from ragauge.metrics.catalogue import describe
 from ragauge.stats.intervals import wilson
 from ragauge.stats.quantiles import normal_quantile, t_quantile
 from ragauge.stats.result import Interval
-from ragauge.stats.skewed import skew_corrected_t
+from ragauge.stats.skewed import BY_SIGNS, skew_corrected_t
 from ragauge.stats.weighted import estimate
 
 if TYPE_CHECKING:
@@ -99,15 +99,10 @@ def _interval(found: Summary, scored: Columns, metric: Metric) -> str:
         return f"{_scaled(mean, half, metric.range)} = {ends}  (Wilson's score interval with the data's own spread, " \
             f"t = {quantile:.3f} of {number(df)} degrees of freedom; {what})"
     skewness, kurtosis = _shape(scored)
-    return f"{_corrected(scored, interval, metric)} = {ends}  (Student's t, {quantile:.3f} of {number(df)} degrees " \
-        f"of freedom, corrected for a skewness of {skewness:.2f} and an excess kurtosis of {kurtosis:.2f}; " \
-        f"{_flipped(method)}{what})"
-
-
-def _flipped(method: str) -> str:
-    """Which ends are not t's."""
-    ends = next((one for one in ("one end", "both ends") if f"{one} by sign flips" in method), "")
-    return f"{ends} by sign flips, since a few values carry the spread; " if ends else ""
+    against = "what it is under random signs of the values" if BY_SIGNS in method else \
+        f"Student's, {quantile:.3f} of {number(df)} degrees of freedom"
+    return f"{_corrected(scored, interval, metric)} = {ends}  (t corrected for a skewness of {skewness:.2f} and an " \
+        f"excess kurtosis of {kurtosis:.2f}, held against {against}; {what})"
 
 
 def _corrected(scored: Columns, interval: Interval, metric: Metric) -> str:

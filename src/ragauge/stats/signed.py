@@ -1,0 +1,180 @@
+"""The distribution of a test statistic under random signs, and the means at which it begins to reject.
+
+If nothing changed, old and new could be swapped, and every difference be its opposite. So what a statistic could have
+been is known: what it is under every pattern of signs. That is exact whatever the values look like, where tables of
+Student's t err: two humps, scores of 0 and nearly 1, a few values that lie far off.
+
+A mean μ lies within the interval where the test of x − μ does not reject. The statistic is a function of three moments
+of the signed values, and these are polynomials in μ of sums that are made once; so trying another μ is cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragauge.stats.permutation import signed_sums
+from ragauge.stats.quantiles import normal_quantile
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+PATTERNS = 9_999
+MOST_BLOCKS = 1_000  # what flips its sign as one; of more values neighbours flip together, which is as exact
+ALIKE = 1e-12        # of the squares: values that vary by less are all alike
+TIED = 1e-9          # of the statistic: what differs by less is tied
+SURE = 1e-3          # relative error of an end: random patterns leave it unsure by ten times as much
+EXACT = 1e-9         # where all patterns are taken
+CLOSE = 1.1          # ratio of two places from which an end is sought between them
+PATIENT = 12         # tries until the stretch between two places is halved
+TRIES = 100          # places that are tried for an end
+
+
+class Shape(NamedTuple):
+    """t and the moments of its values, for as many patterns as there are.
+
+    Attributes:
+        t: |mean| over its standard error.
+        skewness: κ = Σ p³ / (Σ p²)^1.5, p what a value differs from the mean, times the sign of the mean: above 0
+            where the long tail lies beyond the mean.
+        kurtosis: Σ p⁴ / (Σ p²)², about 3/n for normal values.
+    """
+
+    t: Array
+    skewness: Array
+    kurtosis: Array
+
+
+class Signed:
+    """A statistic under random signs of values less a mean.
+
+    p(μ) = (#{T*(μ) >= T(μ)} + 1) / (2 · (patterns + 1)), one-sided; where all 2ⁿ patterns are taken, #{…} / 2ⁿ⁺¹
+
+    T is the statistic of x − μ, T* of ±(x − μ). It has to be the same for all signs turned, so both sides have the
+    same p-values, and the two-sided one is twice that.
+
+    Args:
+        mean: of the values.
+        parts: shape (n,), what each adds to it: weight times value less the mean, with clusters the sums of both.
+        sizes: shape (n,), the weights of the parts.
+        statistic: of n and the moments, the greater the less like nothing.
+        least_t: the least t for which the statistic can be as large as that.
+
+    Assumes that a value is as likely above the mean as it is as far below. Of more than 1,000 parts neighbours flip
+    together, which is exact too.
+    Source: Fisher (1935); with a statistic in standard errors it is right for skewed values too if there are many:
+    Janssen (1997), Statistics and Probability Letters 36, 9.
+    """
+
+    def __init__(
+        self, mean: float, parts: Array, sizes: Array, statistic: Callable[[int, Shape], Array],
+        least_t: Callable[[float], float],
+    ) -> None:     # fmt: skip
+        import numpy as np
+
+        self._statistic, self._least_t, self._mean = statistic, least_t, mean
+        rows = np.stack([parts, sizes])
+        if rows.shape[1] > MOST_BLOCKS:
+            width = -(-rows.shape[1] // MOST_BLOCKS)
+            rows = np.add.reduceat(rows, np.arange(0, rows.shape[1], width), axis=1)
+        scales = np.abs(rows).max(axis=1)     # fourth powers would vanish, or have no end
+        self._parts, self._sizes = rows / scales[:, None]
+        self._unit = float(scales[0] / scales[1])
+        self._sums, self._every = _sums(self._parts, self._sizes)
+        self._patterns: int = self._sums.shape[1] + (not self._every)
+
+    @property
+    def least(self) -> float:
+        """The smallest one-sided p there can be."""
+        return (2 if self._every else 1) / (2 * self._patterns)
+
+    def p_value(self, mean: float = 0.0) -> float:
+        """Of the test that this is the mean, against one on the side where the mean of the values lies."""
+        return self._p((mean - self._mean) / self._unit)
+
+    def end(self, alpha: float, start: float) -> float:
+        """The end of the interval that leaves out alpha on its side, on the side of the mean where `start` lies.
+
+        0 is tried too where it lies on that side, so that it is outside exactly where its p is at most alpha. Where no
+        pattern is as rare as alpha it is what the rarest says, and where p does not fall all the way, as of few values
+        it may not, one of the places where it passes alpha. Infinite where it never does.
+        """
+        alpha, side = max(alpha, self.least), 1.0 if start > self._mean else -1.0
+        at, zero = side * (start - self._mean) / self._unit, -side * self._mean / self._unit
+        if alpha > 0.25 and self._p(side * 1e-9 * at) <= alpha:
+            return self._mean
+        first, wanted = [at] if zero <= 0 else [at, zero], normal_quantile(1 - 2 * alpha)
+        inner, outer, halved = (0.0, 0.0), (inf, inf), False     # places and their normal quantiles
+        for attempt in range(TRIES):
+            at = first.pop() if first else at
+            if not inner[0] < at < outer[0] or halved:
+                at = (inner[0] + outer[0]) / 2 if outer[0] < inf else 2 * inner[0]
+            p = self._p(side * at)
+            seen = normal_quantile(1 - min(0.9, 2 * p))
+            inner, outer = (inner, (at, seen)) if p <= alpha else ((at, seen), outer)
+            if inner[0] * (1 + (EXACT if self._every else SURE)) >= outer[0]:
+                return self._mean + side * self._unit * (inner[0] + outer[0]) / 2
+            halved = attempt > PATIENT or (self._every and inner[0] * CLOSE >= outer[0])     # few patterns: steps
+            if inner[0] * CLOSE < outer[0]:     # as if it were normal, and a little across
+                at *= wanted / seen * (0.98 if p <= alpha else 1.02)
+            else:                               # between the two, and a little across
+                share = (wanted - inner[1]) / max(1e-9, outer[1] - inner[1]) + (0.1 if p > alpha else -0.1)
+                at = inner[0] + share * (outer[0] - inner[0])
+        return side * inf
+
+    def _p(self, moved: float) -> float:
+        import numpy as np
+
+        q = self._parts - moved * self._sizes
+        squares = q * q
+        spread, fourth, n = float(squares.sum()), float((squares * squares).sum()), q.size
+        own = _shape(np.array([q.sum()]), np.array([(squares * q).sum()]), spread, fourth, n)
+        observed = float(self._statistic(n, own)[0]) * (1 - TIED)
+        p, w, ppp, ppw, pww, www = self._sums
+        totals = p - moved * w
+        # t is at least this where the statistic gets as far: most patterns are told by it alone
+        left = np.flatnonzero(_t(totals, spread, n) >= self._least_t(observed))
+        ppp, ppw, pww, www = (one[left] for one in (ppp, ppw, pww, www))
+        cubes = ppp - moved * (3 * ppw - moved * (3 * pww - moved * www))
+        found = self._statistic(n, _shape(totals[left], cubes, spread, fourth, n)) >= observed
+        count = int(np.count_nonzero(found))
+        return (max(2, count) if self._every else count + 1) / (2 * self._patterns)
+
+
+def _sums(parts: Array, sizes: Array) -> tuple[Array, bool]:
+    """Signed sums of P, W, P³, P²W, PW² and W³ of the parts P and their weights W, and whether of every pattern."""
+    import numpy as np
+
+    squares = parts * parts
+    if not np.ptp(sizes):     # W is 1
+        sums, every = signed_sums(np.stack([parts, sizes, squares * parts, squares]), PATTERNS, 0)
+        return sums[[0, 1, 2, 3, 0, 1]], every
+    weights = sizes * sizes
+    rows = np.stack([parts, sizes, squares * parts, squares * sizes, parts * weights, weights * sizes])
+    return signed_sums(rows, PATTERNS, 0)
+
+
+def _t(totals: Array, spread: float, n: int) -> Array:
+    """|mean| over its standard error, from the sums of signed values."""
+    import numpy as np
+
+    squared = totals * totals / n
+    found: Array = np.sqrt((n - 1) * squared / np.maximum(spread - squared, ALIKE * spread))
+    return found
+
+
+def _shape(totals: Array, cubes: Array, spread: float, fourth: float, n: int) -> Shape:
+    """The moments of signed values about their mean from the sums of them and of their cubes."""
+    import numpy as np
+
+    mean = totals / n
+    squared = mean * mean
+    left = np.maximum(spread - n * squared, ALIKE * spread)
+    third = cubes - mean * (3 * spread - 2 * n * squared)
+    rest = fourth - mean * (4 * cubes - mean * (6 * spread - 3 * n * squared))
+    skewness = np.where(mean < 0, -third, third) / (left * np.sqrt(left))
+    return Shape(_t(totals, spread, n), skewness, rest / left**2)
