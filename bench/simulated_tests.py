@@ -35,15 +35,14 @@ CONTINUOUS = (
     "two humps", "scores near 0 or 1, twice", "half of them thirty times as wide",
 )     # fmt: skip
 FALLS_SHORT = {     # (data, test) -> the n where it misses its target; each is said so on the page
-    ("skewed differences", "chosen, for a fall"): (20,), ("long tail", "chosen, for a fall"): (20, 50, 200),
+    ("skewed, bounded", "**chosen**"): (20,), ("long tail", "chosen, for a fall"): (20, 50, 200),
     ("skewed, seven of ten are 0", "chosen, for a fall"): (20, 50),
     ("rare gains, four of five are 0", "**chosen**"): (50,),
     ("rare gains, four of five are 0", "chosen, for a fall"): (20, 50, 200),
-    ("skewed clusters of five", "**chosen**"): (20,),
+    ("skewed clusters of five", "**chosen**"): (20, 50),
     ("skewed clusters of five", "chosen, for a fall"): (20, 50),
     ("skewed shares, a third changes", "**chosen**"): (20,),
     ("skewed shares, a third changes", "chosen, for a fall"): (20,),
-    ("two sizes: four lose, one gains", "chosen, for a fall"): (20,),
 }     # fmt: skip
 
 SEED = 20_251_123

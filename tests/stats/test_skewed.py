@@ -34,7 +34,7 @@ def test_docstring_examples(module: Any) -> None:
 def statistic(t: float, x: Any, *, shorten: bool) -> float:
     """T of the docstring for a mean above μ, written down here once more, with SciPy's moments."""
     n = len(x)
-    share, skewness = min(1, n / 15), scipy.stats.skew(x) / n**0.5
+    share, skewness = min(1, n / 18), scipy.stats.skew(x) / n**0.5
     k = share * skewness
     if shorten:
         excess = scipy.stats.kurtosis(x, fisher=False) / n - 3 * (n - 1) / (n * (n + 1))
