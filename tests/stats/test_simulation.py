@@ -18,7 +18,7 @@ def test_a_few_cells_are_as_on_the_page() -> None:
     command = [sys.executable, str(ROOT / "bench" / "simulate_statistics.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("page") == 16     # five kinds of data, four of pairs, five tests, two powers
+    assert done.stdout.count("page") == 14     # four kinds of data, three of pairs, five tests, two powers
     assert "missing" not in done.stdout
 
 

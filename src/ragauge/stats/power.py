@@ -12,6 +12,7 @@ from math import ceil, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.errors import UsageError
+from ragauge.stats.proportions import NEARLY_ALL
 from ragauge.stats.quantiles import t_quantile
 from ragauge.stats.weighted import binary, effective_number, estimate, together
 
@@ -117,7 +118,7 @@ def pairs_for_mean(
 def power_of_rate(
     gained: float, lost: float, n: float, *, alpha: float = 0.05, sides: Sides = 2, design_effect: float = 1.0
 ) -> float:
-    """The chance that mid-p McNemar's test of n pairs finds a difference between two rates.
+    """The chance that McNemar's test (`proportions.mcnemar`) of n pairs finds a difference between two rates.
 
     Σ_d P(D = d) · P(reject | d)
 
@@ -156,7 +157,7 @@ def power_of_rate(
     last = np.floor(np.nan_to_num(bdtrik(tail, d, 0.5), nan=-1.0)) - 1     # a start below: then the last that rejects
     for _ in range(3):
         more = last + 1
-        middle_p = (_at_most(bdtr, more, d) + _at_most(bdtr, more - 1, d)) / 2
+        middle_p = (_at_most(bdtr, more, d) + _at_most(bdtr, more - (d <= NEARLY_ALL * trials), d)) / 2
         last = np.where((middle_p <= tail) & (more <= d), more, last)
     fewer = min(gained, lost) / changed
     found = np.where(last >= 0, bdtr(np.maximum(last, 0), d, fewer), 0.0)

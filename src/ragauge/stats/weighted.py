@@ -142,7 +142,7 @@ def weighted(values: Values, weights: Values | None) -> tuple[Array, Array | Non
 
 
 def group_numbers(values: Values, weights: Values | None, clusters: Clusters) -> Numbers:
-    """Cluster numbers from 0, without what has no weight."""
+    """Cluster numbers from 0 in the order in which they come first, without what has no weight."""
     import numpy as np
 
     labels = np.asarray(clusters)
@@ -150,7 +150,8 @@ def group_numbers(values: Values, weights: Values | None, clusters: Clusters) ->
         raise UsageError(f"clusters must be as many as the values, {len(values)}, got {len(labels)}.")
     if weights is not None:
         labels = labels[np.asarray(weights, dtype=float) > 0]
-    return np.unique(labels, return_inverse=True)[1]
+    _, first, of = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[of]
 
 
 def group_count(groups: Numbers) -> int:
