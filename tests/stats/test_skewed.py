@@ -58,7 +58,10 @@ def test_ends_are_the_means_that_are_not_rejected(shorten: bool) -> None:
         assert found is not None
         assert mirrored is not None
         for side, end in ((1, found.low), (-1, found.high)):
-            reached = scipy.optimize.brentq(lambda t: statistic(t, side * x, shorten=shorten) - quantile, 0, 99)  # noqa: B023
+            def over(t: float, values: Any = side * x, wanted: float = float(quantile)) -> float:
+                return statistic(t, values, shorten=shorten) - wanted
+
+            reached = scipy.optimize.brentq(over, 0, 99)
             assert end == pytest.approx(x.mean() - side * error * reached)
         assert n < 20 or found.high - x.mean() > x.mean() - found.low     # the long tail is above
         assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low))
