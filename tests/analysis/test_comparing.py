@@ -23,10 +23,11 @@ Sides = tuple[Mapping[str, Value], Mapping[str, Value]]     # baseline, new run
 
 
 def compared(
-    metrics: Mapping[str, Sides], segments: Mapping[str, Mapping[str, str]] | None = None, level: float = 0.95
-) -> tuple[Comparer, Corrected]:
-    """Metric -> scores in the baseline and now; segment column -> query_id -> value."""
-    sides = {name: tuple(arrays(name, side) for side in both) for name, both in metrics.items()}
+    metrics: Mapping[str, Sides], segments: Mapping[str, Mapping[str, str]] | None = None, level: float = 0.95,
+    clusters: Mapping[str, str] | None = None,
+) -> tuple[Comparer, Corrected]:     # fmt: skip
+    """Metric -> scores in the baseline and now; segment column -> query_id -> value; query_id -> cluster."""
+    sides = {name: tuple(arrays(name, side, None, clusters) for side in both) for name, both in metrics.items()}
     first_base, first_new = next(iter(sides.values()))
     frame = None
     if segments is not None:
@@ -45,8 +46,10 @@ def examples(side: ScoreArrays, name: str) -> Columns:
     return by_example(found)
 
 
-def one(metric: str, base: Mapping[str, Value], new: Mapping[str, Value]) -> MetricChange:
-    (change,) = compared({metric: (base, new)})[1].metrics
+def one(
+    metric: str, base: Mapping[str, Value], new: Mapping[str, Value], clusters: Mapping[str, str] | None = None
+) -> MetricChange:
+    (change,) = compared({metric: (base, new)}, clusters=clusters)[1].metrics
     return change
 
 
@@ -112,6 +115,23 @@ def test_few_that_differ_cannot_tell() -> None:
     assert found.p_value == pytest.approx(1 / 8)
     assert (found.alone, found.verdict, found.corrected) == ("worse", "not enough data", 1.0)
     assert found.possible
+
+
+@pytest.mark.parametrize(("clusters", "verdict"), [(4, "not enough data"), (5, "not enough data"), (6, "worse")])
+def test_few_clusters_cannot_tell(clusters: int, verdict: str) -> None:
+    """Forty examples that all got worse tell nothing in five clusters: 1 in 16 by chance; in six 1 in 32."""
+    base, new = np.full(40, 0.8), 0.5 + 0.005 * np.arange(40)
+    found = one("faithfulness", of(base), of(new), {f"q{i}": f"c{i % clusters}" for i in range(40)})
+    assert (found.alone, found.verdict, found.losses, found.differing) == ("worse", verdict, 40, clusters)
+
+
+@pytest.mark.parametrize(("clusters", "verdict"), [(9, "not enough data"), (10, "no change seen")])
+def test_few_clusters_show_no_absence_of_change(clusters: int, verdict: str) -> None:
+    """Sixty examples in nine clusters are nine observations: too few to say that no change was seen."""
+    g = np.random.default_rng(7)
+    base, noise = g.uniform(0.3, 0.7, 60), g.normal(0, 0.1, 60)
+    labels = {f"q{i}": f"c{i % clusters}" for i in range(60)}
+    assert one("faithfulness", of(base), of(base + noise - noise.mean()), labels).verdict == verdict
 
 
 # ---- segments ----

@@ -154,6 +154,27 @@ def test_few_that_differ_need_more_than_t() -> None:
     assert cell.verdict() == ("not_enough_data", "unsupported")
 
 
+@pytest.mark.parametrize(("n", "fallen", "verdict"), [
+    (4, 4, ("not_enough_data", "unsupported")), (5, 5, ("fail", "interval")),
+    (5, 4, ("not_enough_data", "unsupported")), (6, 6, ("fail", "interval")),
+])     # fmt: skip
+def test_few_pairs_need_more_than_t(n: int, fallen: int, verdict: tuple[str, str]) -> None:
+    """Four examples that all got worse by about as much are a coin that fell four times on one side; five are 1/32."""
+    base = np.full(n, 0.9)
+    new = base - 0.3 - 0.01 * np.arange(n)
+    new[fallen:] = 0.95
+    assert drop(new, base, 0.0, min_n=2).verdict() == verdict
+
+
+@pytest.mark.parametrize(("clusters", "verdict"), [(4, "not_enough_data"), (5, "fail")])
+def test_few_clusters_need_more_than_t(clusters: int, verdict: str) -> None:
+    """Forty examples that all got worse are as many observations as they have clusters: four tell nothing."""
+    base, of = np.full(40, 0.9), [i % clusters for i in range(40)]
+    new = base - 0.3 - 0.002 * np.arange(40)
+    sample = Difference(pairs(RECALL, columns(new, cluster=of), columns(base, cluster=of)))
+    assert Cell(sample, 0.0, above=True, min_n=10).verdict()[0] == verdict
+
+
 @pytest.mark.parametrize("level", [0.9, 0.99])
 def test_least_width_is_one_whatever_the_failed_scores_were(level: float) -> None:
     """Whatever the failed scores would have been, the interval reaches so far to either side of the mean, or to 1."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 from ragauge.stats.intervals import mean_interval, order_statistics
 from ragauge.stats.paired import paired_interval
 from ragauge.stats.quantiles import normal_quantile
-from ragauge.stats.result import Interval
+from ragauge.stats.result import Alternative, Interval
 from ragauge.stats.skewed import least_reach
 from ragauge.stats.weighted import binary, estimate
 
@@ -161,16 +161,25 @@ class Difference:
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:
         """Whether `stats.difference.paired_test` sees a change for the worse too: it asks sign flips as well.
 
-        Where few pairs differ, an interval by any t is too sure on one side.
+        Where few pairs differ, an interval by any t is too sure on one side. Of fewer than six pairs, or clusters, that
+        test is t alone, so sign flips are asked here: five that all got worse are 1 in 32.
         """
         from ragauge.stats.difference import paired_test
+        from ragauge.stats.permutation import LEAST_FLIPPED, parts_of, sign_flip
 
-        pairs = self.pairs
+        pairs, sure = self.pairs, max(alpha, SURE)
+        weights, clusters = pairs.weight, pairs.cluster
+        alternative: Alternative = "less" if worse_is_less else "greater"
         found = paired_test(
-            pairs.new, pairs.base, kind=pairs.metric.scale, weights=pairs.weight, clusters=pairs.cluster,
-            alternative="less" if worse_is_less else "greater",
-        )     # fmt: skip
-        return found is not None and found.p_value <= max(alpha, SURE)
+            pairs.new, pairs.base, kind=pairs.metric.scale, weights=weights, clusters=clusters, alternative=alternative
+        )
+        if found is None or found.p_value > sure:
+            return False
+        d = pairs.new - pairs.base
+        if parts_of(d, weights, clusters)[0].size >= LEAST_FLIPPED or found.method.endswith("McNemar"):
+            return True
+        flipped = sign_flip(d, weights=weights, clusters=clusters, alternative=alternative)
+        return flipped is not None and flipped.p_value <= sure
 
 
 @dataclass(frozen=True, eq=False)

@@ -144,7 +144,8 @@ def reason(check: Check) -> str:
                 "allows for so many checks."
             )
         case "unsupported":
-            return "the interval says worse, but too few examples differ for a test that assumes less to agree."
+            few = "too few examples, or clusters, differ"
+            return f"the interval says worse, but {few} for a test that assumes less to agree."
         case "point":
             side = "meets" if check.verdict == "pass" else "is beyond"
             return f"the {what} {figure(check.estimate, check.scale)} {side} {held}."

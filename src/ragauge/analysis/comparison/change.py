@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.comparison.pairs import Pairs
 from ragauge.analysis.results.comparison import AmountChange, Effect, MetricChange
 from ragauge.analysis.results.overview import Estimate, Moved
-from ragauge.analysis.results.verdicts import LEAST_PAIRS, SAME, UNKNOWN, verdict_of
+from ragauge.analysis.results.verdicts import LEAST_SEEN, SAME, UNKNOWN, verdict_of
 from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
 from ragauge.metrics.base import Metric
 from ragauge.stats.difference import paired_test, unpaired_test
 from ragauge.stats.effects import cohens_h, standardized_difference
 from ragauge.stats.intervals import order_statistics
 from ragauge.stats.paired import paired_interval, unpaired_interval
+from ragauge.stats.permutation import parts_of
 from ragauge.stats.result import Interval, Tested
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ def change_of(
         moved: the examples that got worse.
         sized: whether to say the size of the effect too.
     """
+    import numpy as np
+
     metric, failed = pairs.metric, int(pairs.failed.query.size)
     if not len(pairs):
         return _change(metric, (None, None), Estimate(None, None, 0), None, None, (0, 0, 0), failed, UNKNOWN, ())
@@ -47,13 +51,15 @@ def change_of(
     new, base = pairs.means()
     d = pairs.new - pairs.base
     found = Estimate(new - base, interval, len(pairs))
-    unchanged = len(pairs) >= LEAST_PAIRS and not d.any()     # of amounts, that have no bounds, no interval says so
-    verdict = SAME if unchanged else verdict_of(metric.direction, found, pairs.sums())
+    parts = parts_of(d, pairs.weight, pairs.cluster)[0]
+    unchanged = parts.size >= LEAST_SEEN and not d.any()     # of amounts, that have no bounds, no interval says so
+    verdict = SAME if unchanged else verdict_of(metric.direction, found, pairs.sums(), parts.size)
     test = None
     if interval is not None:
         test = paired_test(pairs.new, pairs.base, kind=metric.scale, weights=pairs.weight, clusters=pairs.cluster)
     effect = _effect(pairs, d, level) if sized else None
-    return _change(metric, (base, new), found, test, effect, _tally(metric, d), failed, verdict, moved)
+    change = _change(metric, (base, new), found, test, effect, _tally(metric, d), failed, verdict, moved)
+    return replace(change, differing=int((np.abs(parts) > ALIKE).sum()))
 
 
 def unpaired_change(metric: Metric, new: Columns, base: Columns, level: float) -> MetricChange:
@@ -82,7 +88,8 @@ def unpaired_change(metric: Metric, new: Columns, base: Columns, level: float) -
     if interval is not None:
         test = unpaired_test(here.value, there.value, kind=metric.scale, weights=weights, clusters=clusters)
     found = Estimate(d, interval, int(here.value.size))
-    verdict = verdict_of(metric.direction, found, (d, d))
+    units = min(side.value.size if side.cluster is None else np.unique(side.cluster).size for side in (here, there))
+    verdict = verdict_of(metric.direction, found, (d, d), units)
     return _change(metric, (means[1], means[0]), found, test, None, (0, 0, 0), failed, verdict, ())
 
 

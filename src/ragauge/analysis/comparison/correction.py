@@ -113,14 +113,13 @@ def _number(ordered: Sequence[float], alpha: float, most: int) -> int:
 def _least(change: MetricChange) -> float:
     """The least p-value that the test of a change can have: 2^(1 − k) where k examples differ, of mid-p half that.
 
-    How many differ says nothing about which way. Of two samples, which hold no pairs, it is 0, and so it is of a t that
-    stands alone or speaks where signs cannot, but where fewer than 6 examples differ: so few are not taken to tell,
-    whatever t says.
+    Of clusters k is how many of their sums differ. How many differ says nothing about which way. Of two samples, which
+    hold no pairs, the least p is 0, and so it is of a t that stands alone or speaks where signs cannot, but where k is
+    less than 6: so few are not taken to tell, whatever t says.
     """
-    differing = change.wins + change.losses
-    if not differing and not change.ties:
+    if change.differing is None:
         return 0.0
     counted = "McNemar" in change.test or change.test.endswith("and sign flips") or change.test.startswith("sign flips")
-    if differing >= LEAST_FLIPPED and not counted:
+    if change.differing >= LEAST_FLIPPED and not counted:
         return 0.0
-    return 2.0 ** (("mid-p" not in change.test) - min(differing, CERTAIN))
+    return 2.0 ** (("mid-p" not in change.test) - min(change.differing, CERTAIN))

@@ -76,6 +76,8 @@ class MetricChange:
         verdict: better, worse, changed (neither way is better), no change seen, or not enough data.
         alone: the verdict that the interval gives by itself, before the correction for many looks.
         moved: the examples that got worse, the most first, up to a limit.
+        differing: how many independent differences are not 0: of examples, with clusters of their sums; None where
+            nothing is paired.
     """
 
     metric: str
@@ -98,6 +100,7 @@ class MetricChange:
     holm: float | None = None
     discovery: float | None = None
     moved: tuple[Moved, ...] = ()
+    differing: int | None = None
 
     @property
     def possible(self) -> bool:

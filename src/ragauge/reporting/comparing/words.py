@@ -246,7 +246,7 @@ def method(compared: Compared) -> str:
         f"{how} {_tests(compared.tests)} of the table, is at most {alpha}."
     )
     if not compared.tests:
-        said += " Here too few examples differ for any test to tell."
+        said += " Here too few examples, or clusters, differ for any test to tell."
     if compared.segment_tests:
         said += f" Segments are a family of their own: {plural(compared.segment_tests, 'test')}."
     return said
