@@ -11,7 +11,7 @@ of the signed values, and these are polynomials in μ of sums that are made once
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
+from math import inf, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.stats.permutation import signed_sums
@@ -132,12 +132,13 @@ class Signed:
         q = self._parts - moved * self._sizes
         squares = q * q
         spread, fourth, n = float(squares.sum()), float((squares * squares).sum()), q.size
-        own = _shape(np.array([q.sum()]), np.array([(squares * q).sum()]), spread, fourth, n)
-        observed = float(self._statistic(n, own)[0]) * (1 - TIED)
+        own = _shape(q.sum(), (squares * q).sum(), spread, fourth, n)
+        observed = float(self._statistic(n, own)) * (1 - TIED)
         p, w, ppp, ppw, pww, www = self._sums
         totals = p - moved * w
-        # t is at least this where the statistic gets as far: most patterns are told by it alone
-        left = np.flatnonzero(_t(totals, spread, n) >= self._least_t(observed))
+        # where the statistic gets as far t is at least `least`, and the total at least this: it tells of most patterns
+        least = self._least_t(observed)
+        left = np.flatnonzero(np.abs(totals) >= (1 - TIED) * sqrt(n * spread / (1 + (n - 1) / least**2)))
         ppp, ppw, pww, www = (one[left] for one in (ppp, ppw, pww, www))
         cubes = ppp - moved * (3 * ppw - moved * (3 * pww - moved * www))
         found = self._statistic(n, _shape(totals[left], cubes, spread, fourth, n)) >= observed

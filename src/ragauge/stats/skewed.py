@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from math import inf
+from math import cbrt, inf
 from typing import TYPE_CHECKING, TypeVar
 
 from ragauge.stats.permutation import LEAST_FLIPPED
@@ -49,6 +49,7 @@ FURTHEST = 1.9    # times what it would be without skewness: no end by Student's
 MANY = 300        # values, a third of them carriers of the spread, from which Student's distribution serves
 BY_SIGNS = " by sign flips"
 FEW_CLUSTERS = 9  # 1 / (clusters + 9) is added to the error of clusters that are too few for signs
+TINY = 1e-9       # t is above 0
 STEPS = 45        # halvings of the interval in which an end is sought
 
 
@@ -241,8 +242,8 @@ def _kept(mean: float, parts: bytes, sizes: bytes) -> Signed:
 
 
 def _least_t(x: float) -> float:
-    """The least t whose T can be x: that with the largest k."""
-    return _solved(x, lambda t: _halls(t, MOST))
+    """The least t whose T can be x, that with the largest k: Hall's T is ((1 + kt/3)³ − 1) / k + k/6."""
+    return max(TINY, 3 / MOST * (cbrt(1 + MOST * (x - MOST / 6)) - 1))
 
 
 def _wider(found: Estimate) -> float:
