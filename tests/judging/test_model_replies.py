@@ -406,12 +406,17 @@ def test_judge_ids_name_what_changes_a_verdict(one: str, other: str) -> None:
         ("openia:x", "nearest: openai"),
         ("openai:", "names no model"),
         ("openai:x,agre=openai:y", "nearest: agree"),
-        ("openai:x,agree", "key=value"),
+        ("openai:x,agree", "Write agree=openai:x, or leave it out"),
+        ("openai:x,embed=", "Write embed=local, or leave it out"),
+        ("openai:x,mode=", "Write mode=fused, or leave it out"),
+        ("openai:x,agre", "nearest: agree"),
         ("openai:x,mode=fast", "fused"),
         ("openai:x,temperature=warm", "number or none"),
         ("openai:x,pack=10", "at least 1,000"),
         ("openai-chat:x@http://user:secret@host/v1", "must hold no key"),
         ("openai-chat:x@http://host/v1?key=secret", "must hold no key"),
+        ("openai-chat:x@http://user:secret@host/v1,agree", "must hold no key"),
+        ("openai:x,embed=openai:y@http://user:secret@host/v1,agree", "key=value"),
     ],
 )
 def test_bad_specs_say_what_to_write(text: str, words: str) -> None:

@@ -16,7 +16,7 @@ from ragauge.judging.model.asking import Settings
 from ragauge.judging.model.packs import PACK
 
 EMBED, EMBEDDED = "embed", "local"     # the key that names an embedder, and the one in the package
-SETTINGS = ("mode", "temperature", "pack")
+SETTINGS = {"mode": "fused", "temperature": "0", "pack": str(PACK)}     # and what they are where nothing is said
 LEAST_PACK = 1_000
 SECRET = re.compile(r"//[^/]*@|\?")     # user and password, or a query
 
@@ -57,19 +57,22 @@ def read_spec(text: str, questions: tuple[str, ...]) -> ModelSpec:
     'openai-chat:qwen2.5:7b@http://localhost:11434/v1'
     """
     head, *rest = [part.strip() for part in text.split(",")]
+    default = read_model(head)     # first: it refuses a key in a URL, and so none is repeated below
     own: dict[str, ModelName] = {}
     values: dict[str, str] = {}
     for part in rest:
         key, equals, value = part.partition("=")
+        if key not in (*questions, *SETTINGS, EMBED):
+            raise UnknownName("setting of a judge", key, [*questions, *SETTINGS, EMBED])
         if not equals or not value:
-            raise UsageError(f"--judge {text}: expected key=value, got {part!r}. Write {head},agree={head}.")
+            usual = head if key in questions else EMBEDDED if key == EMBED else SETTINGS[key]
+            hint = f"Write {key}={usual}, or leave it out."
+            raise UsageError(f"--judge {head},…: expected key=value, got {part!r}. {hint}")
         if key in questions:
             own[key] = read_model(value)
-        elif key in (*SETTINGS, EMBED):
-            values[key] = value
         else:
-            raise UnknownName("setting of a judge", key, [*questions, *SETTINGS, EMBED])
-    return ModelSpec(read_model(head), own, _settings(values), _embedder(values.get(EMBED, EMBEDDED)))
+            values[key] = value
+    return ModelSpec(default, own, _settings(values), _embedder(values.get(EMBED, EMBEDDED)))
 
 
 def read_model(text: str) -> ModelName:
@@ -114,16 +117,17 @@ def _endpoint(provider: str, url: str) -> str:
 
 
 def _settings(values: Mapping[str, str]) -> Settings:
-    mode = values.get("mode", "fused")
+    values = {**SETTINGS, **values}
+    mode = values["mode"]
     if mode not in ("fused", "per_claim"):
         raise UnknownName("mode of a judge", mode, ("fused", "per_claim"))
-    temperature = values.get("temperature", "0")
+    temperature = values["temperature"]
     try:
         params = {} if temperature == "none" else {"temperature": float(temperature)}
-        pack = int(values.get("pack", PACK))
+        pack = int(values["pack"])
     except ValueError:
         raise UsageError(
-            f"a judge's temperature is a number or none, its pack a number of characters; got {dict(values)}."
+            f"a judge's temperature is a number or none, its pack a number of characters; got {values}."
         ) from None
     if pack < LEAST_PACK:
         raise UsageError(f"a judge's pack must be at least {LEAST_PACK:,} characters, got {pack:,}.")
