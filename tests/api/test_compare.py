@@ -119,6 +119,22 @@ def test_what_few_examples_or_failures_hide_is_not_called_well(store: str) -> No
     assert [finding.cause for finding in alike.runs[0].findings] == ["working"]
 
 
+@pytest.mark.parametrize(("clusters", "verdict", "words"), [
+    (4, "not enough data", "40 examples are 4 clusters, as much as 4 observations: fewer than 6 can show no change"),
+    (8, "worse", "Only 8 clusters of examples in both"), (40, "worse", None),
+])     # fmt: skip
+def test_few_clusters_are_said(store: str, clusters: int, verdict: str, words: str | None) -> None:
+    """Thirty of 40 questions lost their document: four clusters can tell nothing, eight can, and both are said."""
+    of = {i: {"cluster": f"c{i % clusters}"} for i in range(40)}
+    evaluated(store, "main", [{**row, **of[i]} for i, row in enumerate(rows(range(40)))])
+    lost = [i for i in range(40) if i % 8 > 1 or i < 8]
+    evaluated(store, "changed", [{**row, **of[i]} for i, row in enumerate(rows(range(40), missed=lost))])
+    found = rg.compare("main", "changed", store=store)
+    assert found.verdict == verdict
+    said = [warning for warning in found.runs[0].warnings if f"{clusters} cluster" in warning]
+    assert [words is not None and words in warning for warning in said] == [True] * (words is not None)
+
+
 def test_examples_are_matched_by_id(store: str) -> None:
     """Case 74: of 100 and 100 examples the 90 in both are paired, ten of each listed; one question twice stays two."""
     evaluated(store, "main", rows(range(100), query="the same question"))

@@ -224,11 +224,12 @@ class _Held:
             new_causes, self._judge_id or "", traffic=run.kind == "traffic",
             more=handed_on_more(run.config, base.config), quiet=hurt,
         )     # fmt: skip
+        matched = self._matched(both)
         return RunComparison(
-            run, self._matched(both), changes.metrics, changes.segments, tuple(self.comparer.amounts), flips,
+            run, matched, changes.metrics, changes.segments, tuple(self.comparer.amounts), flips,
             config_diff(base.config, run.config),
             failures_of(new_causes, base_causes, both if self.paired else None), findings,
-            tuple(warnings_of(store, run, base, pair, self._asked, changes.metrics)),
+            tuple(warnings_of(store, run, base, pair, self._asked, changes.metrics, matched.clusters)),
         )     # fmt: skip
 
     def _matched(self, both: set[str]) -> Matched:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.data.run import Run
 from ragauge.text.commands import command
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,8 +80,9 @@ def _sides(failed: pl.DataFrame, loaded: dict[str, Loaded]) -> dict[str, Side]:
 
 
 def warnings_of(
-    store: Store, run: Run, base: Run, pair: Paired, asked: Sequence[Metric], changes: Sequence[MetricChange]
-) -> Iterator[str]:
+    store: Store, run: Run, base: Run, pair: Paired, asked: Sequence[Metric], changes: Sequence[MetricChange],
+    clusters: int | None,
+) -> Iterator[str]:     # fmt: skip
     """What the reader must know before believing a number."""
     if run.run_id == base.run_id:
         yield f"The baseline {base.name} is this run itself: every difference is 0."
@@ -101,11 +103,7 @@ def warnings_of(
         yield f"Not in both runs, so not compared: {', '.join(left)}."
     if not pair.join.matched:
         return
-    if pair.join.matched < FEW:
-        yield (
-            f"Only {pair.join.matched} example{'s' if pair.join.matched > 1 else ''} in both: every interval is wide, "
-            "and a change has to be large to be seen."
-        )
+    yield from _about_few(pair.join.matched, clusters)
     if failed := failing(changes):
         worst = max(failed, key=lambda one: one.failed)
         more = f" (and on {len(failed) - 1} more)" if len(failed) > 1 else ""
@@ -113,6 +111,22 @@ def warnings_of(
             f"Scores that failed are left out: {worst.failed:,} of {worst.failed + worst.difference.n:,} examples on "
             f"{worst.metric}{more}."
         )
+
+
+def _about_few(examples: int, clusters: int | None) -> Iterator[str]:
+    """What so few examples, or clusters of them, can tell."""
+    from ragauge.stats.permutation import LEAST_FLIPPED
+
+    few = examples if clusters is None else clusters
+    if clusters is not None and few < LEAST_FLIPPED <= examples:
+        yield (
+            f"The {examples:,} examples are {plural(few, 'cluster')}, as much as {plural(few, 'observation')}: fewer "
+            f"than {LEAST_FLIPPED} can show no change, however large it looks. More clusters are needed, not more "
+            "examples of the same ones."
+        )
+    elif few < FEW:
+        noun = ("example",) if clusters is None else ("cluster of examples", "clusters of examples")
+        yield f"Only {plural(few, *noun)} in both: every interval is wide, and a change has to be large to be seen."
 
 
 def failing(changes: Sequence[MetricChange]) -> list[MetricChange]:
