@@ -263,6 +263,17 @@ def test_traffic_is_compared_as_two_samples(store: str) -> None:
     assert found["recall@5"].verdict == "no change seen"
     assert (found.runs[0].segments, found.runs[0].flips.shown) == ((), ())
     assert "two samples of traffic: 60 examples now, 60 before" in repr(found).replace("\n", " ")
+    evaluated(store, "week 3", rows(range(157, 217)), traffic=True)     # three requests came again
+    again = rg.compare("week 2", "week 3", store=store).runs[0]
+    assert (again.matched.n, again.matched.paired, again.warnings) == (3, False, ())
+
+
+def test_clusters_are_those_of_the_examples_in_both(store: str) -> None:
+    """Of ten clusters eight have an example in both runs: the comparison speaks of eight, not of ten."""
+    made = [{**row, "cluster": f"c{i % 10}"} for i, row in enumerate(rows(range(40)))]
+    evaluated(store, "main", [row for i, row in enumerate(made) if i % 10 < 8])
+    evaluated(store, "changed", made)
+    assert rg.compare("main", "changed", store=store).runs[0].matched.clusters == 8
 
 
 def test_other_passages_under_a_generation_difference_are_told(store: str) -> None:

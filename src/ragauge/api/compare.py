@@ -229,7 +229,7 @@ class _Held:
             run, matched, changes.metrics, changes.segments, tuple(self.comparer.amounts), flips,
             config_diff(base.config, run.config),
             failures_of(new_causes, base_causes, both if self.paired else None), findings,
-            tuple(warnings_of(store, run, base, pair, self._asked, changes.metrics, matched.clusters)),
+            tuple(warnings_of(store, run, base, pair, self._asked, changes.metrics, matched)),
         )     # fmt: skip
 
     def _matched(self, both: set[str]) -> Matched:
@@ -239,7 +239,8 @@ class _Held:
             [query_id for query_id in side.index.query_ids if query_id not in both]
             for side in (self.pair.new, self.pair.base)
         )
-        clusters = self.pair.new.index.clusters or self.pair.base.index.clusters
+        among = both if self.paired else None
+        clusters = self.pair.new.index.clusters(among) or self.pair.base.index.clusters(among)
         if self._keep:     # which of the baseline's examples match is not asked
             return Matched(len(both), len(here), None, tuple(here[:MOST_IDS]), (), self.paired, clusters)
         return Matched(

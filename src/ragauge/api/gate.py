@@ -124,7 +124,7 @@ class _Gate:
         return Gated(
             self._run, self._base, self._judge_id or "", self._rules.source, verdict_of(checks), tuple(checks),
             tuple(families), None if paired is None else paired.join.matched,
-            self._index.clusters or (None if paired is None else paired.base.index.clusters),
+            self._index.clusters() or (None if paired is None else paired.base.index.clusters()),
             tuple(self._warnings(source.slices)),
         )     # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -55,10 +55,18 @@ class ResponseIndex:
         """Whether an example was answered several times."""
         return len(self) > len(self.query_ids)
 
-    @property
-    def clusters(self) -> int | None:
-        """How many clusters there are, an example that stands alone counted as one; None where none is declared."""
-        return None if self.cluster is None else len(set(self.cluster.tolist()))
+    def clusters(self, among: Collection[str] | None = None) -> int | None:
+        """How many clusters there are, an example that stands alone counted as one; None where none is declared.
+
+        Args:
+            among: ids of the examples that count; None = all.
+        """
+        import numpy as np
+
+        if self.cluster is None:
+            return None
+        counts = np.array([among is None or query_id in among for query_id in self.query_ids], dtype=bool)
+        return int(np.unique(self.cluster[counts[self.query]]).size)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

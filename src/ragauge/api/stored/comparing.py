@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ragauge.analysis.comparison.flips import FlipGatherer
-    from ragauge.analysis.results.comparison import Flips, MetricChange, Side
+    from ragauge.analysis.results.comparison import Flips, Matched, MetricChange, Side
     from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.api.stored.paired import Paired
     from ragauge.data.response import Response
@@ -81,7 +81,7 @@ def _sides(failed: pl.DataFrame, loaded: dict[str, Loaded]) -> dict[str, Side]:
 
 def warnings_of(
     store: Store, run: Run, base: Run, pair: Paired, asked: Sequence[Metric], changes: Sequence[MetricChange],
-    clusters: int | None,
+    matched: Matched,
 ) -> Iterator[str]:     # fmt: skip
     """What the reader must know before believing a number."""
     if run.run_id == base.run_id:
@@ -101,9 +101,8 @@ def warnings_of(
     known = set(pair.metrics)
     if left := [str(metric) for metric in asked if metric not in known]:
         yield f"Not in both runs, so not compared: {', '.join(left)}."
-    if not pair.join.matched:
-        return
-    yield from _about_few(pair.join.matched, clusters)
+    if matched.paired and matched.n:
+        yield from _about_few(matched.n, matched.clusters)
     if failed := failing(changes):
         worst = max(failed, key=lambda one: one.failed)
         more = f" (and on {len(failed) - 1} more)" if len(failed) > 1 else ""
