@@ -120,7 +120,7 @@ def test_what_few_examples_or_failures_hide_is_not_called_well(store: str) -> No
 
 
 @pytest.mark.parametrize(("clusters", "verdict", "words"), [
-    (4, "not enough data", "40 examples are 4 clusters, as much as 4 observations: fewer than 6 can show no change"),
+    (4, "not enough data", "The 40 examples are 4 clusters, as much as 4 observations: fewer than 6 cannot tell"),
     (8, "worse", "Only 8 clusters of examples in both"), (40, "worse", None),
 ])     # fmt: skip
 def test_few_clusters_are_said(store: str, clusters: int, verdict: str, words: str | None) -> None:

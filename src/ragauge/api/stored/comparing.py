@@ -120,8 +120,8 @@ def _about_few(examples: int, clusters: int | None) -> Iterator[str]:
     if clusters is not None and few < LEAST_FLIPPED <= examples:
         yield (
             f"The {examples:,} examples are {plural(few, 'cluster')}, as much as {plural(few, 'observation')}: fewer "
-            f"than {LEAST_FLIPPED} can show no change, however large it looks. More clusters are needed, not more "
-            "examples of the same ones."
+            f"than {LEAST_FLIPPED} cannot tell a change from chance, however large it looks. More clusters are needed, "
+            "not more examples of the same ones."
         )
     elif few < FEW:
         noun = ("example",) if clusters is None else ("cluster of examples", "clusters of examples")

@@ -127,7 +127,8 @@ def _settings(values: Mapping[str, str]) -> Settings:
         pack = int(values["pack"])
     except ValueError:
         raise UsageError(
-            f"a judge's temperature is a number or none, its pack a number of characters; got {values}."
+            "a judge's temperature is a number or none, its pack a number of characters; "
+            f"got temperature={temperature}, pack={values['pack']}."
         ) from None
     if pack < LEAST_PACK:
         raise UsageError(f"a judge's pack must be at least {LEAST_PACK:,} characters, got {pack:,}.")
