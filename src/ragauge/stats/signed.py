@@ -28,7 +28,7 @@ MOST_BLOCKS = 1_000  # what flips its sign as one; of more values neighbours fli
 ALIKE = 1e-12        # of the squares: values that vary by less are all alike
 TIED = 1e-9          # of the statistic: what differs by less is tied
 SURE = 1e-3          # relative error of an end: random patterns leave it unsure by ten times as much
-EXACT = 1e-9         # where all patterns are taken
+EXACT = 1e-6         # where all patterns are taken
 CLOSE = 1.1          # ratio of two places from which an end is sought between them
 PATIENT = 12         # tries until the stretch between two places is halved
 TRIES = 100          # places that are tried for an end
@@ -118,12 +118,16 @@ class Signed:
             inner, outer = (inner, (at, seen)) if p <= alpha else ((at, seen), outer)
             if inner[0] * (1 + (EXACT if self._every else SURE)) >= outer[0]:
                 return self._mean + side * self._unit * (inner[0] + outer[0]) / 2
-            halved = attempt > PATIENT or (self._every and inner[0] * CLOSE >= outer[0])     # few patterns: steps
-            if inner[0] * CLOSE < outer[0]:     # as if it were normal, and a little across
-                at *= wanted / seen * (0.98 if p <= alpha else 1.02)
-            else:                               # between the two, and a little across
-                share = (wanted - inner[1]) / max(1e-9, outer[1] - inner[1]) + (0.1 if p > alpha else -0.1)
-                at = inner[0] + share * (outer[0] - inner[0])
+            before, near = at, inner[0] * CLOSE >= outer[0]
+            halved = attempt > PATIENT or (self._every and near)     # few patterns: steps
+            if near:     # as if it were straight between the two
+                at = inner[0] + (wanted - inner[1]) / max(1e-9, outer[1] - inner[1]) * (outer[0] - inner[0])
+            else:        # as if it were normal
+                at *= wanted / seen
+            if abs(at - before) <= SURE * before and not (self._every or first):
+                if near and inner[0] < at < outer[0]:
+                    return self._mean + side * self._unit * at
+                at = before * (1 - SURE if p <= alpha else 1 + SURE)     # to have a place on its other side
         return side * inf
 
     def _p(self, moved: float) -> float:
