@@ -37,6 +37,15 @@ def test_metric_of_no_pattern_is_named() -> None:
     assert finding.headline.endswith(said(finding))
 
 
+def test_amounts_are_said_with_their_digits_and_unit() -> None:
+    """A cost that doubled from a fifth of a cent is not said to have risen from 0.00 to 0.00."""
+    cost, latency = change("cost", 0.00201, half=0.00005, base=0.00201), change("latency", 169.0, half=30.0, base=329.0)
+    (finding,) = worse(replace(cost, direction="lower", verdict="worse"))
+    assert finding.headline == "got worse: cost rose, $0.00201 → $0.00402, +0.00201 [+0.00196, +0.00206]"
+    (slower,) = worse(replace(latency, direction="lower", verdict="worse"))
+    assert slower.headline == "got worse: latency rose, 329 ms → 498 ms, +169 [+139, +199]"
+
+
 def test_every_metric_that_got_worse_is_in_a_finding() -> None:
     """Whatever got worse is read in some finding, once; what got better or did not change in none of these."""
     shifts = {

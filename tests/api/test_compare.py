@@ -99,7 +99,7 @@ def test_a_run_against_itself(store: str) -> None:
 
 
 def test_what_few_examples_or_failures_hide_is_not_called_well(store: str) -> None:
-    """A fall by half of two examples is not enough data; five answers that the system failed to give are counted.
+    """A fall by half of two examples is not enough data; five answers that the system failed to give are a change.
 
     In neither case does the diagnosis say that nothing fell.
     """
@@ -114,7 +114,10 @@ def test_what_few_examples_or_failures_hide_is_not_called_well(store: str) -> No
     assert few.verdict == "not enough data"
     assert "40 examples in both, scores failed on 5 of them" in repr(some)
     assert any("5 of 40 examples" in warning for warning in some.runs[0].warnings)
-    assert [finding.cause for found in (few, some) for finding in found.runs[0].findings] == []
+    assert [finding.cause for finding in few.runs[0].findings] == []
+    assert some.verdict == "worse"
+    assert (some["system_failed"].base, some["system_failed"].new) == (0, 5 / 40)
+    assert [finding.cause for finding in some.runs[0].findings] == ["system_failed"]
     alike = rg.compare("main", "main", store=store)
     assert [finding.cause for finding in alike.runs[0].findings] == ["working"]
 

@@ -116,6 +116,19 @@ def test_few_examples(store: str) -> None:
     assert found.raise_if_failed(not_enough_data=False) is found
 
 
+@pytest.mark.parametrize("metrics", ["latency", "token_f1,latency"])
+def test_what_nothing_could_show_does_not_pass(tmp_path: Path, metrics: str) -> None:
+    """Wrong answers of which nothing was measured that shows a failure are not known to pass; once judged they fail."""
+    url, must = f"sqlite:///{tmp_path}/blind.db", rules({"tag": "regression", "must_pass": True}, min_n=1)
+    wrong = [{**row, "answer": "it is nobody knows"} for row in rows(5)]
+    rg.evaluate(wrong, metrics=metrics, judge=SPEC, store=url, name="wrong", workers=1)
+    found = rg.gate("wrong", rules=must, store=url)
+    assert (found.verdict, found.exit_code) == ("not_enough_data", 4)
+    assert "q0 (no metric that was measured could show that it failed)" in found.to_markdown()
+    rg.evaluate(rg.open_run("wrong", store=url), metrics="faithfulness", judge=SPEC, store=url, workers=1)
+    assert rg.gate("wrong", rules=must, store=url).verdict == "fail"
+
+
 def test_one_example_that_must_pass(store: str) -> None:
     """Case 80: means are fine, one regression example failed: exit 3, with its id and cause."""
     must = {"tag": "regression", "must_pass": True}

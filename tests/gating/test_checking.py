@@ -209,7 +209,7 @@ def _whole(asked: Rules, made: Data) -> str:
     must = MustPass(9, None, "golden", "block", parse("mrr"), min=0.02)
     ids = made.segments["query_id"].to_list()
     lost = {int(at) for of in made.new.values() for at in of.query[of.status == FAILED]}
-    more = [check_share(len(lost), len(ids), 0.5, None)]
+    more = [check_share(len(lost), 0, len(ids), 0.5, None)]
     if "mrr" in made.new and any(str(one.metric) == "mrr" for one in asked.conditions):
         more.append(check_scores(must, ids[:6], ids, made.new["mrr"]))
     return verdict_of([*made.checks(asked), *more])
@@ -281,8 +281,8 @@ def test_scores_that_must_be_reached() -> None:
 
 def test_share_of_failed_calls() -> None:
     """2 of 100 are at most 2 %, 3 are not; a run of nothing fails."""
-    assert [check_share(k, 100, 0.02, 2).verdict for k in (0, 2, 3)] == ["pass", "pass", "fail"]
-    assert check_share(0, 0, 0.02, 2).verdict == "fail"
+    assert [check_share(k, 0, 100, 0.02, 2).verdict for k in (0, 2, 3)] == ["pass", "pass", "fail"]
+    assert check_share(0, 0, 0, 0.02, 2).verdict == "fail"
 
 
 def test_false_alarm_bound_is_of_the_family() -> None:

@@ -11,7 +11,7 @@ from ragauge.data.building import example, response
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
+from ragauge.metrics.measure import measure, measure_all
 
 
 def scored(name: str, **recorded: object) -> Measured:
@@ -60,6 +60,38 @@ def test_cost() -> None:
     assert scored("cost", cost=0.25).value == 0.25
     assert scored("cost", cost=0.0).value == 0
     assert scored("cost").status == "not_applicable"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("latency", 30_000), ("latency:stage=retrieval", 40), ("tokens", 900), ("tokens:of=input", 900), ("cost", 0.02),
+        ("latency:stage=generation", None), ("tokens:of=output", None),
+    ],
+)  # fmt: skip
+def test_a_failed_call_counts_as_recorded(name: str, value: float | None) -> None:
+    """A time-out took its time, tokens and money; a stage or kind that it did not get to record is not known."""
+    took = {"latency_ms": {"total": 30_000.0, "retrieval": 40.0}, "tokens": {"input": 900}, "cost": 0.02}
+    result = scored(name, error="time-out", **took)
+    assert result.value == value
+    if value is None:
+        assert result == Measured("failed", low=0.0, reason="the system failed: time-out")
+    else:
+        assert result == scored(name, **took)
+
+
+@pytest.mark.parametrize("name", ["latency", "latency:stage=retrieval", "tokens", "tokens:of=input", "cost"])
+def test_a_failed_call_without_record_is_not_known(name: str) -> None:
+    """What a failed call took and did not record failed, at least 0: it is neither 0 nor not applicable."""
+    assert scored(name, error="time-out") == Measured("failed", low=0.0, reason="the system failed: time-out")
+
+
+def test_nothing_else_of_a_failed_call_counts() -> None:
+    """Passages, answer and citations that came with an error are not read, whatever it took."""
+    names = ("latency", "context_tokens", "answer_tokens", "empty_result_rate", "citation_presence", "precision@5")
+    returned = response(2, "It is.", citations=[(0, 6, "p1")], latency_ms={"total": 9.0}, error="time-out")
+    found = measure_all([parse(name) for name in names], Facts(example(relevant={"d1": 1}), returned))
+    assert [result.status for result in found] == ["scored", *["failed"] * 5]
 
 
 @pytest.mark.parametrize("name", ["latency", "tokens", "cost", "context_tokens", "answer_tokens"])

@@ -60,7 +60,7 @@ def check(store: Store, plan: Plan, run: Run, base: Run | None) -> None:
     asked = {q: (plan.judge.version(q),) for q in plan.questions} if plan.judge is not None else {}
     versions = {str(metric): metric.version for metric in plan.metrics}
     spec = (spec_of(plan.judge) if plan.judge is not None else None) or ""
-    mine = Measuring(run.name, plan.judge_id, versions, asked, spec)
+    mine = Measuring(run.name, plan.judge_id, versions, asked, spec, planned=True)
     comparable(mine, measuring(store, base, plan.judge_id), plan.metrics)
     if "traffic" in (run.kind, base.kind):
         return

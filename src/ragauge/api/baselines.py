@@ -43,7 +43,7 @@ def also_a_run(store: Store, base: Run) -> str:
         if other.run_id != base.run_id:
             return (
                 f"{line.name} means the baseline, which is run {base.run_id}; run {other.run_id} is called "
-                f"{line.name} too. To hold this run against that one, give its id."
+                f"{line.name} too. If that one is meant, give its id."
             )
     return ""
 

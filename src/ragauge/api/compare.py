@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run, nothing_in_common
+from ragauge.api.baselines import also_a_run
 from ragauge.api.given.sources import HasRun, named, store_url
 from ragauge.api.results.comparison import ComparisonResult
 from ragauge.api.stored.paired import Paired, measuring
@@ -181,9 +182,11 @@ class _Held:
     ) -> None:     # fmt: skip
         from ragauge.analysis.comparison.alike import is_paired
         from ragauge.analysis.comparison.runs import Comparer
+        from ragauge.analysis.comparison.unanswered import unanswered
         from ragauge.analysis.scores.arrays import by_example
 
         self._store, self._base, self._run, self._judge_id, self._keep = store, base, run, judge_id, keep
+        self._level = level
         self._asked = metrics
         self.pair = Paired(store, run, base, judge_id, metrics, keep, measured)
         join = self.pair.join
@@ -196,6 +199,12 @@ class _Held:
         for metric in self.pair.metrics:
             sides = (side.column(str(metric)) for side in (self.pair.new, self.pair.base))
             self.comparer.read(metric, *(None if side is None else by_example(side) for side in sides))
+        self._causes = tuple(
+            causes_of(store, one.run_id, judge_id, side.index)
+            for one, side in ((run, self.pair.new), (base, self.pair.base))
+        )
+        indexes = (self.pair.new.index, self.pair.base.index)
+        self.comparer.read_unanswered(*map(unanswered, indexes, self._causes))
 
     def comparison(self, changes: Corrected) -> RunComparison:
         """What changed, after the correction."""
@@ -203,15 +212,12 @@ class _Held:
 
         from ragauge.analysis.comparison.changes import held_against
         from ragauge.analysis.comparison.config_diff import config_diff, handed_on_more
-        from ragauge.analysis.comparison.runs import failures_of, findings_of
+        from ragauge.analysis.comparison.runs import failures_of, findings_of, grown
         from ragauge.analysis.results.comparison import Flips, RunComparison
         from ragauge.api.stored.comparing import failing, flips_of, warnings_of
 
         store, run, base, pair = self._store, self._run, self._base, self.pair
-        new_causes, base_causes = (
-            causes_of(store, one.run_id, self._judge_id, side.index)
-            for one, side in ((run, pair.new), (base, pair.base))
-        )
+        new_causes, base_causes = self._causes
         both = set(pair.new.index.query_ids) & set(pair.base.index.query_ids)
         if self.paired:
             new_causes, base_causes = (
@@ -222,6 +228,7 @@ class _Held:
         findings = findings_of(
             self.comparer, changes.metrics, held_against(base, pair.join, (), base_causes, paired=self.paired),
             new_causes, self._judge_id or "", traffic=run.kind == "traffic",
+            more_often=grown(new_causes, base_causes, len(both), self._level) if self.paired else (),
             more=handed_on_more(run.config, base.config), quiet=hurt,
         )     # fmt: skip
         matched = self._matched(both)
@@ -229,7 +236,10 @@ class _Held:
             run, matched, changes.metrics, changes.segments, tuple(self.comparer.amounts), flips,
             config_diff(base.config, run.config),
             failures_of(new_causes, base_causes, both if self.paired else None), findings,
-            tuple(warnings_of(store, run, base, pair, self._asked, changes.metrics, matched)),
+            (
+                *filter(None, (also_a_run(store, one) for one in (base, run))),
+                *warnings_of(store, run, base, pair, self._asked, changes.metrics, matched),
+            ),
         )     # fmt: skip
 
     def _matched(self, both: set[str]) -> Matched:

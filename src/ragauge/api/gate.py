@@ -164,9 +164,10 @@ class _Gate:
         """Rules on single examples."""
         from ragauge.gating.examples import check_causes, check_scores, check_share
 
-        failed = self._failed()
-        evaluated = frozenset(self._index.query_ids)
-        found = [check_share(len(failed), len(evaluated), self._rules.max_failed, self._rules.max_failed_line)]
+        evaluated, unanswered, rules = frozenset(self._index.query_ids), self._unanswered, self._rules
+        lost, looked_at = self._known()
+        failed = lost | unanswered
+        found = [check_share(len(failed), len(unanswered), len(evaluated), rules.max_failed, rules.max_failed_line)]
         for rule in self._rules.must_pass:
             ids = self._tagged[rule.tag]
             if rule.metric is not None:
@@ -174,7 +175,7 @@ class _Gate:
                 found.append(check_scores(rule, ids, self._index.query_ids, column))
             else:
                 unsure = failed | (frozenset(ids) - evaluated)
-                found.append(check_causes(rule, ids, self._causes, unsure))
+                found.append(check_causes(rule, ids, self._causes, unsure, evaluated - looked_at))
         return found
 
     @cached_property
@@ -184,21 +185,35 @@ class _Gate:
         rows = frame.select("query_id", "cause", "decided_by").iter_rows()
         return {query_id: f"{cause}: {by}" if cause and by else cause or by for query_id, cause, by in rows}
 
-    def _failed(self) -> frozenset[str]:
-        """Examples of which a score failed, of any metric that was measured."""
+    @cached_property
+    def _unanswered(self) -> frozenset[str]:
+        """Examples that the system gave no response to, as their cause says."""
+        from ragauge.analysis.comparison.unanswered import NAME
+
+        frame = self._store.causes.frame(self._run.run_id, self._judge_id)
+        return frozenset(frame.filter(frame["cause"] == NAME)["query_id"])
+
+    def _known(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Examples of which a score failed, and those of which a score shows that they could have been seen to fail."""
         import numpy as np
 
-        from ragauge.analysis.scores.arrays import FAILED
+        from ragauge.analysis.causes.attribute import can_show
+        from ragauge.analysis.scores.arrays import FAILED, SCORED, UNDEFINED
+        from ragauge.metrics.catalogue import parse
 
-        found = np.zeros(len(self._index.query_ids), dtype=bool)
+        failed, looked_at = np.zeros((2, len(self._index.query_ids)), dtype=bool)
         scores = StoredColumns(
             self._store, self._run.run_id, self._judge_id, self._index, ahead=self._measured, values_only=True
         )
         for name in self._measured:
             column = scores.column(name)
-            if column is not None:
-                found[column.query[column.status == FAILED]] = True
-        return frozenset(self._index.query_ids[at] for at in found.nonzero()[0])
+            if column is None:
+                continue
+            failed[column.query[column.status == FAILED]] = True
+            if can_show(parse(name)):
+                looked_at[column.query[np.isin(column.status, (SCORED, UNDEFINED))]] = True
+        ids = self._index.query_ids
+        return frozenset(ids[at] for at in failed.nonzero()[0]), frozenset(ids[at] for at in looked_at.nonzero()[0])
 
     def _tags(self) -> dict[str, tuple[str, ...]]:
         """Tag -> ids of its examples, evaluated or not."""

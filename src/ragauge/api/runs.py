@@ -206,7 +206,8 @@ def runs_table(rows: list[dict[str, Any]]) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    from ragauge.reporting.words import number, safe
+    from ragauge.reporting.words import safe
+    from ragauge.text.amounts import number
 
     if not rows:
         return Text("No runs yet. Start with: ragauge evaluate FILE, or ragauge demo.")

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.data.config.reading import DEFAULT, ConfigFile, read_config
 from ragauge.errors import ConfigError, DataError, UnknownName
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ragauge.data.example import EvalSet, Example
-    from ragauge.gating.rules import Rules
+    from ragauge.gating.rules import Condition, MustPass, Rules
+    from ragauge.metrics.base import Metric
+
+    Absent = Mapping[Metric, Mapping[str, str]]     # metric -> id of an example that it does not apply to -> why
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,8 @@ def validate(config: str | Path | Mapping[str, Any] = DEFAULT, *, set: Any = Non
 
     Args:
         config: path of ragauge.yaml, or its content as a mapping.
-        set: the eval set, as `read_set` takes it: then tags and segments that no example has are refused too.
+        set: the eval set, as `read_set` takes it: then tags and segments that no example has are refused too, and
+            metrics that apply to none; where they apply to too few for a rule, a note says so.
 
     Raises:
         ConfigError: mistakes; all of them are in the text, each with its line.
@@ -56,33 +61,88 @@ def validate(config: str | Path | Mapping[str, Any] = DEFAULT, *, set: Any = Non
         file.checked()
         return Validated(file.name, (), ())
     rules, problems = understood(file)
-    problems = (*problems, *_against(file, rules, set))
+    examples = () if set is None else tuple(_examples(set))
+    absent = _absent(rules.metrics, examples)
+    if set is not None:
+        problems = (*problems, *_unknown(file, rules, examples), *_inapplicable(file, rules, examples, absent))
     if problems:
         raise ConfigError(problems)
-    return Validated(file.name, tuple(_said(rules)), tuple(_notes(rules)))
+    notes = [*_notes(rules), *(_too_few(rules, examples, absent) if set is not None else ())]
+    return Validated(file.name, tuple(_said(rules)), tuple(notes))
 
 
-def _against(file: ConfigFile, rules: Rules, source: Any) -> Iterator[DataError]:
+def _unknown(file: ConfigFile, rules: Rules, examples: Sequence[Example]) -> Iterator[DataError]:
     """Tags and segment columns that no example of a set has."""
-    gate = file.config.gate
-    if source is None or gate is None:
-        return
-    examples = _examples(source)
     tags = {tag for example in examples for tag in example.tags}
     columns = {column for example in examples for column in example.segments}
     seen: set[tuple[int, str]] = {(0, "")}
     for rule in rules.every:
         if (rule.rule, "tag") not in seen and rule.tag and rule.tag not in tags:
-            yield _absent(file, rule.rule, "tag", f"no example has it: {UnknownName('tag', rule.tag, tags)}")
+            yield _wrong(file, rule.rule, "tag", f"no example has it: {UnknownName('tag', rule.tag, tags)}")
             seen.add((rule.rule, "tag"))
     for one in rules.conditions:
         for name in one.segments or ():
             if name not in columns and (one.rule, name) not in seen:
-                yield _absent(file, one.rule, "segments", str(UnknownName("segment column", name, columns)))
+                yield _wrong(file, one.rule, "segments", str(UnknownName("segment column", name, columns)))
                 seen.add((one.rule, name))
 
 
-def _absent(file: ConfigFile, rule: int, key: str, text: str) -> DataError:
+def _inapplicable(file: ConfigFile, rules: Rules, examples: Sequence[Example], absent: Absent) -> Iterator[DataError]:
+    """Metrics that apply to no example that their rule asks about."""
+    for rule, metric, asked in _asked(rules, examples):
+        why = [absent[metric][one] for one in asked if one in absent[metric]]
+        if asked and len(why) == len(asked):
+            none = f"{metric} applies to none of {_of(rule, asked)}: {why[0]}"
+            yield _wrong(file, rule.rule, "metric", f"{none}. Label the examples, or leave the rule out.")
+
+
+def _too_few(rules: Rules, examples: Sequence[Example], absent: Absent) -> Iterator[str]:
+    """Rules that no run over a set can meet as it is: more examples or labels would mend that."""
+    for rule, metric, asked in _asked(rules, examples):
+        lacking = [one for one in asked if one in absent[metric]]
+        least = getattr(rule, "min_n", len(asked))     # a rule on single examples asks for all of them
+        if len(asked) - len(lacking) >= least:
+            continue
+        needs = f"min_n is {least}" if hasattr(rule, "min_n") else "every one must pass"
+        if not lacking:
+            yield f"rule {rule.rule}: {needs}, more than {_of(rule, asked)}: no run over this set can meet it."
+            continue
+        applies = f"{metric} applies to {len(asked) - len(lacking)} of {_of(rule, asked)}, and {needs}"
+        why = f"It does not apply to {lacking[0]}: {absent[metric][lacking[0]]}."
+        yield f"rule {rule.rule}: {applies}: no run over this set can meet it. {why}"
+
+
+def _asked(rules: Rules, examples: Sequence[Example]) -> Iterator[tuple[Condition | MustPass, Metric, Sequence[str]]]:
+    """Every rule on a metric, once, with the examples that it asks about."""
+    seen: set[int] = set()
+    for rule in rules.every:
+        if rule.metric is not None and rule.rule not in seen:
+            seen.add(rule.rule)
+            asked = [example.query_id for example in examples if not rule.tag or rule.tag in example.tags]
+            yield rule, rule.metric, asked
+
+
+def _of(rule: Condition | MustPass, asked: Sequence[str]) -> str:
+    tagged = f" tagged {rule.tag}" if rule.tag else ""
+    return f"the {plural(len(asked), 'example')} of the set{tagged}"
+
+
+def _absent(metrics: Sequence[Metric], examples: Sequence[Example]) -> Absent:
+    """Which examples a metric does not apply to, whatever the response, and why."""
+    from ragauge.data.response import Response
+    from ragauge.metrics.facts import Facts
+    from ragauge.metrics.measure import measure_all
+
+    found: dict[Metric, dict[str, str]] = {metric: {} for metric in metrics}
+    for example in examples:
+        unanswered = Response(example.query_id, error="not asked")     # a missing label comes before any failure
+        for metric, one in zip(metrics, measure_all(metrics, Facts(example, unanswered)), strict=True):
+            if one.status == "not_applicable":
+                found[metric][example.query_id] = one.reason
+    return found
+
+
+def _wrong(file: ConfigFile, rule: int, key: str, text: str) -> DataError:
     return file.problem(f"gate.rules[{rule}].{key}", text, _line(file, rule, key))
 
 
@@ -101,8 +161,9 @@ def _examples(source: Any) -> Iterable[Example]:
 def _said(rules: Rules) -> Iterator[str]:
     from ragauge.gating.checking import asks
     from ragauge.gating.examples import asks as asks_of_examples
+    from ragauge.gating.examples import asks_share
 
-    yield f"at most {100 * rules.max_failed:g} % of the examples may have failed judge calls"
+    yield asks_share(rules.max_failed)
     for one in rules.conditions:
         parts = "every declared segment" if one.segments is None else f"every value of {', '.join(one.segments)}"
         where = "the whole run" if one.segments == () else f"the whole run and {parts}"

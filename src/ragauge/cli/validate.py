@@ -14,7 +14,7 @@ from ragauge.cli.output import show_json
 def validate(
     config: Annotated[Path, typer.Argument(help="The configuration file.")] = Path("ragauge.yaml"),
     eval_set: Annotated[
-        str, typer.Option("--set", help="The eval set: are there examples for every tag and segment?")
+        str, typer.Option("--set", help="The eval set: has it examples for every tag, segment and metric?")
     ] = "",
     as_json: options.Json = False,
 ) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ragauge.gating.decide import ALPHA, Cell
 from ragauge.gating.family import shares, step_down
-from ragauge.gating.result import FAIL, UNKNOWN, Check, Example, Family, OnFail, Verdict
+from ragauge.gating.missing import Missing
+from ragauge.gating.result import FAIL, UNKNOWN, Check, Example, Family, Lost, OnFail, Verdict
 from ragauge.gating.sample import Difference, Level
 from ragauge.gating.slices import Slices
 
@@ -48,12 +49,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A cell, whose it is, and where it stands."""
+    """A cell, whose it is, where it stands, and what it lacks (see `Check`)."""
 
     condition: Condition
     segment: tuple[str, str] | None
     cell: Cell
     examples: tuple[Example, ...]
+    lost: Lost | None
+    inapplicable: tuple[int, str]
 
 
 def check_conditions(conditions: Sequence[Condition], source: Source) -> tuple[list[Check], list[Family]]:
@@ -97,12 +100,21 @@ def _cells(condition: Condition, source: Source) -> Iterator[Placed]:
     make = _difference(condition, source) if drop else _level(condition, source)
     if slices is None or make is None:
         return
-    yield _placed(condition, None, make(slices.whole(condition.tag)), slices, same=source.same)
+    missing = Missing(lambda: source.columns(condition.metric), source.slices, slices)
+
+    def placed(segment: tuple[str, str] | None, mask: Mask) -> Placed:
+        sample = make(mask)
+        cell = _cell(condition, sample, same=source.same)
+        worst = _lost_most(sample, slices, higher=_higher(condition)) if isinstance(sample, Difference) else ()
+        absent = missing.inapplicable(mask) if sample.applies < condition.min_n else (0, "")
+        return Placed(condition, segment, cell, worst, missing.lost(sample, mask), absent)
+
+    yield placed(None, slices.whole(condition.tag))
     if condition.segments == ():
         return
     for column, value, mask in slices.parts(condition.segments, condition.tag):
         if mask.any():
-            yield _placed(condition, (column, value), make(mask), slices, same=source.same)
+            yield placed((column, value), mask)
 
 
 def _difference(condition: Condition, source: Source) -> Callable[[Mask], Difference] | None:
@@ -121,14 +133,15 @@ def _level(condition: Condition, source: Source) -> Callable[[Mask], Level] | No
     return make
 
 
-def _placed(
-    condition: Condition, segment: tuple[str, str] | None, sample: Difference | Level, slices: Slices, *, same: bool
-) -> Placed:
-    higher = condition.metric.direction == "higher"
+def _higher(condition: Condition) -> bool:
+    return condition.metric.direction == "higher"
+
+
+def _cell(condition: Condition, sample: Difference | Level, *, same: bool) -> Cell:
+    higher = _higher(condition)
     point = condition.decide == "point"
     if isinstance(sample, Level):
-        cell = Cell(sample, condition.amount, condition.kind == "min", condition.min_n, point)
-        return Placed(condition, segment, cell, ())
+        return Cell(sample, condition.amount, condition.kind == "min", condition.min_n, point)
     sign = -1.0 if higher else 1.0
     if condition.relative:
         lowest, highest = condition.metric.range
@@ -138,10 +151,8 @@ def _placed(
             sign * condition.amount * base if isfinite(base) else sign * base
             for base in (mean, max(least, lowest), min(most, highest))
         )
-        cell = Cell(sample, limit, higher, condition.min_n, point, strict, lax, same)
-    else:
-        cell = Cell(sample, sign * condition.amount, higher, condition.min_n, point, same=same)
-    return Placed(condition, segment, cell, _lost_most(sample, slices, higher=higher))
+        return Cell(sample, limit, higher, condition.min_n, point, strict, lax, same)
+    return Cell(sample, sign * condition.amount, higher, condition.min_n, point, same=same)
 
 
 def _lost_most(sample: Difference, slices: Slices, *, higher: bool) -> tuple[Example, ...]:
@@ -170,7 +181,7 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
         asks=asks(condition), verdict=verdict, because=because, on_fail=condition.on_fail,
         stops=condition.on_fail == "block" and (verdict == FAIL or (verdict == UNKNOWN and held_up)),
         segment=placed.segment, tag=condition.tag, decide=condition.decide,
-        higher=condition.metric.direction == "higher" or condition.kind == "min", scale=condition.metric.scale,
+        higher=_higher(condition) or condition.kind == "min", scale=condition.metric.scale,
         statistic=condition.statistic, limit=cell.limit if isfinite(cell.limit) else None, amount=condition.amount,
         relative=condition.relative, estimate=sample.estimate,
         new=means[0] if means else sample.estimate if isinstance(sample, Level) else None,
@@ -178,7 +189,8 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
         interval=None if sample.estimate is None else sample.interval(1 - 2 * ALPHA),
         fail_interval=None if sample.estimate is None or point else sample.interval(1 - 2 * alpha),
         alpha=None if point else alpha, reach=sample.reach() if sample.failed else None,
-        n=sample.scored, failed=sample.failed, applies=sample.applies, min_n=condition.min_n,
+        n=sample.scored, failed=sample.failed, lost=placed.lost, applies=sample.applies, min_n=condition.min_n,
+        inapplicable=placed.inapplicable[0], why=placed.inapplicable[1],
         examples=placed.examples if verdict == FAIL else (),
     )     # fmt: skip
 

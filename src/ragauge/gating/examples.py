@@ -1,4 +1,4 @@
-"""Rules on single examples: those that must pass, and the share with failed judge calls."""
+"""Rules on single examples: those that must pass, and the share with failed calls."""
 
 from __future__ import annotations
 
@@ -6,25 +6,35 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.scores.arrays import FAILED, SCORED
-from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check, Example, Verdict
+from ragauge.gating.missing import of_system
+from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check, Example, Lost, Verdict
+from ragauge.gating.rules import level
 
 if TYPE_CHECKING:
     from ragauge.analysis.scores.arrays import Columns
     from ragauge.gating.rules import MustPass
 
+NOTHING_SHOWN = "no metric that was measured could show that it failed"
 
-def check_causes(rule: MustPass, tagged: Sequence[str], causes: Mapping[str, str], unsure: Collection[str]) -> Check:
+
+def check_causes(
+    rule: MustPass, tagged: Sequence[str], causes: Mapping[str, str], unsure: Collection[str],
+    blind: Collection[str] = (),
+) -> Check:     # fmt: skip
     """Every tagged example must not have failed.
 
     Args:
         rule: without a metric.
         tagged: ids of the examples with the tag.
         causes: id of an example that failed -> why, in words.
-        unsure: examples that are not known not to have failed: a judge call failed, or they are not evaluated.
+        unsure: examples of which a judge call failed, or that are not evaluated.
+        blind: examples that were evaluated by nothing that could have shown a failure.
     """
     failing = tuple(Example(one, why=causes[one]) for one in tagged if one in causes)
-    unknown = tuple(Example(one, why="a judge call failed") for one in tagged if one in unsure and one not in causes)
-    return _check(rule, len(tagged), failing, unknown)
+    left = [one for one in tagged if one not in causes]
+    lost = tuple(Example(one, why="a judge call failed, or it is not evaluated") for one in left if one in unsure)
+    unseen = tuple(Example(one, why=NOTHING_SHOWN) for one in left if one in blind and one not in unsure)
+    return _check(rule, len(tagged), failing, lost + unseen, Lost(judge=len(lost)))
 
 
 def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str], columns: Columns | None) -> Check:
@@ -40,6 +50,7 @@ def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str]
     failing: dict[str, Example] = {}
     unknown: dict[str, Example] = {}
     seen: set[str] = set()
+    lost: set[str] = set()
     if columns is not None:
         for at, number in enumerate(columns.query):
             name = query_ids[number]
@@ -51,19 +62,22 @@ def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str]
                 failing.setdefault(name, example)
             elif verdict == UNKNOWN:
                 unknown.setdefault(name, example)
+                lost |= {name} if columns.status[at] == FAILED else set()
     for name in tagged:
         if name not in seen:
             unknown[name] = Example(name, why="not evaluated")
     left = tuple(one for name, one in unknown.items() if name not in failing)
-    return _check(rule, len(tagged), tuple(failing.values()), left)
+    system = sum(of_system(one.why) for one in left)
+    judge = sum(one.query_id in lost and not of_system(one.why) for one in left)
+    return _check(rule, len(tagged), tuple(failing.values()), left, Lost(system, judge))
 
 
 def asks(rule: MustPass) -> str:
     """What a rule asks of its examples, in words."""
     if rule.metric is None:
         return f"no example tagged {rule.tag} may fail"
-    limits = [f"at least {rule.min:g}"] if rule.min is not None else []
-    limits += [f"at most {rule.max:g}"] if rule.max is not None else []
+    limits = [f"at least {level(rule.metric, rule.min)}"] if rule.min is not None else []
+    limits += [f"at most {level(rule.metric, rule.max)}"] if rule.max is not None else []
     return f"{rule.metric} of every example tagged {rule.tag} must be {' and '.join(limits)}"
 
 
@@ -87,24 +101,40 @@ def _one(rule: MustPass, name: str, columns: Columns, at: int) -> tuple[Verdict,
     return UNKNOWN, Example(name, why=columns.reasons[int(columns.reason[at])] or "a judge call failed")
 
 
-def _check(rule: MustPass, n: int, failing: tuple[Example, ...], unknown: tuple[Example, ...]) -> Check:
+def _check(
+    rule: MustPass, n: int, failing: tuple[Example, ...], unknown: tuple[Example, ...], lost: Lost
+) -> Check:
     verdict: Verdict = FAIL if failing else UNKNOWN if unknown else PASS
     return Check(
         rule=rule.rule, line=rule.line, kind="must_pass", metric="" if rule.metric is None else str(rule.metric),
         asks=asks(rule), verdict=verdict, because="examples", on_fail=rule.on_fail,
-        stops=rule.on_fail == "block" and verdict != PASS, tag=rule.tag, n=n, failed=len(unknown), applies=n,
+        stops=rule.on_fail == "block" and verdict != PASS, tag=rule.tag, n=n, failed=len(unknown), lost=lost, applies=n,
         estimate=float(len(failing)), examples=failing, unknown=unknown, decide="point",
         amount=rule.min if rule.min is not None else rule.max if rule.max is not None else 0.0,
         higher=rule.max is None,
     )     # fmt: skip
 
 
-def check_share(failed: int, n: int, most: float, line: int | None) -> Check:
-    """At most a share of the examples may have failed judge calls."""
+def check_share(failed: int, unanswered: int, n: int, most: float, line: int | None) -> Check:
+    """At most a share of the examples may have failed calls, of the system or of a judge.
+
+    Args:
+        failed: examples with a failed call.
+        unanswered: of these, those that the system gave no response to.
+        n: examples.
+        most: the greatest share.
+        line: of max_failed in the file; None where it is the default.
+    """
     share = failed / n if n else 0.0
     verdict: Verdict = PASS if n and share <= most + 1e-12 else FAIL
     return Check(
         rule=0, line=line, kind="max_failed", metric="", verdict=verdict, because="share", on_fail="block",
-        asks=f"at most {100 * most:g} % of the examples may have failed judge calls", stops=verdict == FAIL,
-        decide="point", higher=False, limit=most, amount=most, estimate=share, n=n, failed=failed, applies=n,
+        asks=asks_share(most), stops=verdict == FAIL, decide="point", higher=False, limit=most, amount=most,
+        estimate=share, n=n, failed=failed, applies=n,
+        lost=Lost(unanswered, failed - unanswered) if failed else None,
     )     # fmt: skip
+
+
+def asks_share(most: float) -> str:
+    """What max_failed asks for, in words."""
+    return f"at most {100 * most:g} % of the examples may have failed calls, of the system or of a judge"

@@ -24,7 +24,7 @@ Because = Literal[
     "unchanged",     # every example has the same score in both runs
     "nothing",       # no example has a value, or too few for an interval
     "examples",      # single examples
-    "share",         # the share of examples with failed judge calls
+    "share",         # the share of examples with failed calls, of the system or of a judge
 ]
 
 
@@ -36,6 +36,21 @@ class Example:
     new: float | None = None
     base: float | None = None
     why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Whose failures left examples without a score, each example counted once.
+
+    Attributes:
+        system: examples that the system gave no response to.
+        judge: examples of which a judge call failed.
+        baseline: examples that failed in the baseline alone.
+    """
+
+    system: int = 0
+    judge: int = 0
+    baseline: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +86,10 @@ class Check:
         reach: least and greatest estimate that failed scores allow.
         n: scored examples, or pairs.
         failed: examples whose score failed.
+        lost: whose failures these were; None = nothing failed.
         applies: examples that the metric applies to.
+        inapplicable: where there are fewer than `min_n`, examples of the run that the metric does not apply to.
+        why: why it does not apply to them.
         min_n: fewest to decide on.
         examples: those that lost most, or that must pass and do not.
         unknown: examples that must pass, of which it is not known.
@@ -104,7 +122,10 @@ class Check:
     reach: tuple[float, float] | None = None
     n: int = 0
     failed: int = 0
+    lost: Lost | None = None
     applies: int = 0
+    inapplicable: int = 0
+    why: str = ""
     min_n: int = 0
     examples: tuple[Example, ...] = ()
     unknown: tuple[Example, ...] = ()

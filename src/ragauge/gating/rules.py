@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from math import isfinite
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.errors import ConfigError, DataError, UsageError
 from ragauge.metrics.base import Metric
+from ragauge.text.amounts import UNITS
 
 if TYPE_CHECKING:
     from ragauge.data.config.gate import Drop, GateSection, RuleSection
@@ -30,7 +32,7 @@ class Condition:
         kind: max_drop, min or max.
         amount: the limit; of max_drop a share of the baseline's mean where `relative`, else in the metric's unit.
         relative: see `amount`.
-        text: the limit as written.
+        text: the limit in words: a drop as written, a level with its unit.
         statistic: of what the limit is: mean, or a quantile.
         decide: by the whole interval or by the estimate alone.
         on_fail: block or warn.
@@ -87,7 +89,7 @@ class Rules:
         source: the file.
         conditions: on means, in the order of the file.
         must_pass: on single examples.
-        max_failed: greatest share of examples with failed judge calls.
+        max_failed: greatest share of examples with failed calls, of the system or of a judge.
         max_failed_line: where that stands; None where it is the default.
     """
 
@@ -152,6 +154,12 @@ def _never_blocks(file: ConfigFile, gate: GateSection) -> Iterator[DataError]:
     elif all(rule.on_fail == "warn" for rule in gate.rules):
         text = "every rule has on_fail: warn, so the gate can never fail. Leave it out of at least one rule."
         yield file.problem("gate.rules", text, gate.line("rules"))
+
+
+def level(metric: Metric, amount: float) -> str:
+    """A limit of a metric in full, with its unit: 0.85, 900 ms, $0.00004."""
+    before, after = UNITS.get(metric.name(), ("", ""))
+    return f"{before}{Decimal(str(amount)).normalize():,f}{after}"
 
 
 class _Rule:
@@ -230,7 +238,7 @@ class _Rule:
         else:
             kind = "min" if key == "min" else "max"
             amount, relative = float(getattr(rule, key)), False
-            text = f"{amount:g}"
+            text = level(metric, amount)
             self._possible(metric, key, amount, point=rule.decide == "point")
         need = gate.segments_need_data if rule.segments_need_data is None else rule.segments_need_data
         return Condition(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from ragauge.stats.intervals import mean_interval, order_statistics
 from ragauge.stats.paired import paired_interval
+from ragauge.stats.partly_known import quantile_reach
 from ragauge.stats.quantiles import normal_quantile
 from ragauge.stats.result import Alternative, Interval
 from ragauge.stats.skewed import least_reach
@@ -255,24 +256,27 @@ class Level:
         return float(np.quantile(self.values, QUANTILES[self.statistic]))
 
     def reach(self) -> tuple[float, float]:
-        """The least and greatest mean; of a quantile with failed scores nothing is known."""
-        if self.statistic != "mean" and self.failed:
-            return -inf, inf
+        """The least and greatest mean or quantile."""
+        return self._reach
+
+    @cached_property
+    def _reach(self) -> tuple[float, float]:
         if self.statistic != "mean":
-            found = self.estimate
-            return (-inf, inf) if found is None else (found, found)
+            return quantile_reach(self.values, self.low, self.high, QUANTILES[self.statistic])
         return _reach(self.values, self.weight, self.low, self.high, self.failed_weight)
 
     def interval(self, level: float, where: Where = "out") -> Interval | None:
-        """By `stats.intervals.mean_interval`; of quantiles by `order_statistics`."""
+        """By `stats.intervals.mean_interval`; of quantiles by `order_statistics`, whose ends may be infinite."""
         values, weights, clusters = self.values, self.weight, self.cluster
         if where != "out":
             values = _joined(values, self.low if where == "low" else self.high)
             weights, clusters = _both(weights, self.failed_weight), _both(clusters, self.failed_cluster)
-        if not values.size or (where != "out" and not _finite(values)):
+        if not values.size:
             return None
         if self.statistic != "mean":
             return order_statistics(values, QUANTILES[self.statistic], level, self.metric.range)
+        if where != "out" and not _finite(values):
+            return None
         return mean_interval(
             values, kind=self.metric.scale, weights=weights, clusters=clusters, level=level, bounds=self.metric.range
         )

@@ -55,7 +55,7 @@ def resolve(fact: str, facts: Facts) -> Any:
     if fact in FREE:
         return FREE[fact](facts)
     if facts.response.error is not None:
-        return _system_failed(facts)
+        return system_failed(facts)
     question = fact.partition(".")[0]
     found = facts.evidence.get(question)
     if found is None:
@@ -90,7 +90,8 @@ def blank(fact: str, facts: Facts) -> tuple[Any, ...] | None:
     return None
 
 
-def _system_failed(facts: Facts) -> Failed:
+def system_failed(facts: Facts) -> Failed:
+    """Why nothing is known of a response that the system did not give."""
     return Failed(f"the system failed: {facts.response.error}")
 
 
@@ -197,23 +198,35 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
 def _response_part(name: str) -> Callable[[Facts], Any]:
     def part(facts: Facts) -> Any:
         if facts.response.error is not None:
-            return _system_failed(facts)
+            return system_failed(facts)
         value = getattr(facts.response, name)
-        return _not_recorded(facts, name) if value is None or value == {} else value
+        return _not_recorded(facts, name) if value is None else value
+
+    return part
+
+
+def _spent(name: str) -> Callable[[Facts], Any]:
+    """What a call took, a failed one too, which took its time and its money; of that one, unknown if not recorded."""
+
+    def part(facts: Facts) -> Any:
+        value = getattr(facts.response, name)
+        if value is not None and value != {}:
+            return value
+        return system_failed(facts) if facts.response.error is not None else _not_recorded(facts, name)
 
     return part
 
 
 def _citations(facts: Facts) -> Any:
     if facts.response.error is not None:
-        return _system_failed(facts)
+        return system_failed(facts)
     found = facts.response.citations
     return NotApplicable("the system does not cite") if found is None else found
 
 
 def _ranking(facts: Facts) -> Any:
     if facts.response.error is not None:
-        return _system_failed(facts)
+        return system_failed(facts)
     return facts.ranking if facts.ranking is not None else Failed("the judged documents were not ranked")
 
 
@@ -229,9 +242,9 @@ FREE: Mapping[str, Callable[[Facts], Any]] = {
     "response.texts": _response_part("passages"),
     "response.answer": _response_part("answer"),
     "response.citations": _citations,
-    "response.latency_ms": _response_part("latency_ms"),
-    "response.tokens": _response_part("tokens"),
-    "response.cost": _response_part("cost"),
+    "response.latency_ms": _spent("latency_ms"),
+    "response.tokens": _spent("tokens"),
+    "response.cost": _spent("cost"),
     "set.query": lambda facts: facts.example.query,
     "set.references": lambda facts: facts.example.references,
     "set.answerable": _answerable,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ragauge.metrics.base import Failed, Measured, Metric, NotApplicable
 from ragauge.metrics.bounds import bounded, has_gap
-from ragauge.metrics.facts import Facts, resolve
+from ragauge.metrics.facts import Facts, resolve, system_failed
 
 State = Literal["whole", "open", "absent"]
 Known = dict[str, tuple[Any, State]]
@@ -17,7 +17,8 @@ def measure(metric: Metric, facts: Facts) -> Measured:
     """The metric's value for one example, or why there is none.
 
     not_applicable comes before failed, since no retry would help; a missing verdict that cannot change the value
-    leaves it scored, otherwise low and high bound it.
+    leaves it scored, otherwise low and high bound it. What a failed call took may be recorded in part: a stage, or a
+    kind of tokens, that is not there is not known, so that failed.
     """
     return _measure(metric, facts, {})
 
@@ -39,7 +40,12 @@ def _measure(metric: Metric, facts: Facts, known: Known) -> Measured:
             return Measured("not_applicable", reason=values[argument].reason)
         if state == "open":
             whole = False
-    return Measured.of(metric.value(**values)) if whole else bounded(metric, values, facts)
+    if not whole:
+        return bounded(metric, values, facts)
+    result = Measured.of(metric.value(**values))
+    if result.status == "not_applicable" and facts.response.error is not None:
+        return Measured.failed(system_failed(facts).reason, metric.range)
+    return result
 
 
 def _look(fact: str, facts: Facts) -> tuple[Any, State]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ragauge.analysis.results.overview import Alignment, Estimate, Overview, RankUse
 from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting.overview_json import overview_json
-from ragauge.reporting.words import MOST_IGNORED, correlation, ignored, number, safe, share
+from ragauge.reporting.words import MOST_IGNORED, correlation, ignored, safe, share
 from ragauge.stats.intervals import wilson
+from ragauge.text.amounts import number
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from ragauge.analysis.results.overview import Bin, Timing
 from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.lists import NOT_FAILED, Row, distributions, span, total_time
-from ragauge.reporting.words import UNNAMED, line, number
+from ragauge.reporting.words import UNNAMED, line
+from ragauge.text.amounts import number
 
 MOST_LINKS = 60       # examples named behind one mark; the list says how many more there are
 OTHER, NONE = "(other)", "(none)"

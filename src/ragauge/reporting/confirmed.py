@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.confirmed import CauseTally, Confirmed, Graded, Outcome
 from ragauge.data.run import Run
-from ragauge.reporting.words import UNNAMED, between, line, number, safe
+from ragauge.reporting.words import UNNAMED, between, line, safe
+from ragauge.text.amounts import number
 from ragauge.text.commands import command
 from ragauge.text.plural import plural
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ragauge.gating.decide import NEAR
 from ragauge.gating.result import Check, Gated
 from ragauge.reporting import gate_words as words
 from ragauge.reporting.words import safe
 from ragauge.text.plural import plural
 
-SYMBOLS = {True: ("≥", ">", "<"), False: ("≤", "<", ">")}     # allowed, inside, beyond
+SYMBOLS = {True: ("≥", "<"), False: ("≤", ">")}     # allowed, beyond
 COLUMN = 46
 
 
@@ -51,41 +52,37 @@ def _check(check: Check) -> Iterator[str]:
         return
     yield from (f"  {line}" for line in _estimate(check))
     if check.failed and check.reach is not None:
-        write = words.signed if check.kind == "max_drop" else words.figure
-        least, most = (write(end, check.scale) for end in check.reach)
+        least, most = (words.valued(end, check) for end in check.reach)
         yield "  " + _line(f"with {check.failed} failed scores wherever they may lie", f"{least} to {most}")
     yield from (f"  {line}" for line in _decision(check))
 
 
 def _estimate(check: Check) -> Iterator[str]:
-    scale = check.scale
     if check.kind == "max_drop":
-        before, now = words.figure(check.base, scale), words.figure(check.new, scale)
+        before, now = words.mean(check.base, check), words.mean(check.new, check)
         yield _line(f"mean of the baseline, {plural(check.n, 'pair')}", f"b = {before}")
         yield _line("mean of this run", f"x = {now}")
-        yield _line("difference", f"d = x − b = {now} − {before} = {words.signed(check.estimate, scale)}")
+        yield _line("difference", f"d = x − b = {now} − {before} = {words.valued(check.estimate, check)}")
         sign = "−" if check.higher else "+"
-        value = words.signed(check.limit, scale)
+        value = words.valued(check.limit, check)
         if check.relative:
             yield _line("limit", f"{sign}{100 * check.amount:g} % of b = {sign}{check.amount:g} · {before} = {value}")
         else:
             yield _line("limit", value)
         return
     name = "mean" if check.statistic == "mean" else check.statistic
-    yield _line(f"{name} of {plural(check.n, 'example')}", f"x = {words.figure(check.estimate, scale)}")
-    yield _line("limit", words.figure(check.limit, scale))
+    yield _line(f"{name} of {plural(check.n, 'example')}", f"x = {words.valued(check.estimate, check)}")
+    yield _line("limit", words.valued(check.limit, check))
 
 
 def _decision(check: Check) -> Iterator[str]:
-    write = words.signed if check.kind == "max_drop" else words.figure
-    allowed, _, beyond = SYMBOLS[check.higher]
-    held = write(check.limit, check.scale)
     if check.n + check.failed < check.min_n:
         yield words.reason(check)
         return
     if check.decide == "point":
-        met = f"{write(check.estimate, check.scale)} {allowed} {held}"
-        yield _line(f"passes when the estimate is {allowed} the limit", f"{met}? {_yes(check, 'pass')}")
+        yield _asked(check, f"passes when the estimate is {SYMBOLS[check.higher][0]} the limit", check.estimate)
+        if check.because != "point":
+            yield words.reason(check)
         return
     if check.because == "unchanged":
         yield f"passes: {words.reason(check)}"
@@ -93,29 +90,32 @@ def _decision(check: Check) -> Iterator[str]:
     if check.interval is not None:
         far = check.interval.low if check.higher else check.interval.high
         yield _line(f"90 % interval ({check.interval.method})", words.ends(check.interval, check))
-        meets = far >= (check.limit or 0.0) if check.higher else far <= (check.limit or 0.0)
-        yield _line("passes when the whole of it meets the limit", f"{write(far, check.scale)} {allowed} {held}? "
-                    f"{'yes' if meets else 'no'}")     # fmt: skip
+        yield _asked(check, "passes when the whole of it meets the limit", far)
     if check.fail_interval is not None and check.alpha is not None:
         near = check.fail_interval.high if check.higher else check.fail_interval.low
-        lies = near < (check.limit or 0.0) if check.higher else near > (check.limit or 0.0)
         name = f"{words.level(check.fail_interval)} interval, alpha = {check.alpha:.2g} of the family"
         yield _line(name, words.ends(check.fail_interval, check))
-        yield _line("fails when the whole of it is beyond the limit", f"{write(near, check.scale)} {beyond} {held}? "
-                    f"{'yes' if lies else 'no'}")     # fmt: skip
+        yield _asked(check, "fails when the whole of it is beyond the limit", near, beyond=True)
     if check.because not in ("interval",):
         yield words.reason(check)
 
 
-def _yes(check: Check, verdict: str) -> str:
-    return "yes" if check.verdict == verdict else "no"
+def _asked(check: Check, name: str, value: float | None, *, beyond: bool = False) -> str:
+    """A comparison with the limit and its answer, as the decision makes it: rounding does not count."""
+    limit = check.limit or 0.0
+    found = value or 0.0
+    lies = found < limit - NEAR if check.higher else found > limit + NEAR
+    allowed, outside = SYMBOLS[check.higher]
+    symbol = outside if beyond else allowed
+    shown = f"{words.valued(value, check)} {symbol} {words.valued(check.limit, check)}"
+    return _line(name, f"{shown}? {'yes' if lies is beyond else 'no'}")
 
 
 def _plain(check: Check) -> Iterator[str]:
-    if check.kind == "max_failed":
+    if check.kind == "max_failed" and check.n:
         share = 100 * (check.estimate or 0.0)
-        met = "yes" if check.verdict == "pass" else "no"
-        yield _line("examples with a failed judge call", f"{check.failed} of {check.n} = {share:.1f} %")
+        met = "yes" if check.verdict == "pass" else "no"     # with examples, nothing but the share decides
+        yield _line("examples with failed calls", f"{check.failed} of {check.n} = {share:.1f} %")
         yield _line("passes when at most the share allowed", f"{share:.1f} % ≤ {100 * check.amount:g} %? {met}")
         return
     yield f"{words.VERDICTS[check.verdict]}: {words.reason(check)}"

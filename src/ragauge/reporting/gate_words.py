@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isinf
 
 from ragauge.gating.result import Check, Example, Gated, Verdict
-from ragauge.reporting.words import UNITS, safe, three_digits
+from ragauge.reporting import gate_failures as failures
+from ragauge.reporting.words import safe
 from ragauge.stats.result import Interval
+from ragauge.text.amounts import UNITS, three_digits
 from ragauge.text.commands import command
 from ragauge.text.plural import plural
 
@@ -76,7 +78,7 @@ def limit(check: Check) -> str:
         return "all"
     if check.kind == "max_failed":
         return f"at most {100 * check.amount:g} %"
-    return f"at {'least' if check.higher else 'most'} {_valued(check.limit, check)}"
+    return f"at {'least' if check.higher else 'most'} {valued(check.limit, check)}"
 
 
 def estimate(check: Check) -> str:
@@ -85,17 +87,29 @@ def estimate(check: Check) -> str:
         return f"{len(check.examples)} of {check.n} failed" if check.examples else f"0 of {check.n} failed"
     if check.kind == "max_failed":
         return f"{check.failed} of {check.n}"
-    shown = _valued(check.estimate, check)
+    shown = valued(check.estimate, check)
     if check.because == "unchanged":
         return f"{shown}, no score changed"
     return f"{shown} {ends(check.interval, check)}" if check.interval is not None else shown
 
 
-def _valued(value: float | None, check: Check) -> str:
+def valued(value: float | None, check: Check) -> str:
     """A number with the unit of the metric; of a difference with its sign."""
-    before, after = UNITS.get(check.metric.partition(":")[0], ("", "")) if value is not None else ("", "")
-    shown = (signed if check.kind == "max_drop" else figure)(value, check.scale)
-    return f"{before}{shown}{after}" if shown[:1] not in ("+", "−") else f"{shown[0]}{before}{shown[1:]}{after}"
+    return _with_unit((signed if check.kind == "max_drop" else figure)(value, check.scale), check)
+
+
+def mean(value: float | None, check: Check) -> str:
+    """The mean of one run, with the unit of the metric."""
+    return _with_unit(figure(value, check.scale), check)
+
+
+def _with_unit(shown: str, check: Check) -> str:
+    """A number as written, with the unit of the metric between its sign and itself, and behind it."""
+    before, after = UNITS.get(check.metric.partition(":")[0], ("", ""))
+    sign = shown[0] if shown[:1] in ("+", "−") else ""
+    return shown if not any(digit in shown for digit in "0123456789") else (
+        f"{sign}{before}{shown.removeprefix(sign)}{after}"
+    )     # fmt: skip
 
 
 def change(check: Check) -> str:
@@ -118,13 +132,12 @@ def reason(check: Check) -> str:
     if check.kind == "must_pass":
         return _examples(check)
     if check.kind == "max_failed":
-        return f"{check.failed} of {check.n} examples have failed judge calls; {limit(check)} may."
+        return f"{failures.share(check)}; {limit(check)} may." if check.n else "no example is evaluated."
     what = "difference" if check.kind == "max_drop" else "mean" if check.statistic == "mean" else check.statistic
     held = f"the limit ({limit(check)})"
     match check.because:
         case "few":
-            fewer = f"{check.n + check.failed} examples are fewer than min_n, which is {check.min_n}"
-            return f"{fewer}."
+            return _few(check)
         case "nothing" if check.n > 1 and check.statistic == "mean":
             if check.scale == "amount" and not check.estimate:
                 return f"all {check.n} values are 0: nothing tells how far others lie. decide: point needs no interval."
@@ -134,7 +147,7 @@ def reason(check: Check) -> str:
         case "nothing":
             return "no example has a value."
         case "failed":
-            return f"{check.failed} scores failed, and what they might have been decides. Judge them again."
+            return f"{failures.scores(check)}, and what they might have been decides."
         case "unchanged":
             return f"the same score on every one of {check.n} examples in both runs."
         case "corrected":
@@ -148,12 +161,24 @@ def reason(check: Check) -> str:
             return f"the interval says worse, but {few} for a test that assumes less to agree."
         case "point":
             side = "meets" if check.verdict == "pass" else "is beyond"
-            return f"the {what} {figure(check.estimate, check.scale)} {side} {held}."
+            return f"the {what} {valued(check.estimate, check)} {side} {held}."
     found_at = check.fail_interval if check.verdict == "fail" else check.interval
     lies = {"pass": "meets", "fail": "lies beyond", "not_enough_data": "reaches to both sides of"}[check.verdict]
     whole = "the whole " if check.verdict != "not_enough_data" else "the "
     at = "" if found_at is None else f"{level(found_at)} "
     return f"{whole}{at}interval of the {what}, {ends(found_at, check)}, {lies} {held}."
+
+
+def _few(check: Check) -> str:
+    """That there are too few examples, and where the metric does not apply to the others, why."""
+    short = f"fewer than min_n, which is {check.min_n}"
+    if not check.inapplicable:
+        return f"{check.n + check.failed} examples are {short}."
+    every = check.applies + check.inapplicable
+    if not check.applies:
+        return f"{check.metric} applies to none of {plural(every, 'example')}: {safe(check.why)}."
+    those = f"{check.applies} of {plural(every, 'example')}"
+    return f"{check.metric} applies to {those}, {short}. Not to the others: {safe(check.why)}."
 
 
 def _examples(check: Check) -> str:
@@ -232,23 +257,40 @@ def summary(gated: Gated) -> str:
 def what_next(gated: Gated) -> str:
     """What to do about the verdict; "" where nothing is to be done."""
     stopped = stopping(gated)
-    name = safe(gated.run.name)
+    again = list(failures.remedies(gated, stopped))
     if gated.verdict == "fail":
+        name = safe(gated.run.name)
         look = ("show", name) if gated.base is None else ("compare", safe(gated.base.name), name)
-        return f"Which examples, and why: {command(*look)}; the arithmetic: --explain."
-    if gated.verdict != "not_enough_data":
-        return ""
-    causes = {check.because for check in stopped}
-    if "failed" in causes or any(check.unknown for check in stopped):
-        return f"Try the failed calls again: {command('evaluate', name, '--retry-failed')}."
-    if causes == {"few"}:
-        return "More examples; or a smaller min_n, if so few are meant to decide. See docs/gates.md."
-    if any(check.kind == "max_drop" and check.amount == 0 for check in stopped):
-        return (
+        return " ".join([f"Which examples, and why: {command(*look)}; the arithmetic: --explain.", *again])
+    return " ".join([*again, *_more_data(stopped)])
+
+
+def _more_data(stopped: Sequence[Check]) -> Iterator[str]:
+    """What helps checks that have not enough data for another reason than failed calls."""
+    unlabelled = {check.metric: check for check in stopped if check.because == "few" and check.inapplicable}
+    for name, check in unlabelled.items():
+        needs = command("metrics", safe(name))
+        yield f"Label or record what {safe(name)} needs (see {needs}, docs/data.md), or leave rule {check.rule} out."
+    if any(check.kind == "must_pass" and _unexplained(check) for check in stopped):
+        yield "An example without a value cannot pass: label or evaluate what is named, or take its tag off."
+    rest = [check for check in stopped if check.because not in ("failed", "examples") and not check.inapplicable]
+    if not rest:
+        return
+    if {check.because for check in rest} == {"few"}:
+        yield "More examples; or a smaller min_n, if so few are meant to decide. See docs/gates.md."
+    elif any(check.kind == "max_drop" and check.amount == 0 for check in rest):
+        yield (
             "max_drop: 0 passes only what is shown to be better. Allow a small drop (max_drop: 2 points), "
             "or look at the estimate alone (decide: point)."
         )
-    return "More examples narrow the interval; a larger limit, or decide: point, asks for less. See docs/gates.md."
+    else:
+        yield "More examples narrow the interval; a larger limit, or decide: point, asks for less. See docs/gates.md."
+
+
+def _unexplained(check: Check) -> bool:
+    """Whether an example is not known for another reason than failed calls."""
+    lost = check.lost
+    return lost is None or len(check.unknown) > lost.system + lost.judge
 
 
 def shown(gated: Gated) -> list[Check]:

@@ -32,7 +32,7 @@ def command(name: str, message: str, properties: dict[str, str]) -> str:
 
 
 def _place(gated: Gated, check: Check) -> dict[str, str]:
-    about = check.metric or "judge calls"
+    about = check.metric or "failed calls"
     title = f"tag {check.tag}" if check.kind == "must_pass" else f"{about}: {words.where(check)}"
     at = {"file": gated.source, "line": str(check.line)} if check.line is not None else {}
     return {**at, "title": title}

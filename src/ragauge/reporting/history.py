@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ragauge.analysis.results.history_rows import Changed, History, Row, set_of
 from ragauge.analysis.results.summary import Summary
 from ragauge.reporting.judged import money
-from ragauge.reporting.words import between, cell, line, number
+from ragauge.reporting.words import between, cell, line
+from ragauge.text.amounts import number
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult

@@ -42,7 +42,7 @@ def junit(gated: Gated) -> str:
 
 def _case(suite: ET.Element, check: Check, source: str) -> None:
     name = f"{check.asks}, {words.where(check)}" if check.kind in words.LIMITS else check.asks
-    group = check.metric or (f"tag {check.tag}" if check.tag else "judge calls")
+    group = check.metric or (f"tag {check.tag}" if check.tag else "failed calls")
     case = ET.SubElement(suite, "testcase", {"classname": f"ragauge gate.{safe(group)}", "name": safe(name)})
     tag = _tag(check)
     detail = words.reason(check) + (f"\nrule: {source} line {check.line}" if check.line is not None else "")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from ragauge.analysis.results.overview import Bin, Distribution, Listed, Timing
 from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting.anchors import Anchors
-from ragauge.reporting.words import UNNAMED, line, number
+from ragauge.reporting.words import UNNAMED, line
+from ragauge.text.amounts import number
 
 MOST_NAME = 40
 NOT_FAILED = "not failed"

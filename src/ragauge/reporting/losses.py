@@ -9,7 +9,8 @@ from ragauge.analysis.results.gap_rows import ClosedBook, Gaps, MetricGaps, Orac
 from ragauge.analysis.results.overview import Estimate
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting.anchors import Anchors
-from ragauge.reporting.words import ARROWS, between, estimate, line, number, signed
+from ragauge.reporting.words import ARROWS, between, estimate, line
+from ragauge.text.amounts import number, signed
 from ragauge.text.plural import plural
 
 FIRST = ("answer_correctness", "correctness", "exact_match", "answer_recall", "token_f1")     # that stand for all

@@ -24,7 +24,6 @@ from ragauge.reporting.words import (
     ignored,
     interval,
     left_out,
-    number,
     opened,
     pareto_line,
     safe,
@@ -32,6 +31,7 @@ from ragauge.reporting.words import (
     verdict,
     worst_segments,
 )  # fmt: skip
+from ragauge.text.amounts import number
 from ragauge.text.commands import command
 
 MOST_FINDINGS = 3

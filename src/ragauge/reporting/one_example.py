@@ -9,7 +9,8 @@ from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.data.canonical import plain
 from ragauge.reporting.examples import MARKS, answer_facts, checked, cited, label, missed, pieces, says, wanted
 from ragauge.reporting.shelves import shelves
-from ragauge.reporting.words import UNNAMED, number, safe
+from ragauge.reporting.words import UNNAMED, safe
+from ragauge.text.amounts import number
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -14,7 +14,8 @@ from ragauge.data.facts import Claim
 from ragauge.reporting import bars, behind, confirmed, examples, figures, history, judged, lists, losses
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.shelves import Shelf, shelves
-from ragauge.reporting.words import clearly_worse, headline, interval, interval_methods, line, number
+from ragauge.reporting.words import clearly_worse, headline, interval, interval_methods, line
+from ragauge.text.amounts import number
 
 LEVELS = 10               # shades of the heat map
 MOST_VALUES = 12          # values of a segment column shown

@@ -29,7 +29,6 @@ from ragauge.reporting.words import (
     interval,
     interval_methods,
     left_out,
-    number,
     opened,
     pareto_line,
     safe,
@@ -37,6 +36,7 @@ from ragauge.reporting.words import (
     verdict,
     worst_segments,
 )  # fmt: skip
+from ragauge.text.amounts import number
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:

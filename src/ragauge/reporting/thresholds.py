@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.history.thresholds import ByOutcome, Level, Thresholds
-from ragauge.reporting.words import between, line, number
+from ragauge.reporting.words import between, line
+from ragauge.text.amounts import number
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:

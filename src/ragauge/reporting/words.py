@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.results.overview import Alignment, Baseline, Change, Estimate
 from ragauge.analysis.results.scorecard import Finding, Interval, Scorecard, Summary
 from ragauge.analysis.scores.segments import shortfall
 from ragauge.data.score import STATUSES
+from ragauge.text.amounts import number, signed
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ LAYERS: Mapping[str, str] = {
     "end_to_end": "End to end: is the answer right?",
 }
 ARROWS: Mapping[str, str] = {"higher": "", "lower": " ↓", "neither": ""}
-UNITS: Mapping[str, tuple[str, str]] = {"latency": ("", " ms"), "cost": ("$", "")}     # before and after a value
-LEAST_WRITTEN = 1e-8     # amounts below it are written with an exponent
 UNNAMED = "no cause named"
 MOST_IGNORED = 0.30     # of first passages, from which ranking and generator are said to disagree
 HEADLINE = ("recall@5", "context_recall", "faithfulness", "answer_correctness", "answer_relevance", "context_precision")
@@ -79,29 +77,6 @@ def cell(text: str) -> str:
     return " ".join(text.split())
 
 
-def number(value: float | None, kind: str = "mean") -> str:
-    """A value as people read it: two decimals for shares, three significant digits for amounts.
-
-    >>> number(0.8333), number(None), number(1234.5, "amount"), number(0.00042, "amount")
-    ('0.83', '–', '1,234', '0.00042')
-    """
-    if value is None:
-        return "–"
-    if kind == "amount":
-        return f"{value:,.0f}" if abs(value) >= 100 else three_digits(value)
-    return f"{value:.2f}"
-
-
-def three_digits(value: float) -> str:
-    """Three significant digits without an exponent, as prices are written; one only where nobody would count the zeros.
-
-    >>> three_digits(0.0000396), three_digits(5.376), three_digits(-0.5), three_digits(4e-12)
-    ('0.0000396', '5.38', '-0.5', '4e-12')
-    """
-    shown = f"{value:.3g}"
-    return format(Decimal(shown), "f") if abs(value) >= LEAST_WRITTEN else shown
-
-
 def between(found: Interval | None, kind: str = "mean") -> str:
     """An interval in brackets; "" where there is none."""
     return "" if found is None else f"[{number(found.low, kind)}, {number(found.high, kind)}]"
@@ -118,19 +93,6 @@ def estimate(summary: Summary | Estimate) -> str:
     return f"{number(summary.mean, kind)} {between(summary.interval, kind)}".strip()
 
 
-def signed(value: float | None, kind: str = "mean") -> str:
-    """A difference with its sign.
-
-    >>> signed(0.051), signed(-0.1), signed(0.0), signed(-1234.5, "amount"), signed(None)
-    ('+0.05', '−0.10', '0.00', '−1,234', '–')
-    """
-    if value is None:
-        return "–"
-    shown = number(abs(value), kind)
-    sign = "" if not any(digit in shown for digit in "123456789") else "+" if value > 0 else "−"
-    return sign + shown
-
-
 def difference(change: Change, kind: str = "mean") -> str:
     """A change with its interval: −0.10 [−0.15, −0.05]."""
     found = change.difference.interval
@@ -145,16 +107,6 @@ def relative(change: Change | MetricChange) -> str:
     moved = change.difference.mean / change.base
     shown = f"{abs(moved):.0%}" if abs(moved) >= 0.01 or not moved else f"{max(0.001, abs(moved)):.1%}"
     return shown if not moved else ("+" if moved > 0 else "−") + shown
-
-
-def valued(value: float | None, metric: str, kind: str = "amount") -> str:
-    """A value with the unit of its metric.
-
-    >>> valued(840.2, "latency:stage=retrieval"), valued(0.0042, "cost"), valued(551.0, "tokens"), valued(None, "cost")
-    ('840 ms', '$0.0042', '551', '–')
-    """
-    before, after = UNITS.get(metric.partition(":")[0], ("", ""))
-    return "–" if value is None else f"{before}{number(value, kind)}{after}"
 
 
 def counts(summary: Summary) -> str:

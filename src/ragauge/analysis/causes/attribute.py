@@ -8,8 +8,10 @@ from ragauge.analysis.causes.row import Lack, Row, Why
 from ragauge.analysis.causes.seen import Seen
 from ragauge.analysis.causes.table import ROWS
 from ragauge.analysis.results.scorecard import Cause
-from ragauge.metrics.base import Measured
+from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.facts import Facts
+
+SHOWING = ("labels", "verify_answer", "verify_reference", "agree")     # the facts that signs are read off
 
 
 def attribute(
@@ -63,6 +65,16 @@ def _tied(later: Iterator[Row], mended: Seen) -> tuple[str, str]:
             if isinstance(verdict, Why):
                 return row.name, verdict.text
     return "", ""
+
+
+def can_show(metric: Metric) -> bool:
+    """Whether a metric rests on facts by which `failure` can be seen; of the others no score says that nothing failed.
+
+    >>> from ragauge.metrics.catalogue import parse
+    >>> can_show(parse("faithfulness")), can_show(parse("recall@5")), can_show(parse("token_f1"))
+    (True, True, False)
+    """
+    return any(fact.partition(".")[0] in SHOWING for fact in metric.needs.values())
 
 
 def failure(seen: Seen) -> str:

@@ -25,6 +25,7 @@ class Measuring:
         metrics: printed name -> version of the metric, of every metric scored by this judge or by nobody.
         questions: question -> its versions, of what this judge was asked.
         spec: the text that the judge is built from; "" where it is not known.
+        planned: nothing is stored of the run yet, so it cannot be judged again.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Measuring:
     metrics: Mapping[str, int]
     questions: Mapping[str, tuple[int, ...]]
     spec: str = ""
+    planned: bool = False
 
 
 def comparable(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> list[Metric]:
@@ -48,26 +50,45 @@ def comparable(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> li
     if judged and new.judge_id != base.judge_id:
         raise UsageError(
             f"{new.name} was judged by {new.judge_id or 'nobody'}, {base.name} by {base.judge_id or 'nobody'}: "
-            f"{', '.join(map(str, judged[:3]))} cannot be compared. {_again(new, base, judged)}"
+            f"{', '.join(map(str, judged[:3]))} cannot be compared. {_of_judges(new, base, judged)}"
         )
     for metric in common:
         name = str(metric)
         if new.metrics[name] != base.metrics[name]:
             versions = f"version {new.metrics[name]} in {new.name} and version {base.metrics[name]} in {base.name}"
-            raise UsageError(f"{name} is {versions}: its meaning changed. {_again(new, base, [metric])}")
+            older = new if new.metrics[name] < base.metrics[name] else base
+            raise UsageError(f"{name} is {versions}: its meaning changed. {_again([older], new, [metric])}")
         for question in questions([metric]):
-            if new.questions.get(question, ()) != base.questions.get(question, ()):
+            here, there = (side.questions.get(question, ()) for side in (new, base))
+            if here != there:
                 asked = f"{_versions(new, question)} in {new.name} and {_versions(base, question)} in {base.name}"
-                raise UsageError(f"{name} rests on {question}, asked as {asked}. {_again(new, base, [metric])}")
+                older = new if here < there else base     # nothing is less than any version
+                raise UsageError(f"{name} rests on {question}, asked as {asked}. {_again([older], new, [metric])}")
     if metrics and not common:
-        raise UsageError(f"{new.name} and {base.name} have no metric in common. {_again(new, base, metrics)}")
+        lacking = [side for side in (base, new) if any(str(metric) not in side.metrics for metric in metrics)]
+        raise UsageError(
+            f"{new.name} and {base.name} have no metric in common. {_again(lacking, _judged(new, base), metrics)}"
+        )
     return common
 
 
-def _again(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> str:
-    judge = ("--judge", new.spec) if new.spec not in ("", "local") else ()
+def _of_judges(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> str:
+    """How to have both judged by one judge: whoever was judged by nobody, else both, since judges change too."""
+    unjudged = [side for side in (base, new) if side.judge_id is None]
+    return _again(unjudged or [base, new], _judged(new, base), metrics)
+
+
+def _judged(new: Measuring, base: Measuring) -> Measuring:
+    """The one whose judge serves for both."""
+    return base if new.judge_id is None else new
+
+
+def _again(sides: Sequence[Measuring], by: Measuring, metrics: Sequence[Metric]) -> str:
+    """The commands that judge the stored responses of some runs as one was; what is judged alike costs nothing."""
+    judge = ("--judge", by.spec) if by.spec not in ("", "local") else ()
     names = ",".join(map(str, metrics))
-    return f"Judge the stored responses alike: {command('evaluate', base.name, '-m', names, *judge)}"
+    said = [command("evaluate", side.name, "-m", names, *judge) for side in sides if not side.planned]
+    return f"Judge the stored responses alike: {' and then '.join(said)}"
 
 
 def _versions(measuring: Measuring, question: str) -> str:

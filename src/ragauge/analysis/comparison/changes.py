@@ -11,10 +11,11 @@ from ragauge.analysis.comparison.correction import corrected_family
 from ragauge.analysis.comparison.join import Join
 from ragauge.analysis.comparison.moved import Movement
 from ragauge.analysis.comparison.pairs import Pairs, pair
+from ragauge.analysis.comparison.unanswered import NAME
 from ragauge.analysis.results.comparison import MetricChange
 from ragauge.analysis.results.overview import Baseline, Change, Fall, Moved
 from ragauge.analysis.results.summary import Summary
-from ragauge.analysis.results.verdicts import UNKNOWN, WORSE
+from ragauge.analysis.results.verdicts import WORSE
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex, ScoreColumns, by_example
 from ragauge.analysis.scores.frames import failures
 from ragauge.analysis.scores.summarize import summary
@@ -71,14 +72,14 @@ class Changes:
         return () if direction == "neither" else self._movement.moved(pairs.query, pairs.base, pairs.new, direction)
 
     def as_read(self, changes: Sequence[MetricChange]) -> tuple[Change, ...]:
-        """As the diagnosis takes them, once they are corrected: what did not outlast that is not clear either way."""
-        return tuple(self._as_read(change) for change in changes if change.difference.n)
+        """As a scorecard shows them and the diagnosis takes them, once they are corrected."""
+        return tuple(self._as_read(change) for change in changes if change.difference.n and change.metric != NAME)
 
     def _as_read(self, change: MetricChange) -> Change:
-        verdict = UNKNOWN if change.possible else change.verdict
+        fell = change.verdict == WORSE
         return Change(
-            change.metric, change.base or 0.0, change.new or 0.0, change.difference, change.direction, verdict,
-            change.moved if verdict == WORSE else (), self._wheres.get(change.metric) if verdict == WORSE else None,
+            change.metric, change.base or 0.0, change.new or 0.0, change.difference, change.direction, change.verdict,
+            change.moved if fell else (), self._wheres.get(change.metric) if fell else None, change.possible,
         )     # fmt: skip
 
 

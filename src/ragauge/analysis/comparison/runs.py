@@ -14,6 +14,7 @@ from ragauge.analysis.comparison.flips import FlipGatherer
 from ragauge.analysis.comparison.join import Join
 from ragauge.analysis.comparison.moved import coded
 from ragauge.analysis.comparison.pairs import Pairs
+from ragauge.analysis.comparison.unanswered import SystemFailed
 from ragauge.analysis.diagnosis.diagnose import diagnose
 from ragauge.analysis.diagnosis.patterns import WORKING
 from ragauge.analysis.diagnosis.readings import BASELINE, Against
@@ -27,6 +28,8 @@ from ragauge.analysis.scores.frames import failures
 from ragauge.analysis.scores.segments import tidy
 from ragauge.analysis.scores.summarize import summary
 from ragauge.metrics.base import Metric
+from ragauge.stats.families import holm
+from ragauge.stats.proportions import mcnemar
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,6 +78,14 @@ class Comparer:
             self.amounts.append(amount_of(pairs, self._level))
         self._read_segments(pairs)
 
+    def read_unanswered(self, new: Columns, base: Columns) -> None:
+        """Takes in which calls failed in both runs (see `unanswered`); where none did there is nothing to say."""
+        if not (new.value.any() or base.value.any()):
+            return
+        pairs = self.whole.read(SystemFailed(), new, base)
+        if pairs is not None:
+            self._read_segments(pairs)
+
     def _read_segments(self, pairs: Pairs) -> None:
         whole = self.whole.found[-1]
         for column, (values, codes) in self._columns.items():
@@ -120,14 +131,14 @@ def corrected(
     return found, tests, segment_tests
 
 
-def _urgency(part: SegmentChange) -> tuple[int, float, str, str]:
-    """Worse first, then possibly worse, better, the rest; within each by how far the interval lies from 0."""
+def _urgency(part: SegmentChange) -> tuple[int, bool, float, str, str]:
+    """Worse first, then possibly worse, better, the rest; within each quality before amounts, and the most first."""
     change = part.change
     perhaps = change.possible and change.alone == WORSE
     rank = {"worse": 0, "better": 2, "changed": 3}.get(change.verdict, 1 if perhaps else 4)
     of = abs(change.base or 0.0) or 1.0
     size = abs(change.difference.mean or 0.0) / (of if change.kind == "amount" else 1.0)
-    return rank, -size, f"{part.column}={part.value}", change.metric
+    return rank, change.kind == "amount", -size, f"{part.column}={part.value}", change.metric
 
 
 def failures_of(new: pl.DataFrame, base: pl.DataFrame, among: Collection[str] | None) -> Failures:
@@ -151,9 +162,29 @@ def _counted(causes: pl.DataFrame, among: Collection[str] | None) -> Mapping[str
     return dict(Counter(found["cause"].to_list()).most_common())
 
 
+def grown(new: pl.DataFrame, base: pl.DataFrame, n: int, level: float) -> frozenset[str]:
+    """The causes that clearly more examples fail by than in the baseline: McNemar's test of each, corrected by Holm.
+
+    Args:
+        new: cause frame of the new run, of the examples in both.
+        base: of the baseline.
+        n: examples in both.
+        level: 1 − level is what a corrected p is held against.
+    """
+    here, there = (dict(failures(frame).select("query_id", "cause").iter_rows()) for frame in (new, base))
+    names = sorted({*here.values(), *there.values()} - {""})
+    p = []
+    for name in names:
+        gained = sum(cause == name != there.get(query_id) for query_id, cause in here.items())
+        lost = sum(cause == name != here.get(query_id) for query_id, cause in there.items())
+        found = mcnemar(gained, lost, n, "greater")
+        p.append(1.0 if found is None else found.p_value)
+    return frozenset(name for name, one in zip(names, holm(p), strict=True) if one <= (1 - level) / 2)
+
+
 def findings_of(
     comparer: Comparer, changes: Sequence[MetricChange], baseline: Baseline, causes: pl.DataFrame, judge_id: str,
-    *, traffic: bool, more: str, quiet: bool,
+    *, more_often: Collection[str] = (), traffic: bool, more: str, quiet: bool,
 ) -> tuple[Finding, ...]:     # fmt: skip
     """What the diagnosis reads from the change; findings that rest on one run alone are left out.
 
@@ -163,6 +194,7 @@ def findings_of(
         baseline: without changes; they are put in here.
         causes: cause frame of the new run, of the examples compared.
         judge_id: who judged; "" = nobody.
+        more_often: causes that clearly more examples fail by than in the baseline.
         traffic: the new run is production traffic.
         more: how more passages are handed on than before, in words.
         quiet: leave out that nothing got worse, because a segment did, or scores failed.
@@ -172,4 +204,5 @@ def findings_of(
         comparer.summaries, {}, causes, max(1, baseline.matched or baseline.only_here), segments=comparer.segments,
         judge_id=judge_id, against=Against(held, None, traffic, more),
     )     # fmt: skip
-    return tuple(one for one in found if one.against == BASELINE and not (quiet and one.cause == WORKING))
+    read = [replace(one, against=BASELINE) if one.cause in more_often and not one.against else one for one in found]
+    return tuple(one for one in read if one.against == BASELINE and not (quiet and one.cause == WORKING))

@@ -122,7 +122,9 @@ def _of_cause(
     if segments is not None:
         where = concentrated(cause, segments.marked(rows.index.query_ids, rows.query), segments)
     near = by_segment.get(where.column, {}).get(where.value, ()) if where else ()
-    number = _number(words.metrics, near) or _number(words.metrics, summaries)
+    number = _number(words.metrics, near)
+    if not number and (number := _number(words.metrics, summaries)) and where:
+        number += " over all"
     numbers = f"{number}, " if number else ""
     return Finding(
         cause=cause,

@@ -9,7 +9,9 @@ from typing import Literal, NamedTuple
 from ragauge.analysis.diagnosis.starting_points import STARTING, STARTING_POINTS, level_of, measured, speaks_for
 from ragauge.analysis.results.overview import Baseline, Change
 from ragauge.analysis.results.scorecard import Reading, Summary
-from ragauge.analysis.results.verdicts import BETTER, SAME, UNKNOWN, WORSE
+from ragauge.analysis.results.verdicts import BETTER, CHANGED, SAME, WORSE
+from ragauge.metrics.catalogue import parse
+from ragauge.text.amounts import number, signed, valued
 
 BASELINE, ORACLE, POINTS = "baseline", "oracle passages", "starting points"
 
@@ -85,7 +87,7 @@ def against_run(
     is clear where its interval leaves out a change for the worse of `SIZABLE`.
     """
     for change in speaks_for(name, changes):
-        if change.verdict not in (BETTER, WORSE, SAME) or not (change.verdict == WORSE or _held(change)):
+        if change.verdict != WORSE and not (change.verdict in (BETTER, SAME) and not change.possible and _held(change)):
             continue
         bad: Wanted = "low" if change.direction == "higher" else "high"
         level: Wanted = bad if change.verdict == WORSE else "high" if bad == "low" else "low"
@@ -106,7 +108,7 @@ def rose(names: Sequence[str], changes: Sequence[Change], source: str) -> Readin
     for name in names:
         for change in speaks_for(name, changes):
             interval = change.difference.interval
-            if change.verdict != UNKNOWN and interval is not None and interval.low > 0:
+            if change.verdict in (BETTER, WORSE, CHANGED) and interval is not None and interval.low > 0:
                 return _reading(change, "high", source, BASELINE)
     return None
 
@@ -128,14 +130,15 @@ def _reading(change: Change, level: str, source: str, against: str) -> Reading |
 
 def words(reading: Reading) -> str:
     """A reading in words: faithfulness 0.60 [0.57, 0.63] is below 0.85, the starting point (BEE-30050)."""
+    kind = parse(reading.metric).scale
     low, high = reading.interval.low, reading.interval.high
-    mean, point = _number(reading.mean), _number(reading.point)
+    mean, point = (valued(value, reading.metric, kind) for value in (reading.mean, reading.point))
     if reading.difference is None:
         side = "above" if reading.level == "high" else "below"
         where = " on oracle passages" if reading.of == "oracle" else ""
-        head = f"{reading.metric}{where} {mean} [{_number(low)}, {_number(high)}]"
+        head = f"{reading.metric}{where} {mean} [{number(low, kind)}, {number(high, kind)}]"
         return f"{head} is {side} {point}, the {STARTING} ({reading.source})"
-    difference = f"{signed(reading.difference)} [{signed(low)}, {signed(high)}]"
+    difference = f"{signed(reading.difference, kind)} [{signed(low, kind)}, {signed(high, kind)}]"
     if reading.against == ORACLE:
         return f"{reading.metric} {mean} on own retrieval, {point} on oracle passages, {difference}"
     return f"{reading.metric} {_moved(reading)}, {point} → {mean}, {difference}"
@@ -148,13 +151,3 @@ def _moved(reading: Reading) -> str:
     if reading.interval.low > 0:
         return "rose"
     return "did not fall" if reading.level == "high" else "did not rise"
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}" if abs(value) < 100 else f"{value:,.0f}"
-
-
-def signed(value: float) -> str:
-    """A difference with its sign: −0.40, +120, 0.00."""
-    shown = _number(abs(value))
-    return shown if not shown.strip("0.,") else f"{'−' if value < 0 else '+'}{shown}"

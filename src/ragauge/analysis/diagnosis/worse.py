@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ragauge.analysis.diagnosis.readings import BASELINE, changed, signed, words
+from ragauge.analysis.diagnosis.readings import BASELINE, changed, words
 from ragauge.analysis.results.overview import Baseline, Change
 from ragauge.analysis.results.scorecard import Finding
 from ragauge.metrics.catalogue import parse, questions
+from ragauge.text.amounts import signed
 
 LAYERS = ("retrieval", "generation", "end_to_end")
 FEW = 30          # examples below which a change is less sure
@@ -58,8 +59,11 @@ def _places(group: Sequence[Change]) -> list[str]:
     by_segment: dict[str, list[str]] = {}
     for change in group:
         if change.where is not None:
+            inside, outside = (
+                signed(moved, parse(change.metric).scale) for moved in (change.where.inside, change.where.outside)
+            )
             by_segment.setdefault(change.where.segment, []).append(
-                f"{change.metric} {signed(change.where.inside)} there, {signed(change.where.outside)} elsewhere"
+                f"{change.metric} {inside} there, {outside} elsewhere"
             )
     return [f"Most with {segment}: {'; '.join(said)}." for segment, said in by_segment.items()]
 

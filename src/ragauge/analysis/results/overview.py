@@ -234,10 +234,12 @@ class Change:
         new: mean of this run over the same.
         difference: new - base with its interval.
         direction: higher, lower or neither is better.
-        verdict: better, worse, changed (where neither direction is better), no change seen (the interval holds 0), or
-            not enough data (no interval, or failed scores could turn the sign).
+        verdict: better, worse, changed (where neither direction is better), no change seen (the interval holds 0, or
+            leaves it out by what may be chance among so many metrics), or not enough data (no interval, or failed
+            scores could turn the sign).
         moved: the examples that got worse, the most first, up to a limit; () where the runs are not paired.
         where: the segment in which it got worse most; None where it did not, or nowhere clearly more than elsewhere.
+        possible: whether its interval alone shows a change, so that it is not clear either way.
     """
 
     metric: str
@@ -248,6 +250,7 @@ class Change:
     verdict: str
     moved: tuple[Moved, ...] = ()
     where: Fall | None = None
+    possible: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,7 +181,9 @@ class GateSection(Section):
         }
     )
 
-    max_failed: ShareField = Field(default=0.02, description="Greatest share of examples with failed judge calls.")
+    max_failed: ShareField = Field(
+        default=0.02, description="Greatest share of examples with failed calls, of the system or of a judge."
+    )
     min_n: Count = Field(default=10, description="Fewest examples to decide on: fewer is not enough data.")
     segments_need_data: StrictBool = Field(
         default=False, description="Whether a segment without enough data holds the gate up."

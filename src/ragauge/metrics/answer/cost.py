@@ -17,7 +17,8 @@ class Cost(Metric):
 
     c  what the system recorded for the response, in its currency (US dollars by default)
 
-    Not applicable when it was not recorded: an unknown cost is never 0.
+    A failed call costs what was recorded of it. Not applicable when it was not recorded: an unknown cost is never 0; of
+    a failed call it is not known then.
     Source: "Beyond Precision/Recall".
 
     >>> Cost().value(0.002)
@@ -29,6 +30,7 @@ class Cost(Metric):
     range: ClassVar = (0.0, inf)
     direction: ClassVar = "lower"
     scale: ClassVar = "amount"
+    version: ClassVar = 2
 
     def value(self, cost: float) -> float:
         return float(cost)

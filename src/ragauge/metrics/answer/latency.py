@@ -19,7 +19,8 @@ class Latency(Metric):
     stage  total, or a stage that the system reports, such as retrieval or generation. Where no total is recorded it
            is the sum of the stages.
 
-    Not applicable when it was not recorded.
+    A failed call took its time and counts with what was recorded of it. Not applicable when it was not recorded; of a
+    failed call it is not known then.
     Source: "Beyond Precision/Recall".
 
     >>> Latency().value({"retrieval": 30.0, "generation": 800.0}), Latency("retrieval").value({"retrieval": 30.0})
@@ -31,6 +32,7 @@ class Latency(Metric):
     range: ClassVar = (0.0, inf)
     direction: ClassVar = "lower"
     scale: ClassVar = "amount"
+    version: ClassVar = 2
 
     stage: str = "total"
 

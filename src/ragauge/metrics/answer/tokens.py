@@ -21,8 +21,8 @@ class Tokens(Metric):
     t   tokens recorded: the total; without one input and output together; without these the sum of all kinds
     of  all, or one kind that the system reports, such as input or output
 
-    Kinds that are part of input or output, such as cached or reasoning, are not counted twice. Not applicable when
-    they were not recorded.
+    Kinds that are part of input or output, such as cached or reasoning, are not counted twice. A failed call counts
+    with what was recorded of it. Not applicable when they were not recorded; of a failed call they are not known then.
     Source: "Beyond Precision/Recall".
 
     >>> counts = {"input": 900, "output": 60, "cached": 500}
@@ -35,6 +35,7 @@ class Tokens(Metric):
     range: ClassVar = (0.0, inf)
     direction: ClassVar = "lower"
     scale: ClassVar = "amount"
+    version: ClassVar = 2
 
     of: str = "all"
 

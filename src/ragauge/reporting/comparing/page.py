@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ragauge.analysis.comparison.unanswered import NAME, SystemFailed
 from ragauge.analysis.results.comparison import AmountChange, Compared, Flip, MetricChange, RunComparison, SegmentChange
 from ragauge.analysis.results.overview import Moved
 from ragauge.metrics.catalogue import describe, parse
@@ -13,7 +14,8 @@ from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.charts.forest import Difference, forest
 from ragauge.reporting.comparing import words
 from ragauge.reporting.figures import Cell, Figure
-from ragauge.reporting.words import ARROWS, UNNAMED, line, number
+from ragauge.reporting.words import ARROWS, UNNAMED, line
+from ragauge.text.amounts import number
 
 MOST_SEGMENTS = 20       # rows of the segments' forest
 MOST_METRICS = 4         # of one segment that got worse
@@ -114,7 +116,7 @@ def context(compared: Compared) -> dict[str, Any]:
         "c": compared, "anchors": anchors, "parts": tuple(_part(n, found, compared, anchors)
                                                          for n, found in enumerate(compared.runs, 1)),
         "overview": _overview(compared, names, anchors), "method": words.method(compared),
-        "definitions": {name: describe(parse(name)) for name in names},
+        "definitions": {name: describe(SystemFailed() if name == NAME else parse(name)) for name in names},
         "title": " · ".join(line(run.name) for run in (compared.base, *(found.run for found in compared.runs))),
     }     # fmt: skip
 

@@ -71,9 +71,9 @@ def _overview(compared: Compared) -> Iterator[RenderableType]:
     names = dict.fromkeys(change.metric for found in compared.runs for change in found.metrics)
     by_run = [{change.metric: change for change in found.metrics} for found in compared.runs]
     for name in names:
-        first = next(mine[name] for mine in by_run if name in mine)
+        fullest = max((mine[name] for mine in by_run if name in mine), key=lambda change: change.difference.n)
         cells = [_short(mine.get(name)) for mine in by_run]
-        table.add_row(Text(f"{safe(name)}{ARROWS[first.direction]}"), words.before_after(first)[0], *cells)
+        table.add_row(Text(f"{safe(name)}{ARROWS[fullest.direction]}"), words.before_after(fullest)[0], *cells)
     yield Text(f"{len(compared.runs)} runs against {safe(compared.base.name)}", style="bold")
     for found in compared.runs:
         said = Text(f"  {safe(found.run.name)}: ", style="bold")

@@ -8,7 +8,8 @@ from typing import Any
 
 from ragauge.analysis.results.comparison import Compared, Flip, MetricChange, RunComparison, SegmentChange, Setting
 from ragauge.analysis.results.overview import Estimate
-from ragauge.reporting.words import between, line, opened, relative, signed, valued
+from ragauge.reporting.words import between, line, opened, relative
+from ragauge.text.amounts import signed, valued
 from ragauge.text.plural import plural
 
 CORRECTED = {     # correction -> what is said of p

@@ -1,0 +1,60 @@
+"""Failed calls in the words of a gate: whose they were, and what brings the missing scores back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ragauge.gating.result import Check, Gated, Lost
+from ragauge.reporting.words import safe
+from ragauge.text.commands import command
+
+RECORDED = "recorded"     # the system of a run that came from a file and names none
+
+
+def share(check: Check) -> str:
+    """How many examples have failed calls, and whose."""
+    whose = "" if check.lost is None else f" ({_counted(check.lost)})"
+    return f"{check.failed} of {check.n} examples have failed calls{whose}"
+
+
+def scores(check: Check) -> str:
+    """How many scores failed, and whose calls these were."""
+    return f"{check.failed} scores failed" + ("" if check.lost is None else f" ({_counted(check.lost)})")
+
+
+def _counted(lost: Lost) -> str:
+    """Whose calls failed, each with its count where there are several.
+
+    >>> _counted(Lost(system=17)), _counted(Lost(system=2, judge=3)), _counted(Lost(judge=1, baseline=4))
+    ('the system gave no response', '2 no response of the system, 3 a judge call', '1 a judge call, 4 in the baseline')
+    """
+    if not lost.judge and not lost.baseline:
+        return "the system gave no response"
+    if not lost.system and not lost.baseline:
+        return "judge calls failed"
+    kinds = {"no response of the system": lost.system, "a judge call": lost.judge, "in the baseline": lost.baseline}
+    return ", ".join(f"{count} {name}" for name, count in kinds.items() if count)
+
+
+def remedies(gated: Gated, checks: Sequence[Check]) -> Iterator[str]:
+    """What brings the scores back that these checks miss, a sentence for each whose calls failed."""
+    found = [check for check in checks if check.failed and (check.because in ("failed", "share") or check.unknown)]
+    known = [check.lost for check in found if check.lost is not None]
+    if any(lost.system for lost in known):
+        yield _answer_again(gated)
+    if any(lost.judge for lost in known):
+        again = command("evaluate", safe(gated.run.name), "--retry-failed")
+        yield f"Failed judge calls are tried again, with the judge and metrics of before, by: {again}."
+    if gated.base is not None and any(lost.baseline for lost in known):
+        yield f"What failed in the baseline, and why: {command('show', safe(gated.base.name))}; the same helps there."
+
+
+def _answer_again(gated: Gated) -> str:
+    run = gated.run
+    head = "Where the system gave no response, judging again changes nothing: mend the system"
+    if run.kind == "traffic":
+        return f"{head}; traffic that was answered badly stays so."
+    if run.system == RECORDED:
+        return f"{head}, record its responses anew and evaluate the new file."
+    anew = f"repeat its ragauge run with --retry-failed and then {command('evaluate', safe(run.name))} as before"
+    return f"{head}, {anew}; of responses from a file, record new ones and evaluate that file."

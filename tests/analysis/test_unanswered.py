@@ -1,0 +1,95 @@
+"""Calls that the system failed, and causes that grew, between two runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.analysis.test_compare import arrays
+from tests.analysis.test_comparing import examples
+
+from ragauge.analysis.comparison.join import Join
+from ragauge.analysis.comparison.runs import Comparer, corrected, grown
+from ragauge.analysis.comparison.unanswered import NAME, unanswered
+from ragauge.analysis.results.scorecard import Cause
+from ragauge.analysis.scores.arrays import ResponseIndex
+from ragauge.analysis.scores.frames import cause_frame
+from ragauge.metrics.catalogue import parse
+
+
+def causes(of: Mapping[str, str]) -> pl.DataFrame:
+    """query_id -> cause."""
+    return cause_frame((query_id, 0, Cause(name)) for query_id, name in of.items())
+
+
+def index(n: int, repeats: int = 1) -> ResponseIndex:
+    query, repeat = np.repeat(np.arange(n), repeats), np.tile(np.arange(repeats), n)
+    return ResponseIndex(np.arange(n * repeats), query, repeat, None, None, tuple(f"q{i}" for i in range(n)))
+
+
+def held(new: Mapping[str, str], base: Mapping[str, str], n: int = 200) -> list[tuple[str, str]]:
+    """The rows of a comparison of n examples, of which some failed: (metric, verdict)."""
+    of = index(n)
+    kind = pl.DataFrame({"query_id": of.query_ids, "type": ["rare" if i < 20 else "usual" for i in range(n)]})
+    comparer = Comparer(of, Join(of.query_ids, of.query_ids), kind)
+    comparer.read_unanswered(unanswered(of, causes(new)), unanswered(of, causes(base)))
+    (changes,), *_ = corrected([comparer])
+    assert not comparer.whole.as_read(changes.metrics)     # no metric, so the diagnosis is not asked to read it
+    rows = [(one.metric, one.verdict) for one in changes.metrics]
+    return rows + [(f"{part.column}={part.value}", part.change.verdict) for part in changes.segments]
+
+
+def test_calls_that_newly_fail_are_worse() -> None:
+    """Seventeen of 200 calls that fail now and did not are a change for the worse, named by segment; mended, better."""
+    failing = {f"q{i}": NAME for i in range(17)}
+    assert held(failing, {})[:2] == [(NAME, "worse"), ("type=rare", "worse")]
+    assert held({}, failing)[0] == (NAME, "better")
+
+
+def test_no_row_where_no_call_failed() -> None:
+    """Without an error in either run there is no such row, and no test that others are corrected for."""
+    assert held({"q1": "ignored"}, {"q2": "noise"}) == []
+
+
+def test_an_answer_that_failed_once_of_three_counts_a_third() -> None:
+    """An example that was asked three times, and failed once, has failed by a third."""
+    of = index(4, repeats=3)
+    frame = cause_frame([("q2", 1, Cause(NAME))])
+    assert unanswered(of, frame).value == pytest.approx([0, 0, 1 / 3, 0])
+
+
+def test_causes_that_grew() -> None:
+    """A cause of clearly more examples than before has grown; one that moved about, or lost some, has not."""
+    before = {f"q{i}": "retrieval_miss" for i in range(18)} | {f"q{i}": "noise" for i in range(50, 60)}
+    now = {f"q{i}": "retrieval_miss" for i in range(87)} | {f"q{i}": "ignored" for i in range(100, 104)}
+    assert grown(causes(now), causes(before), 200, 0.95) == {"retrieval_miss"}
+    moved = {f"q{i}": "retrieval_miss" for i in range(9, 30)}
+    assert grown(causes(moved), causes(before), 200, 0.95) == set()
+
+
+def test_causes_of_the_same_system_seldom_grow() -> None:
+    """Three causes that come and go by chance: at most 2.5 % of comparisons say that any of them grew."""
+    generator, found = np.random.default_rng(4), 0
+    names = ["", "", "", "retrieval_miss", "noise", "ignored"]
+    for _ in range(1_000):
+        sides = generator.integers(0, len(names), (2, 120))
+        frames = [causes({f"q{i}": names[k] for i, k in enumerate(side) if names[k]}) for side in sides]
+        found += bool(grown(frames[0], frames[1], 120, 0.95))
+    assert 0.005 <= found / 1_000 <= 0.035
+
+
+def test_the_row_is_one_of_the_family() -> None:
+    """The row stands with the metrics and is corrected with them: of 2 tests the smaller p counts twice."""
+    generator = np.random.default_rng(1)
+    sides = [arrays("mrr", {f"q{i}": float(x) for i, x in enumerate(generator.random(200))}) for _ in range(2)]
+    comparer = Comparer(sides[0].index, Join(sides[0].index.query_ids, sides[1].index.query_ids))
+    comparer.read(parse("mrr"), examples(sides[0], "mrr"), examples(sides[1], "mrr"))
+    of = sides[0].index
+    comparer.read_unanswered(unanswered(of, causes({f"q{i}": NAME for i in range(8)})), unanswered(of, causes({})))
+    (changes,), tests, _ = corrected([comparer])
+    failed = next(one for one in changes.metrics if one.metric == NAME)
+    assert tests == 2
+    assert failed.p_value is not None
+    assert failed.holm == pytest.approx(2 * failed.p_value)

@@ -1,0 +1,76 @@
+"""`validate` with an eval set: what no run over it can meet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragauge.api.validate import validate
+from ragauge.data.example import EvalSet, Example, Relevant
+from ragauge.errors import ConfigError
+
+EXAMPLES = tuple(
+    Example(f"q{n}", "How tall?", references=("330 m",), relevant=(Relevant(("d",)),) if n < 12 else None,
+            tags=frozenset({"golden"} if n >= 8 else ()))
+    for n in range(20)
+)     # fmt: skip
+
+
+def found(*rules: dict[str, Any], examples: tuple[Example, ...] = EXAMPLES) -> tuple[str, ...]:
+    """The notes on rules over a set."""
+    return validate({"gate": {"rules": list(rules)}}, set=EvalSet("golden", examples)).notes
+
+
+def test_a_metric_that_no_label_serves_is_refused(tmp_path: Path) -> None:
+    """A rule on a metric that applies to no example of the set is refused with its line, the reason and what to do."""
+    path = tmp_path / "ragauge.yaml"
+    path.write_text("gate:\n  rules:\n    - {metric: mrr, min: 0.5}\n    - {metric: refusal_correctness, min: 0.9}\n")
+    with pytest.raises(ConfigError) as caught:
+        validate(path, set=EvalSet("golden", EXAMPLES))
+    (problem,) = caught.value.problems
+    assert problem.line == 4
+    assert "gate.rules[2].metric: refusal_correctness applies to none of the 20 examples of the set" in str(problem)
+    assert "not known whether the question is answerable. Label the examples, or leave the rule out." in str(problem)
+    assert validate(path).notes == ()
+
+
+def test_only_the_examples_of_the_rule_count() -> None:
+    """A metric that applies to others, but to none with the rule's tag, is refused; a tag without examples is that."""
+    rule = {"tag": "late", "must_pass": True, "metric": "mrr", "min": 0.5}
+    late = (*EXAMPLES, Example("q20", "How old?", tags=frozenset({"late"})))
+    with pytest.raises(ConfigError, match="mrr applies to none of the 1 example of the set tagged late: no relevance"):
+        found(rule, examples=late)
+    with pytest.raises(ConfigError, match="no example has it: no tag 'late'") as caught:
+        found(rule)
+    assert len(caught.value.problems) == 1
+
+
+def test_more_than_the_set_has_is_noted() -> None:
+    """A min_n above the number of examples is noted: no run over that set can meet the rule."""
+    assert found({"metric": "faithfulness", "min": 0.5, "min_n": 20}) == ()
+    assert found({"metric": "faithfulness", "min": 0.5, "min_n": 21}) == (
+        "rule 1: min_n is 21, more than the 20 examples of the set: no run over this set can meet it.",
+    )
+    assert len(found({"metric": "self_knowledge", "min": 0.1, "max": 0.6, "min_n": 21})) == 1
+    assert found({"metric": "faithfulness", "min": 0.5, "min_n": 13, "tag": "golden"}) == (
+        "rule 1: min_n is 13, more than the 12 examples of the set tagged golden: no run over this set can meet it.",
+    )
+
+
+def test_too_few_labels_are_noted() -> None:
+    """A metric that applies to fewer examples than min_n, or not to all that must pass, is noted with an example."""
+    assert found({"metric": "mrr", "min": 0.5, "min_n": 12}) == ()
+    assert found({"metric": "mrr", "min": 0.5, "min_n": 13}) == (
+        "rule 1: mrr applies to 12 of the 20 examples of the set, and min_n is 13: no run over this set can meet it. "
+        "It does not apply to q12: no relevance labels.",
+    )
+    (note,) = found({"tag": "golden", "must_pass": True, "metric": "mrr", "min": 0.5})
+    assert note.startswith("rule 1: mrr applies to 4 of the 12 examples of the set tagged golden, and every one must")
+
+
+def test_what_depends_on_the_response_is_not_guessed() -> None:
+    """Metrics that need only a response, recorded or not, are taken to apply; so is what a judge finds out."""
+    assert found(*({"metric": name, "max_drop": "3%"} for name in ("latency", "cost", "faithfulness"))) == ()
+    assert found({"metric": "citation_recall", "min": 0.5}) == ()
