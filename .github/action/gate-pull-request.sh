@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Holds the checked-out commit to the rules of ragauge.yaml, against the commit that it branched off from.
 #
-# The system answers the eval set at both commits (the baseline's answers are kept in the store and not asked for
-# again), both are evaluated alike, and the gate decides. Exit code: 0 pass, 3 fail, 4 not enough data, else an error.
+# The system answers the eval set at both commits, both are evaluated alike, and the gate decides. The base's answers
+# are kept in .ragauge/answers: the same command is not given the same questions at the same commit again, and what it
+# answered is held to the labels of now. Exit code: 0 pass, 3 fail, 4 not enough data, else an error.
 #
 #   RAGAUGE_SYSTEM     command that answers the eval set and writes RAGAUGE_RESPONSES; run at the root of each commit
 #   RAGAUGE_RESPONSES  the file that it writes, relative to that root
@@ -14,6 +15,7 @@
 #   RAGAUGE_JUDGE      local by default
 #   RAGAUGE_STORE      URL of the store; .ragauge/ragauge.db here by default
 #   RAGAUGE_OUTPUT     folder of the reports; ragauge-gate by default
+#   RAGAUGE_COMMAND    ragauge itself; that on PATH by default
 set -euo pipefail
 
 : "${RAGAUGE_SYSTEM:?is not set: the command that answers the eval set}"
@@ -25,15 +27,11 @@ export RAGAUGE_STORE=${RAGAUGE_STORE:-sqlite:///$root/.ragauge/ragauge.db}
 if [[ -n ${RAGAUGE_SET:-} && $RAGAUGE_SET != /* ]]; then
     export RAGAUGE_SET=$root/$RAGAUGE_SET
 fi
-mkdir -p "$root/.ragauge"
-
-there=""
+there=$(mktemp -d)
 finish() {     # whatever happened: nothing is left behind, and the verdict is told
     local code=$?
-    if [[ -n $there ]]; then
-        git worktree remove --force "$there/base" > /dev/null 2>&1 || true
-        rm -rf "$there"
-    fi
+    git worktree remove --force "$there/base" > /dev/null 2>&1 || true
+    rm -rf "$there"
     if [[ -n ${GITHUB_OUTPUT:-} ]]; then
         case $code in
             0) verdict=pass ;;
@@ -45,6 +43,10 @@ finish() {     # whatever happened: nothing is left behind, and the verdict is t
     fi
 }
 trap finish EXIT
+
+ragauge() {
+    command "${RAGAUGE_COMMAND:-ragauge}" "$@"
+}
 
 into=${RAGAUGE_BASE:-origin/main}
 head=$(git rev-parse HEAD)
@@ -65,29 +67,53 @@ if [[ -n ${RAGAUGE_METRICS:-} ]]; then
     how+=(--metrics "$RAGAUGE_METRICS")
 fi
 
-evaluate() {     # DIRECTORY NAME: answers the eval set there, and evaluates the answers
-    local files=()
-    if [[ -n ${RAGAUGE_SET:-} ]]; then
-        files+=("$RAGAUGE_SET")
+questions() {     # those of the eval set in any order, a line each: id, text and earlier turns, without the labels
+    local text='"([^"\\]|\\.)*"'
+    if [[ -z ${RAGAUGE_SET:-} ]]; then
+        return
     fi
-    echo "ragauge: answering the eval set at $2"
-    (cd "$1" && bash -euo pipefail -c "$RAGAUGE_SYSTEM")
-    files+=("$1/$RAGAUGE_RESPONSES")
-    ragauge evaluate "${files[@]}" --name "$2" "${how[@]}" > /dev/null
+    if ! ragauge testset prepare "$RAGAUGE_SET" --judge local --quiet -o "$there/set.jsonl" > "$there/said" 2>&1; then
+        cat "$there/said" >&2
+        exit 1
+    fi
+    LC_ALL=C sed -E "s/^(\{\"query_id\": $text, \"query\": $text(, \"history\": \[($text|[^]\"])*\])?).*/\1/" \
+        "$there/set.jsonl" | LC_ALL=C sort
 }
 
-head_run=commit-${head:0:12}
-base_run=commit-${base:0:12}
+answer() {     # DIRECTORY NAME FILE: answers the eval set there, and copies the answers to the file
+    echo "ragauge: answering the eval set at $2"
+    (cd "$1" && bash -euo pipefail -c "$RAGAUGE_SYSTEM")
+    cp "$1/$RAGAUGE_RESPONSES" "$3"
+}
 
-if ragauge show "$base_run" > /dev/null 2>&1; then
-    echo "ragauge: the answers at $base_run are in the store"
-    ragauge evaluate "$base_run" "${how[@]}" > /dev/null
+evaluate() {     # NAME FILE: evaluates the answers by the labels of the checked-out commit, and sets run to its id
+    ragauge evaluate ${RAGAUGE_SET:+"$RAGAUGE_SET"} "$2" --name "$1" "${how[@]}" --json > "$there/card.json"
+    run=$(sed -nE 's/^ *"run_id": "([0-9a-f]+)".*/\1/p;/"run_id"/q' "$there/card.json")
+}
+
+# files are called as the runs, so that answers that are the same at both commits stay two runs with a name each
+head_name=commit-${head:0:12}
+base_name=commit-${base:0:12}
+file=${RAGAUGE_RESPONSES##*/}
+ending=${file#"${file%%.*}"}
+asked=$({ printf '%s\n' "$RAGAUGE_SYSTEM" "$RAGAUGE_RESPONSES"; questions; } | git hash-object --stdin)
+kept=$root/.ragauge/answers/$asked/$base_name$ending
+
+if [[ -f $kept ]]; then
+    echo "ragauge: the answers at $base_name are kept"
+    evaluate "$base_name" "$kept"
 else
-    there=$(mktemp -d)
     git worktree add --quiet --detach "$there/base" "$base"
-    evaluate "$there/base" "$base_run"
+    answer "$there/base" "$base_name" "$there/$base_name$ending"
+    evaluate "$base_name" "$there/$base_name$ending"
+    mkdir -p "${kept%/*}"
+    cp "$there/$base_name$ending" "$kept.part"
+    mv "$kept.part" "$kept"
 fi
-evaluate "$root" "$head_run"
+base_run=$run
+answer "$root" "$head_name" "$there/$head_name$ending"
+evaluate "$head_name" "$there/$head_name$ending"
+head_run=$run
 
 mkdir -p "$output"
 ragauge report "$head_run" --baseline "$base_run" -o "$output/report.html"

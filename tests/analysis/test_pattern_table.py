@@ -310,6 +310,20 @@ def test_findings_carry_what_they_rest_on() -> None:
     assert (counted[0].against, counted[0].readings) == ("", ())
 
 
+def test_empty_retrieval_is_read_over_answerable_questions() -> None:
+    """Questions labelled unanswerable that rightly find nothing make no gap in the index; others still do."""
+    high, low = planted({"empty_result_rate": "high"}), planted({"empty_result_rate": "low"})
+    assert [match.pattern.name for match in matches(high)] == ["empty_retrieval"]
+    assert matches(high, answerable=low) == []
+    assert [match.pattern.name for match in matches(low, answerable=high)] == ["empty_retrieval"]
+
+
+def test_an_incomplete_run_is_never_called_a_baseline() -> None:
+    """The finding that all is well, which a part of a run can have too, keeps a complete run alone."""
+    (finding,) = diagnose(planted({"faithfulness": "high", "context_recall": "high"}), {}, causes({}), 200)
+    assert "keep the complete run as the baseline" in finding.fix
+
+
 def test_confidence_in_a_pattern() -> None:
     """Sure where labels decide; less sure by the local judge, with few examples, or where a fall may hide."""
     found = against([change("faithfulness", 0.0, half=0.02), change("recall@5", -0.2)])

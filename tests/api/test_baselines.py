@@ -13,6 +13,7 @@ import ragauge as rg
 from ragauge.api.baseline import baseline_run
 from ragauge.api.baselines import resolve
 from ragauge.store.open import open_store
+from ragauge.text.commands import speaking_of
 
 
 @pytest.fixture
@@ -95,9 +96,21 @@ def test_a_baseline_names_its_run(store: str) -> None:
             found = baseline_run(word, opened)
             assert found is not None
             assert found.run_id == card.run.run_id
-        with pytest.raises(rg.UnknownName, match="no run 'mian'"):
+        missing = pytest.raises(rg.UnknownName, match="no baseline or run 'mian'; nearest: main")
+        with speaking_of("x.db"), missing as wrong:
             baseline_run("mian", opened)
+    said = "Baselines: main (ragauge baseline list --store x.db); ragauge runs --store x.db lists the runs."
+    assert said in str(wrong.value)
     assert rg.open_run("a", store=store).scorecard(baseline="main").card.baseline.name == "b"  # type: ignore[union-attr]     # there is one
+
+
+def test_a_wrong_name_without_baselines_says_how_to_set_one(store: str) -> None:
+    """Where no baseline is set, the error of a wrong name says so, and how one is set."""
+    evaluated(store, "k=8")
+    with open_store(store) as opened, speaking_of("x.db"), pytest.raises(rg.UnknownName) as wrong:
+        baseline_run("main", opened)
+    assert str(wrong.value).startswith("no baseline or run 'main'")
+    assert "No baseline is set: ragauge baseline set RUN --store x.db sets one" in str(wrong.value)
 
 
 def test_the_baseline_wins_over_a_run_of_the_same_name(store: str) -> None:

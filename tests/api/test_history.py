@@ -13,6 +13,7 @@ from tests.api.test_baseline import OTHER
 from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
+from ragauge.analysis.results.history_rows import Row
 from ragauge.store.open import open_store
 
 METRICS = "recall@5,mrr,faithfulness,latency"
@@ -102,6 +103,54 @@ def test_a_set_is_its_own_log(store: str) -> None:
     assert [row.run.name for row in rg.log("golden", store=store).history.rows] == ["golden"]
     with pytest.raises(rg.UnknownName, match="nearest: golden"):
         rg.log("goldn", store=store)
+
+
+def files(store: str, *runs: tuple[str, int, int, int]) -> list[Row]:
+    """The log after evaluating one file each with questions and answers: name, first and last question, its corpus."""
+    folder = Path(store.removeprefix("sqlite:///")).parent
+    for name, start, end, corpus in runs:
+        rows = [
+            {
+                "query_id": f"q{i}", "query": f"what is {i} of {corpus}", "relevant": {f"d{i}": 1},
+                "passages": [{"doc_id": f"d{i if i else name}", "text": f"{name} {i}"}],
+            }
+            for i in range(start, end)
+        ]     # fmt: skip
+        path = folder / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        rg.evaluate(path, metrics="recall@5", judge=None, workers=1, store=store)
+    return list(rg.log(store=store).history.rows)
+
+
+def test_files_with_the_same_questions_are_one_log(store: str, tmp_path: Path) -> None:
+    """Runs of files that hold questions and answers stand in one table, named by the first, and say what changed."""
+    rows = files(store, ("base", 0, 6, 1), ("k8", 0, 6, 1), ("other", 0, 6, 2), ("k9", 0, 6, 1))
+    assert [(row.run.name, row.listed) for row in rows] == [
+        ("k9", "base"), ("other", "other"), ("k8", "base"), ("base", "base"),
+    ]     # fmt: skip
+    assert [row.before and row.before.name for row in rows] == ["k8", None, "base", None]
+    assert [row.changed[0].new for row in rows if row.changed] == [["k9"], ["k8"]]
+    assert {row.series for row in rows if row.listed == "base"} == {1}
+    for name in ("base", "k8"):     # by any name that the set had
+        assert [row.run.name for row in rg.log(name, store=store).history.rows] == ["k9", "k8", "base"]
+    with rg.log(store=store).save(tmp_path / "log.csv").open(newline="", encoding="utf-8") as file:
+        assert [row["set"] for row in csv.DictReader(file)] == ["base", "other", "base", "base"]
+    history = rg.open_run("k9", store=store).scorecard().card.history
+    assert history is not None
+    assert [row.run.name for row in history.rows] == ["k9", "k8", "base"]
+
+
+def test_a_set_that_grew_under_another_name_is_the_same_set(store: str) -> None:
+    """A set is known by half of its examples, in whatever file; ids alone, or a few questions, make no set."""
+    growing = [("v1", 0, 10, 1), ("v2", 0, 18, 1), ("smoke", 0, 4, 1), ("numbered", 0, 18, 2), ("v3", 4, 24, 1)]
+    rows = files(store, *growing)
+    assert {row.run.name: row.listed for row in rows} == {
+        "v1": "v1", "v2": "v1", "smoke": "smoke", "numbered": "numbered", "v3": "v1",
+    }     # fmt: skip
+    (grown,) = (row for row in rows if row.run.name == "v2")
+    assert grown.before is not None
+    assert grown.before.name == "v1"
+    assert grown.apart[0].startswith("another version of the set (")
 
 
 def test_rows_measured_otherwise_are_a_series_of_their_own(store: str) -> None:

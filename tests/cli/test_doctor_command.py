@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,24 @@ def test_configuration_and_set_are_read(cli: Cli, small: Path) -> None:
     assert found["eval set"]["state"] == "ok"
     assert "10 questions" in found["eval set"]["said"]
     assert "labelled documents" in found["eval set"]["said"]
+
+
+def test_rules_are_counted(cli: Cli) -> None:
+    """As many rules are said as stand under gate.rules: the share of failed calls is none of them."""
+    Path("ragauge.yaml").write_text("gate:\n  max_failed: 2%\n  rules:\n    - {metric: recall@5, max_drop: 3%}\n")
+    assert by_name(cli("doctor", "--json"))["configuration"]["said"] == "ragauge.yaml is valid, 1 rule in its gate"
+    with Path("ragauge.yaml").open("a") as file:
+        file.write("    - {metric: mrr, min: 0.5}\n    - {tag: golden, must_pass: true}\n")
+    assert by_name(cli("doctor", "--json"))["configuration"]["said"] == "ragauge.yaml is valid, 3 rules in its gate"
+
+
+def test_a_repository_without_a_commit(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the first commit it is a repository without a commit; without a repository it is none."""
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert by_name(cli("doctor", "--json"))["git"]["said"].startswith("not a git repository: ")
+    subprocess.run(["git", "init", "-q", "-b", "work", "."], check=True)
+    said = by_name(cli("doctor", "--json"))["git"]["said"]
+    assert said == "no commit on work yet: runs will not say which commit they belong to"
 
 
 def test_systems_are_looked_for(cli: Cli) -> None:

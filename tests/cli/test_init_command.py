@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.cli.conftest import Cli
+from tests.store.unprivileged import run_python
 
 from ragauge.api.validate import validate
 from ragauge.data.readers.source import read_set
@@ -217,6 +218,57 @@ def test_a_system_that_fails_leaves_the_files(cli: Cli, project: Path) -> None:
     assert "no_such_package" in done.err
     assert "ragauge doctor --system ragauge_system:system" in done.out
     assert (project / "ragauge.yaml").exists()
+
+
+@pytest.mark.parametrize(("detached", "name", "more"), [(False, "work", ""), (True, "main", " --name main")])
+def test_the_next_commands_fit_together(cli: Cli, project: Path, detached: bool, name: str, more: str) -> None:
+    """The gate that is printed holds against the baseline that the command before it sets, on a branch and on none."""
+    (project / "shop.py").write_text(WORKING)
+    (project / "questions.jsonl").write_text("".join(json.dumps(one) + "\n" for one in QUESTIONS))
+    commit = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first"]
+    for words in (["init", "-q", "-b", "work", "."], commit, *([["checkout", "-q", "--detach"]] if detached else [])):
+        subprocess.run(["git", *words], check=True)
+    said = " ".join(cli("init", "-q").out.split())
+    assert f"ragauge baseline set latest{more} · change something · ragauge gate latest --baseline {name}" in said
+    assert cli("baseline", "set", "latest", *more.split()).code == 0
+    assert cli("gate", "latest", "--baseline", name).code in (0, 4)     # 4: three questions are too few to tell
+
+
+def test_outside_git_what_is_left_out_is_said(cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a repository neither workflow nor .gitignore is written, and that is said; with one it is not."""
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.parent))
+    said = " ".join(cli("init", "--no-evaluate").out.split())
+    assert "no workflow and no .gitignore: this is not the top folder of a git repository." in said
+    assert not (project / ".github").exists()
+    subprocess.run(["git", "init", "-q", "."], check=True)
+    assert "no workflow" not in cli("init", "--no-evaluate").out
+    assert (project / ".github/workflows/ragauge.yml").exists()
+
+
+def test_a_folder_that_cannot_be_written_to(project: Path) -> None:
+    """No right to write: one line that names the file and what to do, exit code 2; so for a file in a folder's way."""
+    project.chmod(0o555)
+    done = run_python("-m", "ragauge", "init", cwd=project)
+    project.chmod(0o755)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    place = project / "eval/example_documents/returns.md"
+    assert f"{place}: cannot be written: Permission denied. Run ragauge init in a folder that you may" in line
+    (project / "eval").touch()
+    (line,) = run_python("-m", "ragauge", "init", cwd=project).stderr.splitlines()
+    assert f"{place}: cannot be written: " in line
+
+
+def test_a_folder_that_cannot_be_entered(tmp_path: Path) -> None:
+    """No right to enter the folder: one line that names it, exit code 2."""
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    closed.chmod(0o444)
+    done = run_python("-m", "ragauge", "init", closed, cwd=tmp_path)
+    closed.chmod(0o755)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert f"{closed}: this folder cannot be entered: Permission denied. Run ragauge init in a folder" in line
 
 
 def test_a_folder_that_is_not_there(cli: Cli, project: Path) -> None:

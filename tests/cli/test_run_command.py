@@ -177,7 +177,7 @@ def test_settings_of_a_service_come_from_a_file(cli: Cli, folder: Path, monkeypa
         (("answers.jsonl", "set.jsonl"), "no such file"),
         (("numbers_app:answer", "set.jsonl", "--closed-book"), "Give it methods retrieve(query) and generate("),
         (("numbers_app:Rag", "set.jsonl", "--oracle"), "--corpus corpus.jsonl"),
-        (("numbers_app:Rag", "set.jsonl", "--context-from", "nothing"), "no run 'nothing'"),
+        (("numbers_app:Rag", "set.jsonl", "--context-from", "nothing"), "no baseline or run 'nothing'"),
         (("numbers_app:Rag", "set.jsonl", "--retry-failed"), "no run of numbers_app:Rag on set to retry"),
     ],
 )

@@ -89,6 +89,16 @@ def test_broken_file(file: File, content: bytes, message: str) -> None:
             {"questoin": "q", "docs": []},
             "no field 'query' (found: questoin, docs; nearest: questoin). Use --map query=questoin.",
         ),
+        (
+            {"query": None, "answer": "x"},
+            "field 'query' is null or empty (found: answer). Give it a value, or leave the line out. Other column? "
+            "Use --map query=COLUMN.",
+        ),
+        (
+            {"question": None, "questoin": "q"},
+            "field 'query', read from 'question', is null or empty (found: questoin; nearest: questoin). Give it a "
+            "value, or leave the line out. Other column? Use --map query=questoin.",
+        ),
         ({"query": " \n"}, "query must be text that is not blank, got text ' \\n'."),
         ({"query": 42}, "query must be text, got number 42."),
         ({"query": "q", "query_id": True}, "query_id must be an id (text or a whole number), got true."),

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -16,6 +19,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / ".github/action/gate-pull-request.sh"
+INSTALL = ROOT / ".github/action/install.sh"
 KINDS = ("lookup", "compare", "howto", "multi_hop")
 N = 120
 
@@ -66,6 +70,22 @@ def examples() -> list[dict[str, Any]]:
     return found
 
 
+@dataclass(frozen=True)
+class Found:
+    """What the step found out: exit code, what it said, and every check."""
+
+    code: int
+    said: str
+    checks: list[dict[str, Any]]
+
+    @property
+    def recall(self) -> tuple[float, float]:
+        """Of base and head, over all examples."""
+        (check,) = (one for one in self.checks if one["metric"] == "recall@3" and one["kind"] == "max_drop"
+                    and one["segment"] is None)     # fmt: skip
+        return check["baseline"], check["new"]
+
+
 class Repository:
     """A git repository with a RAG system, its eval set and its gate."""
 
@@ -93,6 +113,17 @@ class Repository:
         self.git("add", ".")
         self.git("commit", "--quiet", "-m", note)
 
+    def relabel(self, rows: list[dict[str, Any]], note: str) -> None:
+        self.write("golden.jsonl", "".join(json.dumps(one) + "\n" for one in rows))
+        self.git("commit", "--quiet", "-a", "-m", note)
+
+    def found(self, tmp: Path, **more: str) -> Found:
+        """What the step found out from labels alone."""
+        done = self.gate(tmp, RAGAUGE_METRICS="recall@3,mrr", RAGAUGE_JUDGE="none", **more)
+        assert done.returncode in (0, 3), done.stdout + done.stderr
+        checks = json.loads((self.path / "ragauge-gate/gate.json").read_text())["checks"]
+        return Found(done.returncode, done.stdout, checks)
+
     def gate(self, tmp: Path, **more: str) -> subprocess.CompletedProcess[str]:
         """The step of the action, as the runner starts it."""
         tmp.mkdir(exist_ok=True)
@@ -104,9 +135,14 @@ class Repository:
             "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp / "summary.md"),
             "GITHUB_OUTPUT": str(tmp / "output.txt"), "ACTION": str(ROOT),
         } | more     # fmt: skip
-        step = next(one for one in action()["runs"]["steps"] if one.get("id") == "gate")
-        words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-        return subprocess.run(words, cwd=self.path, env=env, capture_output=True, text=True, check=False, timeout=240)
+        return step("gate", self.path, env)
+
+
+def step(which: str, path: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """A step of the action, as the runner starts it."""
+    (run,) = (one["run"] for one in action()["runs"]["steps"] if one.get("id") == which)
+    words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", run]
+    return subprocess.run(words, cwd=path, env=env, capture_output=True, text=True, check=False, timeout=240)
 
 
 def action() -> dict[str, Any]:
@@ -150,8 +186,124 @@ def test_pull_request_that_hurts_one_segment(tmp_path: Path) -> None:
     repository.change(first_words_only=False, note="search for the whole query again")
     again = repository.gate(tmp_path / "second")
     assert again.returncode == 0, again.stdout + again.stderr
-    assert "the answers at commit-" in again.stdout     # those of the base are not asked for again
+    assert re.search("the answers at commit-[0-9a-f]{12} are kept", again.stdout)     # not asked for again
     assert (tmp_path / "second/output.txt").read_text() == "output=ragauge-gate\nverdict=pass\n"
+
+
+@pytest.mark.slow
+def test_the_verdict_does_not_depend_on_what_is_kept(tmp_path: Path) -> None:
+    """Answers of the base that are kept are held to the labels of the pull request, as those asked for now would be.
+
+    The base is asked again for other questions, not for other labels; labels that come back are met as they were.
+    """
+    repository = Repository(tmp_path / "app")
+    base = f"commit-{repository.git('rev-parse', 'HEAD')[:12]}"
+    repository.git("checkout", "--quiet", "-b", "other-labels")
+    first = repository.found(tmp_path / "first")
+    assert first.recall == pytest.approx((1, 1))
+    edited = examples()
+    for one in edited[:20]:
+        one["relevant"] = {"page-none": 1}
+    repository.relabel(edited, "edit labels")
+    with_kept = repository.found(tmp_path / "kept")
+    assert f"the answers at {base} are kept" in with_kept.said
+    assert with_kept.recall == pytest.approx((1 - 20 / N, 1 - 20 / N))
+    shutil.rmtree(repository.path / ".ragauge")
+    without = repository.found(tmp_path / "anew")
+    assert f"answering the eval set at {base}" in without.said
+    assert (with_kept.code, with_kept.checks) == (without.code, without.checks)
+    repository.relabel(examples(), "labels of before")
+    back = repository.found(tmp_path / "back")
+    assert f"the answers at {base} are kept" in back.said
+    assert (back.code, back.checks) == (first.code, first.checks)
+    edited[0]["query"] = 'which colour has "item000" \\ colour0 ?'
+    repository.relabel(edited, "edit a question")
+    assert f"answering the eval set at {base}" in repository.found(tmp_path / "question").said
+
+
+@pytest.mark.slow
+def test_answers_that_are_the_same_at_both_commits_stay_two_runs(tmp_path: Path) -> None:
+    """A pull request that changes no answer is named beside its base in the report and the comment."""
+    repository = Repository(tmp_path / "app")
+    base = f"commit-{repository.git('rev-parse', 'HEAD')[:12]}"
+    repository.git("checkout", "--quiet", "-b", "words")
+    repository.change(first_words_only=False, note="change nothing that is answered")
+    head = f"commit-{repository.git('rev-parse', 'HEAD')[:12]}"
+    assert repository.found(tmp_path / "step").code == 0
+    for name in ("gate.md", "report.html"):
+        said = (repository.path / "ragauge-gate" / name).read_text(encoding="utf-8")
+        assert head in said
+        assert base in said
+
+
+def test_questions_are_known_without_their_labels(tmp_path: Path) -> None:
+    """What the base is asked anew for is id, text and earlier turns, however they are quoted; labels are not."""
+    one = {"query_id": 'a"query": "b', "query": 'why\\ "query": "é]', "history": [{"role": "user", "text": 'x ] " \\'}]}
+    other = {"query_id": "b", "query": "on\ntwo lines", "tags": ["t"]}
+    found = questions(tmp_path, [one | {"relevant": {"d": 1}}, other])
+    asked = [json.loads(line if line.endswith("}") else line + "}") for line in found]
+    assert asked == [one, {"query_id": "b", "query": "on\ntwo lines"}]
+    assert questions(tmp_path, [other | {"reference_answer": "r"}, one]) == found
+    turn = {"role": "user", "text": "y"}
+    for field, value in (("query", "why"), ("query_id", "c"), ("history", []), ("history", [turn])):
+        assert questions(tmp_path, [one | {field: value}, other]) != found
+
+
+def questions(tmp: Path, rows: list[dict[str, Any]]) -> list[str]:
+    """What the script's function of this name prints for an eval set."""
+    (tmp / "golden.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    body = re.search(r"^questions\(\) \{.*?^\}$", SCRIPT.read_text(), re.MULTILINE | re.DOTALL)
+    assert body is not None
+    words = ["bash", "-euo", "pipefail", "-c", f"{body[0]}\nthere=$PWD RAGAUGE_SET=golden.jsonl; questions"]
+    env = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(words, cwd=tmp, env=env, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.slow
+def test_ragauge_is_installed_apart_from_the_system(tmp_path: Path) -> None:
+    """The install step puts ragauge into an environment of its own, anew each time, and tells where the command is."""
+    wheel = tmp_path / "ragauge-1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as file:
+        file.writestr("stand_in.py", "import sys\n\ndef main():\n    print(sys.prefix)\n")
+        file.writestr("ragauge-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: ragauge\nVersion: 1\n")
+        file.writestr("ragauge-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        file.writestr("ragauge-1.dist-info/entry_points.txt", "[console_scripts]\nragauge = stand_in:main\n")
+        file.writestr("ragauge-1.dist-info/RECORD", "")
+    home, told = tmp_path / "with a blank/ragauge", tmp_path / "output.txt"
+    env = os.environ | {
+        "ACTION": str(ROOT), "RAGAUGE_PYTHON": sys.executable, "RAGAUGE_PACKAGE": str(wheel), "RAGAUGE_HOME": str(home),
+        "GITHUB_OUTPUT": str(told), "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }     # fmt: skip
+    (home / "lib").mkdir(parents=True)
+    (home / "left over").touch()
+    done = step("install", tmp_path, env)
+    assert done.returncode == 0, done.stderr
+    name, _, command = told.read_text().strip().partition("=")
+    assert name == "command"
+    assert subprocess.run([command], capture_output=True, text=True, check=True).stdout.strip() == str(home)
+    assert not (home / "left over").exists()
+
+
+@pytest.mark.slow
+def test_the_system_runs_with_the_python_of_the_job(tmp_path: Path) -> None:
+    """`python` in the system's command is the user's, with the user's packages, though ragauge is not there."""
+    users = tmp_path / "users"
+    users.mkdir()
+    (users / "only_here.py").write_text("")
+    python = users / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{users}" exec "{sys.base_prefix}/bin/python3" "$@"\n')
+    python.chmod(0o755)
+    (git,) = {str(Path(found).parent) for found in [shutil.which("git")] if found}
+    path = os.pathsep.join([str(users), git, "/usr/bin", "/bin"])
+    assert shutil.which("ragauge", path=path) is None
+    repository = Repository(tmp_path / "app")
+    repository.write("answer.py", f"import only_here\n{SYSTEM}")
+    repository.change(first_words_only=False, note="needs a package of the user's")
+    ours = str(Path(sys.executable).parent / "ragauge")
+    assert repository.found(tmp_path / "step", PATH=path, RAGAUGE_COMMAND=ours).code == 0
+    needed = repository.gate(tmp_path / "without", PATH=path.partition(os.pathsep)[2], RAGAUGE_COMMAND=ours)
+    assert needed.returncode not in (0, 3, 4)     # another python lacks it
 
 
 def test_a_bad_gate_stops_before_anything_is_asked(tmp_path: Path) -> None:
@@ -181,23 +333,26 @@ def test_action_is_whole_and_safe() -> None:
     text = json.dumps(steps)
     assert {name for name in found["inputs"] if f"inputs.{name} " not in text} == set()
     assert set(re.findall(r"inputs\.([\w-]+)", text)) == set(found["inputs"])
-    for step in steps:
-        assert "${{" not in step.get("run", "")
-    for name in re.findall(r"\$ACTION/(\S+?)\"", "\n".join(step.get("run", "") for step in steps)):
+    for one in steps:
+        assert "${{" not in one.get("run", "")
+    for name in re.findall(r"\$ACTION/(\S+?)\"", "\n".join(one.get("run", "") for one in steps)):
         assert os.access(ROOT / name, os.X_OK)
-    used = set(re.findall(r"RAGAUGE_[A-Z]+", SCRIPT.read_text()))
-    given = next(set(step["env"]) for step in steps if step.get("id") == "gate")
-    assert used - {"RAGAUGE_STORE"} == given - {"ACTION"}
+    for script, which in ((SCRIPT, "gate"), (INSTALL, "install")):
+        used = set(re.findall(r"RAGAUGE_[A-Z]+", script.read_text()))
+        given = next(set(one["env"]) for one in steps if one.get("id") == which)
+        assert used - {"RAGAUGE_STORE"} == given - {"ACTION"}
 
 
 def test_example_workflow_names_what_the_action_takes() -> None:
     """The workflow that people copy gives inputs that there are, and reads outputs that there are."""
     workflow = yaml.safe_load((ROOT / ".github/examples/rag-gate.yml").read_text())
     steps = workflow["jobs"]["gate"]["steps"]
-    step = next(one for one in steps if one.get("id") == "ragauge")
+    used = next(one for one in steps if one.get("id") == "ragauge")
     found = action()
     needed = {name for name, given in found["inputs"].items() if given.get("required")}
-    assert needed <= set(step["with"]) <= set(found["inputs"])
+    assert needed <= set(used["with"]) <= set(found["inputs"])
+    before = " ".join(str(one.get("run", "")) for one in steps[: steps.index(used)])
+    assert "pip install" in before     # what the system needs, as the action installs ragauge alone
     assert set(re.findall(r"steps\.ragauge\.outputs\.(\w+)", json.dumps(steps))) <= set(found["outputs"])
 
 

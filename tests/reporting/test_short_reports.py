@@ -13,7 +13,16 @@ from ragauge.analysis.results.overview import Estimate
 from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting.markdown import markdown
 from ragauge.reporting.terminal import terminal
-from ragauge.reporting.words import against, cell, first_of_layers, ignored, pareto_line, worst_segments
+from ragauge.reporting.words import (
+    against,
+    cell,
+    first_of_layers,
+    first_thing,
+    ignored,
+    pareto_line,
+    verdict,
+    worst_segments,
+)
 from ragauge.stats.result import Interval
 
 Whole = Callable[..., Scorecard]
@@ -54,6 +63,45 @@ def test_short_reports_say_what_is_decided_from(whole: Whole, form: Callable[[Sc
     assert "type = temporal" in text
     assert "The first passage was not used in 24 of 60 answers, 40% [34%, 46%]" in text
     assert "ragauge report 'k=8, new chunks' -o report.html" in text
+
+
+def test_an_incomplete_run_is_said_to_be_one_first(whole: Whole) -> None:
+    """Responses to come: the first sentence counts them, the first thing to do is to finish the run, no baseline."""
+    card = whole(24)
+    finished = replace(card.run, state="finished", planned=60, done=24)
+    for run in (finished, replace(finished, state="interrupted", done=60)):
+        same = replace(card, run=run)
+        assert (verdict(same), first_thing(same)) == (verdict(card), first_thing(card))
+    for run in (replace(finished, state="interrupted"), replace(finished, state="running")):
+        short = replace(card, run=run, failed_examples=0)
+        assert verdict(short) == "Not complete: 24 of 60 responses. No failed example among 24 (37 in main)."
+        assert first_thing(short) == (
+            "Finish the run: the ragauge run command of reference RAG on golden, given again, goes on where it "
+            "stopped. Until then it is no baseline."
+        )
+        for text in (printed(short, 200), markdown(short)):
+            before = text.index("Not complete: 24 of 60 responses."), text.index("First thing to do: Finish the run")
+            assert max(before) < text.index("recall")
+
+
+def test_no_failure_is_claimed_where_nothing_could_show_one(whole: Whole) -> None:
+    """Token F1 and latency alone say nothing about failing; recall from labels does, and so does an empty answer."""
+    card = replace(whole(24), failed_examples=0, baseline=None)
+    blind = tuple(replace(one, metric="token_f1") for one in card.summaries[:1])
+    told = "Whether any of the 24 examples failed is not known: nothing measured here shows it."
+    assert verdict(replace(card, summaries=blind)) == told
+    unlabelled = tuple(replace(one, metric="recall@5", scored=0, undefined=0) for one in blind)
+    assert verdict(replace(card, summaries=unlabelled)) == told
+    for one in (replace(blind[0], metric="recall@5"), replace(unlabelled[0], metric="faithfulness", undefined=24)):
+        assert verdict(replace(card, summaries=(*blind, one))) == "No failed example among 24."
+
+
+def test_one_failure_comes_from_its_cause(whole: Whole) -> None:
+    """The sentence on causes agrees with its number."""
+    card = replace(whole(20), causes={"retrieval_miss": 1}, failed_examples=1)
+    assert pareto_line(card) == "100% of 1 failure comes from retrieval_miss."
+    two = replace(card, causes={"retrieval_miss": 2}, failed_examples=2)
+    assert pareto_line(two) == "100% of 2 failures come from retrieval_miss."
 
 
 def test_markdown_tables_are_whole(whole: Whole) -> None:

@@ -10,7 +10,8 @@ from ragauge.api.given.sources import HasRun, run_of
 from ragauge.api.stored.paired import measuring
 from ragauge.api.stored.shown import StoredColumns, causes_of
 from ragauge.data.run import Run
-from ragauge.errors import UsageError
+from ragauge.errors import UnknownName, UsageError
+from ragauge.text.commands import command
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
+MOST_NAMED = 10     # baselines in an error
 OF_ANSWERS = ("answer_correctness", "faithfulness")     # what oracle passages are read by
 
 
@@ -32,7 +34,7 @@ def baseline_run(which: Any, store: Store) -> Run | None:
     None for none. A baseline's name wins over a run's; `baselines.also_a_run` says so.
 
     Raises:
-        UnknownName: no such baseline or run; the nearest names are in the text.
+        UnknownName: no such baseline or run; the nearest names and all baselines are in the text.
         UsageError: something that names no run.
     """
     if which is None or which == "":
@@ -42,8 +44,23 @@ def baseline_run(which: Any, store: Store) -> Run | None:
     if isinstance(which, HasRun):
         return which.run
     if isinstance(which, str):
-        return run_of(resolve(which, store) or which, store)
+        try:
+            return run_of(resolve(which, store) or which, store)
+        except UnknownName as error:
+            raise _unknown(error, store) from None
     raise UsageError(f"baseline must be a stored run (id, name, or what open_run gives), got {type(which).__name__}.")
+
+
+def _unknown(error: UnknownName, store: Store) -> UnknownName:
+    """The error of a name that no run has, where a baseline's was possible too."""
+    names = [line.name for line in store.baselines.list()]
+    if not names:
+        hint = f"No baseline is set: {command('baseline', 'set', 'RUN')} sets one; {command('runs')} lists the runs."
+    else:
+        rest = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+        held = f"Baselines: {', '.join(names[:MOST_NAMED])}{rest}"
+        hint = f"{held} ({command('baseline', 'list')}); {command('runs')} lists the runs."
+    return UnknownName("baseline or run", error.name, {*error.known, *names}, hint)
 
 
 def check(store: Store, plan: Plan, run: Run, base: Run | None) -> None:

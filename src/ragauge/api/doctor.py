@@ -167,7 +167,8 @@ def _config(config: str, eval_set: str) -> Looked:
         found = validate(config, set=eval_set or None)
     except RagaugeError as error:
         return Looked("configuration", "wrong", str(error))
-    return Looked("configuration", "ok", f"{config} is valid, {len(found.rules)} rules in its gate")
+    _, *rules = found.rules     # the first is the share of failed calls, which every gate limits
+    return Looked("configuration", "ok", f"{config} is valid, {plural(len(rules), 'rule')} in its gate")
 
 
 def _keys() -> Iterator[Looked]:
@@ -189,10 +190,10 @@ def _keys() -> Iterator[Looked]:
 def _git() -> Looked:
     from ragauge.api.given import git
 
-    state = git.state()
+    state, branch = git.state(), git.branch()
     if not state:
-        return Looked("git", "note", "not a git repository: runs will not say which commit they belong to")
-    branch = git.branch()
+        where = f"no commit on {branch} yet" if branch else "not a git repository"
+        return Looked("git", "note", f"{where}: runs will not say which commit they belong to")
     return Looked("git", "ok", f"commit {state}{f' on {branch}' if branch else ''}: recorded with every run")
 
 

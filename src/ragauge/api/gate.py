@@ -164,8 +164,8 @@ class _Gate:
         """Rules on single examples."""
         from ragauge.gating.examples import check_causes, check_scores, check_share
 
-        evaluated, unanswered, rules = frozenset(self._index.query_ids), self._unanswered, self._rules
-        lost, looked_at = self._known()
+        evaluated, rules = frozenset(self._index.query_ids), self._rules
+        (lost, looked_at), unanswered = self._known(), self._unanswered & evaluated
         failed = lost | unanswered
         found = [check_share(len(failed), len(unanswered), len(evaluated), rules.max_failed, rules.max_failed_line)]
         for rule in self._rules.must_pass:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,16 @@ from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from rich.console import RenderableType
 
     from ragauge.analysis.history.log import Entry
     from ragauge.analysis.results.history_rows import History
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
+
+    Keys = npt.NDArray[np.int64]
 
 LIMIT = 20
 IN_REPORT = 10
@@ -108,7 +112,7 @@ def log(
     What `confirm` asked again is no run of its own here.
 
     Args:
-        set: only runs over the set of this name; "traffic" for runs of production traffic.
+        set: only runs over this set, by any name that it had; "traffic" for runs of production traffic.
         limit: rows at most; None = all.
         metrics: columns beside recall@5, mrr, faithfulness, answer_relevance, answer_correctness and cost.
         judge: whose scores, by id or its beginning, of runs that several judges have judged; None = the last one's.
@@ -118,17 +122,16 @@ def log(
         UnknownName: no run of this set or by this judge, no such metric.
     """
     from ragauge.analysis.history.log import USUAL
-    from ragauge.analysis.results.history_rows import set_of
     from ragauge.metrics.catalogue import select
     from ragauge.store.open import open_store
 
     columns = select([*USUAL, *named(metrics)])
     with open_store(store_url(store)) as opened:
         runs = [run for run in opened.runs.list() if not run.confirms]     # experiments are no change
-        if set and set not in (known := {set_of(run) for run in runs}):
-            raise UnknownName("set of a stored run", set, known)
-        chosen = [run for run in runs if set in ("", set_of(run))]
-        found = history_of(opened, chosen, columns, judge, limit)
+        listed = sets_of(opened, runs)
+        if set:
+            runs = _over(set, runs, listed)
+        found = history_of(opened, runs, listed, columns, judge, limit)
     judges = {row.judge_id for row in found.rows if row.judge_id}
     if judge and not any(one.startswith(judge) for one in judges):
         raise UnknownName("judge of these runs", judge, judges)
@@ -151,53 +154,106 @@ def note(run: Any, text: str, *, store: str | None = None) -> dict[str, Any]:
     return {"run_id": found.run_id, "name": found.name, "note": kept.text, "at": kept.at, "who": kept.who}
 
 
-def history_of(
-    store: Store, runs: Sequence[Run], columns: Sequence[Metric], judge: str | None = None, limit: int | None = None
-) -> History:
-    """The log of some runs, given the newest first; those that were not evaluated are left out."""
-    from ragauge.analysis.history.log import history
-    from ragauge.analysis.results.history_rows import set_of
+def sets_of(store: Store, runs: Sequence[Run]) -> dict[str, str]:
+    """The set that each run is listed under, by run id; the runs are given the newest first."""
+    from ragauge.analysis.history.sets import listed_under
 
-    read, older = _Reading(store, judge), iter(runs)
+    return listed_under(reversed(runs), _Examples(store).alike)
+
+
+def _over(name: str, runs: Sequence[Run], listed: Mapping[str, str]) -> list[Run]:
+    """The runs over the set that had this name once."""
+    called = {(listed[run.run_id], run.set_name if run.kind == "set" else listed[run.run_id]) for run in runs}
+    meant = {found for found, once in called if name in (found, once)}
+    if not meant:
+        raise UnknownName("set of a stored run", name, {one for names in called for one in names})
+    return [run for run in runs if listed[run.run_id] in meant]
+
+
+def history_of(
+    store: Store, runs: Sequence[Run], listed: Mapping[str, str], columns: Sequence[Metric], judge: str | None = None,
+    limit: int | None = None,
+) -> History:     # fmt: skip
+    """The log of some runs, given the newest first; those that were not evaluated are left out.
+
+    Args:
+        store: where they are.
+        runs: of the log.
+        listed: the set that each is listed under, by run id.
+        columns: metrics.
+        judge: whose scores, by id or its beginning; None = the last one's.
+        limit: rows at most; None = all.
+    """
+    from ragauge.analysis.history.log import history
+
+    read, older = _Reading(store, judge, listed), iter(runs)
     shown: list[Entry] = []
     rest: list[Entry] = []     # the run before the last row of each set, which says what changed there
     for run in older:
         shown += read.entry(run)
         if len(shown) == limit:
             break
-    waiting = {set_of(entry.run) for entry in shown}
+    waiting = {entry.listed for entry in shown}
     for run in older:
         if rest and not waiting:
             break
-        if not rest or set_of(run) in waiting:
+        if not rest or listed[run.run_id] in waiting:
             found = read.entry(run)
             rest += found
-            waiting -= {set_of(entry.run) for entry in found}
+            waiting -= {entry.listed for entry in found}
     return history([*shown, *rest], columns, len(shown))
 
 
 def history_until(store: Store, run: Run, judge_id: str | None) -> History | None:
     """The last evaluations of a run's set up to this run, for its report; None where there is nothing before it."""
     from ragauge.analysis.history.log import USUAL
-    from ragauge.analysis.results.history_rows import set_of
     from ragauge.metrics.catalogue import select
 
     every = store.runs.list()
     place = next((n for n, one in enumerate(every) if one.run_id == run.run_id), None)
     if place is None or run.kind == "traffic":
         return None
-    same = [one for one in every[place:] if set_of(one) == set_of(run)]
+    listed = sets_of(store, every[place:])
+    same = [one for one in every[place:] if listed[one.run_id] == listed[run.run_id]]
     if len(same) < 2:
         return None
-    found = history_of(store, same, select(USUAL), judge_id, IN_REPORT)
+    found = history_of(store, same, listed, select(USUAL), judge_id, IN_REPORT)
     return found if len(found.rows) > 1 and found.rows[0].run.run_id == run.run_id else None
+
+
+class _Examples:
+    """Compares versions of sets by their examples: what has the same id and asks the same is the same."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, Keys] = {}
+
+    def alike(self, run: Run, other: Run) -> bool:
+        """Whether at least half of the larger one's examples are in both."""
+        import numpy as np
+
+        from ragauge.analysis.comparison.alike import LEAST_SHARED
+
+        one, two = self._of(run), self._of(other)
+        both = np.intersect1d(one, two, assume_unique=True).size
+        return bool(both and both >= LEAST_SHARED * max(one.size, two.size))
+
+    def _of(self, run: Run) -> Keys:
+        if run.set_version not in self._known:
+            import numpy as np
+
+            asked = self._store.runs.order(run.run_id)
+            index = self._store.runs.index(run.run_id, asked.numbers)
+            keys = (hash((index.query_ids[n], key)) for n, key in zip(index.query, asked.keys, strict=True))
+            self._known[run.set_version] = np.unique(np.fromiter(keys, dtype=np.int64))
+        return self._known[run.set_version]
 
 
 class _Reading:
     """Reads what the log says of a run."""
 
-    def __init__(self, store: Store, judge: str | None) -> None:
-        self._store, self._judge = store, judge
+    def __init__(self, store: Store, judge: str | None, listed: Mapping[str, str]) -> None:
+        self._store, self._judge, self._listed = store, judge, listed
         self._notes = store.run_log.notes()
         self._names: dict[str, list[str]] = {}
         for line in store.baselines.list():
@@ -219,7 +275,7 @@ class _Reading:
         spent = added([one.paid for one in store.calls.spent(run_id, judge_id or "")])
         note = self._notes.get(run_id)
         return [Entry(
-            run, measuring(store, run, judge_id), {one.metric: one for one in summaries}, store.runs.size(run_id),
-            store.run_log.judged_at(run_id, judge_id), spent.known_cost, note.text if note else "",
-            tuple(self._names.get(run_id, ())),
+            run, self._listed[run_id], measuring(store, run, judge_id), {one.metric: one for one in summaries},
+            store.runs.size(run_id), store.run_log.judged_at(run_id, judge_id), spent.known_cost,
+            note.text if note else "", tuple(self._names.get(run_id, ())),
         )]     # fmt: skip

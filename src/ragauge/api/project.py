@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,11 @@ class Begun:
         """The command of the first evaluation."""
         return f"ragauge run {shlex.quote(self.target)} {shlex.quote(self.eval_set)} --evaluate"
 
+    @property
+    def in_git(self) -> bool:
+        """Whether it is the top folder of a git repository: elsewhere a workflow and a .gitignore have no place."""
+        return any(one.path == WORKFLOW for one in self.written)
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON types."""
         from dataclasses import asdict
@@ -118,12 +124,32 @@ class _Writing:
 
     def put(self, path: str, text: str, what: str) -> None:
         """Writes a file, or leaves the one that is there."""
-        place = self.root / path
-        kept = place.exists() and not self.force
-        if not kept:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8")
+        with self._writable(path) as place:
+            kept = place.exists() and not self.force
+            if not kept:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(text, encoding="utf-8")
         self.files.append(Written(path, what, kept))
+
+    def add(self, path: str, line: str, but: Collection[str], what: str) -> None:
+        """Adds a line to a file, which is made where there is none; one of the lines `but` is as good."""
+        with self._writable(path) as place:
+            lines = place.read_text(encoding="utf-8").splitlines() if place.exists() else []
+            kept = not {line, *but}.isdisjoint(lines)
+            if not kept:
+                place.write_text("\n".join([*lines, line]) + "\n", encoding="utf-8")
+        self.files.append(Written(path, what, kept))
+
+    @contextmanager
+    def _writable(self, path: str) -> Iterator[Path]:
+        """The place of a file; where it cannot be written, an error that names it."""
+        place = self.root / path
+        try:
+            yield place
+        except OSError as error:
+            problem = f"cannot be written: {error.strerror or error}."
+            hint = "Run ragauge init in a folder that you may write to."
+            raise DataError(problem, source=str(place.absolute()), hint=hint) from None
 
 
 def _target(project: Project, writing: _Writing) -> str:
@@ -221,14 +247,4 @@ def _settings(writing: _Writing, known: set[str], target: str, path: str) -> Non
         wanted = next((name for name in ("requirements.txt",) if (root / name).exists()), "")
         wanted = wanted or ("." if (root / "pyproject.toml").exists() else "")
         writing.put(WORKFLOW, files.workflow(target, path, wanted), "evaluates and gates every pull request")
-        _ignored(writing)
-
-
-def _ignored(writing: _Writing) -> None:
-    place = writing.root / IGNORE
-    lines = place.read_text(encoding="utf-8").splitlines() if place.exists() else []
-    if not {".ragauge", ".ragauge/", "/.ragauge/", "/.ragauge"} & set(lines):
-        place.write_text("\n".join([*lines, ".ragauge/"]) + "\n", encoding="utf-8")
-        writing.files.append(Written(IGNORE, "leaves the store out of git"))
-    else:
-        writing.files.append(replace(Written(IGNORE, "leaves the store out of git"), kept=True))
+        writing.add(IGNORE, ".ragauge/", (".ragauge", "/.ragauge/", "/.ragauge"), "leaves the store out of git")

@@ -34,11 +34,9 @@ def init(
     quiet: options.Quiet = False,
 ) -> None:
     """Find the system in a project, write ragauge.yaml, an adapter, a first eval set and a workflow, and evaluate."""
-    import os
-
     from ragauge.api.project import begin
 
-    os.chdir(_folder(folder))     # modules are found from the project, and the store lies in it
+    _enter(folder)     # modules are found from the project, and the store lies in it
     begun = begin(".", system=system, eval_set=eval_set, force=force)
     if not as_json:
         _show(begun, system)
@@ -51,12 +49,19 @@ def init(
         _show_next(begun, ran=card is not None)
 
 
-def _folder(folder: Path) -> Path:
+def _enter(folder: Path) -> None:
+    """Makes a folder the working directory."""
+    import os
+
     from ragauge.errors import UsageError
 
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder. Run ragauge init in the folder of your project.")
-    return folder
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        problem = f"{folder}: this folder cannot be entered: {error.strerror or error}."
+        raise UsageError(f"{problem} Run ragauge init in a folder that you may read and write.") from None
 
 
 def _first(begun: Begun, store: str, quiet: bool) -> Scorecard | None:
@@ -95,6 +100,20 @@ def _show(begun: Begun, named: str) -> None:
     show(f"questions: {begun.eval_set}" + (", made up: replace them by real ones" if begun.made_up else ""))
     for one in begun.written:
         show(f"{'kept ' if one.kept else 'wrote'} {one.path}  {one.what}")
+    if not begun.in_git:
+        show("no workflow and no .gitignore: this is not the top folder of a git repository. To get them: git init, "
+             "then ragauge init again")     # fmt: skip
+
+
+def _baseline() -> tuple[str, tuple[str, ...]]:
+    """The baseline that `ragauge baseline set` sets here, and what it has to be told for that."""
+    from ragauge.api.baselines import USUAL, usual_name
+    from ragauge.errors import UsageError
+
+    try:
+        return usual_name(), ()
+    except UsageError:     # git is on no branch
+        return USUAL, ("--name", USUAL)
 
 
 def _show_next(begun: Begun, *, ran: bool) -> None:
@@ -105,7 +124,8 @@ def _show_next(begun: Begun, *, ran: bool) -> None:
         show(f"Next: write questions of your users into {begun.eval_set} (docs/data.md), then:")
         show_command(begun.command)
     elif ran:
-        look, keep = command("report", "latest", "-o", "report.html"), command("baseline", "set", "latest")
-        show(f"Next: {look} · {keep} · change something · {command('gate', 'latest', '--baseline', 'main')}")
+        look, (name, more) = command("report", "latest", "-o", "report.html"), _baseline()
+        keep, gate = command("baseline", "set", "latest", *more), command("gate", "latest", "--baseline", name)
+        show(f"Next: {look} · {keep} · change something · {gate}")
     else:
         show(f"Next: ragauge doctor --system {begun.target}, then {begun.command}")

@@ -17,7 +17,7 @@ app = typer.Typer(help="A row for every evaluated run: when, what changed, how g
 @app.callback(invoke_without_command=True)
 def log(
     context: typer.Context,
-    name: Annotated[str, typer.Option("--set", help="Only runs over this set; traffic for production traffic.")] = "",
+    name: Annotated[str, typer.Option("--set", help="Only runs over this set, by any name it had; traffic.")] = "",
     limit: Annotated[int, typer.Option("--limit", min=1, help="Rows at most, the newest.")] = 20,
     metrics: Annotated[str, typer.Option("-m", "--metrics", help="More columns: metrics, comma-separated.")] = "",
     judge: Annotated[str, typer.Option("--judge", help="Whose verdicts; the last judge's by default.")] = "",

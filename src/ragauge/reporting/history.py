@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.results.history_rows import Changed, History, Row, set_of
+from ragauge.analysis.results.history_rows import Changed, History, Row
 from ragauge.analysis.results.summary import Summary
 from ragauge.reporting.judged import money
 from ragauge.reporting.words import between, cell, line
@@ -69,7 +69,7 @@ def head(column: str) -> str:
 def lines(history: History, name: str) -> Iterator[Line]:
     """The rows of one set, the newest first."""
     for row in history.rows:
-        if set_of(row.run) == name:
+        if row.listed == name:
             yield _line(row, history.columns)
 
 
@@ -139,7 +139,7 @@ def _facts(row: Row) -> dict[str, Any]:
     run = row.run
     return {
         "when": run.created_at, "evaluated_at": row.evaluated_at, "name": run.name, "run_id": run.run_id,
-        "set": set_of(run), "set_version": run.set_version, "series": row.series, "variant": run.variant,
+        "set": row.listed, "set_version": run.set_version, "series": row.series, "variant": run.variant,
         "system": run.system, "git": run.git, "judge": row.judge_id, "n": row.n,
         "responses": row.responses, "before": "" if row.before is None else row.before.run_id, "note": row.note,
         "judging_cost": row.judging,

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ragauge.analysis.causes.attribute import can_show
 from ragauge.analysis.results.overview import Alignment, Baseline, Change, Estimate
 from ragauge.analysis.results.scorecard import Finding, Interval, Scorecard, Summary
 from ragauge.analysis.scores.segments import shortfall
 from ragauge.data.score import STATUSES
+from ragauge.metrics.catalogue import parse
 from ragauge.text.amounts import number, signed
 from ragauge.text.plural import plural
 
@@ -136,9 +138,22 @@ ON = {"oracle": "On the labelled passages", "closed_book": "Without passages"}
 
 
 def verdict(card: Scorecard) -> str:
-    """The outcome in a sentence."""
+    """The outcome in a sentence, after how much of the run is there where it is not complete."""
+    if not incomplete(card):
+        return _outcome(card)
+    return f"Not complete: {card.run.done:,} of {card.run.planned:,} responses. {_outcome(card)}"
+
+
+def incomplete(card: Scorecard) -> bool:
+    """Whether responses of the run are still to come."""
+    return card.run.state != "finished" and card.run.done < card.run.planned
+
+
+def _outcome(card: Scorecard) -> str:
     if not card.n:
         return "Nothing was evaluated."
+    if card.failed_examples == 0 and not _looked_at(card):
+        return f"Whether any of the {plural(card.n, 'example')} failed is not known: nothing measured here shows it."
     if card.failed_examples == 0:
         return f"No failed example among {card.n:,}{_before(card)}."
     head = f"{card.failed_examples:,} of {card.n:,} examples failed{_before(card)}"
@@ -152,6 +167,11 @@ def verdict(card: Scorecard) -> str:
     return f"{head}, most often by {top}." if top else f"{head}; the facts name no cause."
 
 
+def _looked_at(card: Scorecard) -> bool:
+    """Whether a metric was measured on any example that could have shown its failure."""
+    return any(one.scored + one.undefined and can_show(parse(one.metric)) for one in card.summaries)
+
+
 def _before(card: Scorecard) -> str:
     """How many failed in the baseline; "" without one."""
     if card.baseline is None:
@@ -161,6 +181,9 @@ def _before(card: Scorecard) -> str:
 
 def first_thing(card: Scorecard) -> str:
     """What to do first; "" where nothing is to be done."""
+    if incomplete(card):
+        of = f"the ragauge run command of {line(card.run.system)} on {line(card.run.set_name)}"
+        return f"Finish the run: {of}, given again, goes on where it stopped. Until then it is no baseline."
     return opened(card.findings[0].fix) if card.findings else ""
 
 
@@ -268,7 +291,8 @@ def pareto_line(card: Scorecard, most: int = 3) -> str:
     names = [line(cause) or UNNAMED for cause, _ in first]
     joined = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     part = sum(count for _, count in first) / card.failed_examples
-    return f"{part:.0%} of {plural(card.failed_examples, 'failure')} come from {joined}."
+    come = "comes" if card.failed_examples == 1 else "come"
+    return f"{part:.0%} of {plural(card.failed_examples, 'failure')} {come} from {joined}."
 
 
 def ignored(alignment: Alignment) -> str:

@@ -376,7 +376,7 @@ class Summaries(Protocol):
     """The last summary of a run by a judge, for lists of runs."""
 
     def write(self, run_id: str, judge_id: str | None, summaries: Sequence[Summary], judge_repeat: int = 0) -> None:
-        """Keeps the summaries of a run in place of earlier ones."""
+        """Keeps the summaries of a run in place of earlier ones; a store that can only be read stays as it is."""
 
     def read(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> tuple[Summary, ...]:
         """The summaries kept last; () when there are none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 DEFAULT_URL = "sqlite:///.ragauge/ragauge.db"
 PREFIX = "sqlite:///"
+ANOTHER = "Name a place that you may write to with --store sqlite:///PATH, or set RAGAUGE_STORE."
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,14 @@ def _transaction(database: Database) -> Iterator[None]:
 def open_store(url: str = DEFAULT_URL) -> Store:
     """Opens a store, making its folder and tables where they are missing and upgrading an older one.
 
+    One whose file or folder is read-only can be read; writing to it is a StoreError.
+
     Args:
         url: sqlite:///PATH, or the path of a file.
 
     Raises:
         UsageError: the URL names no kind of store there is.
-        StoreError: it cannot be opened, is newer than this program, or is another program's database.
+        StoreError: it cannot be made or opened, is newer than this program, or is another program's database.
     """
     from ragauge.store.migrations.upgrade import upgrade
     from ragauge.store.sql.database import Database, use_write_ahead_log
@@ -160,5 +164,7 @@ def _absolute(url: str) -> str:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"the store's folder {file.parent} cannot be made: {error.strerror}.") from error
+        raise StoreError(f"the store's folder {file.parent} cannot be made: {error.strerror}. {ANOTHER}") from error
+    if not file.exists() and not os.access(file.parent, os.W_OK):
+        raise StoreError(f"the store's file {file} cannot be made: its folder is read-only. {ANOTHER}")
     return f"{PREFIX}{file.as_posix()}"

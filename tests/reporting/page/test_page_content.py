@@ -118,6 +118,15 @@ def test_page_of_nothing_but_means(whole: Whole, tree: Tree) -> None:
     assert not {"failures", "spread", "alignment", "cost", "examples", "all"} & set(page.by_id())
 
 
+def test_page_of_an_incomplete_run_says_so_at_the_top(whole: Whole, tree: Tree) -> None:
+    """The header of a run with responses to come counts them, and says to finish it before anything else."""
+    card = whole(24)
+    page = tree(replace(card, run=replace(card.run, state="interrupted", planned=60, done=24)))
+    (verdict,) = page.with_class("verdict")
+    assert verdict.text.startswith("Not complete: 24 of 60 responses.")
+    assert "First thing to do: Finish the run: the ragauge run command of reference RAG on golden" in verdict.text
+
+
 def test_causes_lead_to_examples_without_a_list(whole: Whole, tree: Tree) -> None:
     """Where no responses are listed, a bar leads to the first example of its cause that is shown in full."""
     page = tree(replace(whole(60), overview=Overview()))

@@ -56,13 +56,13 @@ def comparable(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> li
         name = str(metric)
         if new.metrics[name] != base.metrics[name]:
             versions = f"version {new.metrics[name]} in {new.name} and version {base.metrics[name]} in {base.name}"
-            older = new if new.metrics[name] < base.metrics[name] else base
+            older = new if new.metrics[name] < base.metrics[name] and not new.planned else base
             raise UsageError(f"{name} is {versions}: its meaning changed. {_again([older], new, [metric])}")
         for question in questions([metric]):
             here, there = (side.questions.get(question, ()) for side in (new, base))
             if here != there:
                 asked = f"{_versions(new, question)} in {new.name} and {_versions(base, question)} in {base.name}"
-                older = new if here < there else base     # nothing is less than any version
+                older = new if here < there and not new.planned else base     # nothing is less than any version
                 raise UsageError(f"{name} rests on {question}, asked as {asked}. {_again([older], new, [metric])}")
     if metrics and not common:
         lacking = [side for side in (base, new) if any(str(metric) not in side.metrics for metric in metrics)]

@@ -191,7 +191,7 @@ PATTERNS: tuple[Pattern, ...] = (
         "empty_retrieval", {"empty_result_rate": "high"}, ("empty_retrieval",),
         "many questions find nothing: a gap in the index, a filter, or a new kind of question",
         "more questions find nothing than before: a gap in the index, a filter, or a new kind of question",
-        "Check ingestion and filters.", again="empty_result_rate",
+        "Check ingestion and filters.", again="empty_result_rate", answerable=True,
     ),
     Pattern(
         "traffic_shifted", {"context_precision": "low"}, ("noise", "retrieval_miss"), "",
@@ -215,7 +215,7 @@ PATTERNS: tuple[Pattern, ...] = (
         WORKING, {"faithfulness": "high", "context_recall": "high"}, (),
         "retrieval and grounding both work: keep watching",
         "neither retrieval nor grounding fell against the baseline: keep watching",
-        "Nothing stands out: keep this run as the baseline of the next change, and gate on it.",
+        "Nothing stands out: keep the complete run as the baseline of the next change, and gate on it.",
         again="faithfulness and context_recall, after every change",
     ),
 )     # fmt: skip

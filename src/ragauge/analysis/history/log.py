@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ragauge.analysis.comparison.alike import Measuring
 from ragauge.analysis.comparison.config_diff import config_diff
-from ragauge.analysis.results.history_rows import Changed, History, Row, set_of
+from ragauge.analysis.results.history_rows import Changed, History, Row
 from ragauge.analysis.results.summary import Summary
 from ragauge.data.run import Run
 from ragauge.metrics.base import Metric
@@ -22,6 +22,7 @@ class Entry:
 
     Attributes:
         run: whose responses.
+        listed: the set that it is listed under; see `listed_under`.
         measuring: how it was measured: judge, versions of metrics and questions.
         summaries: printed name -> summary, of every metric computed.
         responses: how many the run has.
@@ -32,6 +33,7 @@ class Entry:
     """
 
     run: Run
+    listed: str
     measuring: Measuring
     summaries: Mapping[str, Summary]
     responses: int
@@ -70,7 +72,7 @@ def history(entries: Sequence[Entry], metrics: Sequence[Metric], limit: int | No
     oldest_first: list[Row] = []
     count = 0
     for entry in reversed(entries):
-        name = set_of(entry.run)
+        name = entry.listed
         last, known = before.get(name), every.setdefault(name, [])
         nearest = [latest[name], *reversed(known)] if name in latest else []
         series = next((one for one in nearest if not any(_apart(one, entry, metrics))), None)
@@ -94,7 +96,7 @@ def _row(
     found = {str(metric): entry.summaries[str(metric)] for metric in metrics if str(metric) in entry.summaries}
     n = max((summary.n for summary in (found or entry.summaries).values()), default=0)
     return Row(
-        entry.run, series, entry.measuring.judge_id or "", n, entry.responses, found, entry.evaluated_at,
+        entry.run, entry.listed, series, entry.measuring.judge_id or "", n, entry.responses, found, entry.evaluated_at,
         entry.judging / n if entry.judging is not None and n else None, entry.note, entry.baselines,
         None if last is None else last.run, () if last is None else tuple(_changed(last.run, entry.run)), apart,
     )     # fmt: skip

@@ -9,8 +9,6 @@ from typing import Any, Literal
 from ragauge.analysis.results.summary import Summary
 from ragauge.data.run import Run
 
-TRAFFIC = "traffic"     # what the log calls the set of runs that have none
-
 
 @dataclass(frozen=True, slots=True)
 class Changed:
@@ -35,6 +33,7 @@ class Row:
 
     Attributes:
         run: whose responses.
+        listed: the set that it is listed under: its name when it was evaluated first.
         series: number of the series that it belongs to, from 1: rows that were measured alike.
         judge_id: who judged; "" for nobody.
         n: examples evaluated.
@@ -50,6 +49,7 @@ class Row:
     """
 
     run: Run
+    listed: str
     series: int
     judge_id: str
     n: int
@@ -81,9 +81,4 @@ class History:
     @property
     def sets(self) -> tuple[str, ...]:
         """Names of the sets, that of the newest row first."""
-        return tuple(dict.fromkeys(set_of(row.run) for row in self.rows))
-
-
-def set_of(run: Run) -> str:
-    """The set that a run is listed under."""
-    return TRAFFIC if run.kind == "traffic" else run.set_name
+        return tuple(dict.fromkeys(row.listed for row in self.rows))

@@ -216,6 +216,11 @@ class Reading:
         seen = f"found: {', '.join(columns[:20])}" + (f"; nearest: {nearest}" if nearest else "")
         seen += f"; {field} is read as {asked[field]}, as asked" if field in asked and field in columns else ""
         hint = f"Use --map {field}={nearest if nearest and nearest != field else 'COLUMN'}."
+        column = plan_for(row, self.options.columns).columns.get(field)
+        if column is not None and row[column] is None:
+            read = "" if column == field else f", read from {column!r},"
+            hint = f"Give it a value, or leave the {self.rows.unit} out. Other column? {hint}"
+            raise self.rows.error(f"field {field!r}{read} is null or empty ({seen}).", n, hint)
         raise self.rows.error(f"no field {field!r} ({seen}).", n, hint)
 
     def _fail(self, bad: BadValue, n: int, names: Mapping[str, str]) -> NoReturn:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, inspect, text
 
 from ragauge.errors import StoreError
 from ragauge.store.sql.database import Database
+from ragauge.store.sql.read_only import ELSEWHERE
 
 VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")  # oldest first
 HEAD = VERSIONS[-1]
@@ -23,11 +24,18 @@ def upgrade(database: Database) -> bool:
     it done; a crash leaves the store as it was.
 
     Raises:
-        StoreError: the store is newer than this program, or is another program's database.
+        StoreError: the store is newer than this program, is another program's database, or is older and read-only.
     """
     with database.read() as connection:
-        if version_of(connection, database.url) == HEAD:
-            return False
+        found = version_of(connection, database.url)
+    if found == HEAD:
+        return False
+    if database.access != "write":
+        held = "has no tables yet" if found is None else f"was written by an older ragauge: its version is {found}"
+        raise StoreError(
+            f"the store {database.url} {held}, and it cannot be brought to version {HEAD}, since its file or folder is "
+            f"read-only. {ELSEWHERE}"
+        )
     with _ALEMBIC, database.write() as connection:
         if version_of(connection, database.url) == HEAD:
             return False

@@ -6,7 +6,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, bindparam, create_engine, event
@@ -15,6 +15,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from ragauge.errors import StoreError
+from ragauge.store.sql import read_only
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects.postgresql import Insert as PostgresInsert
@@ -30,13 +31,19 @@ WRITES = {"ragauge_writes": True}
 class Database:
     """Connections to one store.
 
+    Attributes:
+        url: where it is.
+        access: whether it can be written to, or how it is read where it cannot.
+
     A read sees one consistent state and waits for nobody. A write is one transaction: writers of this process queue on
     a lock, writers of other processes on SQLite's. A write inside a write joins it, so that areas combine.
     """
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.engine = _engine(url)
+        self.access = read_only.access_of(url)
+        self._stamp = read_only.stamp(url)
+        self.engine = _engine(url, self.access)
         self._lock = threading.Lock()
         self._current = threading.local()
 
@@ -47,7 +54,7 @@ class Database:
         if current is not None:
             yield current
             return
-        with _as_store_error(self.url), self.engine.connect() as connection:
+        with self._seen_whole(), _as_store_error(self.url), self.engine.connect() as connection:
             self._current.reading = connection
             try:
                 yield connection
@@ -61,6 +68,8 @@ class Database:
         if current is not None:
             yield current
             return
+        if self.access != "write":
+            raise read_only.refused(self.url)
         with self._lock, _as_store_error(self.url), self.engine.connect() as plain:
             connection = plain.execution_options(**WRITES)
             with connection.begin():
@@ -69,6 +78,10 @@ class Database:
                     yield connection
                 finally:
                     self._current.writing = None
+
+    def _seen_whole(self) -> AbstractContextManager[None]:
+        """A block of reading; SQLite itself sees no change of a file that it holds for immutable."""
+        return read_only.unchanged(self.url, self._stamp) if self.access == "immutable" else nullcontext()
 
     def _of_thread(self, kind: str) -> Connection | None:
         found: Connection | None = getattr(self._current, kind, None)
@@ -96,10 +109,13 @@ def _as_store_error(url: str) -> Iterator[None]:
         raise StoreError(f"the store {url} failed: {cause}.") from error
 
 
-def _engine(url: str) -> Engine:
+def _engine(url: str, access: read_only.Access) -> Engine:
     # not parsed: a path may hold ? or %
     address = URL.create("sqlite", database=url.removeprefix(PREFIX))
-    engine = create_engine(address, connect_args={"timeout": WAIT, "check_same_thread": False})
+    if access == "write":
+        engine = create_engine(address, connect_args={"timeout": WAIT, "check_same_thread": False})
+    else:
+        engine = create_engine(address, creator=lambda: read_only.connect(url, access, WAIT))
 
     @event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: object) -> None:
@@ -130,7 +146,10 @@ def use_write_ahead_log(database: Database) -> None:
     """Puts a SQLite file into WAL mode, where readers and one writer do not block each other.
 
     The mode is kept in the file. The change needs the file alone and does not wait by itself, so it is tried again.
+    A file that can only be read stays as it is.
     """
+    if database.access != "write":
+        return
     until = time.monotonic() + WAIT
     while True:
         try:

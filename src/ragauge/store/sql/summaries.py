@@ -24,6 +24,8 @@ class SqlSummaries:
 
     def write(self, run_id: str, judge_id: str | None, summaries: Sequence[Summary], judge_repeat: int = 0) -> None:
         """Keeps the summaries of a run in place of earlier ones."""
+        if self._database.access != "write":     # they follow from the scores: a report can do without keeping them
+            return
         body = pack(canonical(plain(list(summaries))))
         with self._database.write() as connection:
             judge = put_judges(self._database, connection, [judge_id])[judge_id]
