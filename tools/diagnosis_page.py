@@ -57,6 +57,7 @@ def _when(pattern: Pattern) -> str:
             ("above its starting point, baseline or not", pattern.absolute),
             ("in production traffic", pattern.traffic),
             ("against a baseline", pattern.change),
+            ("against a baseline: and `context_recall` did not fall", pattern.found),
         )
         if holds
     ]

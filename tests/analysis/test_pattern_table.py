@@ -144,6 +144,16 @@ def test_row_fires_against_a_baseline(row: Row) -> None:
         assert not fires(matches(planted(row.when), against=against(changed(step))), row), step
 
 
+@pytest.mark.parametrize(("metric", "name"), [("answer_relevance", "evasive"), ("answer_correctness", "wrong_source")])
+def test_lost_evidence_is_blamed_on_nothing_behind_it(metric: str, name: str) -> None:
+    """Answers got worse though still supported: not the prompt's or the corpus's doing where less evidence is found."""
+    fell = [change("faithfulness", 0.0), change(metric, -0.1)]
+    for recall, told in ((-0.1, False), (0.0, True), (0.1, True)):
+        for evidence in ("context_recall", "recall@5"):
+            held = matches((), against=against([*fell, change(evidence, recall)]))
+            assert (name in [match.pattern.name for match in held]) is told, (recall, evidence)
+
+
 def test_top_ranked_is_read_by_its_share_alone() -> None:
     """More than 30 % ignored fires with and without a baseline; 30 % within the interval, or a rise below it, not."""
     (row,) = [Row({"ignored_top_ranked": "high"})]

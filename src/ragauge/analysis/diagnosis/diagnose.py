@@ -19,6 +19,7 @@ from ragauge.analysis.results.scorecard import Finding, Summary
 from ragauge.analysis.scores.failed import Failed
 from ragauge.analysis.scores.segments import BySegment, Segments
 from ragauge.metrics.catalogue import parse, questions
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -128,7 +129,7 @@ def _of_cause(
     numbers = f"{number}, " if number else ""
     return Finding(
         cause=cause,
-        headline=f"{words.headline}{_place(where)} ({numbers}{len(rows)} of {_failures(len(failed))})",
+        headline=f"{words.headline}{_place(where)} ({numbers}{len(rows):,} of {_failures(len(failed))})",
         evidence=_evidence(rows, len(failed), n, where) + _before(cause, before),
         fix=row.fix,
         leave=words.leave,
@@ -154,13 +155,13 @@ def _place(where: Concentration | None) -> str:
 
 def _evidence(rows: Failed, n_failed: int, n: int, where: Concentration | None) -> str:
     count = len(rows)
-    parts = [f"{count} of {_failures(n_failed)} ({count / n_failed:.0%}), {count / n:.0%} of all examples."]
+    parts = [f"{count:,} of {_failures(n_failed)} ({count / n_failed:.0%}), {count / n:.0%} of all examples."]
     if where is not None:
         inside, outside = where.hits / where.n, where.other_hits / where.other_n
         chance = f"p = {where.p:.2g}" if where.p >= 1e-4 else "p < 0.0001"
         parts.append(
-            f"With {where.column}={where.value} it is {where.hits} of {where.n} examples ({inside:.0%}), elsewhere "
-            f"{where.other_hits} of {where.other_n} ({outside:.0%}; {chance}, corrected for all segments)."
+            f"With {where.column}={where.value} it is {where.hits:,} of {where.n:,} examples ({inside:.0%}), elsewhere "
+            f"{where.other_hits:,} of {where.other_n:,} ({outside:.0%}; {chance}, corrected for all segments)."
         )
     unknown = [len(facts) for facts in rows.lacking.values]
     clearest = min(range(count), key=lambda row: unknown[rows.lacking.codes[row]])
@@ -172,11 +173,11 @@ def _evidence(rows: Failed, n_failed: int, n: int, where: Concentration | None) 
 def _before(cause: str, baseline: Baseline | None) -> str:
     if baseline is None:
         return ""
-    return f" In {baseline.name} it was {baseline.causes.get(cause, 0)} of {_failures(baseline.failed_examples)}."
+    return f" In {baseline.name} it was {baseline.causes.get(cause, 0):,} of {_failures(baseline.failed_examples)}."
 
 
 def _failures(count: int) -> str:
-    return f"{count} failure{'' if count == 1 else 's'}"
+    return plural(count, "failure")
 
 
 def confidence(bases: Sequence[str], judge_id: str) -> str:
@@ -257,7 +258,7 @@ def _unexplained(failed: Failed) -> list[Finding]:
     return [
         Finding(
             cause="",
-            headline=f"{UNEXPLAINED} ({len(rows)} of {_failures(len(failed))})",
+            headline=f"{UNEXPLAINED} ({len(rows):,} of {_failures(len(failed))})",
             evidence=f"Not known: {'; '.join(f'{what} ({lacking[what]})' for what in most)}." if most else "",
             fix="Record or label what is not known, then evaluate again.",
             explains=len(rows),

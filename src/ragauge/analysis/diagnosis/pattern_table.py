@@ -29,6 +29,7 @@ class Pattern(NamedTuple):
         traffic: of production traffic only.
         more: it needs, too, that more is handed on than in the baseline: k, recall or the context grew.
         oracle: metric -> low or high on oracle passages; `when` is then this run held against that one.
+        found: against a baseline it needs, too, that no less of the evidence is found, which would explain as much.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Pattern(NamedTuple):
     traffic: bool = False
     more: bool = False
     oracle: Levels = NOTHING
+    found: bool = False
 
     @property
     def subject(self) -> str:
@@ -140,7 +142,7 @@ PATTERNS: tuple[Pattern, ...] = (
         "what is said is supported but does not answer the questions",
         "what is said is supported as before but answers the questions less: a gain in caution paid with answers",
         "Make the prompt ask for an answer to the question; check over_refusal.", leave="retrieval",
-        again="answer_relevance and over_refusal",
+        again="answer_relevance and over_refusal", found=True,
     ),
     Pattern(
         "half", {"faithfulness": "high", "answer_relevance": "high", "completeness": "low"}, ("incomplete",),
@@ -152,7 +154,7 @@ PATTERNS: tuple[Pattern, ...] = (
         "wrong_source", {"faithfulness": "high", "answer_correctness": "low"}, ("stale_source", "noise"),
         "the answers keep to the passages and are wrong: outdated passages, misleading ones, or misread questions",
         "the answers keep to the passages as before and are wrong more often: outdated or misleading passages",
-        "Check the corpus, then the references, then the prompt.", again="answer_correctness",
+        "Check the corpus, then the references, then the prompt.", again="answer_correctness", found=True,
     ),
     *_on_oracle("answer_correctness"),
     *_on_oracle("faithfulness"),

@@ -23,6 +23,7 @@ __all__ = ["PATTERNS", "WORKING", "Match", "Pattern", "matches"]
 STRENGTH = (BASELINE, ORACLE, POINTS)
 # what shows that more is handed on than before, the most telling first
 MORE = ("recall", "context_recall", "context_tokens")
+EVIDENCE = "context_recall"     # how much of the evidence is found
 
 
 class Match(NamedTuple):
@@ -73,6 +74,10 @@ def _held(pattern: Pattern, summaries: Sequence[Summary], against: Against) -> M
     baseline = None if pattern.absolute else against.changed
     if pattern.change and (baseline is None or (pattern.traffic and not against.traffic)):
         return None
+    if pattern.found and baseline is not None:
+        lost = against_run(EVIDENCE, "low", baseline.changes, baseline.name)
+        if lost is not None:
+            return None
     if pattern.oracle:
         readings = _of_oracle(pattern, against)
     elif baseline is not None:
