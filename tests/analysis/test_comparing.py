@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,11 +14,14 @@ from ragauge.analysis.comparison.config_diff import config_diff
 from ragauge.analysis.comparison.correction import Correction, tarone_holm
 from ragauge.analysis.comparison.join import Join
 from ragauge.analysis.comparison.runs import Comparer, Corrected, corrected
+from ragauge.analysis.diagnosis.readings import against_run
 from ragauge.analysis.results.comparison import MetricChange, RunComparison
+from ragauge.analysis.results.overview import Estimate
 from ragauge.analysis.scores.arrays import Columns, ScoreArrays, by_example
 from ragauge.data.run import Run
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.families import holm
+from ragauge.stats.result import Interval
 
 Sides = tuple[Mapping[str, Value], Mapping[str, Value]]     # baseline, new run
 
@@ -166,6 +170,29 @@ def test_segment_that_got_worse_under_a_better_mean() -> None:
     comparison = RunComparison(Run("n", "n"), None, found.metrics, found.segments)     # type: ignore[arg-type]     # only its metrics are read
     assert comparison.verdict == "mixed"
     assert comparison.worse_segments == (first,)
+
+
+def test_quality_stands_before_amounts_among_segments_that_got_worse() -> None:
+    """Latency that trebled everywhere does not push a segment's fall out of the first lines."""
+    kinds = {"type": {f"q{i}": "rare" if i % 4 == 0 else "usual" for i in range(80)}}
+    generator = np.random.default_rng(3)
+    before, slow = generator.random(80), generator.normal(200, 20, 80)
+    now = before - np.where(np.arange(80) % 4 == 0, 0.5 + generator.normal(0, 0.05, 80), 0.0)
+    found = compared({"latency": (of(slow), of(3 * slow)), "mrr": (of(before), of(np.clip(now, 0, 1)))}, kinds)[1]
+    worse = [(part.value, part.change.metric) for part in found.segments if part.change.verdict == "worse"]
+    assert worse[0] == ("rare", "mrr")
+    assert {metric for _, metric in worse[1:]} == {"latency"}
+
+
+def test_what_may_be_chance_reads_alike_in_reports_and_comparisons() -> None:
+    """A change that the correction takes back is no change seen in a report too, and no pattern is read from it."""
+    comparer, found = compared({"faithfulness": (of([0.5, 0.6] * 20), of([0.5, 0.6] * 20))})
+    (same,) = found.metrics
+    fell = Estimate(-0.05, Interval(-0.09, -0.01, "t", 0.95), 40)
+    for alone, clear in (("no change seen", True), ("worse", False)):
+        (read,) = comparer.whole.as_read([replace(same, alone=alone, difference=fell)])
+        assert (read.verdict, read.possible) == ("no change seen", not clear)
+        assert (against_run("faithfulness", "high", [read], "base") is not None) is clear
 
 
 def test_segments_of_noise_are_not_worse() -> None:
