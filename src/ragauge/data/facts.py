@@ -82,6 +82,7 @@ class AnswerFacts:
     Attributes:
         claims: every claim of the answer in order; () = it claims nothing.
         address: whether the answer addresses the question; None = failed.
+        address_p: the judge's probabilities that it does so fully, partly, and not; they sum to 1. None = it has none.
         refuse: whether the answer declines to answer; None = failed.
         support_asked: False when the passages were not recorded: claims then carry no support.
         parts: calls that the passages went out in; support that is spread over several of them is not seen.
@@ -96,6 +97,7 @@ class AnswerFacts:
     parts: int = 1
     both: int = 0
     same: int = 0
+    address_p: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +156,14 @@ class AgreementFacts:
     Attributes:
         answer: per answer claim, whether it agrees with the reference; None = failed.
         reference: per reference claim, whether the answer states it; None = failed.
+        answer_p: per answer claim, the judge's probability that it agrees; () = it has none, None = failed.
+        reference_p: per reference claim, its probability that the answer states it; likewise.
     """
 
     answer: tuple[Agreement | None, ...]
     reference: tuple[bool | None, ...]
+    answer_p: tuple[float | None, ...] = ()
+    reference_p: tuple[float | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
