@@ -5,28 +5,44 @@ from __future__ import annotations
 from ragauge.data.facts import ReferenceClaim, ReferenceFacts
 from ragauge.judging.inputs import VerifyReference
 from ragauge.judging.judge import Asking
+from ragauge.judging.local.evidence import on_topic, there
+from ragauge.judging.local.index import mode_of
 from ragauge.judging.local.kinds import DATE
 from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import Evidence, Weighed
 from ragauge.text.specifics import find
 
-VERSION = 1
+VERSION = 2
+EVEN = 0.5
+NOWHERE = 0.499     # most that p may be where no passage holds a word of the claim
 
 
 def verify_reference(inputs: VerifyReference, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - every question has it
-    """Each reference claim is weighed as an answer's claim is; it asks nothing.
+    """Each reference claim is weighed as an answer's claim is, and by whether the passages are on the topic.
 
     A date that a claim only repeats from the question ("bought in March 2024") need not stand in a passage: what does
     not support the whole claim, and does not contradict it, may support the claim without that date.
     """
     yield from ()
+    topic = on_topic(inputs.query, inputs.passages, mode_of((inputs.query, *inputs.passages)))
+    found = zip(inputs.claims, stated(inputs), strict=True)
+    return ReferenceFacts(tuple(_claim(n, text, weighed, topic) for n, (text, weighed) in enumerate(found, 1)))
+
+
+def stated(inputs: VerifyReference) -> list[Weighed]:
+    """What the words of the passages say of each reference claim."""
     evidence = Evidence(inputs.passages, inputs.claims)
     asked = {one.normal for one in find(inputs.query, DATE)}
-    claims = []
-    for n, text in enumerate(inputs.claims, 1):
-        found = _weighed(evidence, bare(text), asked)
-        claims.append(ReferenceClaim(n, text, found.supporting, found.p))
-    return ReferenceFacts(tuple(claims))
+    return [_weighed(evidence, bare(text), asked) for text in inputs.claims]
+
+
+def _claim(n: int, text: str, found: Weighed, topic: float) -> ReferenceClaim:
+    """The words and the topic together; where no passage carries it alone, the closest is named."""
+    p = there(found.p, topic) if found.p or topic else 0.0
+    if p < EVEN:
+        return ReferenceClaim(n, text, (), p)
+    closest = (found.window.passage,) if found.window is not None else ()
+    return ReferenceClaim(n, text, found.supporting or closest, p if found.supporting or closest else min(p, NOWHERE))
 
 
 def _weighed(evidence: Evidence, claim: str, asked: set[str]) -> Weighed:

@@ -1,6 +1,7 @@
 """What was learned from human labels: coefficients, threshold, bands and held-out figures.
 
-`weights.json` beside this file is written by bench/train_overlap.py and never edited by hand.
+`weights.json` beside this file is written by bench/train_overlap.py, `evidence_weights.json` by
+bench/train_evidence.py; neither is ever edited by hand.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from ragauge.data.canonical import digest
 
 FILE = Path(__file__).parent / "weights.json"
+EVIDENCE_FILE = Path(__file__).parent / "evidence_weights.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,13 @@ def scorer(name: str, features: tuple[str, ...]) -> Scorer:
 
 
 @cache
+def evidence_weights() -> Mapping[str, Any]:
+    """The whole file on whether the evidence of a reference is there."""
+    found: Mapping[str, Any] = json.loads(EVIDENCE_FILE.read_text(encoding="utf-8"))
+    return found
+
+
+@cache
 def fingerprint() -> str:
-    """Short hash of everything in the file that changes a verdict."""
-    return digest([stored()["scorers"], stored()["bands"]])[:8]
+    """Short hash of everything in the files that changes a verdict."""
+    return digest([stored()["scorers"], stored()["bands"], evidence_weights()["scorer"]])[:8]
