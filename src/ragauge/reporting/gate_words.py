@@ -290,7 +290,7 @@ def _more_data(stopped: Sequence[Check]) -> Iterator[str]:
 def _unexplained(check: Check) -> bool:
     """Whether an example is not known for another reason than failed calls."""
     lost = check.lost
-    return lost is None or len(check.unknown) > lost.system + lost.judge
+    return lost is None or len(check.unknown) > lost.system + lost.judge + lost.unjudged
 
 
 def shown(gated: Gated) -> list[Check]:

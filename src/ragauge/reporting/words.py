@@ -167,14 +167,15 @@ def _outcome(card: Scorecard) -> str:
 def _none_failed(card: Scorecard) -> str:
     """What can be said where nothing shows a failure, which is not always that nothing failed."""
     why = "; ".join(line(reason) for reason in card.unknown)
+    before = "" if card.baseline is None else f" ({card.baseline.failed_examples:,} failed in {line(card.baseline.name)})"
     unknown, passed = card.unknown_examples, card.passed_examples
     if unknown and not passed:
         return f"Whether any of the {plural(card.n, 'example')} failed is not known: {why}."
     if unknown:
-        return f"{passed:,} of {card.n:,} examples passed{_before(card)}; of {unknown:,} it is not known: {why}."
-    if card.pending:
-        more = f"{card.pending:,} more {'is' if card.pending == 1 else 'are'} not evaluated yet"
-        return f"{plural(passed, 'example')} passed{_before(card)}; {more}."
+        return f"{passed:,} of {card.n:,} examples passed{before}; of {unknown:,} it is not known: {why}."
+    if card.pending or incomplete(card):
+        more = f"; {card.pending:,} more {'is' if card.pending == 1 else 'are'} not evaluated yet" if card.pending else ""
+        return f"{plural(passed, 'example')} passed{before}{more}."
     if card.labels_alone:
         return f"No example among {card.n:,} failed by its labels{_before(card)}; no answer was judged."
     return f"No failed example among {card.n:,}{_before(card)}."

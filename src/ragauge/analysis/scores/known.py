@@ -128,3 +128,31 @@ class Known:
             return failed.query
         names = {failed.index.query_ids[number] for number in failed.query.tolist()}
         return np.array([at for at, name in enumerate(self._index.query_ids) if name in names], dtype=np.int64)
+
+
+def with_unjudged(columns: Columns, index: ResponseIndex, judge_id: str | None) -> Columns:
+    """A metric's scores, one entry a response, with a failed score for every response that has none.
+
+    So whoever asks for a mean over all of them is told how far those that were never judged could move it.
+    """
+    import numpy as np
+
+    absent = np.ones(len(index), dtype=bool)
+    absent[columns.place] = False
+    more = absent.nonzero()[0]
+    if not more.size:
+        return columns
+    nan, number = np.full(more.size, np.nan), np.full(more.size, len(columns.reasons))
+    place = np.concatenate([columns.place, more])
+    weight = None
+    if index.weight is not None:
+        weight = index.weight[place]
+    filled = Columns(
+        place, index.query[place], np.concatenate([columns.status, np.full(more.size, FAILED)]),
+        *(np.concatenate([one, nan]) for one in (
+            columns.value, columns.numerator, columns.denominator, columns.low, columns.high,
+        )),
+        np.concatenate([columns.reason, number]), weight, None if index.cluster is None else index.cluster[place],
+        (*columns.reasons, f"{NOT_JUDGED} {judge_id or 'anybody'}"),
+    )     # fmt: skip
+    return filled.take(np.argsort(place, kind="stable"))
