@@ -74,7 +74,9 @@ def test_an_incomplete_run_is_said_to_be_one_first(whole: Whole) -> None:
         assert (verdict(same), first_thing(same)) == (verdict(card), first_thing(card))
     for run in (replace(finished, state="interrupted"), replace(finished, state="running")):
         short = replace(card, run=run, failed_examples=0)
-        assert verdict(short) == "Not complete: 24 of 60 responses. No failed example among 24 (37 in main)."
+        assert verdict(short) == (
+            "Not complete: 24 of 60 responses. 24 examples passed (37 failed in main); 5 more are not evaluated yet."
+        )
         assert first_thing(short) == (
             "Finish the run: the ragauge run command of reference RAG on golden, given again, goes on where it "
             "stopped. Until then it is no baseline."

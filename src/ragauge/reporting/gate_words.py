@@ -120,8 +120,12 @@ def change(check: Check) -> str:
 
 
 def counted(check: Check) -> str:
-    """How many examples: 240, or 236 + 4 failed."""
-    return f"{check.n:,}" + (f" + {check.failed:,} failed" if check.failed and check.kind in LIMITS else "")
+    """How many examples: 240, or 236 + 4 failed, or 40 + 200 not judged."""
+    if not check.failed or check.kind not in LIMITS:
+        return f"{check.n:,}"
+    unjudged = 0 if check.lost is None else check.lost.unjudged
+    failed, more = check.failed - unjudged, f" + {unjudged:,} not judged" if unjudged else ""
+    return f"{check.n:,}" + (f" + {failed:,} failed" if failed else "") + more
 
 
 LIMITS = ("max_drop", "min", "max")

@@ -130,7 +130,8 @@ class ExampleView:
         response: what the system returned.
         evidence: question -> what the judge found.
         scores: printed name -> score.
-        cause: why it failed; None when it did not.
+        cause: why it failed; None when nothing shows that it did.
+        unknown: why it is not known whether it failed; "" where it failed or passed.
     """
 
     example: Example
@@ -138,6 +139,12 @@ class ExampleView:
     evidence: Mapping[str, Evidence]
     scores: Mapping[str, Score]
     cause: Cause | None = None
+    unknown: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """failed, passed or unknown."""
+        return "failed" if self.cause is not None else "unknown" if self.unknown else "passed"
 
 
 @dataclass(frozen=True, slots=True)
