@@ -165,8 +165,8 @@ class TestedExample:
     def check(self, wanted: Mapping[str, float] | None = None, /, **more: float) -> None:
         """Holds the example to what is wanted of it.
 
-        Without arguments it fails where the example failed, or where that is not known. Otherwise each metric must reach its number:
-        at least, for metrics that should be high, at most, for those that should be low. A metric that is undefined
+        Without arguments it fails where the example failed, or where that is not known. Otherwise each metric must
+        reach its number: at least, for metrics that should be high, at most, for those that should be low. A metric that is undefined
         for this example, or does not apply to it, is passed by; one that applies to none of the set is refused.
 
         Args:

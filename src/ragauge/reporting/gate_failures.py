@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from ragauge.gating.result import Check, Gated, Lost
 from ragauge.reporting.words import safe
 from ragauge.text.commands import command
+from ragauge.text.plural import plural
 
 RECORDED = "recorded"     # the system of a run that came from a file and names none
 
@@ -21,7 +22,7 @@ def scores(check: Check) -> str:
     """How many scores failed, and whose calls these were."""
     lost = check.lost
     if lost is not None and lost.unjudged == check.failed:
-        return f"{check.failed} examples were never judged"
+        return f"{plural(check.failed, 'example was', 'examples were')} never judged"
     what = "scores are missing" if lost is not None and lost.unjudged else "scores failed"
     return f"{check.failed} {what}" + ("" if lost is None else f" ({_counted(lost)})")
 

@@ -167,15 +167,16 @@ def _outcome(card: Scorecard) -> str:
 def _none_failed(card: Scorecard) -> str:
     """What can be said where nothing shows a failure, which is not always that nothing failed."""
     why = "; ".join(line(reason) for reason in card.unknown)
-    before = "" if card.baseline is None else f" ({card.baseline.failed_examples:,} failed in {line(card.baseline.name)})"
+    base = card.baseline
+    before = "" if base is None else f" ({base.failed_examples:,} failed in {line(base.name)})"
     unknown, passed = card.unknown_examples, card.passed_examples
     if unknown and not passed:
         return f"Whether any of the {plural(card.n, 'example')} failed is not known: {why}."
     if unknown:
         return f"{passed:,} of {card.n:,} examples passed{before}; of {unknown:,} it is not known: {why}."
     if card.pending or incomplete(card):
-        more = f"; {card.pending:,} more {'is' if card.pending == 1 else 'are'} not evaluated yet" if card.pending else ""
-        return f"{plural(passed, 'example')} passed{before}{more}."
+        more = f"{card.pending:,} more {'is' if card.pending == 1 else 'are'} not evaluated yet"
+        return f"{plural(passed, 'example')} passed{before}{f'; {more}' if card.pending else ''}."
     if card.labels_alone:
         return f"No example among {card.n:,} failed by its labels{_before(card)}; no answer was judged."
     return f"No failed example among {card.n:,}{_before(card)}."
@@ -192,7 +193,8 @@ def outcomes(card: Scorecard) -> str:
     by = ", ".join(f"{count:,} {SHOWN_BY.get(name, name)}" for name, count in card.failed_by.items())
     said = [f"{card.failed_examples:,} failed{f' ({by})' if by else ''}", f"{card.passed_examples:,} passed"]
     if card.unknown:
-        why = ", ".join(f"{count:,} {line(reason)}" for reason, count in card.unknown.items())
+        several = len(card.unknown) > 1
+        why = ", ".join((f"{n:,} " if several else "") + line(reason) for reason, n in card.unknown.items())
         said.append(f"{card.unknown_examples:,} not known ({why})")
     return " · ".join(said)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.causes.attribute import SHOWING, can_show
 from ragauge.analysis.scores.arrays import FAILED, SCORED, UNDEFINED, Columns, ResponseIndex
@@ -73,7 +73,7 @@ class Known:
         self._judged, self._lost, self._shown = np.zeros((3, len(index)), dtype=bool)
         self._asked: dict[str, Mask] = {}
 
-    def read(self, metric: Metric, responses: Columns | None, examples: Columns | None = None) -> None:
+    def read(self, metric: Metric, responses: Columns | None) -> None:
         """Takes in a metric's scores, one entry a response; None where none of these responses has one."""
         import numpy as np
 
@@ -142,17 +142,18 @@ def with_unjudged(columns: Columns, index: ResponseIndex, judge_id: str | None) 
     more = absent.nonzero()[0]
     if not more.size:
         return columns
-    nan, number = np.full(more.size, np.nan), np.full(more.size, len(columns.reasons))
     place = np.concatenate([columns.place, more])
-    weight = None
-    if index.weight is not None:
-        weight = index.weight[place]
+
+    def grown(values: npt.NDArray[Any], value: float) -> npt.NDArray[Any]:
+        return np.concatenate([values, np.full(more.size, value)])
+
     filled = Columns(
-        place, index.query[place], np.concatenate([columns.status, np.full(more.size, FAILED)]),
-        *(np.concatenate([one, nan]) for one in (
-            columns.value, columns.numerator, columns.denominator, columns.low, columns.high,
-        )),
-        np.concatenate([columns.reason, number]), weight, None if index.cluster is None else index.cluster[place],
-        (*columns.reasons, f"{NOT_JUDGED} {judge_id or 'anybody'}"),
+        place=place, query=index.query[place], status=grown(columns.status, FAILED),
+        value=grown(columns.value, np.nan), numerator=grown(columns.numerator, np.nan),
+        denominator=grown(columns.denominator, np.nan), low=grown(columns.low, np.nan),
+        high=grown(columns.high, np.nan), reason=grown(columns.reason, len(columns.reasons)),
+        weight=None if index.weight is None else index.weight[place],
+        cluster=None if index.cluster is None else index.cluster[place],
+        reasons=(*columns.reasons, f"{NOT_JUDGED} {judge_id or 'anybody'}"),
     )     # fmt: skip
     return filled.take(np.argsort(place, kind="stable"))
