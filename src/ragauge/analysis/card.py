@@ -143,10 +143,9 @@ def build(
     """
     in_segments = tables.in_segments
     handed = HANDED.get(run.variant, "")
-    if handed:
-        match = None     # whatever came was not found by the system
+    match = None if handed else match     # whatever came was not found by the system
     of_examples = failed.by_example()
-    counts = Counter(of_examples.cause)
+    counts, shown_by = Counter(of_examples.cause), Counter(of_examples.shown_by)
     return Scorecard(
         run, judge_note, n, pending, tables.summaries, in_segments,
         findings=tuple(one for one in diagnose(
@@ -156,12 +155,10 @@ def build(
         causes=dict(counts.most_common()), failed_examples=counts.total(), worst=tuple(worst),
         warnings=(*([handed] if handed else []), *warnings, *warn(tables.summaries, judge_note, n, match)),
         definitions={str(metric): describe(metric) for metric in metrics},
-        level=tables.level,
-        took=dict(took or {}),
+        level=tables.level, took=dict(took or {}),
         baseline=against.baseline if against is not None else None,
         unknown=tables.known.unknown(failed, judge_note.judge_id).counts(),
-        failed_by=dict(Counter(of_examples.shown_by).most_common()),
-        labels_alone=tables.known.labels_alone,
+        failed_by=dict(shown_by.most_common()), labels_alone=tables.known.labels_alone,
     )     # fmt: skip
 
 

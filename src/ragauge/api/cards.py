@@ -117,14 +117,10 @@ def card_of(
         run, note(store, run, judge_id, found.uncertain.share, use), len(index.query_ids),
         max(0, (store.runs.size(run.run_id) if total is None else total) - done),
         metrics, found.tables, failed,
-        worst=[
-            view_of(store, run.run_id, query_id, repeat, judge_id, unknown.get(query_id, ""))
-            for query_id, repeat in worst
-        ],
+        worst=[view_of(store, run.run_id, *one, judge_id, unknown.get(one[0], "")) for one in worst],
         warnings=(*_warnings(store, run), *held.warnings),
         took=dict(took or {}),
-        match=found.match.found(),
-        against=held.against(),
+        match=found.match.found(), against=held.against(),
     )     # fmt: skip
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
     beside = _with_other_runs(store, replace(built, use=use), judge_id, metrics, index, keep or {})

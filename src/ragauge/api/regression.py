@@ -166,8 +166,9 @@ class TestedExample:
         """Holds the example to what is wanted of it.
 
         Without arguments it fails where the example failed, or where that is not known. Otherwise each metric must
-        reach its number: at least, for metrics that should be high, at most, for those that should be low. A metric that is undefined
-        for this example, or does not apply to it, is passed by; one that applies to none of the set is refused.
+        reach its number: at least, for metrics that should be high, at most, for those that should be low. A metric
+        that is undefined for this example, or does not apply to it, is passed by; one that applies to none of the set
+        is refused.
 
         Args:
             wanted: printed name -> number, for names such as "recall@5".
