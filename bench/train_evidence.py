@@ -1,6 +1,6 @@
 """Train whether the evidence for a reference claim is among the passages; print it for sets left out.
 
-python bench/train_evidence.py            writes judging/local/evidence_weights.json and its table in docs/local-judge.md
+python bench/train_evidence.py            writes judging/local/evidence_weights.json and docs/local-judge.md
 python bench/train_evidence.py --check    exit 1 when the weights are not what the data and the code give
 
 Each question of four public sets stands twice: with its gold passages among others that rank high for it, and with

@@ -110,17 +110,17 @@ def card_of(
     held = Held(store, run, baseline, metrics, judge_id, index, keep or {})
     found = _read(store, run, judge_id, metrics, index, held)
     failed = failed_of(store, run.run_id, judge_id, index)
+    unknown = found.tables.known.unknown(failed, judge_id).by_id()
     worst = pick_worst(failed, found.tables.quality.values(), MOST_WORST)
     use = use_of(store, run, judge_id, found.use, metrics, index)
     built = build(
         run, note(store, run, judge_id, found.uncertain.share, use), len(index.query_ids),
         max(0, (store.runs.size(run.run_id) if total is None else total) - done),
         metrics, found.tables, failed,
-        worst=[view_of(store, run.run_id, query_id, repeat, judge_id) for query_id, repeat in worst],
+        worst=[view_of(store, run.run_id, *one, judge_id, unknown.get(one[0], "")) for one in worst],
         warnings=(*_warnings(store, run), *held.warnings),
         took=dict(took or {}),
-        match=found.match.found(),
-        against=held.against(),
+        match=found.match.found(), against=held.against(),
     )     # fmt: skip
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
     beside = _with_other_runs(store, replace(built, use=use), judge_id, metrics, index, keep or {})
@@ -189,7 +189,8 @@ def _overview(store: Store, found: _Found, failed: Failed, card: Card) -> Overvi
     from ragauge.analysis.overview.listing import choose
 
     index, tables = found.values.index, found.tables
-    chosen = choose(failed, tables.quality.values())
+    unknown = tables.known.unknown(failed, card.judge.judge_id).by_id()
+    chosen = [one._replace(unknown=unknown.get(one.query_id, "")) for one in choose(failed, tables.quality.values())]
     absent = [one.place for one in chosen if one.place not in found.beyond.questions]
     questions = questions_at(store, index, absent)
     return found.beyond.overview(found.values, chosen, questions, failed, tables.segments, card.segments, card.level)

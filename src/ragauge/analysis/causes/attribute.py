@@ -11,7 +11,10 @@ from ragauge.analysis.results.scorecard import Cause
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.facts import Facts
 
+Sign = tuple[str, str]     # in words, and what shows it: record, labels or judge
+
 SHOWING = ("labels", "verify_answer", "verify_reference", "agree")     # the facts that signs are read off
+NO_SIGN: Sign = ("", "")
 
 
 def attribute(
@@ -36,7 +39,7 @@ def attribute(
         None when the example did not fail (see `failure`); a Cause with an empty name when no row applies.
     """
     seen = Seen(facts, indexed)
-    sign = failure(seen)
+    sign, shown_by = _first_sign(seen)
     if not sign:
         return None
     lacking: dict[str, None] = {}
@@ -50,11 +53,13 @@ def attribute(
                 lacking[verdict.lacking] = None
             second, second_by = _tied(rows, Seen(facts, indexed, verdict.mends))
             more = tuple(lacking), verdict.basis, second_by
-            return Cause(row.name, verdict.text, row.fix, row.component, second, *more, p=round(verdict.p, 3))
+            return Cause(
+                row.name, verdict.text, row.fix, row.component, second, *more, p=round(verdict.p, 3), shown_by=shown_by
+            )
     for name, result in (measured or {}).items():
         if result.status == "failed":
             lacking[f"{name}: {result.reason}"] = None
-    return Cause("", sign, lacking=tuple(lacking))
+    return Cause("", sign, lacking=tuple(lacking), shown_by=shown_by)
 
 
 def _tied(later: Iterator[Row], mended: Seen) -> tuple[str, str]:
@@ -84,19 +89,30 @@ def failure(seen: Seen) -> str:
     passages; a claim is unsupported or contradicted; the answer leaves out or contradicts a reference claim, or does
     not fully address the question; or it refused an answerable question or answered an unanswerable one. A correct
     refusal never fails.
+
+    No sign is no proof that nothing failed: what was not judged shows none.
     """
+    return _first_sign(seen)[0]
+
+
+def _first_sign(seen: Seen) -> Sign:
     if seen.response.error is not None:
-        return "the system failed"
+        return "the system failed", "record"
     if seen.example.answerable is False and seen.refuse:
-        return ""
-    return next(_signs(seen), "")
+        return NO_SIGN
+    return next(_signs(seen), NO_SIGN)
 
 
-def _signs(seen: Seen) -> Iterator[str]:
+def _signs(seen: Seen) -> Iterator[Sign]:
+    """Every sign and what shows it, those of labels first."""
     if seen.missed:
-        yield f"{len(seen.missed)} of {len(seen.relevant)} gold documents missed"
+        yield f"{len(seen.missed)} of {len(seen.relevant)} gold documents missed", "labels"
     if seen.cut_spans:
-        yield "a gold span is not covered by the passages"
+        yield "a gold span is not covered by the passages", "labels"
+    yield from ((sign, "judge") for sign in _judged_signs(seen))
+
+
+def _judged_signs(seen: Seen) -> Iterator[str]:
     if seen.unmet:
         yield f"{len(seen.unmet)} of {len(seen.reference or ())} reference claims in no passage"
     if seen.bare or seen.against:

@@ -62,12 +62,14 @@ class Shown:
 
     def examples(self) -> Iterator[ExampleView]:
         """Every response with its example, evidence, scores and cause, one at a time."""
-        from ragauge.api.stored.views import view_of
+        from ragauge.api.stored.views import unknown_of, view_of
         from ragauge.store.open import open_store
 
         with open_store(self.url) as store:
-            for query_id, repeat in keys(store.runs.index(self.run_id, self.numbers)).iter_rows():
-                yield view_of(store, self.run_id, query_id, repeat, self.judge_id)
+            index = store.runs.index(self.run_id, self.numbers)
+            unknown = unknown_of(store, self.run_id, self.judge_id, index).by_id()
+            for query_id, repeat in keys(index).iter_rows():
+                yield view_of(store, self.run_id, query_id, repeat, self.judge_id, unknown.get(query_id, ""))
 
     def _scores(self, store: Store, index: ResponseIndex) -> pl.DataFrame:
         import polars as pl
