@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from evidence_data import SETS, asked
@@ -26,6 +26,7 @@ from ragauge.judging.inputs import VerifyReference, reference_claims
 from ragauge.judging.local.evidence import FEATURES, log_odds, on_topic
 from ragauge.judging.local.index import mode_of
 from ragauge.judging.local.verify_reference import stated
+from ragauge.text.claim_kinds import ClaimKind, claim_kind
 
 ROOT = Path(__file__).resolve().parents[1]
 WEIGHTS = ROOT / "src/ragauge/judging/local/evidence_weights.json"
@@ -35,6 +36,8 @@ MOST = 250          # questions of each set
 BESIDE = 2          # other passages beside the gold ones
 PRESENT = 0.6       # share of questions whose evidence is there: between a weak retriever and a strong one
 PENALTY = 1.0
+EVEN = 0.5
+FEWEST = 20         # claims of a kind in a set that a rate is given for
 
 
 class Row(NamedTuple):
@@ -44,6 +47,7 @@ class Row(NamedTuple):
     stated: float
     topic: float
     held: int
+    kind: ClaimKind
 
 
 def rows(source: str) -> Iterator[Row]:
@@ -55,7 +59,8 @@ def rows(source: str) -> Iterator[Row]:
                 continue
             inputs = VerifyReference(one.query, claims, passages)
             topic = on_topic(one.query, passages, mode_of((one.query, *passages)))
-            yield from (Row(source, found.p, topic, held) for found in stated(inputs))
+            for claim, found in zip(claims, stated(inputs), strict=True):
+                yield Row(source, found.p, topic, held, claim_kind(claim))
 
 
 def table(found: Sequence[Row]) -> tuple[Any, Any, Any]:
@@ -66,7 +71,7 @@ def table(found: Sequence[Row]) -> tuple[Any, Any, Any]:
     for source in {row.source for row in found}:
         for held, share in ((1, PRESENT), (0, 1 - PRESENT)):
             mine = [n for n, row in enumerate(found) if (row.source, row.held) == (source, held)]
-            weights[mine] = share / len(mine)
+            weights[mine] = share / max(1, len(mine))
     return features, labels, weights * len(found) / weights.sum()
 
 
@@ -78,14 +83,32 @@ def trained(found: Sequence[Row]) -> dict[str, Any]:
     return {"coefficients": coefficients, "intercept": round(fitted.intercept, 6), "threshold": 0.5}
 
 
+def found_by_kind(found: Sequence[Row]) -> dict[str, float]:
+    """Kind of claim -> share that is called there by what the other sets taught, where it is; sets count alike."""
+    rates: dict[str, list[float]] = {}
+    for source in SETS:
+        scorer = trained([row for row in found if row.source != source])
+        mine = [row for row in found if row.source == source and row.held]
+        p = _p(scorer, mine)
+        for kind in get_args(ClaimKind):
+            seen = [p[n] >= EVEN for n, row in enumerate(mine) if row.kind == kind]
+            if len(seen) >= FEWEST:
+                rates.setdefault(kind, []).append(sum(seen) / len(seen))
+    return {kind: round(sum(each) / len(each), 3) for kind, each in sorted(rates.items())}
+
+
+def _p(scorer: Mapping[str, Any], rows: Sequence[Row]) -> Any:
+    features, _, _ = table(rows)
+    return sigmoid(features @ np.array([scorer["coefficients"][name] for name in FEATURES]) + scorer["intercept"])
+
+
 def left_out(found: Sequence[Row]) -> dict[str, dict[str, float]]:
     """Each source scored by what the others taught."""
     report = {}
     for source in SETS:
         mine = [row for row in found if row.source == source]
         scorer = trained([row for row in found if row.source != source])
-        features, labels, _ = table(mine)
-        p = sigmoid(features @ np.array(list(scorer["coefficients"].values())) + scorer["intercept"])
+        p, labels = _p(scorer, mine), np.array([float(row.held) for row in mine])
         words = np.array([row.stated for row in mine])
         report[source] = {
             "n": len(mine), "auroc": auroc(labels, p), "auroc_words": auroc(labels, words),
@@ -117,7 +140,8 @@ def main() -> int:
     found = [row for source in SETS for row in rows(source)]
     report = left_out(found)
     print(written(report))
-    text = json.dumps({"scorer": trained(found), "held_out": report}, indent=1, sort_keys=True) + "\n"
+    learned = {"scorer": trained(found), "held_out": report, "found": found_by_kind(found)}
+    text = json.dumps(learned, indent=1, sort_keys=True) + "\n"
     if options.check:
         same = WEIGHTS.read_text(encoding="utf-8") == text
         print("fresh" if same else f"{WEIGHTS.name} is stale. Run: python bench/train_evidence.py")

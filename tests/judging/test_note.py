@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ragauge.analysis.scores.gather import Claims
 from ragauge.judging.local.note import judge_note, middle, tables
 from ragauge.judging.local.weights import FILE, fingerprint, scorer, stored
 
@@ -20,11 +21,13 @@ def test_the_middle_band_is_stored() -> None:
 
 def test_the_note_says_what_it_is_and_is_not() -> None:
     """The note names the method, its blindness, held-out figures with their range, and what would sharpen it."""
-    note = judge_note("local:any", 0.4)
+    note = judge_note("local:any", Claims(0.4, {"amount": 0.31, "sentence": 0.69}))
     said = " ".join([note.what, *note.limits, note.observed])
     parts = ("compares words", "negation", "implies", "English only", "AUROC", "by source", "50 labels", "model judge")
     assert [part for part in parts if part not in said] == []
     assert note.uncertain == 0.4
+    assert "31% of the reference claims are amounts" in note.limits[0]
+    assert "sentences" not in note.limits[1]
     figure = stored()["held_out"]["overlap_words"]["sources"]["mean"]["auroc"]
     assert f"AUROC {figure:.2f}" in note.observed
 

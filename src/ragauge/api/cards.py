@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.scorecard import Scorecard as Card
     from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.analysis.scores.failed import Failed
-    from ragauge.analysis.scores.gather import UncertainShare
+    from ragauge.analysis.scores.gather import ClaimsSeen
     from ragauge.analysis.scores.values import Values
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
@@ -114,7 +114,7 @@ def card_of(
     worst = pick_worst(failed, found.tables.quality.values(), MOST_WORST)
     use = use_of(store, run, judge_id, found.use, metrics, index)
     built = build(
-        run, note(store, run, judge_id, found.uncertain.share, use), len(index.query_ids),
+        run, note(store, run, judge_id, found.claims.claims, use), len(index.query_ids),
         max(0, (store.runs.size(run.run_id) if total is None else total) - done),
         metrics, found.tables, failed,
         worst=[view_of(store, run.run_id, *one, judge_id, unknown.get(one[0], "")) for one in worst],
@@ -147,7 +147,7 @@ class _Found(NamedTuple):
     """What the two passes gathered."""
 
     match: IdGatherer
-    uncertain: UncertainShare
+    claims: ClaimsSeen
     use: UseGatherer
     beyond: OverviewGatherer
     tables: Tables
@@ -167,21 +167,21 @@ def _read(
     from ragauge.analysis.judges.use import UseGatherer
     from ragauge.analysis.overview.gathered import OverviewGatherer
     from ragauge.analysis.ranking.id_match import IdGatherer
-    from ragauge.analysis.scores.gather import UncertainShare, gather
+    from ragauge.analysis.scores.gather import ClaimsSeen, gather
     from ragauge.analysis.scores.segments import SegmentRows
     from ragauge.analysis.scores.values import Values
     from ragauge.engine.judges import middle_band
 
-    segments, match, uncertain = SegmentRows(), IdGatherer(), UncertainShare(middle_band(judge_id))
+    segments, match, claims = SegmentRows(), IdGatherer(), ClaimsSeen(middle_band(judge_id))
     use = UseGatherer(hybrid=(judge_id or "").startswith("hybrid:"))
     beyond, values = OverviewGatherer(), Values(index)
-    gather(visits(store, judge_id, index), (segments, match, uncertain, use, beyond))
+    gather(visits(store, judge_id, index), (segments, match, claims, use, beyond))
     tables = Tables(index, segments.segments(index.query_ids))
     if held.readers:
         held.within(tables.segments.frame())
     columns = StoredColumns(store, run.run_id, judge_id, index, ahead=[str(metric) for metric in metrics])
     read_metrics(columns, metrics, (tables, values, *held.readers))
-    return _Found(match, uncertain, use, beyond, tables, values)
+    return _Found(match, claims, use, beyond, tables, values)
 
 
 def _overview(store: Store, found: _Found, failed: Failed, card: Card) -> Overview:

@@ -6,7 +6,8 @@ from collections.abc import Container, Iterator, Mapping
 
 from ragauge.analysis.causes.row import Lack, Row, Why
 from ragauge.analysis.causes.seen import Seen
-from ragauge.analysis.causes.table import ROWS
+from ragauge.analysis.causes.table import ROWS, UNDECIDED
+from ragauge.analysis.causes.undecided import DECIDED
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.facts import Facts
@@ -23,7 +24,7 @@ def attribute(
     """The cause of one example's failure: the first row of the cause table that applies.
 
     It depends on the facts alone, not on which metrics were asked for. Rows whose facts are lacking are skipped and
-    named in `lacking`; rows that known facts rule out are not.
+    named in `lacking`; rows that known facts rule out are not, nor are those that are less likely than not.
 
     Two causes tie when both apply and neither explains the other: with the first mended, a later row would still
     decide. That row is the second opinion. A document that is not in the index cannot be a retrieval miss too, and a
@@ -48,7 +49,7 @@ def attribute(
         verdict = row.decide(seen)
         if isinstance(verdict, Lack):
             lacking[verdict.what] = None
-        elif verdict is not None:
+        elif verdict is not None and (verdict.p >= DECIDED or row is UNDECIDED):
             if verdict.lacking:
                 lacking[verdict.lacking] = None
             second, second_by = _tied(rows, Seen(facts, indexed, verdict.mends))
@@ -67,7 +68,7 @@ def _tied(later: Iterator[Row], mended: Seen) -> tuple[str, str]:
     if not mended.mended.everything:
         for row in later:
             verdict = row.decide(mended)
-            if isinstance(verdict, Why):
+            if isinstance(verdict, Why) and verdict.p >= DECIDED:
                 return row.name, verdict.text
     return "", ""
 

@@ -13,8 +13,6 @@ from ragauge.judging.local.support import Evidence, Weighed
 from ragauge.text.specifics import find
 
 VERSION = 2
-EVEN = 0.5
-NOWHERE = 0.499     # most that p may be where no passage holds a word of the claim
 
 
 def verify_reference(inputs: VerifyReference, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - every question has it
@@ -37,12 +35,13 @@ def stated(inputs: VerifyReference) -> list[Weighed]:
 
 
 def _claim(n: int, text: str, found: Weighed, topic: float) -> ReferenceClaim:
-    """The words and the topic together; where no passage carries it alone, the closest is named."""
-    p = there(found.p, topic) if found.p or topic else 0.0
-    if p < EVEN:
-        return ReferenceClaim(n, text, (), p)
-    closest = (found.window.passage,) if found.window is not None else ()
-    return ReferenceClaim(n, text, found.supporting or closest, p if found.supporting or closest else min(p, NOWHERE))
+    """Passages by the words alone; the probability by words and topic together.
+
+    A passage that says otherwise, or that lacks a number of the claim, is on the topic and no evidence.
+    """
+    lacking = found.window.missing if found.window is not None else ()
+    otherwise = found.contradicting or any(any(map(str.isdigit, specific)) for specific in lacking)
+    return ReferenceClaim(n, text, found.supporting, found.p if otherwise else there(found.p, topic))
 
 
 def _weighed(evidence: Evidence, claim: str, asked: set[str]) -> Weighed:
