@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
-from ragauge.judging.local import refusal_words as known
-from ragauge.judging.local.wordings import LOOKED_AT, compiled, found
+from ragauge.judging.local import refusal_words as english
+from ragauge.judging.local import refusal_words_east as east
+from ragauge.judging.local import refusal_words_germanic as germanic
+from ragauge.judging.local import refusal_words_romance as romance
+from ragauge.judging.local import refusal_turns as turns
+from ragauge.judging.local.wordings import LOOKED_AT, compiled
 
 LONGEST_DIVIDED = 600     # characters of a sentence within which a "but" is looked for
+QUOTED = re.compile(r"(?<=\S )(?:“[^”]{1,200}”|\"[^\"]{1,200}\"|«[^»]{1,200}»|„[^“”]{1,200}[“”]|「[^」]{1,200}」)")
+ITEM = re.compile(r"^\s*(?:[-*+•‣◦·–]\s|\(?\d{1,2}[.)]\s|\*\*)")
+LEAD_END = re.compile(r"[:：]\W{0,3}$")
+FIGURE = re.compile(r"\d")
+EQUATION = re.compile(r"\w[^=]{0,200}[=≈÷][^=]{0,200}\w")
+
+
+@dataclass(frozen=True, slots=True)
+class Declining:
+    """The wordings of some languages.
+
+    Attributes:
+        hint: what every refusal in them has somewhere; without it none is looked for.
+        lacking: declining for want of knowledge.
+        conduct: declining by a rule of conduct.
+        wrapping: what may stand beside.
+    """
+
+    hint: re.Pattern[str]
+    lacking: re.Pattern[str]
+    conduct: re.Pattern[str]
+    wrapping: re.Pattern[str]
 
 
 def is_refusal(sentence: str) -> bool:
@@ -17,13 +45,36 @@ def is_refusal(sentence: str) -> bool:
     >>> is_refusal("I could not find the price in the documents."), is_refusal("We could not find any effect.")
     (True, False)
     """
-    start = sentence[:LOOKED_AT]
-    return any(hint.search(start) and found(pattern, start) for hint, pattern in _declining())
+    start = _unquoted(sentence)
+    return any(
+        one.lacking.search(start) is not None or one.conduct.search(start) is not None
+        for one in _languages()
+        if one.hint.search(start)
+    )
 
 
 def only_wraps(sentence: str) -> bool:
     """Whether a sentence may stand beside a refusal without answering: apology, advice, what there is instead."""
-    return found(_wrapping(), sentence)
+    start = _plain(sentence)
+    return any(one.wrapping.search(start) is not None for one in _languages())
+
+
+def refuses(texts: Sequence[str], declined: Sequence[bool], told: Sequence[str | None]) -> bool:
+    """Whether an answer as a whole declines: one sentence does, and no other one answers.
+
+    An answer that opens by declining for a rule of conduct answers only where it turns ("However, ..."). One that
+    closes by saying that what came before does not suffice for an answer declines, whatever it listed.
+
+    Args:
+        texts: the sentences.
+        declined: which of them decline.
+        told: what each states; of a declining one, what its other part states; None where nothing.
+    """
+    if not any(declined):
+        return False
+    if _by_conduct(texts, declined):
+        return not any(_turns_to(text, one) for text, one in zip(texts, told, strict=True))
+    return not any(_answering(texts, told)) or _concludes(texts, declined, told)
 
 
 def clauses(sentence: str) -> list[tuple[int, int]]:
@@ -34,7 +85,7 @@ def clauses(sentence: str) -> list[tuple[int, int]]:
     ['It costs 49 euros', 'the documents do not mention taxes.']
     """
     head = sentence[:LONGEST_DIVIDED]
-    cuts = [found.span() for found in _turns().finditer(head)]
+    cuts = [found.span() for found in _turn().finditer(head)]
     lead = _lead().match(head)
     if lead is not None:
         cuts.append((lead.end(1), lead.end()))
@@ -46,24 +97,97 @@ def clauses(sentence: str) -> list[tuple[int, int]]:
     return [*spans, (start, len(sentence))]
 
 
+def _answering(texts: Sequence[str], told: Sequence[str | None]) -> list[bool]:
+    """Which sentences answer; the items of a list of what would be needed, or how it is worked out, do not."""
+    listing, found = False, []
+    for text, one in zip(texts, told, strict=True):
+        wraps = one is None or only_wraps(one) or _is_formula(one)
+        if LEAD_END.search(text):
+            listing = wraps or _needing().search(_plain(text)) is not None
+        elif not ITEM.match(text):
+            listing = listing and FIGURE.search(text) is None and _back().match(text) is None
+        found.append(not (wraps or listing))
+    return found
+
+
+def _by_conduct(texts: Sequence[str], declined: Sequence[bool]) -> bool:
+    """Whether the first sentence that is more than an apology declines by a rule of conduct."""
+    for text, no in zip(texts, declined, strict=True):
+        if no:
+            start = _unquoted(text)
+            return any(one.conduct.search(start) is not None for one in _languages() if one.hint.search(start))
+        if not only_wraps(text):
+            return False
+    return False
+
+
+def _turns_to(text: str, told: str | None) -> bool:
+    """Whether a sentence goes on to answer after all."""
+    return told is not None and (told is not text and told != text or _back().match(text) is not None) and not only_wraps(told)
+
+
+def _concludes(texts: Sequence[str], declined: Sequence[bool], told: Sequence[str | None]) -> bool:
+    """Whether an answer ends by declining because of what it said before."""
+    for text, no, one in zip(reversed(texts), reversed(declined), reversed(told), strict=True):
+        if no and one is None:
+            return _conclusion().search(_plain(text)) is not None and _exact().search(text) is None
+        if one is not None and not only_wraps(one):
+            return False
+    return False
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a line names a quantity by others, without their values."""
+    return EQUATION.search(text) is not None and len(FIGURE.findall(text)) <= turns.FORMULA_DIGITS
+
+
+def _plain(sentence: str) -> str:
+    return " ".join(sentence[:LOOKED_AT].replace("’", "'").replace("*", "").split())
+
+
+def _unquoted(sentence: str) -> str:
+    """The start of a sentence without what it quotes after its first word."""
+    return QUOTED.sub("it", _plain(sentence))
+
+
 @cache
-def _turns() -> re.Pattern[str]:
-    return re.compile(known.TURN, re.IGNORECASE)
+def _turn() -> re.Pattern[str]:
+    return re.compile(turns.TURN, re.IGNORECASE)
 
 
 @cache
 def _lead() -> re.Pattern[str]:
-    return re.compile(known.LEAD, re.IGNORECASE)
+    return re.compile(turns.LEAD, re.IGNORECASE)
 
 
 @cache
-def _declining() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
-    return (
-        (re.compile(known.HINT, re.IGNORECASE), compiled(known.ENGLISH, known.WORDS)),
-        (re.compile(known.OTHER_HINT, re.IGNORECASE), compiled(known.OTHERS, known.OTHER_WORDS)),
+def _back() -> re.Pattern[str]:
+    return re.compile(turns.BACK, re.IGNORECASE)
+
+
+@cache
+def _needing() -> re.Pattern[str]:
+    return re.compile(turns.NEEDING, re.IGNORECASE)
+
+
+@cache
+def _conclusion() -> re.Pattern[str]:
+    return re.compile(turns.CONCLUSION, re.IGNORECASE)
+
+
+@cache
+def _exact() -> re.Pattern[str]:
+    return re.compile(turns.EXACT, re.IGNORECASE)
+
+
+@cache
+def _languages() -> tuple[Declining, ...]:
+    return tuple(
+        Declining(
+            re.compile(words.HINT, re.IGNORECASE),
+            compiled(words.DECLINING, words.WORDS),
+            compiled(words.CONDUCT, words.WORDS),
+            compiled(words.WRAPPING, {**words.WORDS, **words.WRAP_WORDS}),
+        )
+        for words in (english, germanic, romance, east)
     )
-
-
-@cache
-def _wrapping() -> re.Pattern[str]:
-    return compiled(known.WRAPPING, known.WORDS | {"ABOUT": known.ABOUT, "ONLY": known.ONLY})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ragauge.judging.local.index import STOPS
-from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps
+from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps, refuses
 from ragauge.judging.local.wordings import compiled, found
 from ragauge.text.sentences import Sentence, split
 from ragauge.text.tokens import stem, words
@@ -85,8 +85,8 @@ def statements(answer: str) -> Statements:
     declined = [is_refusal(sentence.text) for sentence in sentences]
     pairs = zip(sentences, declined, strict=True)
     told = [_told(one) if no else one if states(one.text) else None for one, no in pairs]
-    substance = [one is not None and not only_wraps(one.text) for one in told]
-    if any(declined) and not any(substance):
+    stated = [one and one.text for one in told]
+    if any(declined) and refuses([one.text for one in sentences], declined, stated):
         return Statements((), True, False, "")
     claims = tuple(one for one in told if one is not None)
     return Statements(claims, False, any(declined), " ".join(claim.text for claim in claims))

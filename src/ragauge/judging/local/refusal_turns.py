@@ -1,0 +1,36 @@
+"""Where an answer that declines turns, lists and concludes."""
+
+from __future__ import annotations
+
+# where a sentence turns: "it costs 49 euros, but ...", "although ..., it ..."
+TURN = (
+    r"\s?[,;:–—]\s{0,3}(?:but|however|though|although|yet|while|whereas|aber|jedoch|doch|während|wobei|pero|aunque"
+    r"|mientras que|sin embargo|mais|cependant|tandis que|alors que|ma|però|mentre|tuttavia|mas|porém|enquanto|maar|echter"
+    r"|terwijl|men|dock|medan|ale|jednak|lecz|natomiast|ancak|fakat)\b[,\s]{0,3}"
+    r"|\s(?:ama|fakat|ancak)\s|[,;，；、]\s?(?:但是|但|不过|不過|然而|而|ただし|しかし)[,，、]?|が、"
+)
+LEAD = (
+    r"^(\W*(?:although|though|even though|while|whereas|despite|obwohl|auch wenn|während|aunque|si bien|bien que|même si"
+    r"|sebbene|anche se|embora|hoewel|även om|choć|chociaż|mimo że|虽然|雖然|尽管|儘管)[^,，]{0,300})[,，]\s*"
+)
+# how a sentence goes on to answer after a refusal
+BACK = (
+    r"^\W*(?:however|but|nevertheless|nonetheless|that said|having said that|with that said|still|yet|jedoch|allerdings"
+    r"|dennoch|aber|cependant|toutefois|néanmoins|mais|sin embargo|no obstante|pero|tuttavia|però|ma|no entanto|porém"
+    r"|contudo|mas|echter|maar|toch|men|dock|däremot|jednak|ale|ancak|fakat|yine de|但是|但|不过|然而|ただし|しかし|でも)\b"
+)
+# the end of a line that a list of what would be needed, or how it is worked out, follows
+NEEDING = (
+    r"need|requir|necessary|steps?\b|formula|guide|how to|calculat|would be|you (?:can|could|may|should)|typically"
+    r"|benötig|brauch|nécessaire|besoin|necesit|servir|precis|potrzeb|nodig|behöv|gerek|需要|必要"
+)
+# an answer that ends so rests on what it said before
+CONCLUSION = (
+    r"^\W*(?:therefore|thus|so|hence|as such|as a result|consequently|in conclusion|without|unfortunately|accordingly"
+    r"|given|because|since|based on|due to|daher|deshalb|somit|folglich|ohne|donc|par conséquent|ainsi|sans|por lo tanto"
+    r"|por tanto|sin|quindi|pertanto|dunque|senza|portanto|logo|sem|daarom|dus|zonder|därför|utan|dlatego|zatem|więc|bez"
+    r"|bu nedenle|dolayısıyla|因此|所以|したがって|そのため)\b"
+)
+# a conclusion that only declines to be exact
+EXACT = r"\b(?:exact|exactly|precise|precisely|definitive|definitively|certain|certainty|full|fully|complete picture)\b"
+FORMULA_DIGITS = 4      # digits of a formula that are no values: "* 100", "365 days", "FY22"
