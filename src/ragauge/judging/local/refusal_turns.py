@@ -21,7 +21,7 @@ BACK = (
 )
 # the end of a line that a list of what would be needed, or how it is worked out, follows
 NEEDING = (
-    r"need|requir|necessary|steps?\b|formula|guide|how to|calculat|would be|you (?:can|could|may|should)|typically"
+    r"here's how|here is how|as follows|need|requir|necessary|steps?\b|formula|guide|how to|calculat|would be|you (?:can|could|may|should)|typically"
     r"|benötig|brauch|nécessaire|besoin|necesit|servir|precis|potrzeb|nodig|behöv|gerek|需要|必要"
 )
 # an answer that ends so rests on what it said before
@@ -33,4 +33,17 @@ CONCLUSION = (
 )
 # a conclusion that only declines to be exact
 EXACT = r"\b(?:exact|exactly|precise|precisely|definitive|definitively|certain|certainty|full|fully|complete picture)\b"
-FORMULA_DIGITS = 4      # digits of a formula that are no values: "* 100", "365 days", "FY22"
+# what a refusal by a rule of conduct speaks of
+CONDUCT = (
+    r"legal|unlawful|\bethic|harm|appropriate|respect|privacy|private|confidential|\bsafe|guidelines|danger|against the law"
+    r"|violen|abus|consent|offensive|\bhat(?:e|red)|discriminat|moral|malicious|sensitive|responsib|mental health|helpline"
+    r"|\bprogram|polic(?:y|ies)|polite|\bcrim|gesetz|ethi|schädlich|gefähr|éthique|dangereu|nuisible|ilegal|ético|dañin|peligros"
+    r"|etic[oi]|dannos|pericol|prejudic|perigos|illegaal|schadelijk|gevaarlijk|olaglig|skadlig|farlig|nielegaln|etyczn"
+    r"|szkodliw|niebezpieczn|yasa dışı|zararlı|tehlikeli|违法|非法|道德|有害|危险|違法|倫理|危険"
+)
+# characters of an answer in which it is looked for
+CONDUCT_LOOKED_AT = 1_000
+# an amount that can answer a question; a year, "2 of them" and "* 100" are none
+VALUE = r"[$€£¥]\s?\d|\d\s?(?:%|percent|million|billion|thousand|euros?|dollars?)|\d{2,}"
+NO_VALUE = r"\b(?:FY\s?|Q[1-4]\s?)?(?:19|20)\d\d\b|\bFY\s?\d\d\b|\b(?:100|365)\b ?%?"
+EQUATION = r"\s[=≈÷×]\s|[)\]]\s?/\s|\s/\s?[(\[]"

@@ -95,6 +95,7 @@ DECLINING = """
     i (?:{ADV}(?:do not|don't)|did not|didn't|neither|never|no longer|also lack|lack) {ADV}(?:have )?{MORE}(?:{MATTER}|access|knowledge|ability|capability|capabilities|recommendations?|list|names?|numbers|figures|availability|amount|means|insight|visibility)
     i (?:do not|don't) have (?:that|this|it|those|these|one|any|such|enough|sufficient|the|a specific|real-time|personal)
     (?:do not|don't|not) have (?:real-time |direct |current )?access to
+    (?:the|this) assistant (?:can ?not|can't|is unable to|does not have|doesn't have)
     as {AI}…(?:cannot|can't|not able|unable|don't|do not|not have|isn't|is not|won't|must|not programmed|not designed)
     i(?:'m| am) (?:just |only )?{AI}…(?:cannot|can't|don't|do not|not have|not able|unable|not within|not condone)
     (?:i'?m|i am) (?:\\w+ ){0,2}?(?:sorry|afraid)…(?:can ?not|can't|could ?not|couldn't|don't (?:have|know|see)|do not (?:have|know|see)|unable|not able)
@@ -110,7 +111,7 @@ DECLINING = """
     (?:can|could)(?:n't| ?not) {ADV}be {ADV}{KNOWN} (?:based|with(?:out)?|from|using|as the|because the|since the|due to|given)
     {NO} {SOME}(?:{MATTER})…(?:in|from|within|by) {MORE}{SOURCE}
     there(?:'s| is| are| was| were)(?:n't| {NO}) {SOME}(?:information|info|mention|details|data|indication|reference)(?: (?:about|on|regarding|available|provided|given|to answer|related|concerning|in|of|for|that)|\\W*$)
-    {NO} {SOME}(?:information|details?|mention|answer|data) {MORE}(?:is|was|were|are|could be|can be|has been) {ADV}{TOLD}
+    {NO} {SOME}(?:information|details?|mention|answer|data) {MORE}(?:is|was|were|are|could be|can be|has been) {ADV}{TOLD}(?! (?:to|with) (?!me\\b|us\\b|{FIND}))
     (?:not|n't) (?:enough|sufficient|adequate) (?:\\w+ ){0,3}?(?:information|context|details|evidence|data)(?: {MORE}to (?:{FIND}|give|form)|\\W*$)
     (?:no|insufficient|not enough) (?:\\w+ ){0,2}?(?:information|context|details|data) (?:is (?:available|given|provided) )?to {FIND}
     {SOURCE}…(?:and|but|so|which) (?:do|does)(?:n't| not) {ADV}{SAY}
@@ -141,9 +142,10 @@ CONDUCT = """
     i (?:do not|don't|can ?not|can't|will not|won't) (?:\\w+ or )?(?:condone|promote|support|engage|encourage|participate|tolerate|endorse|discriminate)
     (?:not|n't) (?:with)?in my (?:programming|guidelines|capabilit\\w+|abilit\\w+|power|nature|ethical)
     (?:against|violat\\w+|contrary to|prevents? me|prohibits? me) {SOME}(?:my|our|ethical|me|the) {SOME}(?:programming|guidelines|principles|polic\\w+|values|purpose|from|standards|use)
-    (?:is|would be|'s|are) (?:not|never|n't|un(?:ethical|acceptable)|illegal|inappropriate|wrong) ?(?:appropriate|ethical|legal|acceptable|okay|ok|right|respectful)?(?:,? (?:or|and|nor) \\w+)? (?:for me |for an? (?:ai|language model) )?to {ADV}(?:provide|discuss|share|give|answer|make|generate|ask|suggest|promote|assist|disclose|speculate|spread|engage|offer|create|encourage|use|compare|seek|joke|harm|judge|stereotype)
-    as {AI},? {MORE}(?:i )?(?:must|am here|strive|won't|will not|cannot|can't|am not|do not (?:condone|promote|support|engage|have personal|have feelings))
-    i(?:'m| am) (?:just |only )?{AI}…(?:(?:do not|don't|cannot|can't) (?:condone|promote|have (?:personal|feelings|emotions))|not within|not able)
+    (?:is|would be|'s|are) (?:not|never|n't|un(?:ethical|acceptable)|illegal|inappropriate|wrong) ?(?:appropriate|ethical|legal|acceptable|okay|ok|right|respectful)?(?:,? (?:or|and|nor) \\w+)? (?:for me |for an? (?:ai|language model) )?to {ADV}(?:provide (?:instructions|guidance|advice|assistance|information on how)|answer (?:this|that|your|such)|ask about|discuss or promote|speculate|engage in (?:this|such)|assist)
+    (?:is|would be|'s) (?:not|n't|un|in|il)?(?:appropriate|ethical|unethical|inappropriate|illegal|wrong|right)?(?:,? (?:or|and|nor) \\w+)? for (?:me|an? ai) to {DO}
+    as {AI},? {MORE}(?:i )?(?:won't|will not|cannot|can't|am not (?!sure|certain)|(?:must|should|have to) (?:decline|refuse|adhere|refrain|comply)|do not (?:condone|promote|support|engage))
+    i(?:'m| am) (?:just |only )?{AI}…(?:(?:do not|don't|cannot|can't) (?:condone|promote)|not within|not able)
     i (?:won't|will not|cannot|can't) be able to
 """
 
@@ -180,8 +182,12 @@ WRAPPING = """
     ^\\W*{THEN}(?:it|this|that)(?:'s| is| would be| may be| might be) (?:also |always |generally |usually )?(?:best|advisable|recommended|better|necessary|helpful|crucial to (?:consult|check|use|have|refer|verify)|important to (?:consult|check|verify|use|seek|refer|review|reach|look|have|consider|understand|remember|respect|always|approach|prioriti[sz]e|treat|recogni[sz]e))
     ^\\W*(?:the|this|that|your) (?:given )?question (?:\\w+ )?(?:asks|is about|seems|is|was|appears|specifically|requires|refers|pertains|concerns|mentions|contains|assumes|may)
     ^.{0,160}\\b(?:is|are|was|were|be) (?:\\w+ly |generally |then )?(?:calculated|computed|defined|derived|obtained) (?:by|as|using|from|with|through)
-    ^.{0,90}\\b(?:is|are) (?:an? |the )?(?:\\w+ ){0,3}?(?:metrics?|measures?|ratios?|indicators?)\\b
+    ^.{0,120}\\b(?:is|are|can be|might be|may be|isn't) (?:not )?(?:an? |the )?(?:\\w+ ){0,4}?(?:metrics?|measures?|ratios?|indicators?)\\b
     ^.{0,60}\\bformula\\b
+    ^\\W*(?:the )?(?:only|latest|closest|most recent) (?:\\w+ ){0,4}?(?:available|provided|given|mentioned|information|data)
+    ^\\W*(?:this|that) is because|^\\W*the reason (?:for this |why )?(?:is|being)
+    ^.{0,120}\\b(?:would|could|can|may|will) (?:\\w+ly )?(?:depend|vary|be (?:influenced|affected|driven))\\b
+    ^\\W*as an? (?:\\w+ ){1,3}?,? ?i (?:would|'d|need)
     ^\\W*{THEN}(?:this|that|such|these|those) (?:specific |necessary )?(?:information|data|details|figures|numbers|items|values|ratio|metric|calculation|documents|reports|would|can (?:usually|typically|be found|be calculated)|could be|is (?:typically|usually|necessary|required|needed|essential|because))
     ^.{0,120}\\b(?:can|could|would|should|may|are|is) (?:\\w+ly )?(?:be )?(?:usually |typically |normally )?(?:found|located|listed|available|obtained) (?:in|on|from|through|at|by)\\b
 """

@@ -38,7 +38,7 @@ DECLINING = """
     {DDOCS}…{DSAY}…(?:kein\\w*|nicht\\w?)
     {DSAY} {DDOCS}…(?:kein\\w*|nicht\\w?)
     {DSAY} (?:der|die|das|den|diese\\w?) (?:\\w+ )?{DDOCS}…(?:kein\\w*|nicht\\w?)
-    {DDOCS}…(?:wird|werden|ist|sind|wurden?)…(?:nicht|kein\\w*)…(?:{DTOLD}|enthalten|ersichtlich|gegeben|vorhanden|zu finden)
+    {DDOCS}…(?:wird|werden|ist|sind|wurden?)…(?:nicht(?! als\\b)|kein\\w*)…(?:{DTOLD}|enthalten|ersichtlich|gegeben|vorhanden|zu finden)
     (?:nicht|kein\\w*)…(?:in|aus|anhand|auf grundlage|auf basis|durch|mit) (?:den|dem|der|diesen|diesem|des)…{DDOCS}
     (?:nicht|kein\\w*) (?:explizit|ausdrücklich|genau|direkt|spezifisch|eindeutig|konkret|näher) (?:\\w+ )?(?:{DTOLD})
     (?:wird|werden|ist|sind|wurden?) …nicht (?:erwähnt|genannt|angegeben|spezifiziert)\\W*$

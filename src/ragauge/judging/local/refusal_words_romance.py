@@ -34,7 +34,7 @@ DECLINING = """
     (?:n'est|n'a|n'ont|ne sont|n'était|n'y est|n'en est)…(?:pas|aucune?ment) (?:\\w+ ){0,2}?{FTOLD}…(?:{FDOCS})
     (?:n'est|ne sont) pas (?:explicitement|spécifiquement|clairement|directement|précisément|expressément) {FTOLD}
     (?:n'est|ne sont) pas (?:mentionn\\w+|précisé\\w*|spécifié\\w*|indiqué\\w*)\\W*$
-    (?:aucune?|pas d'|pas de|pas assez d'|pas suffisamment d')(?: ?(?:\\w+ ){0,2}?)(?:{FINFO})…(?:dans|sur|disponible|n'est|ne |figure|concernant|pour|trouvée?)
+    (?:aucune?|pas d'|pas de|pas assez d'|pas suffisamment d')(?: ?(?:\\w+ ){0,2}?)(?:{FINFO})…(?:dans|sur|disponible|ne figure|concernant|pour répondre|n'(?:est|a été) (?:{FTOLD}|disponible))
     (?:il n'y a|il n'existe|on ne trouve)…(?:pas|aucune?)…(?:dans|par) (?:les|le|l'|ces|ce) ?{FDOCS}
     il (?:n'est|est) (?:pas possible|impossible) de {FKNOW}…(?:{FDOCS}|question|sans|sur la base|en se basant)
     (?:sur la base|d'après|selon|à partir)…{FDOCS}…(?:il (?:n'est pas possible|est impossible)|je ne peux|on ne peut)
@@ -44,7 +44,7 @@ DECLINING = """
     no (?:podemos|pudimos|encontramos|sabemos|tenemos)…(?:{SDOCS}|información)
     {SDOCS}…no (?:se )?{SSAY}
     (?:ningun[oa]|ningún)…(?:{SDOCS})…{SSAY}
-    no (?:hay|existe|se (?:menciona|encuentra|encontr|especifica|indica|proporciona|ofrece|detalla|brinda|da|habla|describe|puede)\\w*)…(?:{SDOCS}|información)
+    no (?:hay|existe|se (?:menciona|encuentra|encontr|especifica|indica|proporciona|ofrece|detalla|brinda|da|habla|describe)\\w*)…(?:(?:en|por|de) (?:los|el|las|la|estos|este|esta) (?:\\w+ )?{SDOCS}|información (?:sobre|acerca|suficiente|en|de|disponible|específica|directa|relevante))
     no se (?:menciona|especifica|indica|proporciona|detalla|describe)n? (?:explícitamente|específicamente|directamente|claramente|en ningún)
     no se (?:menciona|especifica|indica|proporciona|encontr|encuentra)\\w* (?:\\w+ ){0,2}?(?:información|ninguna|una respuesta)
     no (?:es|fue|resulta) posible {SKNOW}…(?:{SDOCS}|sin|pregunta|con la información|quién|qué|cuánt\\w+|cuándo|dónde|cómo|si)
@@ -54,7 +54,8 @@ DECLINING = """
     (?:lo siento|lamentablemente|desafortunadamente|disculp\\w+|me temo)…no (?:puedo|se|hay|tengo|contien|proporcion|es posible|cuento|dispongo|encuentr|encontr|teng|especific|mencion)\\w*
     non (?:posso|sono (?:in grado|riuscit\\w|a conoscenza)|riesco|so|ho (?:trovato|informazioni|abbastanza|accesso|alcun\\w*|sufficient\\w+)|dispongo|trovo|possiedo|mi è possibile)
     {IDOCS}…non (?:si )?{ISAY}
-    non (?:ci sono|c'è|esistono|viene|vengono|è|sono|si trova\\w*)…(?:{IDOCS}|{IINFO} (?:su|sul|sulla|sui|sugli|sulle|nel|riguard|disponibil|fornit|in)\\w*)
+    non (?:ci sono|c'è|esistono|si trova\\w*)…(?:(?:nel|nei|nella|nelle|negli|dai|in|tra) (?:\\w+ )?{IDOCS}|{IINFO} (?:su|sul|sulla|sui|sugli|sulle|nel|riguard|disponibil|fornit|in)\\w*)
+    non (?:è|viene|sono|vengono) (?:stat\\w )?(?:menzionat|indicat|specificat|riportat|fornit|trovat|descritt|present)\\w…{IDOCS}
     (?:{IDOCS})…non (?:c'è|ci sono|viene|vengono|è|sono)…(?:{IINFO}|indicat\\w|menzionat\\w|specificat\\w|riportat\\w|fornit\\w)
     (?:nessun\\w*|alcun\\w*) (?:\\w+ )?(?:{IINFO})…(?:{IDOCS}|disponibil|fornit|trovat)
     nessun\\w* (?:dei |delle |di )?(?:\\w+ )?(?:{IDOCS})…(?:{ISAY})
@@ -65,7 +66,7 @@ DECLINING = """
     não (?:posso|consigo|consegui|pude|encontrei|encontro|sei|tenho|disponho|foi possível|conheço|possuo|estou ciente)
     {PDOCS}…não {PSAY}
     (?:nenhum|nenhuma)…(?:{PDOCS})…{PSAY}
-    não (?:há|existe\\w*|é mencionad\\w|são mencionad\\w+|é especificad\\w|consta\\w*|se encontra\\w*|foi encontrad\\w|foram encontrad\\w+)…(?:{PDOCS}|{PINFO}(?: (?:sobre|suficient|disponíve|nos|no|a respeito)\\w*))
+    não (?:há|existe\\w*|é mencionad\\w|são mencionad\\w+|é especificad\\w|consta\\w*|se encontra\\w*|foi encontrad\\w|foram encontrad\\w+)…(?:(?:n[oa]s?|em|nestes?|pel[oa]s?|d[oa]s) (?:\\w+ )?{PDOCS}|{PINFO}(?: (?:sobre|suficient|disponíve|nos|no|a respeito)\\w*))
     (?:{PDOCS})…não (?:há|existe\\w*|é|são|consta\\w*|foi)…(?:{PINFO}|mencionad\\w+|especificad\\w+|indicad\\w+|informad\\w+|fornecid\\w+)
     não (?:é|foi|são) (?:explicitamente|especificamente|claramente|diretamente) (?:mencionad|especificad|indicad|informad|fornecid)\\w+
     não é possível {PKNOW}…(?:{PDOCS}|pergunta|sem|informaç|quem|quando|onde|quant\\w+|qual|se|com)\\w*

@@ -18,8 +18,6 @@ LONGEST_DIVIDED = 600     # characters of a sentence within which a "but" is loo
 QUOTED = re.compile(r"(?<=\S )(?:“[^”]{1,200}”|\"[^\"]{1,200}\"|«[^»]{1,200}»|„[^“”]{1,200}[“”]|「[^」]{1,200}」)")
 ITEM = re.compile(r"^\s*(?:[-*+•‣◦·–]\s|\(?\d{1,2}[.)]\s|\*\*)")
 LEAD_END = re.compile(r"[:：]\W{0,3}$")
-FIGURE = re.compile(r"\d")
-EQUATION = re.compile(r"\w[^=]{0,200}[=≈÷][^=]{0,200}\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,7 @@ def refuses(texts: Sequence[str], declined: Sequence[bool], told: Sequence[str |
     if not any(declined):
         return False
     if _by_conduct(texts, declined):
-        return not any(_turns_to(text, one) for text, one in zip(texts, told, strict=True))
+        return not _answers_after_all(texts, told)
     return not any(_answering(texts, told)) or _concludes(texts, declined, told)
 
 
@@ -85,8 +83,8 @@ def clauses(sentence: str) -> list[tuple[int, int]]:
     ['It costs 49 euros', 'the documents do not mention taxes.']
     """
     head = sentence[:LONGEST_DIVIDED]
-    cuts = [found.span() for found in _turn().finditer(head)]
-    lead = _lead().match(head)
+    cuts = [found.span() for found in _pattern(turns.TURN).finditer(head)]
+    lead = _pattern(turns.LEAD).match(head)
     if lead is not None:
         cuts.append((lead.end(1), lead.end()))
     spans, start = [], 0
@@ -99,38 +97,47 @@ def clauses(sentence: str) -> list[tuple[int, int]]:
 
 def _answering(texts: Sequence[str], told: Sequence[str | None]) -> list[bool]:
     """Which sentences answer; the items of a list of what would be needed, or how it is worked out, do not."""
-    listing, found = False, []
+    listing = needed = False
+    found = []
     for text, one in zip(texts, told, strict=True):
         wraps = one is None or only_wraps(one) or _is_formula(one)
         if LEAD_END.search(text):
-            listing = wraps or _needing().search(_plain(text)) is not None
+            needed = _matches(turns.NEEDING, text)
+            listing = wraps or needed
         elif not ITEM.match(text):
-            listing = listing and FIGURE.search(text) is None and _back().match(text) is None
-        found.append(not (wraps or listing))
+            listing = listing and not _amounts(text) and not _matches(turns.BACK, text)
+        found.append(not (wraps or (listing and (needed or not _amounts(text)))))
     return found
 
 
 def _by_conduct(texts: Sequence[str], declined: Sequence[bool]) -> bool:
-    """Whether the first sentence that is more than an apology declines by a rule of conduct."""
+    """Whether the first sentence that is more than an apology declines by a rule of conduct, and the answer names it."""
     for text, no in zip(texts, declined, strict=True):
         if no:
             start = _unquoted(text)
-            return any(one.conduct.search(start) is not None for one in _languages() if one.hint.search(start))
+            return any(
+                one.conduct.search(start) is not None for one in _languages() if one.hint.search(start)
+            ) and _matches(turns.CONDUCT, " ".join(texts)[: turns.CONDUCT_LOOKED_AT])
         if not only_wraps(text):
             return False
     return False
 
 
-def _turns_to(text: str, told: str | None) -> bool:
-    """Whether a sentence goes on to answer after all."""
-    return told is not None and (told is not text and told != text or _back().match(text) is not None) and not only_wraps(told)
+def _answers_after_all(texts: Sequence[str], told: Sequence[str | None]) -> bool:
+    """Whether an answer that declined by a rule of conduct turns, and answers there or later."""
+    turned = False
+    for text, one, answers in zip(texts, told, _answering(texts, told), strict=True):
+        turned = turned or _matches(turns.BACK, text) or (one is not None and one != text)
+        if turned and answers:
+            return True
+    return False
 
 
 def _concludes(texts: Sequence[str], declined: Sequence[bool], told: Sequence[str | None]) -> bool:
     """Whether an answer ends by declining because of what it said before."""
     for text, no, one in zip(reversed(texts), reversed(declined), reversed(told), strict=True):
         if no and one is None:
-            return _conclusion().search(_plain(text)) is not None and _exact().search(text) is None
+            return _matches(turns.CONCLUSION, text) and not _matches(turns.EXACT, text)
         if one is not None and not only_wraps(one):
             return False
     return False
@@ -138,11 +145,16 @@ def _concludes(texts: Sequence[str], declined: Sequence[bool], told: Sequence[st
 
 def _is_formula(text: str) -> bool:
     """Whether a line names a quantity by others, without their values."""
-    return EQUATION.search(text) is not None and len(FIGURE.findall(text)) <= turns.FORMULA_DIGITS
+    return _matches(turns.EQUATION, text) and not _amounts(text)
+
+
+def _amounts(text: str) -> bool:
+    """Whether a sentence holds an amount that could answer."""
+    return _pattern(turns.VALUE).search(_pattern(turns.NO_VALUE).sub("", text[:LOOKED_AT])) is not None
 
 
 def _plain(sentence: str) -> str:
-    return " ".join(sentence[:LOOKED_AT].replace("’", "'").replace("*", "").split())
+    return " ".join(sentence[:LOOKED_AT].replace("’", "'").replace("**", "").split())
 
 
 def _unquoted(sentence: str) -> str:
@@ -150,34 +162,13 @@ def _unquoted(sentence: str) -> str:
     return QUOTED.sub("it", _plain(sentence))
 
 
-@cache
-def _turn() -> re.Pattern[str]:
-    return re.compile(turns.TURN, re.IGNORECASE)
+def _matches(pattern: str, text: str) -> bool:
+    return _pattern(pattern).search(_plain(text)) is not None
 
 
 @cache
-def _lead() -> re.Pattern[str]:
-    return re.compile(turns.LEAD, re.IGNORECASE)
-
-
-@cache
-def _back() -> re.Pattern[str]:
-    return re.compile(turns.BACK, re.IGNORECASE)
-
-
-@cache
-def _needing() -> re.Pattern[str]:
-    return re.compile(turns.NEEDING, re.IGNORECASE)
-
-
-@cache
-def _conclusion() -> re.Pattern[str]:
-    return re.compile(turns.CONCLUSION, re.IGNORECASE)
-
-
-@cache
-def _exact() -> re.Pattern[str]:
-    return re.compile(turns.EXACT, re.IGNORECASE)
+def _pattern(wording: str) -> re.Pattern[str]:
+    return re.compile(wording, re.IGNORECASE)
 
 
 @cache
