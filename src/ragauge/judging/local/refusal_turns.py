@@ -32,7 +32,7 @@ CONCLUSION = (
     r"|bu nedenle|dolayısıyla|因此|所以|したがって|そのため)\b"
 )
 # a conclusion that only declines to be exact
-EXACT = r"\b(?:exact|exactly|precise|precisely|definitive|definitively|certain|certainty|full|fully|complete picture)\b"
+EXACT = r"\b(?:exact|exactly|precise|precisely|definitive|definitively|certain|certainty|full|fully|complete picture|inferr?e?d?|likely|suggests?|appears?|assume)\b"
 # what a refusal by a rule of conduct speaks of
 CONDUCT = (
     r"legal|unlawful|\bethic|harm|appropriate|respect|privacy|private|confidential|\bsafe|guidelines|danger|against the law"
@@ -47,3 +47,11 @@ CONDUCT_LOOKED_AT = 1_000
 VALUE = r"[$€£¥]\s?\d|\d\s?(?:%|percent|million|billion|thousand|euros?|dollars?)|\d{2,}"
 NO_VALUE = r"\b(?:FY\s?|Q[1-4]\s?)?(?:19|20)\d\d\b|\bFY\s?\d\d\b|\b(?:100|365)\b ?%?"
 EQUATION = r"\s[=≈÷×]\s|[)\]]\s?/\s|\s/\s?[(\[]"
+# a sentence that says what would be needed
+NEED = (
+    r"\b(?:you|we|one|i)(?:'d| would| will|'ll)? (?:typically |also |still |then |first |likely )?(?:need|have to|require|want to (?:look|check))"
+    r"|\byou (?:should|could|would|can|may|might) (?:typically |also |then |still )?(?:look|check|refer|consult|review|find|examine|contact|visit|obtain|access)"
+    r"|\b(?:requires?|required|necessary|needed) (?:to|for|in order)|\bplease (?:refer|consult|check|provide|see|visit|contact|review)"
+    r"|\b(?:recommend|suggest|advise|best to|recommended to|advisable to) (?:\w+ly )?(?:consult|check|refer|review|look|visit|seek|contact|verify)"
+    r"|\bif you (?:can|could|have|provide|share)"
+)

@@ -51,7 +51,7 @@ WORDS = {
     "DO": """
         provide|help(?! but)|assist|give|offer|answer|comment|respond|comply|fulfill?|generate|create|write|share|disclose
         discuss|engage|support|suggest|promote|encourage|advise|make|do (?:that|this|so)|diagnose|participate|complete
-        accommodate|produce|condone|endorse|teach|guide|process|satisfy|instruct|facilitate|contribute|speculate|recommend or
+        accommodate|produce|condone|endorse|teach|guide|process|satisfy|instruct|facilitate|contribute|speculate|recommend (?:or|ways?|methods?|how|any|that|objects|strategies|specific)|prescribe|use|spread
         tell|say|disseminate|tolerate|entertain|continue|express|reveal|describe|pretend|role ?play|ask|be able|proceed|aid
     """,
     # what can be known from data only
@@ -96,6 +96,8 @@ DECLINING = """
     i (?:do not|don't) have (?:that|this|it|those|these|one|any|such|enough|sufficient|the|a specific|real-time|personal)
     (?:do not|don't|not) have (?:real-time |direct |current )?access to
     (?:the|this) assistant (?:can ?not|can't|is unable to|does not have|doesn't have)
+    you (?:have not|haven't|did not|didn't) (?:actually )?(?:provided?|given?|specif\\w+|mentioned?|included?|suppl\\w+|share\\w*)
+    no (?:\\w+ )?(?:conclusion|determination|answer|assessment) can be (?:drawn|made|given|provided)
     as {AI}…(?:cannot|can't|not able|unable|don't|do not|not have|isn't|is not|won't|must|not programmed|not designed)
     i(?:'m| am) (?:just |only )?{AI}…(?:cannot|can't|don't|do not|not have|not able|unable|not within|not condone)
     (?:i'?m|i am) (?:\\w+ ){0,2}?(?:sorry|afraid)…(?:can ?not|can't|could ?not|couldn't|don't (?:have|know|see)|do not (?:have|know|see)|unable|not able)
@@ -147,6 +149,8 @@ CONDUCT = """
     as {AI},? {MORE}(?:i )?(?:won't|will not|cannot|can't|am not (?!sure|certain)|(?:must|should|have to) (?:decline|refuse|adhere|refrain|comply)|do not (?:condone|promote|support|engage))
     i(?:'m| am) (?:just |only )?{AI}…(?:(?:do not|don't|cannot|can't) (?:condone|promote)|not within|not able)
     i (?:won't|will not|cannot|can't) be able to
+    i (?:would|'d) (?:prefer|rather) not
+    i (?:do not|don't) (?:generate|share|create|provide|produce|write)\\b
 """
 
 # what may stand beside a refusal without answering: apology, advice, offers, what would be needed, how it is worked out
@@ -169,7 +173,7 @@ WRAPPING = """
     ^\\W*{THEN}(?:i|we|you|one|this|it|that|an? \\w+ answer) (?:would|'d) (?:also |typically |usually |normally |generally |ordinarily |likely )?(?:need|require|have to|be (?:found|available|listed|necessary|needed|helpful|best|able|in))
     ^\\W*(?:could|can|would|do|are|did) you\\b
     ^\\W*{THEN}(?:more|additional|further|other|specific|access to|the necessary|this) (?:\\w+ )?(?:information|context|data|details?|figures)
-    ^\\W*{THEN}(?:{SOURCE}|they|it|the (?:passages?|contexts?|documents?|texts?|excerpts?|sources?|information|data)(?: \\w+)?) {ONLY}?{ABOUT}
+    ^\\W*{THEN}(?:{SOURCE}(?: in the \\w+)?|they|it|the (?:passages?|contexts?|documents?|texts?|excerpts?|sources?|information|data)(?: \\w+)?) {ONLY}?{ABOUT}
     ^\\W*{THEN}(?:al)?(?:though |while |even though )(?:{SOURCE}|it|they|we|i|there|some)\\b
     ^\\W*{THEN}(?:mentions?|discuss\\w*|describ\\w*|talks?|refers?) (?:of|about|to)?
     ^\\W*(?:instead|rather),? (?:{SOURCE}|it|they|the|focus|let|try|i|we|you|consider)
@@ -184,6 +188,8 @@ WRAPPING = """
     ^.{0,160}\\b(?:is|are|was|were|be) (?:\\w+ly |generally |then )?(?:calculated|computed|defined|derived|obtained) (?:by|as|using|from|with|through)
     ^.{0,120}\\b(?:is|are|can be|might be|may be|isn't) (?:not )?(?:an? |the )?(?:\\w+ ){0,4}?(?:metrics?|measures?|ratios?|indicators?)\\b
     ^.{0,60}\\bformula\\b
+    ^.{0,120}\\bwould (?:typically|usually|normally|likely|generally|also|include|list|provide|need|indicate|suggest|require|show|give|help|allow|involve|have|look|result|mean|imply)\\b
+    ^\\W*(?:for example|for instance|let's|suppose|assum\\w+|hypothetically),? (?:if|that|we|the|you|there|\\w+ (?:had|has|was|were))\\b
     ^\\W*(?:the )?(?:only|latest|closest|most recent) (?:\\w+ ){0,4}?(?:available|provided|given|mentioned|information|data)
     ^\\W*(?:this|that) is because|^\\W*the reason (?:for this |why )?(?:is|being)
     ^.{0,120}\\b(?:would|could|can|may|will) (?:\\w+ly )?(?:depend|vary|be (?:influenced|affected|driven))\\b
@@ -196,7 +202,7 @@ WRAP_WORDS = {
         "(?:(?:however|instead|rather|additionally|also|but|and|therefore|thus|so|alternatively|in addition|furthermore"
         "|moreover|that said|nevertheless|as such|otherwise|meanwhile|nonetheless|in general|generally|for now|then|next"
         "|finally|first|second|third|lastly|in the meantime|in this case|in such cases?|with that said|as a result"
-        "|consequently|hence|overall|regardless|once again|again|as always|still|or),? )?"
+        "|consequently|hence|overall|regardless|once again|again|as always|still|or|typically|usually|for example|for instance),? )?"
     ),
     "TASK": """
         calculate|compute|determine|find|get|answer|learn|assess|evaluate|obtain|provide|do|verify|derive|understand|analy[sz]e

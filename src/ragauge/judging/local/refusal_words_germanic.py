@@ -91,7 +91,7 @@ WRAPPING = """
     ^\\W*(?:neem contact|raadpleeg|u kunt|je kunt|ik raad|ik adviseer|als u|als je|voor meer|kijk op|controleer|bezoek|gelieve)
     ^\\W*(?:het spijt me|sorry|helaas|excuses|mijn excuses)\\W*$
     ^\\W*(?:(?:de|het|deze) {NDOCS}|ze|die|er wordt|er worden)…(?:gaa?n?|beschrijv|besprek|bespre|noem|vermeld|bevat|alleen)\\w*
-    ^\\W*(?:kontakta|vänligen|du kan|ni kan|jag rekommenderar|jag föreslår|om du|för mer|se|besök|kontrollera)\\b
+    ^\\W*(?:kontakta|vänligen|du kan|ni kan|jag rekommenderar|jag föreslår|om du|för mer|se (?:även|till|deras)|besök|kontrollera)\\b
     ^\\W*(?:tyvärr|förlåt|jag är ledsen|ursäkta|jag beklagar|beklagar)\\W*$
     ^\\W*(?:{VDOCS}|de|den) (?:handlar|beskriver|nämner|tar bara|innehåller|diskuterar|tar upp)
 """

@@ -72,7 +72,10 @@ def refuses(texts: Sequence[str], declined: Sequence[bool], told: Sequence[str |
         return False
     if _by_conduct(texts, declined):
         return not _answers_after_all(texts, told)
-    return not any(_answering(texts, told)) or _concludes(texts, declined, told)
+    answering = _answering(texts, told)
+    if _gives_up(texts, declined, answering):
+        return not any(one and (_amounts(text) or _matches(turns.BACK, text)) for one, text in zip(answering, texts, strict=True))
+    return not any(answering) or _concludes(texts, declined, told)
 
 
 def clauses(sentence: str) -> list[tuple[int, int]]:
@@ -97,17 +100,21 @@ def clauses(sentence: str) -> list[tuple[int, int]]:
 
 def _answering(texts: Sequence[str], told: Sequence[str | None]) -> list[bool]:
     """Which sentences answer; the items of a list of what would be needed, or how it is worked out, do not."""
-    listing = needed = False
-    found = []
+    listing, found = False, []
     for text, one in zip(texts, told, strict=True):
         wraps = one is None or only_wraps(one) or _is_formula(one)
         if LEAD_END.search(text):
-            needed = _matches(turns.NEEDING, text)
-            listing = wraps or needed
+            listing = _matches(turns.NEEDING, text)
         elif not ITEM.match(text):
             listing = listing and not _amounts(text) and not _matches(turns.BACK, text)
-        found.append(not (wraps or (listing and (needed or not _amounts(text)))))
+        found.append(not (wraps or listing))
     return found
+
+
+def _gives_up(texts: Sequence[str], declined: Sequence[bool], answering: Sequence[bool]) -> bool:
+    """Whether an answer declines before it says anything, and says what would be needed."""
+    before = next((n for n, no in enumerate(declined) if no), 0)
+    return not any(answering[: before + 1]) and any(_matches(turns.NEED, text) for text in texts)
 
 
 def _by_conduct(texts: Sequence[str], declined: Sequence[bool]) -> bool:
