@@ -26,7 +26,8 @@ NEEDING = (
 )
 # an answer that ends so rests on what it said before
 CONCLUSION = (
-    r"^\W*(?:therefore|thus|so|hence|as such|as a result|consequently|in conclusion|without|unfortunately|accordingly"
+    r"^\W*(?:(?:however|nonetheless|nevertheless|but|yet|still|jedoch|allerdings|cependant|sin embargo|tuttavia|no entanto),? )?"
+    r"(?:therefore|thus|so|hence|as such|as a result|consequently|in conclusion|without|unfortunately|accordingly"
     r"|given|because|since|based on|due to|daher|deshalb|somit|folglich|ohne|donc|par conséquent|ainsi|sans|por lo tanto"
     r"|por tanto|sin|quindi|pertanto|dunque|senza|portanto|logo|sem|daarom|dus|zonder|därför|utan|dlatego|zatem|więc|bez"
     r"|bu nedenle|dolayısıyla|因此|所以|したがって|そのため)\b"
@@ -43,15 +44,17 @@ CONDUCT = (
 )
 # characters of an answer in which it is looked for
 CONDUCT_LOOKED_AT = 1_000
-# an amount that can answer a question; a year, "2 of them" and "* 100" are none
+# an amount that can answer a question; a mere year, "2 of them" and "* 100" are none
 VALUE = r"[$€£¥]\s?\d|\d\s?(?:%|percent|million|billion|thousand|euros?|dollars?)|\d{2,}"
 NO_VALUE = r"\b(?:FY\s?|Q[1-4]\s?)?(?:19|20)\d\d\b|\bFY\s?\d\d\b|\b(?:100|365)\b ?%?"
+# what was so in a year
+PAST = r"\b(?:was|were|has|had|became|began|opened|born|founded|died|built)\b.{0,80}\b(?:1\d|20)\d\d\b"
 EQUATION = r"\s[=≈÷×]\s|[)\]]\s?/\s|\s/\s?[(\[]"
 # a sentence that says what would be needed
 NEED = (
-    r"\b(?:you|we|one|i)(?:'d| would| will|'ll)? (?:typically |also |still |then |first |likely )?(?:need|have to|require|want to (?:look|check))"
-    r"|\byou (?:should|could|would|can|may|might) (?:typically |also |then |still )?(?:look|check|refer|consult|review|find|examine|contact|visit|obtain|access)"
-    r"|\b(?:requires?|required|necessary|needed) (?:to|for|in order)|\bplease (?:refer|consult|check|provide|see|visit|contact|review)"
-    r"|\b(?:recommend|suggest|advise|best to|recommended to|advisable to) (?:\w+ly )?(?:consult|check|refer|review|look|visit|seek|contact|verify)"
-    r"|\bif you (?:can|could|have|provide|share)"
+    r"\b(?:you|we|one|i)(?:'d| would| will|'ll)? (?:typically |also |still |then |first |likely )?(?:need|have to|require)\b"
+    r"|\b(?:required|necessary|needed) (?:to|for|in order)|\bif you (?:can|could) (?:provide|share|give)"
+    r"|\byou (?:can|could|would|should|may|might) (?:typically |usually |also |then )?(?:find|look at|refer to|calculate|determine)"
 )
+# a calculation with made-up amounts
+SUPPOSING = r"\b(?:let's (?:say|assume)|(?:for example|for instance),? (?:if|suppose|assuming)|hypothetical(?:ly)?,? |suppose (?:that )?)\b"

@@ -122,9 +122,10 @@ DECLINING = """
     (?:the|this|that|such|specific|necessary|required|requested|needed|relevant|exact|actual) (?:\\w+ ){0,2}?(?:information|data|details?|figures?|answer|values?) {MORE}(?:is|was|are|were)(?:n't| not) {ADV}(?:{TOLD})
     (?:the|this|that|your) question {SOME}(?:can ?not|can't|could not|is not) {ADV}(?:be )?(?:answered|answerable)
     (?:outside|beyond) (?:the scope of )?(?:my|our|the (?:provided|given|available)) (?:knowledge|scope|capabilit\\w+|abilit\\w+|{TEXT})
-    without {MORE}{MORE}(?:it is|it's|it would be|i am|i'm|we are|i|we),? {ADV}(?:not (?:\\w+ )?possible|impossible|unable|cannot|can't|not able|difficult|challenging|could not|couldn't) (?:for me |for us )?(?:to )?{ADV}{KNOW}
+    without {MORE}{MORE}(?:it is|it's|it would be|it remains|it is still|i am|i'm|we are|i|we),? {ADV}(?:not (?:\\w+ )?possible|impossible|unable|cannot|can't|not able|difficult|challenging|could not|couldn't) (?:for me |for us )?(?:to )?{ADV}{KNOW}
     (?:not (?:\\w+ )?possible|impossible|unable) (?:for me )?to {ADV}{KNOW}…(?:without|{SOURCE})
     (?:{SO}),? (?:it is|it's|it was|i am|i'm|i|we) {ADV}(?:not (?:\\w+ )?possible|impossible|unable) (?:for me )?to {ADV}{KNOW}
+    (?:since|as|because) .{0,160}?(?:not|n't) {ADV}(?:{TOLD}).{0,80}?(?:we|i|one|it is|it's) {ADV}(?:cannot|can't|can not|not possible to|impossible to) {ADV}{KNOW}
     {SOURCE}…(?:is|are) (?:not (?:enough|sufficient)|insufficient|missing|inadequate|unclear|limited)
     (?:data|information|figures?|details|values?) (?:[\\w'()-]+ ){0,6}?(?:is|are) (?:missing|unavailable|lacking)
     (?:we|i) (?:do not|don't|would not) have {MORE}(?:information|data|figures?|details|access|values?)…(?:to {FIND}|provided|given|in|needed|necessary|required)
@@ -161,13 +162,13 @@ WRAPPING = """
     ^\\W*{THEN}i (?:am|'m) (?:here|happy|glad|more than|always|designed|programmed|only|sorry|just|{AI})
     ^\\W*{THEN}i (?:can|could|will|'ll) (?:only |try to |certainly |still |definitely |also |do my best to )?(?:help|assist|guide|explain how|offer|suggest|try|walk|outline|point|direct|search|answer)
     ^\\W*{THEN}i can (?:provide|give) (?:you )?(?:with )?(?:\\w+ )?(?:guidance|steps|formula|some general|general|a general|information on how|instructions)
-    ^\\W*{THEN}(?:if|should|once|when) you (?:\\w+ )?(?:have|need|want|would|could|can|provide|are|'re|share|like|know|prefer|require|do|still|wish|believe|suspect|or someone|obtain|find|give|let|tell|meant|mean|specify|clarify|feel)
+    ^\\W*{THEN}(?:if|should|once|when|after) you(?:'re| have| (?:\\w+ )?(?:need|want|would|could|can|provide|are|locate|get|share|like|know|prefer|require|do|still|wish|believe|suspect|or someone|obtain|find|give|let|tell|meant|mean|specify|clarify|feel))
     ^\\W*{THEN}if (?:someone|anyone|there(?:'s| is| are) (?:any|some|other))
     ^\\W*{THEN}if …(?:would|could|might|may|can) (?:indicate|suggest|mean|imply|be)
     ^\\W*(?:feel free|let me know|let us|let's|don't hesitate|do not hesitate|thank you|thanks|remember|instead,|is there)
     ^\\W*{THEN}(?:try|consider|contact|consult|check|refer|look|visit|ensure|make sure|keep in mind|be sure|reach out|perhaps you|see the|review|search|ask)
     ^\\W*{THEN}for (?:more|further|accurate|the most|up-to-date|additional|specific|detailed|precise|this|any|current|the latest) .{0,60}(?:,|please|refer|visit|check|consult|contact|recommend)
-    ^\\W*{THEN}(?:in order )?to (?:\\w+ly )?{TASK}…{NEED}
+    ^\\W*{THEN}(?:in order )?to (?:\\w+ly )?{TASK}\\b.{0,300}\\b{NEED}
     ^\\W*{THEN}(?:in order )?to (?:\\w+ly )?(?:help|assist) 
     ^\\W*{THEN}(?:i|we|you|one|it)(?:'d| would| will|'ll)? (?:also |typically |usually |still |generally |then |only )?(?:need|require)
     ^\\W*{THEN}(?:i|we|you|one|this|it|that|an? \\w+ answer) (?:would|'d) (?:also |typically |usually |normally |generally |ordinarily |likely )?(?:need|require|have to|be (?:found|available|listed|necessary|needed|helpful|best|able|in))
@@ -181,7 +182,7 @@ WRAPPING = """
     ^\\W*i (?:sincerely |do )?apologi[sz]e(?: for| if)?\\b.{0,100}$
     ^\\W*(?:sorry|unfortunately|apologies|my apologies)\\b.{0,30}$
     ^\\W*(?:(?:al)?though |while )?i(?:'ve| have)? (?:searched|looked|checked|reviewed|read|examined|understand|see|apologi[sz]e|appreciate|hope)
-    ^\\W*as (?:{AI}|of my|of the last)
+    ^\\W*as {AI}
     ^\\W*my (?:purpose|training|knowledge|goal|primary|responses|last|role|main|function|aim|capabilities|design|data)
     ^\\W*{THEN}(?:it|this|that)(?:'s| is| would be| may be| might be) (?:also |always |generally |usually )?(?:best|advisable|recommended|better|necessary|helpful|crucial to (?:consult|check|use|have|refer|verify)|important to (?:consult|check|verify|use|seek|refer|review|reach|look|have|consider|understand|remember|respect|always|approach|prioriti[sz]e|treat|recogni[sz]e))
     ^\\W*(?:the|this|that|your) (?:given )?question (?:\\w+ )?(?:asks|is about|seems|is|was|appears|specifically|requires|refers|pertains|concerns|mentions|contains|assumes|may)
@@ -193,7 +194,10 @@ WRAPPING = """
     ^\\W*(?:the )?(?:only|latest|closest|most recent) (?:\\w+ ){0,4}?(?:available|provided|given|mentioned|information|data)
     ^\\W*(?:this|that) is because|^\\W*the reason (?:for this |why )?(?:is|being)
     ^.{0,120}\\b(?:would|could|can|may|will) (?:\\w+ly )?(?:depend|vary|be (?:influenced|affected|driven))\\b
-    ^\\W*as an? (?:\\w+ ){1,3}?,? ?i (?:would|'d|need)
+    ^\\W*as an? .{0,240}\\b(?:i|we) (?:would|'d|need)\\b
+    ^.{0,80}\\bonly (?:provid|stat|mention|cover|discuss|describ|giv|list|contain|includ|refer|show|address|relat|detail)\\w*
+    ^\\W*by \\w+ing\\b.{0,160}\\byou (?:can|could|would|will)
+    ^\\W*(?:visit|navigate|look|locate|find|obtain|divide|add|subtract|multiply|calculate|compare|review|check|search|identify|round|plug|determine|gather|sum|consult|use the|compute|retrieve)\\b
     ^\\W*{THEN}(?:this|that|such|these|those) (?:specific |necessary )?(?:information|data|details|figures|numbers|items|values|ratio|metric|calculation|documents|reports|would|can (?:usually|typically|be found|be calculated)|could be|is (?:typically|usually|necessary|required|needed|essential|because))
     ^.{0,120}\\b(?:can|could|would|should|may|are|is) (?:\\w+ly )?(?:be )?(?:usually |typically |normally )?(?:found|located|listed|available|obtained) (?:in|on|from|through|at|by)\\b
 """

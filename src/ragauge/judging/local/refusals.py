@@ -53,7 +53,7 @@ def is_refusal(sentence: str) -> bool:
 
 def only_wraps(sentence: str) -> bool:
     """Whether a sentence may stand beside a refusal without answering: apology, advice, what there is instead."""
-    start = _plain(sentence)
+    start = ITEM.sub("", _plain(sentence))
     return any(one.wrapping.search(start) is not None for one in _languages())
 
 
@@ -100,14 +100,16 @@ def clauses(sentence: str) -> list[tuple[int, int]]:
 
 def _answering(texts: Sequence[str], told: Sequence[str | None]) -> list[bool]:
     """Which sentences answer; the items of a list of what would be needed, or how it is worked out, do not."""
-    listing, found = False, []
+    listing = supposing = False
+    found = []
     for text, one in zip(texts, told, strict=True):
         wraps = one is None or only_wraps(one) or _is_formula(one)
         if LEAD_END.search(text):
             listing = _matches(turns.NEEDING, text)
         elif not ITEM.match(text):
             listing = listing and not _amounts(text) and not _matches(turns.BACK, text)
-        found.append(not (wraps or listing))
+        supposing = supposing or _matches(turns.SUPPOSING, text)
+        found.append(not (wraps or listing or supposing))
     return found
 
 
@@ -141,11 +143,17 @@ def _answers_after_all(texts: Sequence[str], told: Sequence[str | None]) -> bool
 
 
 def _concludes(texts: Sequence[str], declined: Sequence[bool], told: Sequence[str | None]) -> bool:
-    """Whether an answer ends by declining because of what it said before."""
-    for text, no, one in zip(reversed(texts), reversed(declined), reversed(told), strict=True):
-        if no and one is None:
-            return _matches(turns.CONCLUSION, text) and not _matches(turns.EXACT, text)
-        if one is not None and not only_wraps(one):
+    """Whether an answer ends by declining because of what it said before.
+
+    Where it opened by declining, too, a remark without amounts may follow.
+    """
+    opened = declined[0] and told[0] is None
+    for n in range(len(texts) - 1, 0 if opened else -1, -1):
+        if declined[n] and told[n] is None:
+            if _matches(turns.CONCLUSION, texts[n]):
+                return not _matches(turns.EXACT, texts[n])
+            continue
+        if told[n] is not None and not only_wraps(texts[n]) and not (opened and not _amounts(texts[n])):
             return False
     return False
 
@@ -157,7 +165,11 @@ def _is_formula(text: str) -> bool:
 
 def _amounts(text: str) -> bool:
     """Whether a sentence holds an amount that could answer."""
-    return _pattern(turns.VALUE).search(_pattern(turns.NO_VALUE).sub("", text[:LOOKED_AT])) is not None
+    start = text[:LOOKED_AT]
+    return (
+        _pattern(turns.VALUE).search(_pattern(turns.NO_VALUE).sub("", start)) is not None
+        or _pattern(turns.PAST).search(start) is not None
+    )
 
 
 def _plain(sentence: str) -> str:
