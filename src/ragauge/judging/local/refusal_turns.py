@@ -27,13 +27,18 @@ NEEDING = (
 # an answer that ends so rests on what it said before
 CONCLUSION = (
     r"^\W*(?:(?:however|nonetheless|nevertheless|but|yet|still|jedoch|allerdings|cependant|sin embargo|tuttavia|no entanto),? )?"
-    r"(?:therefore|thus|so|hence|as such|as a result|consequently|in conclusion|without|unfortunately|accordingly"
-    r"|given|because|since|based on|due to|daher|deshalb|somit|folglich|ohne|donc|par conséquent|ainsi|sans|por lo tanto"
+    r"(?:therefore|thus|so|hence|as such|as a result|consequently|in conclusion|without|accordingly|daher|deshalb|somit|folglich|ohne|donc|par conséquent|ainsi|sans|por lo tanto"
     r"|por tanto|sin|quindi|pertanto|dunque|senza|portanto|logo|sem|daarom|dus|zonder|därför|utan|dlatego|zatem|więc|bez"
     r"|bu nedenle|dolayısıyla|因此|所以|したがって|そのため)\b"
 )
 # a conclusion that only declines to be exact
 EXACT = r"\b(?:exact|exactly|precise|precisely|definitive|definitively|certain|certainty|full|fully|complete picture|inferr?e?d?|likely|suggests?|appears?|assume)\b"
+# what is concluded is no advice and no mere remark
+CONCLUDED = (
+    r"(?:can be|could be|may be|might be) (?:inferred|concluded|assumed|estimated)|\b(?:we|i|one) can (?:infer|conclude|see|estimate|assume)"
+    r"|\bit (?:appears|seems|is (?:un)?likely|is reasonable)|\bsuggest(?:s|ing) that|se puede inferir|se pueden inferir|on peut (?:en )?déduire"
+    r"|(?:lässt sich|kann man) (?:\w+ )?(?:schließen|folgern|ableiten)|si può dedurre|pode-se inferir|można wnioskować|可以推断|推測"
+)
 # what a refusal by a rule of conduct speaks of
 CONDUCT = (
     r"legal|unlawful|\bethic|harm|appropriate|respect|privacy|private|confidential|\bsafe|guidelines|danger|against the law"
@@ -58,3 +63,5 @@ NEED = (
 )
 # a calculation with made-up amounts
 SUPPOSING = r"\b(?:let's (?:say|assume)|(?:for example|for instance),? (?:if|suppose|assuming)|hypothetical(?:ly)?,? |suppose (?:that )?)\b"
+# a condition at the start of a sentence
+CONDITION = r"^\W*(?:(?:however|but|and),? )?(?:if|when|once|si|wenn|falls|se|als|om|jeśli|如果)\b"

@@ -94,7 +94,7 @@ DECLINING = """
     (?:am|'m) not aware of (?:them|it|that|this|any)
     i (?:{ADV}(?:do not|don't)|did not|didn't|neither|never|no longer|also lack|lack) {ADV}(?:have )?{MORE}(?:{MATTER}|access|knowledge|ability|capability|capabilities|recommendations?|list|names?|numbers|figures|availability|amount|means|insight|visibility)
     i (?:do not|don't) have (?:that|this|it|those|these|one|any|such|enough|sufficient|the|a specific|real-time|personal)
-    (?:do not|don't|not) have (?:real-time |direct |current )?access to
+    (?:i|we|it|and|capabilities) {ADV}(?:do not|don't|does not|not) have (?:real-time |direct |current )?access to
     (?:the|this) assistant (?:can ?not|can't|is unable to|does not have|doesn't have)
     you (?:have not|haven't|did not|didn't) (?:actually )?(?:provided?|given?|specif\\w+|mentioned?|included?|suppl\\w+|share\\w*)
     no (?:\\w+ )?(?:conclusion|determination|answer|assessment) can be (?:drawn|made|given|provided)
@@ -112,7 +112,8 @@ DECLINING = """
     {SOURCE},? (?:it is|it's|it was|i am|i'm|we are) {ADV}(?:not (?:\\w+ )?possible|impossible|unable|not able|unclear|difficult|not clear|hard)
     (?:can|could)(?:n't| ?not) {ADV}be {ADV}{KNOWN} (?:based|with(?:out)?|from|using|as the|because the|since the|due to|given)
     {NO} {SOME}(?:{MATTER})…(?:in|from|within|by) {MORE}{SOURCE}
-    there(?:'s| is| are| was| were)(?:n't| {NO}) {SOME}(?:information|info|mention|details|data|indication|reference)(?: (?:about|on|regarding|available|provided|given|to answer|related|concerning|in|of|for|that)|\\W*$)
+    there(?:'s| is| are| was| were)(?:n't| {NO}) {SOME}(?:information|info|mention|details)(?: (?:about|on|regarding|available|provided|given|to answer|related|concerning|in|of|for|that)\\b|\\W*$)
+    there(?:'s| is| are| was| were)(?:n't| {NO}) {SOME}(?:data|indication|reference)(?: (?:about|on|regarding|available|provided|given|to answer|concerning)\\b|\\W*$)
     {NO} {SOME}(?:information|details?|mention|answer|data) {MORE}(?:is|was|were|are|could be|can be|has been) {ADV}{TOLD}(?! (?:to|with) (?!me\\b|us\\b|{FIND}))
     (?:not|n't) (?:enough|sufficient|adequate) (?:\\w+ ){0,3}?(?:information|context|details|evidence|data)(?: {MORE}to (?:{FIND}|give|form)|\\W*$)
     (?:no|insufficient|not enough) (?:\\w+ ){0,2}?(?:information|context|details|data) (?:is (?:available|given|provided) )?to {FIND}

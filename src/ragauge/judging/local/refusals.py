@@ -52,9 +52,14 @@ def is_refusal(sentence: str) -> bool:
 
 
 def only_wraps(sentence: str) -> bool:
-    """Whether a sentence may stand beside a refusal without answering: apology, advice, what there is instead."""
+    """Whether a sentence may stand beside a refusal without answering: apology, advice, what there is instead.
+
+    What is concluded, and a condition that an amount follows, may not.
+    """
     start = ITEM.sub("", _plain(sentence))
-    return any(one.wrapping.search(start) is not None for one in _languages())
+    if not any(one.wrapping.search(start) is not None for one in _languages()) or _matches(turns.CONCLUDED, start):
+        return False
+    return not (_matches(turns.CONDITION, start) and _amounts(start))
 
 
 def refuses(texts: Sequence[str], declined: Sequence[bool], told: Sequence[str | None]) -> bool:
@@ -75,7 +80,7 @@ def refuses(texts: Sequence[str], declined: Sequence[bool], told: Sequence[str |
     answering = _answering(texts, told)
     if _gives_up(texts, declined, answering):
         return not any(one and (_amounts(text) or _matches(turns.BACK, text)) for one, text in zip(answering, texts, strict=True))
-    return not any(answering) or _concludes(texts, declined, told)
+    return not any(answering) or _concludes(texts, declined, told, answering)
 
 
 def clauses(sentence: str) -> list[tuple[int, int]]:
@@ -142,18 +147,19 @@ def _answers_after_all(texts: Sequence[str], told: Sequence[str | None]) -> bool
     return False
 
 
-def _concludes(texts: Sequence[str], declined: Sequence[bool], told: Sequence[str | None]) -> bool:
-    """Whether an answer ends by declining because of what it said before.
+def _concludes(
+    texts: Sequence[str], declined: Sequence[bool], told: Sequence[str | None], answering: Sequence[bool]
+) -> bool:
+    """Whether an answer that did not open with an answer ends by declining because of what it said.
 
-    Where it opened by declining, too, a remark without amounts may follow.
+    Where it opened by declining, remarks without amounts may follow.
     """
     opened = declined[0] and told[0] is None
-    for n in range(len(texts) - 1, 0 if opened else -1, -1):
-        if declined[n] and told[n] is None:
-            if _matches(turns.CONCLUSION, texts[n]):
-                return not _matches(turns.EXACT, texts[n])
-            continue
-        if told[n] is not None and not only_wraps(texts[n]) and not (opened and not _amounts(texts[n])):
+    for n in range(len(texts) - 1, 0, -1):
+        if declined[n] and told[n] is None and _matches(turns.CONCLUSION, texts[n]):
+            led = opened or only_wraps(texts[0]) or _matches(turns.NEED, texts[0])
+            return led and not answering[0] and not _matches(turns.EXACT, texts[n])
+        if answering[n] and (not opened or _amounts(texts[n])):
             return False
     return False
 
