@@ -6,7 +6,7 @@ WORDS = {
     "THE": "(?:the|this|these|those|any|our|my|your|of|all|either|both|each|such|in)",
     "GIVEN": """
         provided|given|retrieved|available|supplied|search(?:ed)?|relevant|current|attached|presented|shared|cited|listed
-        above|uploaded|following|existing|mentioned|referenced|limited|specific|same|original|input
+        above|uploaded|following|existing|mentioned|referenced|limited|specific|same|original|input|at hand
     """,
     # nouns that can only mean what the system was given ...
     "TEXT": """
@@ -57,7 +57,7 @@ WORDS = {
     # what can be known from data only
     "KNOW": """
         determine|calculate|compute|answer|say|tell|assess|ascertain|estimate|evaluate|compare|conclude|infer|verify|know
-        draw|deduce|derive|judge|quantify|analy[sz]e|confirm|identify|establish|complete (?:the|this) calculation
+        draw|comment on|deduce|derive|judge|quantify|analy[sz]e|confirm|identify|establish|complete (?:the|this) calculation
         (?:provide|give|make|offer) (?:\\w+ ){0,3}?(?:answer|figure|value|information|ratio|number|amount|percentage|analysis
         assessment|calculation|response|comparison|estimate|conclusion|details|statement|determination|data)
     """,
@@ -111,6 +111,9 @@ DECLINING = """
     {SOURCE}…(?:can|could)(?:n't| ?not) {ADV}be {ADV}{KNOWN}
     {SOURCE},? (?:it is|it's|it was|i am|i'm|we are) {ADV}(?:not (?:\\w+ )?possible|impossible|unable|not able|unclear|difficult|not clear|hard)
     (?:can|could)(?:n't| ?not) {ADV}be {ADV}{KNOWN} (?:based|with(?:out)?|from|using|as the|because the|since the|due to|given)
+    {SOURCE},? there(?:'s| is| are| was| were)(?:n't| {NO}) {SOME}(?:{MATTER}|evidence|reference|indication)
+    (?:there(?:'s| is| are| was| were)|contains?|makes?|has|have) no (?:direct|specific|explicit|clear) (?:reference|mention|indication|answer) (?:to|of|for|as to)
+    (?:it|they|this|these|which|that) (?:do|does|did)(?:n't| not) (?:directly|explicitly|specifically|clearly) {SAY}
     {NO} {SOME}(?:{MATTER})…(?:in|from|within|by) {MORE}{SOURCE}
     there(?:'s| is| are| was| were)(?:n't| {NO}) {SOME}(?:information|info|mention|details)(?: (?:about|on|regarding|available|provided|given|to answer|related|concerning|in|of|for|that)\\b|\\W*$)
     there(?:'s| is| are| was| were)(?:n't| {NO}) {SOME}(?:data|indication|reference)(?: (?:about|on|regarding|available|provided|given|to answer|concerning)\\b|\\W*$)
@@ -123,7 +126,7 @@ DECLINING = """
     (?:the|this|that|such|specific|necessary|required|requested|needed|relevant|exact|actual) (?:\\w+ ){0,2}?(?:information|data|details?|figures?|answer|values?) {MORE}(?:is|was|are|were)(?:n't| not) {ADV}(?:{TOLD})
     (?:the|this|that|your) question {SOME}(?:can ?not|can't|could not|is not) {ADV}(?:be )?(?:answered|answerable)
     (?:outside|beyond) (?:the scope of )?(?:my|our|the (?:provided|given|available)) (?:knowledge|scope|capabilit\\w+|abilit\\w+|{TEXT})
-    without {MORE}{MORE}(?:it is|it's|it would be|it remains|it is still|i am|i'm|we are|i|we),? {ADV}(?:not (?:\\w+ )?possible|impossible|unable|cannot|can't|not able|difficult|challenging|could not|couldn't) (?:for me |for us )?(?:to )?{ADV}{KNOW}
+    without .{2,240}?,? (?:it is|it's|it would be|it remains|it is still|i am|i'm|we are|i|we),? {ADV}(?:not (?:\\w+ )?possible|impossible|unable|cannot|can't|not able|difficult|challenging|could not|couldn't) (?:for me |for us )?(?:to )?{ADV}{KNOW}
     (?:not (?:\\w+ )?possible|impossible|unable) (?:for me )?to {ADV}{KNOW}…(?:without|{SOURCE})
     (?:{SO}),? (?:it is|it's|it was|i am|i'm|i|we) {ADV}(?:not (?:\\w+ )?possible|impossible|unable) (?:for me )?to {ADV}{KNOW}
     (?:since|as|because) .{0,160}?(?:not|n't) {ADV}(?:{TOLD}).{0,80}?(?:we|i|one|it is|it's) {ADV}(?:cannot|can't|can not|not possible to|impossible to) {ADV}{KNOW}
@@ -161,22 +164,25 @@ WRAPPING = """
     ^\\W*{THEN}i (?:would |'d |strongly |highly |can only )?(?:recommend|suggest|encourage|advise|urge)
     ^\\W*{THEN}i(?:'d| would) be (?:happy|glad|able|more than)
     ^\\W*{THEN}i (?:am|'m) (?:here|happy|glad|more than|always|designed|programmed|only|sorry|just|{AI})
-    ^\\W*{THEN}i (?:can|could|will|'ll) (?:only |try to |certainly |still |definitely |also |do my best to )?(?:help|assist|guide|explain how|offer|suggest|try|walk|outline|point|direct|search|answer)
+    ^\\W*{THEN}i (?:can|could|will|'ll) (?:only |try to |certainly |still |definitely |also |do my best to )?(?:help|assist|guide|explain how|offer|suggest|try|walk|outline|point|direct|search|answer|show you how)
     ^\\W*{THEN}i can (?:provide|give) (?:you )?(?:with )?(?:\\w+ )?(?:guidance|steps|formula|some general|general|a general|information on how|instructions)
     ^\\W*{THEN}(?:if|should|once|when|after) you(?:'re| have| (?:\\w+ )?(?:need|want|would|could|can|provide|are|locate|get|share|like|know|prefer|require|do|still|wish|believe|suspect|or someone|obtain|find|give|let|tell|meant|mean|specify|clarify|feel))
     ^\\W*{THEN}if (?:someone|anyone|there(?:'s| is| are) (?:any|some|other))
     ^\\W*{THEN}if …(?:would|could|might|may|can) (?:indicate|suggest|mean|imply|be)
     ^\\W*(?:feel free|let me know|let us|let's|don't hesitate|do not hesitate|thank you|thanks|remember|instead,|is there)
     ^\\W*{THEN}(?:try|consider|contact|consult|check|refer|look|visit|ensure|make sure|keep in mind|be sure|reach out|perhaps you|see the|review|search|ask)
-    ^\\W*{THEN}for (?:more|further|accurate|the most|up-to-date|additional|specific|detailed|precise|this|any|current|the latest) .{0,60}(?:,|please|refer|visit|check|consult|contact|recommend)
+    ^\\W*{THEN}for (?:more|further|accurate|the most|up-to-date|additional|specific|detailed|precise|this|any|current|the latest) .{0,220}(?:,|please|refer|visit|check|consult|contact|recommend)
     ^\\W*{THEN}(?:in order )?to (?:\\w+ly )?{TASK}\\b.{0,300}\\b{NEED}
     ^\\W*{THEN}(?:in order )?to (?:\\w+ly )?(?:help|assist) 
     ^\\W*{THEN}(?:i|we|you|one|it)(?:'d| would| will|'ll)? (?:also |typically |usually |still |generally |then |only )?(?:need|require)
     ^\\W*{THEN}(?:i|we|you|one|this|it|that|an? \\w+ answer) (?:would|'d) (?:also |typically |usually |normally |generally |ordinarily |likely )?(?:need|require|have to|be (?:found|available|listed|necessary|needed|helpful|best|able|in))
     ^\\W*(?:could|can|would|do|are|did) you\\b
     ^\\W*{THEN}(?:more|additional|further|other|specific|access to|the necessary|this) (?:\\w+ )?(?:information|context|data|details?|figures)
-    ^\\W*{THEN}(?:{SOURCE}(?: in the \\w+)?|they|it|the (?:passages?|contexts?|documents?|texts?|excerpts?|sources?|information|data)(?: \\w+)?) {ONLY}?{ABOUT}
+    ^\\W*{THEN}(?:(?:they|it|this|some|several|all|both|most|many|others?|each|one|the (?:first|second|other|rest|remaining|latter|former))(?: of)?(?: (?:them|these|those|the|other|provided|given|all|relevant|others?))*(?: {TEXT})?) {ONLY}?{TALKS}
+    ^\\W*{THEN}(?:in )?{TEXT} [\\[(]?\\d.{0,60}? {ONLY}?{ABOUT}
+    ^\\W*{THEN}(?:{SOURCE}(?: in the \\w+)?|the (?:passages?|contexts?|documents?|texts?|excerpts?|sources?|information|data)(?: \\w+)?) {ONLY}?{ABOUT}
     ^\\W*{THEN}(?:al)?(?:though |while |even though )(?:{SOURCE}|it|they|we|i|there|some)\\b
+    ^\\W*{THEN}(?:al)?(?:though|while) .{0,200}\\b(?:is|are|was|were) (?:\\w+ly )?(?:provided|given|available|mentioned|discussed|included|listed)
     ^\\W*{THEN}(?:mentions?|discuss\\w*|describ\\w*|talks?|refers?) (?:of|about|to)?
     ^\\W*(?:instead|rather),? (?:{SOURCE}|it|they|the|focus|let|try|i|we|you|consider)
     ^\\W*(?:i'?m |i am |my )?(?:very |so |really |deeply |truly |sincere )*(?:sorry|unfortunately|apologies|i apologi[sz]e)\\W*(?:(?:for|to hear|that you|if) .{0,160})?$
@@ -219,6 +225,11 @@ WRAP_WORDS = {
         look|check|necessary|essential|follow|divide|use|please|recommend
     """,
     "ONLY": "(?:only |mainly |primarily |mostly |just |rather |instead |do |does |also |merely |simply |briefly |mention\\w* )",
+    # what a pronoun must do to mean the documents
+    "TALKS": """
+        (?:discuss|focus|mention|describ|talk|deal|refer|address|relat|pertain|concern|touch|cover|explain|outline)\\w*|only \\w+|do (?:not )?\\w+
+        (?:provid|contain|giv|offer|includ)\\w* (?:\\w+ ){0,2}?(?:information|details?|data|context|general|background)|(?:are|is) (?:about|from)
+    """,
     "ABOUT": """
         (?:discuss|focus|mention|describ|cover|contain|provid|talk|deal|refer|address|relat|includ|pertain|list|concern
         explain|outline|offer|detail|center|seem|appear|touch|present|give|range)\\w*|(?:are|is) (?:about|from|limited|not)

@@ -17,6 +17,8 @@ from ragauge.judging.local.wordings import LOOKED_AT, compiled
 LONGEST_DIVIDED = 600     # characters of a sentence within which a "but" is looked for
 QUOTED = re.compile(r"(?<=\S )(?:“[^”]{1,200}”|\"[^\"]{1,200}\"|«[^»]{1,200}»|„[^“”]{1,200}[“”]|「[^」]{1,200}」)")
 ITEM = re.compile(r"^\s*(?:[-*+•‣◦·–]\s|\(?\d{1,2}[.)]\s|\*\*)")
+CUT_OFF_WORDS = 6         # of a last sentence that breaks off
+STOP = re.compile(r"[.!?。！？…:]\W{0,3}$")
 LEAD_END = re.compile(r"[:：]\W{0,3}$")
 
 
@@ -106,9 +108,10 @@ def clauses(sentence: str) -> list[tuple[int, int]]:
 def _answering(texts: Sequence[str], told: Sequence[str | None]) -> list[bool]:
     """Which sentences answer; the items of a list of what would be needed, or how it is worked out, do not."""
     listing = supposing = False
-    found = []
+    found: list[bool] = []
     for text, one in zip(texts, told, strict=True):
         wraps = one is None or only_wraps(one) or _is_formula(one)
+        wraps = wraps or (0 < len(found) == len(texts) - 1 and _cut_off(text))
         if LEAD_END.search(text):
             listing = _matches(turns.NEEDING, text)
         elif not ITEM.match(text):
@@ -116,6 +119,11 @@ def _answering(texts: Sequence[str], told: Sequence[str | None]) -> list[bool]:
         supposing = supposing or _matches(turns.SUPPOSING, text)
         found.append(not (wraps or listing or supposing))
     return found
+
+
+def _cut_off(text: str) -> bool:
+    """Whether a last sentence breaks off before it says anything."""
+    return text.isascii() and STOP.search(text) is None and len(text.split()) <= CUT_OFF_WORDS and not _amounts(text)
 
 
 def _gives_up(texts: Sequence[str], declined: Sequence[bool], answering: Sequence[bool]) -> bool:
