@@ -130,7 +130,7 @@ DECLINING = """
     (?:not (?:\\w+ )?possible|impossible|unable) (?:for me )?to {ADV}{KNOW}…(?:without|{SOURCE})
     (?:{SO}),? (?:it is|it's|it was|i am|i'm|i|we) {ADV}(?:not (?:\\w+ )?possible|impossible|unable) (?:for me )?to {ADV}{KNOW}
     (?:since|as|because) .{0,160}?(?:not|n't) {ADV}(?:{TOLD}).{0,80}?(?:we|i|one|it is|it's) {ADV}(?:cannot|can't|can not|not possible to|impossible to) {ADV}{KNOW}
-    {SOURCE}…(?:is|are) (?:not (?:enough|sufficient)|insufficient|missing|inadequate|unclear|limited)
+    {SOURCE} (?:\\w+ ){0,2}?(?:is|are) (?:not (?:enough|sufficient)|insufficient|missing|inadequate|unclear|limited)
     (?:data|information|figures?|details|values?) (?:[\\w'()-]+ ){0,6}?(?:is|are) (?:missing|unavailable|lacking)
     (?:we|i) (?:do not|don't|would not) have {MORE}(?:information|data|figures?|details|access|values?)…(?:to {FIND}|provided|given|in|needed|necessary|required)
     ^\\W*(?:unanswerable|not answerable|no answer|can(?:no|')t answer|unknown|n/?a|(?:i )?don't know|not found|no (?:idea|clue))\\W*$
@@ -149,12 +149,15 @@ CONDUCT = """
     i (?:do not|don't|can ?not|can't|will not|won't) (?:\\w+ or )?(?:condone|promote|support|engage|encourage|participate|tolerate|endorse|discriminate)
     (?:not|n't) (?:with)?in my (?:programming|guidelines|capabilit\\w+|abilit\\w+|power|nature|ethical)
     (?:against|violat\\w+|contrary to|prevents? me|prohibits? me) {SOME}(?:my|our|ethical|me|the) {SOME}(?:programming|guidelines|principles|polic\\w+|values|purpose|from|standards|use)
-    (?:is|would be|'s|are) (?:not|never|n't|un(?:ethical|acceptable)|illegal|inappropriate|wrong) ?(?:appropriate|ethical|legal|acceptable|okay|ok|right|respectful)?(?:,? (?:or|and|nor) \\w+)? (?:for me |for an? (?:ai|language model) )?to {ADV}(?:provide (?:instructions|guidance|advice|assistance|information on how)|answer (?:this|that|your|such)|ask about|discuss or promote|speculate|engage in (?:this|such)|assist)
+    (?:is|would be|'s|are) (?:not|never|n't|un(?:ethical|acceptable)|illegal|inappropriate|wrong) ?(?:appropriate|ethical|legal|acceptable|okay|ok|right|respectful)?(?:,? (?:or|and|nor) \\w+)? (?:for me |for an? (?:ai|language model) )?to {ADV}(?:provide (?:instructions|guidance|advice|assistance|information on how)|answer (?:this|that|your|such)|ask about|(?:provide|ask for|discuss|share|give) (?:instructions|details|a list|methods|how to|such|this)|ask such|discuss or promote|speculate|engage in (?:this|such)|assist)
     (?:is|would be|'s) (?:not|n't|un|in|il)?(?:appropriate|ethical|unethical|inappropriate|illegal|wrong|right)?(?:,? (?:or|and|nor) \\w+)? for (?:me|an? ai) to {DO}
     as {AI},? {MORE}(?:i )?(?:won't|will not|cannot|can't|am not (?!sure|certain)|(?:must|should|have to) (?:decline|refuse|adhere|refrain|comply)|do not (?:condone|promote|support|engage))
     i(?:'m| am) (?:just |only )?{AI}…(?:(?:do not|don't|cannot|can't) (?:condone|promote)|not within|not able)
     i (?:won't|will not|cannot|can't) be able to
     i (?:would|'d) (?:prefer|rather) not
+    (?:the|this|your) (?:question|request)(?: itself)?(?: that)?(?: you(?:'ve| have)? (?:asked|made))? (?:is (?:not|in)|contains|promotes|may not be) ?…(?:appropriate|ethical|harmful|offensive|meaningful)
+    asking such a question is not
+    i must (?:politely |respectfully )?(?:point out|clarify|challenge|emphasi[sz]e) that (?:the|this|your|asking|it is) …(?:question|request|not)
     i (?:do not|don't) (?:generate|share|create|provide|produce|write)\\b
 """
 
@@ -194,13 +197,13 @@ WRAPPING = """
     ^\\W*{THEN}(?:it|this|that)(?:'s| is| would be| may be| might be) (?:also |always |generally |usually )?(?:best|advisable|recommended|better|necessary|helpful|crucial to (?:consult|check|use|have|refer|verify)|important to (?:consult|check|verify|use|seek|refer|review|reach|look|have|consider|understand|remember|respect|always|approach|prioriti[sz]e|treat|recogni[sz]e))
     ^\\W*(?:the|this|that|your) (?:given )?question (?:\\w+ )?(?:asks|is about|seems|is|was|appears|specifically|requires|refers|pertains|concerns|mentions|contains|assumes|may)
     ^.{0,160}\\b(?:is|are|was|were|be) (?:\\w+ly |generally |then )?(?:calculated|computed|defined|derived|obtained) (?:by|as|using|from|with|through)
-    ^.{0,120}\\b(?:is|are|can be|might be|may be|isn't) (?:not )?(?:an? |the )?(?:\\w+ ){0,4}?(?:metrics?|measures?|ratios?|indicators?)\\b
+    ^.{0,120}(?:\\b(?:is|are|can be|might be|may be|isn't)|'s) (?:not )?(?:an? |the )?(?:\\w+ ){0,4}?(?:metrics?|measures?|ratios?|indicators?)\\b
     ^.{0,60}\\bformula\\b
     ^.{0,120}\\bwould (?:typically|usually|normally|likely|generally|also|include|list|provide|need|indicate|suggest|require|show|give|help|allow|involve|have|look|result|mean|imply)\\b
     ^\\W*(?:for example|for instance|let's|suppose|assum\\w+|hypothetically),? (?:if|that|we|the|you|there|\\w+ (?:had|has|was|were))\\b
     ^\\W*(?:the )?(?:only|latest|closest|most recent) (?:\\w+ ){0,4}?(?:available|provided|given|mentioned|information|data)
     ^\\W*(?:this|that) is because|^\\W*the reason (?:for this |why )?(?:is|being)
-    ^.{0,120}\\b(?:would|could|can|may|will) (?:\\w+ly )?(?:depend|vary|be (?:influenced|affected|driven))\\b
+    ^.{0,120}\\b(?:would|could|can|may|will) (?:\\w+ly )?(?:depend|vary|change|be (?:influenced|affected|driven|considered))\\b
     ^\\W*as an? .{0,240}\\b(?:i|we) (?:would|'d|need)\\b
     ^.{0,80}\\bonly (?:provid|stat|mention|cover|discuss|describ|giv|list|contain|includ|refer|show|address|relat|detail)\\w*
     ^\\W*by \\w+ing\\b.{0,160}\\byou (?:can|could|would|will)
@@ -213,7 +216,7 @@ WRAP_WORDS = {
         "(?:(?:however|instead|rather|additionally|also|but|and|therefore|thus|so|alternatively|in addition|furthermore"
         "|moreover|that said|nevertheless|as such|otherwise|meanwhile|nonetheless|in general|generally|for now|then|next"
         "|finally|first|second|third|lastly|in the meantime|in this case|in such cases?|with that said|as a result"
-        "|consequently|hence|overall|regardless|once again|again|as always|still|or|typically|usually|for example|for instance),? )?"
+        "|consequently|hence|overall|regardless|once again|again|as always|still|or|typically|usually|for example|for instance|as of (?:the |my )?(?:time of my )?(?:last |latest )?(?:knowledge )?(?:update|cutoff)),? )?"
     ),
     "TASK": """
         calculate|compute|determine|find|get|answer|learn|assess|evaluate|obtain|provide|do|verify|derive|understand|analy[sz]e
