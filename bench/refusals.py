@@ -48,7 +48,7 @@ class Count:
         self.left += not said and not true
 
     def row(self, source: str) -> str:
-        """Source, answers, refusals, recall, precision, answers called refusals; "-" where there is nothing to share."""
+        """Source, answers, refusals, recall, precision, answers called refusals; "-" for a share of none."""
         answers = self.hits + self.false + self.missed + self.left
         recall = _share(self.hits, self.hits + self.missed)
         precision = _share(self.hits, self.hits + self.false)

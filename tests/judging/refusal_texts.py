@@ -1,6 +1,6 @@
 """Refusals, and answers that look like them, in the ten languages of Latin letters that are guessed, Chinese, Japanese.
 
-Written before the wordings were, and not changed since.
+Written before the wordings were tuned, and not changed since.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ ANSWERED = {
         "The study did not find any effect of the tides on the gulls.",
         "No refunds are possible once the tram pass has been activated.",
         "The document does not require a signature; initials on each page are enough.",
-        "The excerpts do not give the width of the gate. However, based on the carts that used it, it was about 3 metres.",
+        "The excerpts do not give the width of the gate. However, based on the carts that used it, it was about "
+        "3 metres.",
         "I'm not sure about the exact day, but the lighthouse was lit for the first time in March 1871.",
     ],
     "de": [

@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 WORDS = {
-    "LDOCS": "dokument\\w*|kontekś?c?\\w*|tekst\\w*|źród\\w*|fragment\\w*|materiał\\w*|artykuł\\w*|podan\\w+ informacj\\w+|dostarczon\\w+ \\w+",
-    "LSAY": "(?:zawiera|wspomina|podaj|określ|wymieni|mówi|precyz|wskaz|opisuj|odpowiada|dostarcza|pozwala|ma\\b|mają\\b|omawia|ujawnia)\\w*",
+    "LDOCS": """
+        dokument\\w*|kontekś?c?\\w*|tekst\\w*|źród\\w*|fragment\\w*|materiał\\w*|artykuł\\w*
+        podan\\w+ informacj\\w+|dostarczon\\w+ \\w+
+    """,
+    "LSAY": """
+        (?:zawiera|wspomina|podaj|określ|wymieni|mówi|precyz|wskaz|opisuj|odpowiada|dostarcza|pozwala|ma\\b|mają\\b
+        omawia|ujawnia)\\w*
+    """,
     "LINFO": "informacj\\w+|dan\\w+|szczegół\\w*|wzmian\\w+|odpowiedzi|wiadomości",
-    "LKNOW": "odpowiedzieć|określić|ustalić|stwierdzić|powiedzieć|obliczyć|znaleźć|podać|pomóc|udzielić|wskazać|potwierdzić|wywnioskować|spełnić|zrealizować",
-    "TDOCS": "belge\\w*|bağlam\\w*|metin\\w*|metn\\w*|kaynak\\w*|kaynağ\\w*|pasaj\\w*|doküman\\w*|parça\\w*|makale\\w*|verilen bilgi\\w*|sağlanan bilgi\\w*",
+    "LKNOW": """
+        odpowiedzieć|określić|ustalić|stwierdzić|powiedzieć|obliczyć|znaleźć|podać|pomóc|udzielić|wskazać
+        potwierdzić|wywnioskować|spełnić|zrealizować
+    """,
+    "TDOCS": """
+        belge\\w*|bağlam\\w*|metin\\w*|metn\\w*|kaynak\\w*|kaynağ\\w*|pasaj\\w*|doküman\\w*|parça\\w*|makale\\w*
+        verilen bilgi\\w*|sağlanan bilgi\\w*
+    """,
     "TINFO": "bilgi\\w*|ayrıntı\\w*|veri\\w*|cevap|yanıt|detay\\w*",
     "TNOT": (
-        "(?:belirtilm|bahsedilm|değinilm|verilm|açıklanm|bulunm|yer alm|geçm|içerm|belirtm|bahsetm|sunm|sağlam|yer verm)"
+        "(?:belirtilm|bahsedilm|değinilm|verilm|açıklanm|bulunm|yer alm|geçm|içerm|belirtm|bahsetm|sunm|sağlam"
+        "|yer verm)"
         "[ei]?(?:mi|mı|mu|mü|yor|emekte|amakta|ekte|akta|ez|az|em|am|di|dı)?\\w*"
     ),
     "TCANT": (
-        "(?:yanıtlay|cevaplay|cevap ver|yanıt ver|söyley|belirley|bul|sağlay|ver|yardımcı ol|yardım ed|bil|eriş|hesaplay|tespit ed"
+        "(?:yanıtlay|cevaplay|cevap ver|yanıt ver|söyley|belirley|bul|sağlay|ver|yardımcı ol|yardım ed|bil|eriş"
+        "|hesaplay|tespit ed"
         "|yerine getir|karşılay)(?:em|am)(?:iyor|ıyor|em|am|ez|az|e|a)?\\w*|bilmiyorum"
     ),
     "CDOCS": "文档|文檔|资料|資料|上下文|文中|文件|段落|材料|信息|資訊|文本|文章|内容|來源|来源|片段|原文",
     "CNOT": "没有|沒有|未|并未|並未|不包含|不包括|无|未能|没|沒",
     "CSAY": "提|包含|说明|說明|找到|相关|相關|記載|记载|答案|信息|資訊|描述|涉及|给出|給出|明确|明確|说|指出|介绍|讨论",
-    "CKNOW": "回答|找到|确定|確定|提供|确认|確認|回覆|得知|判断|判斷|访问|訪問|获取|獲取|计算|計算|协助|協助|帮助|幫助|完成|满足|给出|推断|得出|知道|查询|查詢",
+    "CKNOW": """
+        回答|找到|确定|確定|提供|确认|確認|回覆|得知|判断|判斷
+        访问|訪問|获取|獲取|计算|計算|协助|協助|帮助|幫助|完成|满足|给出|推断|得出|知道|查询|查詢
+    """,
     "JDOCS": "文書|資料|文脈|コンテキスト|情報|本文|ドキュメント|文章|記事|テキスト|パッセージ|抜粋|記述|出典",
     "JSAY": (
         "ありません(?!でした)|ございません|(?:含まれ|記載され|書かれ|述べられ|言及され|示され|明記され|触れられ|説明され|記され|見つかり|提供され)"
@@ -33,13 +50,19 @@ WORDS = {
     ),
 }
 
-HINT = r"\bnie\b|\bbrak|niestety|[mn][ea]di|miy|mıyor|amıyor|emiyor|m[ea]mekte|mamakta|memekte|m[eaıi]m|yok\b|değil|\wam[ae]m\b|\w[ae]m[ae]z|[\u3040-\u30ff\u4e00-\u9fff]"
+HINT = (
+    r"\bnie\b|\bbrak|niestety|[mn][ea]di|miy|mıyor|amıyor|emiyor|m[ea]mekte|mamakta|memekte|m[eaıi]m|yok\b|değil"
+    r"|\wam[ae]m\b|\w[ae]m[ae]z|[\u3040-\u30ff\u4e00-\u9fff]"
+)
 
 DECLINING = """
-    nie (?:mogę|mogłem|mogłam|jestem w stanie|wiem(?!,? że)|znalazł\\w*|znajduję|posiadam|dysponuję|mam (?:dostęp|\\w*wystarczaj|informacj|dan|żadn)\\w*|potrafię|udało mi się|znam (?:tej )?odpowiedzi)
+    nie (?:mogę|mogłem|mogłam|jestem w stanie|wiem(?!,? że)|znalazł\\w*|znajduję|posiadam|dysponuję|mam (?:dostęp
+        |\\w*wystarczaj|informacj|dan|żadn)\\w*|potrafię|udało mi się|znam (?:tej )?odpowiedzi)
     {LDOCS}…nie (?:\\w+ )?{LSAY}
-    {LDOCS}…nie (?:ma|został\\w*|jest|są|znajduj\\w+|znalazł\\w+|podano|wspomniano|określono)…(?:{LINFO}|wspomnian\\w+|określon\\w+|podan\\w+|wymienion\\w+|\\W*$)
-    nie (?:ma|został\\w*|jest|są|podano|wspomniano|określono|znaleziono|znajduj\\w+)…{LINFO}…(?:{LDOCS}|o |na temat|dotycząc)\\w*
+    {LDOCS}…nie (?:ma|został\\w*|jest|są|znajduj\\w+|znalazł\\w+|podano|wspomniano|określono)…(?:{LINFO}
+        |wspomnian\\w+|określon\\w+|podan\\w+|wymienion\\w+|\\W*$)
+    nie (?:ma|został\\w*|jest|są|podano|wspomniano|określono|znaleziono|znajduj\\w+)…{LINFO}…(?:{LDOCS}|o |na temat
+        |dotycząc)\\w*
     nie (?:jest|są|został\\w*|podano|wspomniano|określono)…(?:w|we) (?:\\w+ )?(?:{LDOCS})
     (?:nie (?:da się|można)|niemożliwe jest|nie jest możliwe)…{LKNOW}…(?:{LDOCS}|pytanie|kto|co|kiedy|ile|gdzie|bez)
     {LDOCS}…(?:nie (?:da się|można)|niemożliwe jest|nie jest możliwe)…{LKNOW}
@@ -78,11 +101,14 @@ CONDUCT = """
 """
 
 WRAPPING = """
-    ^\\W*(?:proszę|zalecam|polecam|sugeruję|radzę|możesz|może pan\\w*|warto|jeśli (?:masz|chcesz|potrzebujesz|możesz|podasz)|aby (?:uzyskać|dowiedzieć|odpowiedzieć)|w celu|skontaktuj|sprawdź|zapoznaj|więcej informacji)
+    ^\\W*(?:proszę|zalecam|polecam|sugeruję|radzę|możesz|może pan\\w*|warto|jeśli (?:masz|chcesz|potrzebujesz|możesz
+        |podasz)|aby (?:uzyskać|dowiedzieć|odpowiedzieć)|w celu|skontaktuj|sprawdź|zapoznaj|więcej informacji)
     ^\\W*(?:niestety|przepraszam|przykro mi|bardzo przepraszam)\\W*$
-    ^\\W*(?:(?:jednak|natomiast),? )?(?:{LDOCS}|one|on|ono)(?: \\w+)? (?:dotycz|opisuj|mówi|omawia|wspomina|skupia|zawiera|koncentruj)\\w*
+    ^\\W*(?:(?:jednak|natomiast),? )?(?:{LDOCS}|one|on|ono)(?: \\w+)? (?:dotycz|opisuj|mówi|omawia|wspomina|skupia
+        |zawiera|koncentruj)\\w*
     ^\\W*(?:lütfen|daha fazla|isterseniz|eğer|size|öneririm|tavsiye ederim)
-    ^.{0,80}(?:öneririm|tavsiye ederim|edebilirsiniz|bakabilirsiniz|olabilirsiniz|iletişime geç\\w*|başvurun\\w*|danışın\\w*)\\W*$
+    ^.{0,80}(?:öneririm|tavsiye ederim|edebilirsiniz|bakabilirsiniz|olabilirsiniz|iletişime geç\\w*|başvurun\\w*
+        |danışın\\w*)\\W*$
     ^\\W*(?:üzgünüm|maalesef|özür dilerim|ne yazık ki)\\W*$
     ^\\W*(?:ancak,? )?(?:{TDOCS}).{0,80}(?:bahset|hakkında|ele al|anlat|değin|içer)\\w*
     ^\\W*(?:申し訳|すみません|恐れ入り|抱歉|对不起|對不起|很遗憾|很抱歉|不好意思|残念ながら).{0,20}$

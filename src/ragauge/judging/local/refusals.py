@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from ragauge.judging.local import refusal_turns as turns
 from ragauge.judging.local import refusal_words as english
 from ragauge.judging.local import refusal_words_east as east
 from ragauge.judging.local import refusal_words_germanic as germanic
 from ragauge.judging.local import refusal_words_romance as romance
-from ragauge.judging.local import refusal_turns as turns
 from ragauge.judging.local.wordings import LOOKED_AT, compiled
 
+MOST_SENTENCES = 150      # of a refusal; what is longer says something
 LONGEST_DIVIDED = 600     # characters of a sentence within which a "but" is looked for
 QUOTED = re.compile(r"(?<=\S )(?:“[^”]{1,200}”|\"[^\"]{1,200}\"|«[^»]{1,200}»|„[^“”]{1,200}[“”]|「[^」]{1,200}」)")
 ITEM = re.compile(r"^\s*(?:[-*+•‣◦·–]\s|\(?\d{1,2}[.)]\s|\*\*)")
@@ -75,13 +76,14 @@ def refuses(texts: Sequence[str], declined: Sequence[bool], told: Sequence[str |
         declined: which of them decline.
         told: what each states; of a declining one, what its other part states; None where nothing.
     """
-    if not any(declined):
+    if not any(declined) or len(texts) > MOST_SENTENCES:
         return False
     if _by_conduct(texts, declined):
         return not _answers_after_all(texts, told)
     answering = _answering(texts, told)
     if _gives_up(texts, declined, answering):
-        return not any(one and (_amounts(text) or _matches(turns.BACK, text)) for one, text in zip(answering, texts, strict=True))
+        after_all = (text for one, text in zip(answering, texts, strict=True) if one)
+        return not any(_amounts(text) or _matches(turns.BACK, text) for text in after_all)
     return not any(answering) or _concludes(texts, declined, told, answering)
 
 
@@ -133,7 +135,7 @@ def _gives_up(texts: Sequence[str], declined: Sequence[bool], answering: Sequenc
 
 
 def _by_conduct(texts: Sequence[str], declined: Sequence[bool]) -> bool:
-    """Whether the first sentence that is more than an apology declines by a rule of conduct, and the answer names it."""
+    """Whether the first sentence that is no mere apology declines by a rule of conduct, and the answer names one."""
     for text, no in zip(texts, declined, strict=True):
         if no:
             start = _unquoted(text)

@@ -27,6 +27,7 @@ OPENING_QUOTE = re.compile(r"(?:^|\s)[\"'“‘«「(]")
 POINTER_END = re.compile(r"[:：]\s*$")
 MOST_POINTER_WORDS = 14
 FEWEST_WORDS = 3        # of the part that answers in a sentence that declines
+MOST_LOOKED_AT = 400    # sentences in which declining is looked for: no refusal is as long
 LONGEST_TALK = 200      # characters: politeness is short
 CONTENTLESS = frozenset({"yes", "no", "ok", "okay", "sure", "true", "false", "none"})
 
@@ -82,7 +83,7 @@ def statements(answer: str) -> Statements:
     the documents.") the part that answers is the claim.
     """
     sentences = split(answer)
-    declined = [is_refusal(sentence.text) for sentence in sentences]
+    declined = [sentence.n <= MOST_LOOKED_AT and is_refusal(sentence.text) for sentence in sentences]
     pairs = zip(sentences, declined, strict=True)
     told = [_told(one) if no else one if states(one.text) else None for one, no in pairs]
     stated = [one and one.text for one in told]
