@@ -89,6 +89,7 @@ LIKE_REFUSALS = [
     "The report was not found until 1998, when the archive was opened.",
     "The question of who built it was never answered by historians.",
     "The results do not support the hypothesis.",
+    "In most schools the rules were not clearly defined.",
     "There is no charge for the service, and no information is stored about you.",
     "The committee was unable to determine the cause of the fire.",
     "Es gibt keine Gebühr für die Karte.",

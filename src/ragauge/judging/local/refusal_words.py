@@ -42,6 +42,10 @@ WORDS = {
         defined
         explained|referenced|outlined|identified|supplied|clear|broken down|apparent
     """,
+    # told by a text; rules can be "not clearly defined" in any answer
+    "GAVE": """
+        mentioned|stated|specified|provided|given|disclosed|listed|available|included|indicated|named|found|addressed
+    """,
     "HOLDS": """
         contains?|provides?|includes?|gives?|offers?|makes?|mentions?|has|have|holds?|states?|answers?|specif\\w+
     """,
@@ -167,7 +171,7 @@ DECLINING = """
         |provided) )?to {FIND}
     {SOURCE}…(?:and|but|so|which) (?:do|does)(?:n't| not) {ADV}{SAY}
     ^.{0,120}{IS}(?:n't| not) {ADV}(?:mentioned|specified|stated)\\W*$
-    {IS}(?:n't| not) (?:been )?(?:explicitly|specifically|directly|clearly|readily|separately) (?:{TOLD})
+    {IS}(?:n't| not) (?:been )?(?:explicitly|specifically|directly|clearly|readily|separately) (?:{GAVE})
     (?:the|this|that|such|specific|necessary|required|requested|needed|relevant|exact
         |actual) (?:\\w+ ){0,2}?(?:information|data|details?|figures?|answer|values?) {MORE}(?:is|was|are
         |were)(?:n't| not) {ADV}(?:{TOLD})

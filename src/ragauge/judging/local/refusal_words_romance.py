@@ -25,7 +25,6 @@ WORDS = {
         (?:contien|contener|mencion|proporcion|incluy|indic|especific|dic|ofrec|respond|habl|aport|brind|detall
         señal|revel|permit|aparec|abord|menciona|da\\b|dan\\b|facilit)\\w*
     """,
-    "SINFO": "información|informaciones|datos|detalles|mención|respuesta|referencias?|indicios",
     "SKNOW": """
         determinar|responder|saber|calcular|decir|encontrar|proporcionar|confirmar|conocer|establecer|identificar
         precisar|concluir|inferir|ayudar|ofrecer|dar|acceder|evaluar

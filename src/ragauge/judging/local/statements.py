@@ -86,7 +86,7 @@ def statements(answer: str) -> Statements:
     declined = [sentence.n <= MOST_LOOKED_AT and is_refusal(sentence.text) for sentence in sentences]
     pairs = zip(sentences, declined, strict=True)
     told = [_told(one) if no else one if states(one.text) else None for one, no in pairs]
-    stated = [one and one.text for one in told]
+    stated = [one.text if one else None for one in told]
     if any(declined) and refuses([one.text for one in sentences], declined, stated):
         return Statements((), True, False, "")
     claims = tuple(one for one in told if one is not None)
