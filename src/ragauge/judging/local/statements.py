@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ragauge.judging.local.index import STOPS
-from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps
+from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps, refuses
 from ragauge.judging.local.wordings import compiled, found
 from ragauge.text.sentences import Sentence, split
 from ragauge.text.tokens import stem, words
@@ -27,6 +27,7 @@ OPENING_QUOTE = re.compile(r"(?:^|\s)[\"'“‘«「(]")
 POINTER_END = re.compile(r"[:：]\s*$")
 MOST_POINTER_WORDS = 14
 FEWEST_WORDS = 3        # of the part that answers in a sentence that declines
+MOST_LOOKED_AT = 400    # sentences in which declining is looked for: no refusal is as long
 LONGEST_TALK = 200      # characters: politeness is short
 CONTENTLESS = frozenset({"yes", "no", "ok", "okay", "sure", "true", "false", "none"})
 
@@ -82,11 +83,11 @@ def statements(answer: str) -> Statements:
     the documents.") the part that answers is the claim.
     """
     sentences = split(answer)
-    declined = [is_refusal(sentence.text) for sentence in sentences]
+    declined = [sentence.n <= MOST_LOOKED_AT and is_refusal(sentence.text) for sentence in sentences]
     pairs = zip(sentences, declined, strict=True)
     told = [_told(one) if no else one if states(one.text) else None for one, no in pairs]
-    substance = [one is not None and not only_wraps(one.text) for one in told]
-    if any(declined) and not any(substance):
+    stated = [one.text if one else None for one in told]
+    if any(declined) and refuses([one.text for one in sentences], declined, stated):
         return Statements((), True, False, "")
     claims = tuple(one for one in told if one is not None)
     return Statements(claims, False, any(declined), " ".join(claim.text for claim in claims))
