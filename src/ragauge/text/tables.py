@@ -122,7 +122,7 @@ def tables(text: str) -> tuple[Table, ...]:
 
     >>> (table,) = tables("(in thousands)\\t2021\\t2020\\nNet loss\\t(1,577)\\t—")
     >>> table.scale, table.headers, [(cell.value, table.labels[cell.row]) for cell in table.cells]
-    (3, ('(in thousands)', '2021', '2020'), [(-1577.0, 'Net loss'), (0.0, 'Net loss')])
+    (3, ('', '2021', '2020'), [(-1577.0, 'Net loss'), (0.0, 'Net loss')])
     """
     text = text[:LONGEST]
     if "\n" not in text and "<t" not in text.lower():
@@ -366,7 +366,7 @@ def _read(draft: _Draft, fields: list[_Field], width: int) -> None:
 
 def _unscaled(header: str) -> str:
     """A header without its scale: "(in millions, except percentages)" names no column."""
-    return "" if scale_of(header) is not None and len(header.split()) <= LONGEST_SCALE else header
+    return " " if scale_of(header) is not None and len(header.split()) <= LONGEST_SCALE else header
 
 
 def _is_year(text: str) -> bool:
@@ -387,4 +387,4 @@ def _headers(head: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
                 text = next((row[m] for m in range(n, 0, -1) if row[m]), "")
             if text:
                 columns[n].append(text)
-    return tuple(" ".join(parts) for parts in columns)
+    return tuple(" ".join(" ".join(parts).split()) for parts in columns)
