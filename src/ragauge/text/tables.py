@@ -38,7 +38,7 @@ _SCALE_WORDS = {
     "lakh": 5, "lakhs": 5, "crore": 7, "crores": 7, "tausend": 3, "mio": 6, "millionen": 6, "mrd": 9,
 }  # fmt: skip
 SCALE_WORD = re.compile(
-    rf"\b(?:in|all figures|expressed|amounts?|dollars?|USD|US\$|EUR|GBP|euros?|[$€£¥₹])[^.;\n]{{0,30}}?"
+    rf"\b(?:RMB|RM|USD|EUR|GBP|Rs|INR|SEK|NOK|DKK|CAD|AUD)['’]?\s?({'|'.join(_SCALE_WORDS)})\b|\b(?:in|all figures|expressed|amounts?|dollars?|USD|US\$|EUR|GBP|euros?|[$€£¥₹])[^.;\n]{{0,30}}?"
     rf"\b({'|'.join(_SCALE_WORDS)})\b|\(\s?[^()\n]{{0,20}}?\b({'|'.join(_SCALE_WORDS)})\b|^\W*({'|'.join(_SCALE_WORDS)})\b",
     re.IGNORECASE,
 )
@@ -151,7 +151,7 @@ def scale_of(text: str) -> int | None:
     (6, 3, 6)
     """
     if found := SCALE_WORD.search(text):
-        return _SCALE_WORDS[(found[1] or found[2] or found[3]).lower()]
+        return _SCALE_WORDS[next(filter(None, found.groups())).lower()]
     if SCALE_ZEROS.search(text):
         return 3
     if found := SCALE_LETTER.search(text):
@@ -165,7 +165,7 @@ def number(text: str) -> tuple[float, bool] | None:
     >>> number("$ (1,577)"), number("(149)%"), number("—"), number("Note 3"), number("2.5 (a)")
     ((-1577.0, False), (-149.0, True), (0.0, False), None, (2.5, False))
     """
-    if not text or len(text) > 60:
+    if not text or len(text) > 60 or text.endswith(","):
         return None
     if NIL.fullmatch(text):
         return 0.0, "%" in text
@@ -339,6 +339,7 @@ def _read(draft: _Draft, fields: list[_Field], width: int) -> None:
             draft.section = text
         else:
             draft.caption.append(text)
+            draft.section = text
         return
     values = [(one, number(one.text)) for one in fields[1:]]
     amounts = [one for one, value in values if value and not _is_year(one.text)]
@@ -348,6 +349,7 @@ def _read(draft: _Draft, fields: list[_Field], width: int) -> None:
             draft.section = " ".join(text for text in texts if text)
         elif not draft.started:
             draft.notes += [text for text in texts if scale_of(text) is not None]
+            draft.section = ""
             draft.head.append([*map(_unscaled, texts), *[""] * (width - len(texts))])
         return
     draft.started = True
@@ -366,7 +368,11 @@ def _read(draft: _Draft, fields: list[_Field], width: int) -> None:
 
 def _unscaled(header: str) -> str:
     """A header without its scale: "(in millions, except percentages)" names no column."""
-    return " " if scale_of(header) is not None and len(header.split()) <= LONGEST_SCALE else header
+    if scale_of(header) is None or len(header.split()) > LONGEST_SCALE:
+        return header
+    rest = SCALE_WORD.sub(" ", SCALE_ZEROS.sub(" ", SCALE_LETTER.sub(" ", header)))
+    named = [word for word in LETTERS.findall(rest) if not re.search(rf"{word}\b[^()]*\)", header)]
+    return rest if len(named) > 1 or years(rest) else " "
 
 
 def _is_year(text: str) -> bool:

@@ -11,6 +11,7 @@ from ragauge.judging.local.index import mode_of
 from ragauge.judging.local.relevance import embed
 from ragauge.judging.local.statements import bare, statements
 from ragauge.judging.local.support import Evidence
+from ragauge.judging.local.tabled import Tabled
 from ragauge.text.sentences import Sentence
 
 VERSION = 1
@@ -35,12 +36,13 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
         plain = tuple(Claim(n, text, s.start, s.end) for n, (text, s) in pairs)
         return AnswerFacts(plain, addressed, said.refuses, support_asked=False)
     evidence = Evidence(inputs.passages, texts)
-    claims = tuple(_weighed(n, text, sentence, evidence) for n, (text, sentence) in pairs)
+    tabled = Tabled(inputs.query, inputs.passages)
+    claims = tuple(_weighed(n, text, sentence, evidence, tabled) for n, (text, sentence) in pairs)
     return AnswerFacts(claims, addressed, said.refuses)
 
 
-def _weighed(n: int, text: str, sentence: Sentence, evidence: Evidence) -> Claim:
-    found = evidence.weigh(text)
+def _weighed(n: int, text: str, sentence: Sentence, evidence: Evidence, tabled: Tabled) -> Claim:
+    found, strength = tabled.mend(text, evidence.weigh(text))
     return Claim(
         n=n,
         text=text,
@@ -49,7 +51,7 @@ def _weighed(n: int, text: str, sentence: Sentence, evidence: Evidence) -> Claim
         supporting=found.supporting,
         joint=found.joint,
         contradicting=found.contradicting,
-        strength="direct" if found.supporting else None,
+        strength=strength,
         p=found.p,
         window=found.window,
         reason=found.reason,

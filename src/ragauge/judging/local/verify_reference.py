@@ -8,6 +8,7 @@ from ragauge.judging.judge import Asking
 from ragauge.judging.local.kinds import DATE
 from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import Evidence, Weighed
+from ragauge.judging.local.tabled import Tabled
 from ragauge.text.specifics import find
 
 VERSION = 1
@@ -21,10 +22,11 @@ def verify_reference(inputs: VerifyReference, judge_repeat: int = 0) -> Asking: 
     """
     yield from ()
     evidence = Evidence(inputs.passages, inputs.claims)
+    tabled = Tabled(inputs.query, inputs.passages)
     asked = {one.normal for one in find(inputs.query, DATE)}
     claims = []
     for n, text in enumerate(inputs.claims, 1):
-        found = _weighed(evidence, bare(text), asked)
+        found, _ = tabled.mend(bare(text), _weighed(evidence, bare(text), asked))
         claims.append(ReferenceClaim(n, text, found.supporting, found.p))
     return ReferenceFacts(tuple(claims))
 

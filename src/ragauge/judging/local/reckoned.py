@@ -1,0 +1,237 @@
+"""Whether an amount is a number of a table, or follows from its numbers by one operation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from ragauge.judging.local.cells import Entry, Line
+from ragauge.text.specifics import Specific
+
+MOST_ROWS = 4           # rows that an operation may be between
+MOST_ENTRIES = 8        # numbers of one row that are summed or averaged
+LOOSE = 0.51            # of the last digit that is written: a result is rounded to it
+LOSSES = re.compile(r"\b(?:loss|used|expense|cost|deficit|decreas|less|outflow|paid|payment|repay|impair|provision|benefit"
+                    r"|charge|deduct|allowance|depreci|amorti|write|reduc|negative|tax|liabilit|repurchas|purchas|capital exp)",
+                    re.IGNORECASE)  # fmt: skip
+_CHANGE = r"chang(?:e|es|ed)|differ(?:ence|ences|ed|s)?|increas(?:e|es|ed|ing)|decreas(?:e|es|ed|ing)|growth|gr[eo]w(?:s|n)?"
+_CHANGE += r"|varianc[e]|declin(?:e|ed|es)|rise|risen|rose|fall|fell|drop(?:ped)?|reduc(?:tion|ed)"
+_CHANGE += r"|movement|fluctuation|how much (?:more|less|higher|lower|larger|greater|better)|increment"
+CHANGE = re.compile(rf"\b(?:{_CHANGE})\b", re.IGNORECASE)
+MEAN = re.compile(r"\b(?:average|averaged|averaging|mean)\b", re.IGNORECASE)
+RATIO = re.compile(r"\b(?:ratio|proportion|portion|share|fraction|divided|per cent|percent|percentage|per|times|as a|multiple|weight"
+                   r"|over|margin|rate|accounts? for|cover(?:age|ed)?|turnover|constitutes?|represents?|return)\b|%", re.IGNORECASE)
+SUM = re.compile(r"\b(?:total|sum|combined|altogether|together|aggregate|cumulative|in all|overall|both|and)\b", re.IGNORECASE)
+FALLING = re.compile(r"\b(?:decreas\w*|declin\w*|fell|fall|drop\w*|reduc\w*|lower|less|down|loss|shrank|worse)\b", re.IGNORECASE)
+RISING = re.compile(r"\b(?:increas\w*|gr[eo]w\w*|rose|rise|higher|more|up|gain\w*|improv\w*)\b", re.IGNORECASE)
+EITHER = re.compile(r"\bdiffer\w*|\bhow much (?:more|less|higher|lower)|\bvarianc\w*|\bbetween .{1,200} and\b", re.IGNORECASE)
+OF_WHOLE = re.compile(r"\b(?:percent|percentage|per cent|proportion|share|portion|fraction|part) of\b", re.IGNORECASE)
+AS_SHARE = re.compile(r"\bas an? (?:percent|percentage|per cent|proportion|share|portion|fraction|ratio|multiple)\b|\bover\b|\bto\b|\bdivided by\b",
+                      re.IGNORECASE)  # fmt: skip
+WHOLE = re.compile(r"^\W*(?:grand |sub-?)?total\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """An amount of a claim.
+
+    Attributes:
+        written: its value without its multiplier.
+        shift: the power of ten of its multiplier, 0 without one.
+        step: what the last digit written is worth, likewise.
+        percent: whether it is a percentage.
+        money: whether it has a currency.
+        specific: where it stands.
+    """
+
+    written: float
+    shift: int
+    step: float
+    percent: bool
+    money: bool
+    specific: Specific
+
+    def is_value(self, value: float, scale: int | None, *, percent: bool = False) -> bool:
+        """Whether it is a value of a table with this scale, rounded to the digits written.
+
+        Without a multiplier of its own it may be the number as the table has it. Of a table without a known scale any
+        multiplier may be meant.
+        """
+        if self.percent != percent and (self.percent or self.shift or self.money):
+            return False
+        if percent or not self.shift:
+            return self._near(value, 0) or (scale is not None and not percent and self._near(value, scale))
+        return self._near(value, (scale if scale is not None else self.shift) - self.shift) or (
+            scale is None and abs(value) >= 10**self.shift and self._near(value, -self.shift)
+        )
+
+    def _near(self, value: float, shift: int) -> bool:
+        value *= 10.0**shift
+        return abs(self.written - value) <= LOOSE * self.step + 1e-9 * abs(value)
+
+    def flipped(self) -> Amount:
+        """The same with the other sign."""
+        return Amount(-self.written, self.shift, self.step, self.percent, self.money, self.specific)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A value that follows from numbers of a table by one operation.
+
+    Attributes:
+        value: percentages in hundredths.
+        percent: whether it is one.
+        formula: the operation, in figures.
+        signs: whether its sign may be either.
+        entries: the numbers it is made of.
+    """
+
+    value: float
+    percent: bool
+    formula: str
+    signs: bool
+    entries: tuple[Entry, ...]
+
+
+def results(lines: Sequence[Line], named: Sequence[Line], wholes: Sequence[Line], asked: tuple[int, ...], text: str,
+            *, spans: bool = False) -> Iterator[Result]:  # fmt: skip
+    """What follows from these lines by an operation that the words name.
+
+    Args:
+        lines: what is named best.
+        named: a line for each thing that is named, in order.
+        wholes: lines of totals, which may be what a share is of.
+        asked: the years that are named.
+        text: question and claim.
+        spans: whether the years between are meant as well.
+    """
+    change, mean = CHANGE.search(text), MEAN.search(text)
+    several = [line for line in named[: 2 * MOST_ROWS] if line.entries]
+    for line in lines[:MOST_ROWS]:
+        if change:
+            yield from _changes(line, asked, text)
+        if mean or SUM.search(text):
+            yield from _gathered(_chosen(line, asked, spans), mean=mean is not None)
+        if RATIO.search(text):
+            yield from _over_time(line, asked)
+    for each in _columns(several, asked):
+        if change or EITHER.search(text):
+            yield from _apart(each)
+        if mean or SUM.search(text):
+            yield from _gathered(each, mean=mean is not None)
+        if RATIO.search(text):
+            yield from _shares(each, text)
+    if RATIO.search(text) and len(several) < 2:
+        for line in lines[:MOST_ROWS]:
+            for whole in wholes:
+                for each in _columns([line, whole], asked):
+                    yield from _quotient(each[0], each[1])
+
+
+def _chosen(line: Line, asked: tuple[int, ...], spans: bool) -> Sequence[Entry]:
+    """The entries of the years that are named; all of them where fewer than two are."""
+    if len(asked) > 1:
+        low, high = min(asked), max(asked)
+        return [e for e in line.entries if e.year in asked or (spans and e.year is not None and low <= e.year <= high)]
+    return [] if asked else line.entries[:MOST_ENTRIES]
+
+
+def _changes(line: Line, asked: tuple[int, ...], text: str) -> Iterator[Result]:
+    """From the earlier to the later; as an amount, and in per cent of the earlier."""
+    either = bool(EITHER.search(text)) and not re.search(r"\b(?:change|increase|decrease)", text, re.IGNORECASE)
+    either = either or (FALLING.search(text) is not None and RISING.search(text) is None)
+    for old, new in _pairs(line, asked):
+        a, b = old.cell.value, new.cell.value
+        percent = old.cell.percent and new.cell.percent
+        if old.cell.percent != new.cell.percent:
+            continue
+        yield Result(b - a, percent, f"{b:,g} − {a:,g}", either, (old, new))
+        if a:
+            yield Result((b - a) / abs(a) * 100, True, f"({b:,g} − {a:,g}) / {abs(a):,g}", either, (old, new))
+
+
+def _pairs(line: Line, asked: tuple[int, ...]) -> Iterator[tuple[Entry, Entry]]:
+    """Earlier and later entries between which a change is asked for."""
+    entries = line.entries
+    if any(entry.year is None for entry in entries) or len({entry.year for entry in entries}) < len(entries):
+        if len(entries) in (2, 3):
+            yield entries[1], entries[0]
+            yield entries[0], entries[1]
+        return
+    row = sorted(entries, key=lambda entry: entry.year or 0)
+    wanted = [entry for entry in row if entry.year in asked]
+    if len(wanted) > 1:
+        yield wanted[0], wanted[-1]
+    elif len(wanted) == 1:
+        at = row.index(wanted[0])
+        if at:
+            yield row[at - 1], row[at]
+        elif len(row) == 2:
+            yield row[0], row[1]
+    elif not asked:
+        yield row[0], row[-1]
+        if len(row) == 3:
+            yield row[0], row[1]
+            yield row[1], row[2]
+
+
+def _gathered(entries: Sequence[Entry], *, mean: bool) -> Iterator[Result]:
+    """The mean or the sum of these."""
+    if not 2 <= len(entries) <= MOST_ENTRIES or len({entry.cell.percent for entry in entries}) > 1:
+        return
+    total = sum(entry.cell.value for entry in entries)
+    formula = " + ".join(f"{entry.cell.value:,g}" for entry in entries)
+    percent = entries[0].cell.percent
+    value = total / len(entries) if mean else total
+    formula = f"({formula}) / {len(entries)}" if mean else formula
+    yield Result(value, percent, formula, total < 0, tuple(entries))
+
+
+def _over_time(line: Line, asked: tuple[int, ...]) -> Iterator[Result]:
+    wanted = [next((e for e in line.entries if e.year == year), None) for year in asked[:2]]
+    if len(wanted) == 2 and wanted[0] and wanted[1]:
+        yield from _quotient(wanted[0], wanted[1])
+
+
+def _columns(lines: Sequence[Line], asked: tuple[int, ...]) -> Iterator[list[Entry]]:
+    """Per column or year that is asked for, the entries of all these lines, in their order."""
+    if len(lines) < 2:
+        return
+    first = lines[0]
+    for entry in first.entries[:MOST_ENTRIES]:
+        if asked and entry.year is not None and entry.year not in asked:
+            continue
+        same = []
+        for line in lines:
+            at = "column" if first.row is not None else "row"
+            same += [e for e in line.entries if getattr(e.cell, at) == getattr(entry.cell, at)][:1]
+        if len(same) > 1:
+            yield same
+
+
+def _apart(entries: Sequence[Entry]) -> Iterator[Result]:
+    for one, other in combinations(entries[:MOST_ROWS], 2):
+        a, b = one.cell.value, other.cell.value
+        if one.cell.percent == other.cell.percent:
+            yield Result(a - b, one.cell.percent, f"{a:,g} − {b:,g}", True, (one, other))
+
+
+def _shares(entries: Sequence[Entry], text: str) -> Iterator[Result]:
+    """What is named first over what is named later; "the percentage of A that is B" the other way round."""
+    turned = OF_WHOLE.search(text) is not None
+    straight = not turned or AS_SHARE.search(text) is not None
+    for one, other in combinations(entries[:MOST_ROWS], 2):
+        if straight:
+            yield from _quotient(one, other)
+        if turned and abs(one.cell.value) > abs(other.cell.value):
+            yield from _quotient(other, one)
+
+
+def _quotient(one: Entry, other: Entry) -> Iterator[Result]:
+    a, b = one.cell.value, other.cell.value
+    if b and one.cell.percent == other.cell.percent:
+        formula, parts = f"{a:,g} / {b:,g}", (one, other)
+        yield Result(a / b, False, formula, a * b < 0, parts)
+        yield Result(a / b * 100, True, formula, a * b < 0, parts)

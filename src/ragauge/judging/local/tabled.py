@@ -1,0 +1,280 @@
+"""What the tables among the passages say of the amounts of a claim."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import log10
+
+from ragauge.data.facts import Strength, Window
+from ragauge.judging.local.cells import Asked, Line, Linked, asked, link
+from ragauge.judging.local.index import STOPS, units_of
+from ragauge.judging.local.kinds import EXACT
+from ragauge.judging.local.reckoned import CHANGE, FALLING, LOSSES, MEAN, RISING, WHOLE, Amount, Result, results
+from ragauge.judging.local.support import Weighed
+from ragauge.text.specifics import find
+from ragauge.text.tables import Table, scale_of, tables
+
+MOST_TABLES = 12
+MOST_AMOUNTS = 8        # of one claim
+FEW = 2                 # words with content, beside its amounts, of a claim that only answers the question
+SURE = 0.75             # share of a row's label that is named, from which on another amount is wrong
+WORDED = 0.5            # share of a claim's words with content that its table and question have to hold
+STATED = 0.9            # p of an amount that the cell asked for holds
+IMPLIED = 0.8           # p of one that follows by the operation asked for
+UNMET = 0.2             # most that p may be where the cell asked for holds another amount
+SCALED = re.compile(r"\s?\)?\s?(thousand|million|billion|trillion|hundred|mn|bn|m|k)s?\b", re.IGNORECASE)
+SCALES = {"hundred": 2, "thousand": 3, "k": 3, "million": 6, "mn": 6, "m": 6, "billion": 9, "bn": 9, "trillion": 12}
+BRACKET = re.compile(r"\(\s?[$€£¥₹]?\s?$|[-–−—]\s?[$€£¥₹]?\s?$")
+DIGITS = re.compile(r"\d[\d,. ]*\d|\d")
+_PLAIN = "thousand million billion trillion percent per cent usd eur gbp dollar approximately about year total amount value"
+PLAIN = frozenset(_PLAIN.split()) | {"usd", "rmb", "valu", "percentag", "averag", "chang", "differ", "increas", "decreas", "ratio"}
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """How a table bears an amount out."""
+
+    passage: int
+    start: int
+    end: int
+    strength: Strength
+    formula: str
+
+
+class Tabled:
+    """The tables of the passages, read once for all claims.
+
+    Args:
+        query: the question.
+        passages: their texts, in order.
+    """
+
+    def __init__(self, query: str, passages: Sequence[str]) -> None:
+        self.query = query
+        found = [(n, table) for n, text in enumerate(passages, 1) for table in tables(text)]
+        self.tables = found[:MOST_TABLES]
+        told = {scale for text in passages if (scale := scale_of(text)) is not None} if found else set()
+        self.scale = told.pop() if len(told) == 1 else None
+        self.texts = passages
+
+    def mend(self, claim: str, found: Weighed) -> tuple[Weighed, Strength | None]:
+        """The verdict on a claim, with what tables say of its amounts; and the strength of the support.
+
+        A claim whose amounts all stand in the cells that it (or of a bare amount the question) names, or follow from
+        them by the one operation named, is supported. One with another amount than the cell that it names is not.
+        """
+        plain: Strength | None = "direct" if found.supporting else None
+        if not self.tables or (found.contradicting and not found.supporting):
+            return found, plain
+        numbers = amounts(claim)[:MOST_AMOUNTS]
+        years = asked(self.query).years
+        own = [one for one in numbers if not _repeated(one, self.query)] or numbers
+        if not own:
+            return found, plain
+        verdict = self._verdict(claim, own, years)
+        if isinstance(verdict, list):
+            return self._supported(found, verdict)
+        if verdict:
+            return replace(found, p=min(found.p, UNMET), supporting=(), joint=False, reason=verdict), None
+        return found, plain
+
+    def _verdict(self, claim: str, numbers: Sequence[Amount], years: tuple[int, ...]) -> list[Met] | str:
+        """How every amount is met; else why one is wrong, or an empty text where tables say nothing of it."""
+        bare = _is_bare(claim, numbers)
+        said = asked(_without(claim, numbers))
+        reason = ""
+        for text, ask in self._readings(claim, said, bare=bare):
+            linked = [(n, table, part) for n, table in self.tables if (part := link(table, ask)) is not None]
+            if not linked:
+                continue
+            in_order = numbers if bare and len(numbers) == len(ask.years) > 1 else ()
+            met = [
+                self._met(one, linked, ask if not in_order else replace(ask, years=(ask.years[n],)), text, bare=bare)
+                for n, one in enumerate(numbers)
+            ]
+            if None not in met and (bare or self._worded(claim, linked)):
+                return [one for one in met if one is not None]
+            reason = reason or self._unmet(numbers, met, linked, bare=bare)
+        return reason
+
+    def _readings(self, claim: str, said: Asked, *, bare: bool) -> list[tuple[str, Asked]]:
+        """Words that tell which cell is meant: a claim's own, and those with the question's."""
+        both = f"{self.query}\n{claim}"
+        query = asked(self.query)
+        joint = Asked((*query.words, *said.words), said.years or query.years, query.spans or said.spans)
+        if bare:
+            return [(both, Asked(query.words, query.years, query.spans))]
+        return [(both, replace(said, years=said.years or query.years)), (both, joint)]
+
+    def _met(
+        self, one: Amount, linked: Sequence[tuple[int, Table, Linked]], ask: Asked, text: str, *, bare: bool
+    ) -> Met | None:
+        for n, table, part in linked:
+            found = self._stated(one, n, table, part, ask, text, bare=bare) or self._implied(one, n, table, part, ask, text)
+            if found is not None:
+                return found
+        return None
+
+    def _stated(
+        self, one: Amount, n: int, table: Table, part: Linked, ask: Asked, text: str, *, bare: bool
+    ) -> Met | None:
+        for line in (*part.best, *(part.named if not bare else ())):
+            label = _label(table, line)
+            if bare and _asks_more(self.query, label):
+                continue
+            for entry in line.entries:
+                if ask.years and entry.year is not None and entry.year not in ask.years:
+                    continue
+                if not part.dated and ask.years:
+                    continue
+                value, scale = entry.cell.value, self._scale(table, entry.cell.row)
+                signs = [one] if one.written < 0 or value >= 0 or not LOSSES.search(f"{label} {text}") else [one, one.flipped()]
+                if any(each.is_value(value, scale, percent=entry.cell.percent) for each in signs):
+                    return Met(n, entry.cell.start, entry.cell.end, "direct", "")
+        return None
+
+    def _implied(self, one: Amount, n: int, table: Table, part: Linked, ask: Asked, text: str) -> Met | None:
+        wholes = _wholes(table, part)
+        for result in results(part.best, part.named, wholes, ask.years, text, spans=ask.spans):
+            scale = None if result.percent else self._scale(table, result.entries[0].cell.row)
+            scale = 0 if _is_quotient(result) else scale
+            if any(each.is_value(result.value, scale, percent=result.percent) for each in _signs(one, result, text)):
+                first, last = result.entries[0].cell, result.entries[-1].cell
+                shown = f"{result.formula} = {one.specific.text}"
+                return Met(n, min(first.start, last.start), max(first.end, last.end), "implied", shown)
+        return None
+
+    def _scale(self, table: Table, row: int) -> int | None:
+        if row in table.unscaled:
+            return 0
+        return table.scale if table.scale is not None else self.scale
+
+    def _worded(self, claim: str, linked: Sequence[tuple[int, Table, Linked]]) -> bool:
+        """Whether the words of a claim stand in its passage or in the question."""
+        own = {unit for unit in units_of(claim, "words") if unit not in STOPS and unit not in PLAIN and not unit[0].isdigit()}
+        there = set(units_of(self.query, "words")).union(*(_words(self.texts[n - 1]) for n, _, _ in linked))
+        return len(own & there) >= WORDED * len(own)
+
+    def _unmet(
+        self, numbers: Sequence[Amount], met: Sequence[Met | None], linked: Sequence[tuple[int, Table, Linked]], *, bare: bool
+    ) -> str:
+        """Why an amount is wrong, where a table surely has another in its place."""
+        sure = [(n, table, part) for n, table, part in linked if part.covered >= SURE and part.dated]
+        if not sure:
+            return ""
+        missing = [one for one, how in zip(numbers, met, strict=True) if how is None]
+        outside = [one for one in missing if not self._in_prose(one)]
+        if not outside or not bare:
+            return ""
+        n, table, part = sure[0]
+        shown = ", ".join(f"{entry.cell.value:,g}" for entry in part.best[0].entries[:3])
+        return f"passage {n} has {shown} for {_label(table, part.best[0])!r}"
+
+    def _in_prose(self, one: Amount) -> bool:
+        """Whether an amount stands in a passage beside its tables."""
+        for text in self.texts:
+            spans = [(cell.start, cell.end) for table in tables(text) for cell in table.cells]
+            for other in amounts(text[:20_000]):
+                at = other.specific.start
+                if abs(other.written) == abs(one.written) and not any(start <= at < end for start, end in spans):
+                    return True
+        return False
+
+    def _supported(self, found: Weighed, met: Sequence[Met]) -> tuple[Weighed, Strength]:
+        implied = [one for one in met if one.strength == "implied"]
+        numbers = tuple(sorted({one.passage for one in met}))
+        p = max(found.p, IMPLIED if implied else STATED)
+        first = (implied or met)[0]
+        reason = "; ".join(f"{one.formula}, passage {one.passage}" for one in implied)
+        window = Window(first.passage, first.start, first.end)
+        supporting = numbers if implied else tuple(sorted({*found.supporting, *numbers}))
+        return Weighed(p, supporting, len(numbers) > 1, (), window, reason), "implied" if implied else "direct"
+
+
+@lru_cache(maxsize=1_024)
+def amounts(text: str) -> tuple[Amount, ...]:
+    """The amounts of a text, with sign and multiplier as tables are read; dates are none."""
+    found = []
+    for one in find(text, EXACT):
+        if one.kind == "date":
+            continue
+        written = DIGITS.search(one.text)
+        try:
+            value = float(one.normal.removesuffix("%"))
+        except ValueError:
+            continue
+        digits = written[0].replace(",", "").replace(" ", "") if written else ""
+        bare = float(digits) if re.fullmatch(r"\d+(?:\.\d+)?", digits) else abs(value)
+        shift = round(log10(abs(value) / bare)) if bare and value else 0
+        after = SCALED.match(text, one.end) if not shift and one.kind == "number" else None
+        shift = SCALES[after[1].lower()] if after else shift
+        percent = one.kind == "percent" or bool(re.match(r"\s?\)\s?%", text[one.end : one.end + 4]))
+        negative = value < 0 or BRACKET.search(text[max(0, one.start - 4) : one.start]) is not None
+        decimals = len(digits.partition(".")[2])
+        money = one.unit in ("$", "€", "£", "¥", "₹")
+        found.append(Amount(-bare if negative else bare, shift, 10.0**-decimals, percent, money, one))
+    return tuple(found)
+
+
+def _is_bare(claim: str, numbers: Sequence[Amount]) -> bool:
+    own = [unit for unit in units_of(_without(claim, numbers), "words") if unit not in STOPS and unit not in PLAIN]
+    return len([unit for unit in own if not unit[0].isdigit()]) <= FEW
+
+
+def _without(claim: str, numbers: Sequence[Amount]) -> str:
+    """A claim with its amounts left out."""
+    rest = list(claim)
+    for one in numbers:
+        rest[one.specific.start : one.specific.end] = " " * (one.specific.end - one.specific.start)
+    return "".join(rest)
+
+
+def _repeated(one: Amount, query: str) -> bool:
+    return any(other.written == one.written and other.percent == one.percent for other in amounts(query))
+
+
+def _label(table: Table, line: Line) -> str:
+    return f"{table.sections[line.row]} {table.labels[line.row]}".strip() if line.row is not None else line.header
+
+
+def _asks_more(query: str, label: str) -> bool:
+    """Whether the question asks for what only an operation gives, and the row is not that itself."""
+    for words in (CHANGE, MEAN):
+        found = words.search(query)
+        if found is not None and not words.search(label):
+            return True
+    return bool(re.search(r"\bratio\b", query, re.IGNORECASE)) and "ratio" not in label.lower()
+
+
+def _wholes(table: Table, part: Linked) -> list[Line]:
+    """Lines of totals beside those that are named."""
+    from ragauge.judging.local.cells import Entry  # noqa: PLC0415
+
+    first = part.best[0]
+    columns = {entry.cell.column: entry.year for entry in first.entries}
+    found = []
+    for row, label in enumerate(table.labels):
+        if WHOLE.search(label) and row != first.row and first.row is not None:
+            cells = [cell for cell in table.cells if cell.row == row and cell.column in columns]
+            found.append(Line(row, 0, first.header, tuple(Entry(cell, columns[cell.column]) for cell in cells)))
+    return found[:3]
+
+
+def _is_quotient(result: Result) -> bool:
+    return " / " in result.formula and "(" not in result.formula
+
+
+def _signs(one: Amount, result: Result, text: str) -> list[Amount]:
+    """The readings of an amount's sign: "fell by 5" is −5 unless it is said to rise as well."""
+    claim = text.rpartition("\n")[2]
+    if FALLING.search(claim) and not RISING.search(claim):
+        return [one.flipped() if one.written > 0 else one]
+    return [one, one.flipped()] if result.signs else [one]
+
+
+@lru_cache(maxsize=128)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(units_of(text[:20_000], "words"))
