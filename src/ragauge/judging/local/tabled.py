@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import log10
 
 from ragauge.data.facts import Strength, Window
-from ragauge.judging.local.cells import Asked, Line, Linked, asked, link
+from ragauge.judging.local.cells import Asked, Entry, Line, Linked, asked, link
 from ragauge.judging.local.index import STOPS, units_of
 from ragauge.judging.local.kinds import EXACT
 from ragauge.judging.local.reckoned import CHANGE, FALLING, LOSSES, MEAN, RISING, WHOLE, Amount, Result, results
@@ -27,6 +27,8 @@ IMPLIED = 0.8           # p of one that follows by the operation asked for
 UNMET = 0.2             # most that p may be where the cell asked for holds another amount
 SCALED = re.compile(r"\s?\)?\s?(thousand|million|billion|trillion|hundred|mn|bn|m|k)s?\b", re.IGNORECASE)
 SCALES = {"hundred": 2, "thousand": 3, "k": 3, "million": 6, "mn": 6, "m": 6, "billion": 9, "bn": 9, "trillion": 12}
+ALL = re.compile(r"\b(?:total|sum|combined|altogether|together|cumulative|aggregate)\b", re.IGNORECASE)
+EACH = re.compile(r"\b(?:respective|respectively|each)\b", re.IGNORECASE)
 BRACKET = re.compile(r"\(\s?[$€£¥₹]?\s?$|[-–−—]\s?[$€£¥₹]?\s?$")
 DIGITS = re.compile(r"\d[\d,. ]*\d|\d")
 _PLAIN = "thousand million billion trillion percent per cent usd eur gbp dollar approximately about year total amount value"
@@ -126,9 +128,7 @@ class Tabled:
             if bare and _asks_more(self.query, label):
                 continue
             for entry in line.entries:
-                if ask.years and entry.year is not None and entry.year not in ask.years:
-                    continue
-                if not part.dated and ask.years:
+                if not _in_time(entry, ask) or (not part.dated and ask.years):
                     continue
                 value, scale = entry.cell.value, self._scale(table, entry.cell.row)
                 signs = [one] if one.written < 0 or value >= 0 or not LOSSES.search(f"{label} {text}") else [one, one.flipped()]
@@ -240,8 +240,17 @@ def _label(table: Table, line: Line) -> str:
     return f"{table.sections[line.row]} {table.labels[line.row]}".strip() if line.row is not None else line.header
 
 
+def _in_time(entry: Entry, ask: Asked) -> bool:
+    """Whether a cell is of a year that is asked for, as far as anything dates it."""
+    if entry.year is None or not ask.years or entry.year in ask.years:
+        return True
+    return ask.spans and min(ask.years) < entry.year < max(ask.years)
+
+
 def _asks_more(query: str, label: str) -> bool:
     """Whether the question asks for what only an operation gives, and the row is not that itself."""
+    if len(asked(query).years) > 1 and ALL.search(query) and not ALL.search(label) and not EACH.search(query):
+        return True
     for words in (CHANGE, MEAN):
         found = words.search(query)
         if found is not None and not words.search(label):
@@ -251,8 +260,6 @@ def _asks_more(query: str, label: str) -> bool:
 
 def _wholes(table: Table, part: Linked) -> list[Line]:
     """Lines of totals beside those that are named."""
-    from ragauge.judging.local.cells import Entry  # noqa: PLC0415
-
     first = part.best[0]
     columns = {entry.cell.column: entry.year for entry in first.entries}
     found = []
