@@ -30,7 +30,7 @@ NIL = re.compile(r"[$€£¥₹\s(]{0,4}(?:[-–—]{1,3}|nil)[\s)%]{0,3}", re.I
 NEGATIVE = re.compile(r"^\s*[$€£¥₹]?\s*(?:\(|[-–—−](?=\s?[$€£¥₹]?\s?\d))")
 AROUND = re.compile(r"(?:US|S|A|C|HK|NT|R|RM|Rs\.?|US)?[$€£¥₹₩]|\b(?:USD|EUR|GBP|JPY|CNY|CHF|INR|RMB|RM|Rs)\b|\*+|\[\w\]|\(\w\)")
 LETTERS = re.compile(r"[^\W\d_]{2,}")
-YEAR = re.compile(r"(?<![\d.,$€£¥₹])(?:((?:19|20)\d\d)(?!\d|,\d{3}(?!\d)|\.\d)|(?:FY|F|CY|Q[1-4])\s?['’]?(\d\d)(?!\d))")
+YEAR = re.compile(r"(?<![\d.$€£¥₹])(?:((?:19|20)\d\d)(?!\d|,\d{3}(?!\d)|\.\d)|(?:FY|F|CY|Q[1-4])\s?['’]?(\d\d)(?!\d))")
 RANGE_YEAR = re.compile(r"(?<!\d)(?:19|20)(\d\d)\s?[-–/]\s?(\d\d)(?!\d)")
 # a year column has nothing but the year, with a note's mark or a word such as "restated"
 _SCALE_WORDS = {

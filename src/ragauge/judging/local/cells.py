@@ -16,9 +16,12 @@ LONGEST = 1_000         # characters of a question or claim that are looked at
 COVERED = 0.6           # share of a row's label, by weight, that names it
 ALIKE = 0.15            # scores as near as this are ties
 MISSED = 0.5            # what a word of a label counts that is not named, against one that is
-SECTION = 0.4           # what a word of a row's section counts, against one of its label
+DIGITS = 0.3            # what a number in a label that is not named counts, against a word
+SECTION = 0.6           # what a word of a row's section counts, against one of its label
 MOST_LINES = 12         # rows, and groups of columns, that are looked at
 KEPT = frozenset(["other", "not", "non", "befor", "after", "under", "over", "before"])    # tell one row from another
+SHARE = re.compile(r"%|\bper\s?cent")
+SHARED = frozenset(["percentag", "percent", "cent", "proportion", "shar", "margin", "rat", "ratio", "portion", "%"])     # asked for
 ROUND = re.compile(r"\([^()]{0,80}\)")
 FROM_TO = re.compile(r"\d\s?(?:-|–|—|to|through|until)\s?(?:FY|F|fiscal)?\s?(?:year\s)?\d|\bfrom\b.{1,40}?\d\s*(?:to|through|-|–)\s", re.IGNORECASE)
 DAYS = re.compile(r"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|ending|december|january|february|march|april|may|june"
@@ -101,12 +104,28 @@ def link(table: Table, ask: Asked) -> Linked | None:
     if not best:
         return _columns(table, ask)
     kept = _filtered(table, best, ask)
-    shown = tuple(line for row in kept[:MOST_LINES] for line in lines[row])
+    shown = _merged(table, [line for row in kept[:MOST_LINES] for line in lines[row]])
     order = [(row, place) for row, place in _named(rows, ask.words) if lines[row]]
     named = tuple(Line(row, place, line.header, line.entries) for row, place in order for line in lines[row][:1])
     there = {entry.year for line in shown for entry in line.entries} | {None}
     dated = set(ask.years) <= there or not there - {None}
     return Linked(shown, named, max(rows[row].covered for row in kept), dated) if shown else None
+
+
+def _merged(table: Table, lines: Sequence[Line]) -> tuple[Line, ...]:
+    """Rows of one name that stand under one year each as one line."""
+    alike: dict[tuple[str, str], list[Line]] = {}
+    for line in lines:
+        alike.setdefault((table.labels[line.row or 0], line.header), []).append(line)
+    found = []
+    for same in alike.values():
+        entries = tuple(entry for line in same for entry in line.entries)
+        dates = {entry.year for entry in entries}
+        if len(same) > 1 and None not in dates and len(dates) == len(entries):
+            found.append(Line(same[0].row, same[0].place, same[0].header, entries))
+        else:
+            found += same
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +139,17 @@ def _scores(labels: Sequence[str], words: Sequence[str], sections: Sequence[str]
     """How well each label is named: its words that are, by how rare they are among the labels, less half the others."""
     own = [_content(ROUND.sub(" ", label)) or _content(label) for label in labels]
     full = [_content(label) for label in labels]
-    often = Counter(word for row in full for word in set(row))
+    above = [set(_content(section)) - set(row) for section, row in zip(sections or [""] * len(own), full, strict=True)]
+    often = Counter(word for row, over in zip(full, above, strict=True) for word in {*row, *over})
     weight = {word: log(1 + len(labels) / count) for word, count in often.items()}
     named = frozenset(words)
     found = []
     for n, row in enumerate(own):
         hits = frozenset(full[n]) & named
         hit = sum(weight[word] for word in hits)
-        missed = sum(weight[word] * (0.3 if word.isdigit() else 1) for word in set(row) - named)
-        above = len(set(_content(sections[n])) & named) if sections else 0
-        value = hit - MISSED * missed + SECTION * above * bool(hits)
-        found.append(_Score(value, hit / (hit + missed) if hit else 0.0, hits))
+        missed = sum(weight[word] * (DIGITS if word.isdigit() else 1) for word in set(row) - named)
+        over = SECTION * sum(weight[word] for word in above[n] & named) if hits else 0.0
+        found.append(_Score(hit - MISSED * missed + over, hit / (hit + missed) if hit else 0.0, hits))
     return found
 
 
@@ -187,7 +206,9 @@ def _groups(table: Table, ask: Asked) -> list[tuple[str, list[int]]]:
     kinds = list(groups)
     common = set.intersection(*(set(_content(kind)) for kind in kinds)) if len(kinds) > 1 else set()
     scores = _scores([" ".join(word for word in _content(kind) if word not in common) for kind in kinds], ask.words)
-    best = _best(scores) or range(len(kinds))
+    shares = {n for n, kind in enumerate(kinds) if SHARE.search(kind) and SHARED.isdisjoint(ask.words)}
+    best = [n for n in _best(scores) if n not in shares] or [n for n in range(len(kinds)) if n not in shares]
+    best = best or list(range(len(kinds)))
     order = [*best, *(n for n in range(len(kinds)) if n not in best and not scores[n].hits and not kinds[n])]
     return [(kinds[n], groups[kinds[n]]) for n in order[:MOST_LINES]]
 
@@ -195,7 +216,7 @@ def _groups(table: Table, ask: Asked) -> list[tuple[str, list[int]]]:
 @lru_cache(maxsize=2_048)
 def _kind(header: str) -> str:
     """A header without its years and dates."""
-    bare = re.sub(r"(?:FY|F|CY)?\s?['’]?\b\d{1,4}\b[A-Z]?", " ", DAYS.sub(" ", header))
+    bare = re.sub(r"\b(?:FY|F|CY)?\s?['’]?\d{1,4}\b[A-Z]?", " ", DAYS.sub(" ", header))
     return " ".join(re.sub(r"[^\w%$€£¥₹]", " ", bare).split()).lower()
 
 

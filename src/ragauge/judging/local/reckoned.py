@@ -86,6 +86,7 @@ class Result:
         formula: the operation, in figures.
         signs: whether its sign may be either.
         entries: the numbers it is made of.
+        pure: whether it has no unit, so that the table's scale is none of its.
     """
 
     value: float
@@ -93,6 +94,7 @@ class Result:
     formula: str
     signs: bool
     entries: tuple[Entry, ...]
+    pure: bool = False
 
 
 def results(lines: Sequence[Line], named: Sequence[Line], wholes: Sequence[Line], asked: tuple[int, ...], text: str,
@@ -233,5 +235,5 @@ def _quotient(one: Entry, other: Entry) -> Iterator[Result]:
     a, b = one.cell.value, other.cell.value
     if b and one.cell.percent == other.cell.percent:
         formula, parts = f"{a:,g} / {b:,g}", (one, other)
-        yield Result(a / b, False, formula, a * b < 0, parts)
-        yield Result(a / b * 100, True, formula, a * b < 0, parts)
+        yield Result(a / b, False, formula, a * b < 0, parts, pure=True)
+        yield Result(a / b * 100, True, formula, a * b < 0, parts, pure=True)

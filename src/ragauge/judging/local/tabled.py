@@ -130,27 +130,27 @@ class Tabled:
             for entry in line.entries:
                 if not _in_time(entry, ask) or (not part.dated and ask.years):
                     continue
-                value, scale = entry.cell.value, self._scale(table, entry.cell.row)
+                value, scales = entry.cell.value, self._scales(table, entry.cell.row)
                 signs = [one] if one.written < 0 or value >= 0 or not LOSSES.search(f"{label} {text}") else [one, one.flipped()]
-                if any(each.is_value(value, scale, percent=entry.cell.percent) for each in signs):
+                if any(each.is_value(value, one_of, percent=entry.cell.percent) for each in signs for one_of in scales):
                     return Met(n, entry.cell.start, entry.cell.end, "direct", "")
         return None
 
     def _implied(self, one: Amount, n: int, table: Table, part: Linked, ask: Asked, text: str) -> Met | None:
         wholes = _wholes(table, part)
         for result in results(part.best, part.named, wholes, ask.years, text, spans=ask.spans):
-            scale = None if result.percent else self._scale(table, result.entries[0].cell.row)
-            scale = 0 if _is_quotient(result) else scale
-            if any(each.is_value(result.value, scale, percent=result.percent) for each in _signs(one, result, text)):
+            scales = (0,) if result.pure else self._scales(table, result.entries[0].cell.row)
+            readings = [(each, scale) for each in _signs(one, result, text) for scale in scales]
+            if any(each.is_value(result.value, scale, percent=result.percent) for each, scale in readings):
                 first, last = result.entries[0].cell, result.entries[-1].cell
                 shown = f"{result.formula} = {one.specific.text}"
                 return Met(n, min(first.start, last.start), max(first.end, last.end), "implied", shown)
         return None
 
-    def _scale(self, table: Table, row: int) -> int | None:
-        if row in table.unscaled:
-            return 0
-        return table.scale if table.scale is not None else self.scale
+    def _scales(self, table: Table, row: int) -> tuple[int | None, ...]:
+        """Powers of ten that a row's numbers may be meant in; an amount per share is not in millions."""
+        scale = table.scale if table.scale is not None else self.scale
+        return (0, scale) if row in table.unscaled else (scale,)
 
     def _worded(self, claim: str, linked: Sequence[tuple[int, Table, Linked]]) -> bool:
         """Whether the words of a claim stand in its passage or in the question."""
@@ -268,10 +268,6 @@ def _wholes(table: Table, part: Linked) -> list[Line]:
             cells = [cell for cell in table.cells if cell.row == row and cell.column in columns]
             found.append(Line(row, 0, first.header, tuple(Entry(cell, columns[cell.column]) for cell in cells)))
     return found[:3]
-
-
-def _is_quotient(result: Result) -> bool:
-    return " / " in result.formula and "(" not in result.formula
 
 
 def _signs(one: Amount, result: Result, text: str) -> list[Amount]:
