@@ -345,7 +345,7 @@ def _read(draft: _Draft, fields: list[_Field], width: int) -> None:
     amounts = [one for one, value in values if value and not _is_year(one.text)]
     if not amounts or (all(_is_year(one.text) for one, _ in values if one.text) and not fields[0].text):
         texts = [one.text for one in fields]
-        if draft.started and any(map(_is_year, texts)) and not amounts:
+        if draft.started and any(map(years, texts)) and not amounts:
             draft.section = " ".join(text for text in texts if text)
         elif not draft.started:
             draft.notes += [text for text in texts if scale_of(text) is not None]

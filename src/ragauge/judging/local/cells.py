@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log
 
@@ -16,7 +16,8 @@ LONGEST = 1_000         # characters of a question or claim that are looked at
 COVERED = 0.6           # share of a row's label, by weight, that names it
 ALIKE = 0.15            # scores as near as this are ties
 MISSED = 0.5            # what a word of a label counts that is not named, against one that is
-DIGITS = 0.3            # what a number in a label that is not named counts, against a word
+LIGHTLY = 0.3           # what a number, or "total" or "net", in a label counts where it is not named, against a word
+LIGHT = frozenset(["total", "net"])
 SECTION = 0.6           # what a word of a row's section counts, against one of its label
 MOST_LINES = 12         # rows, and groups of columns, that are looked at
 KEPT = frozenset(["other", "not", "non", "befor", "after", "under", "over", "before"])    # tell one row from another
@@ -24,8 +25,12 @@ SHARE = re.compile(r"%|\bper\s?cent")
 SHARED = frozenset(["percentag", "percent", "cent", "proportion", "shar", "margin", "rat", "ratio", "portion", "%"])     # asked for
 ROUND = re.compile(r"\([^()]{0,80}\)")
 FROM_TO = re.compile(r"\d\s?(?:-|–|—|to|through|until)\s?(?:FY|F|fiscal)?\s?(?:year\s)?\d|\bfrom\b.{1,40}?\d\s*(?:to|through|-|–)\s", re.IGNORECASE)
-DAYS = re.compile(r"\b(?:years?|months?|weeks?|quarters?|fiscal|ended|ending|december|january|february|march|april|may|june"
-                  r"|july|august|september|october|november|as|at|of|31|30|29|28)\b", re.IGNORECASE)
+DAYS = re.compile(
+    r"\b(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)(?:\s\d{1,2}\b)?"
+    r"|(?<!\d\s)years?|months|fiscal|ended|ending|as (?:of|at)|at)\b",
+    re.IGNORECASE,
+)
+DATES = re.compile(r"\b(?:FY|F|CY)?\s?['’]?(?:19|20)\d\d\b|\b(?:FY|F|CY)\s?['’]?\d\d\b|\(\d\)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +80,14 @@ class Linked:
     Attributes:
         best: lines of what is named best; several where nothing tells them apart.
         named: one line for each thing that is named, in the order of the question.
+        sides: where several kinds of columns are named, the best row's line of each, in the order of the question.
         covered: share of the best label that is named, by weight.
         dated: every year asked for has a column or a row of its own, or none is asked for.
     """
 
     best: tuple[Line, ...]
     named: tuple[Line, ...]
+    sides: tuple[Line, ...]
     covered: float
     dated: bool
 
@@ -109,7 +116,16 @@ def link(table: Table, ask: Asked) -> Linked | None:
     named = tuple(Line(row, place, line.header, line.entries) for row, place in order for line in lines[row][:1])
     there = {entry.year for line in shown for entry in line.entries} | {None}
     dated = set(ask.years) <= there or not there - {None}
-    return Linked(shown, named, max(rows[row].covered for row in kept), dated) if shown else None
+    sides = _sides(lines[kept[0]], ask.words)
+    return Linked(shown, named, sides, max(rows[row].covered for row in kept), dated) if shown else None
+
+
+def _sides(lines: Sequence[Line], words: Sequence[str]) -> tuple[Line, ...]:
+    """Lines of one row whose columns are named, in the order of the words."""
+    headers = [_content(line.header) for line in lines]
+    common = set.intersection(*map(set, headers)) if len(lines) > 1 else set()
+    scores = _scores([" ".join(word for word in header if word not in common) for header in headers], words)
+    return tuple(replace(lines[n], place=place) for n, place in _named(scores, words))
 
 
 def _merged(table: Table, lines: Sequence[Line]) -> tuple[Line, ...]:
@@ -147,7 +163,7 @@ def _scores(labels: Sequence[str], words: Sequence[str], sections: Sequence[str]
     for n, row in enumerate(own):
         hits = frozenset(full[n]) & named
         hit = sum(weight[word] for word in hits)
-        missed = sum(weight[word] * (DIGITS if word.isdigit() else 1) for word in set(row) - named)
+        missed = sum(weight[word] * (LIGHTLY if word.isdigit() or word in LIGHT else 1) for word in set(row) - named)
         over = SECTION * sum(weight[word] for word in above[n] & named) if hits else 0.0
         found.append(_Score(hit - MISSED * missed + over, hit / (hit + missed) if hit else 0.0, hits))
     return found
@@ -209,26 +225,28 @@ def _groups(table: Table, ask: Asked) -> list[tuple[str, list[int]]]:
     shares = {n for n, kind in enumerate(kinds) if SHARE.search(kind) and SHARED.isdisjoint(ask.words)}
     best = [n for n in _best(scores) if n not in shares] or [n for n in range(len(kinds)) if n not in shares]
     best = best or list(range(len(kinds)))
-    order = [*best, *(n for n in range(len(kinds)) if n not in best and not scores[n].hits and not kinds[n])]
+    own = [n for n, _ in _named(scores, ask.words) if n not in best and n not in shares]
+    chosen = {*best, *own}
+    order = [*best, *own, *(n for n in range(len(kinds)) if n not in chosen and not scores[n].hits and not kinds[n])]
     return [(kinds[n], groups[kinds[n]]) for n in order[:MOST_LINES]]
 
 
 @lru_cache(maxsize=2_048)
 def _kind(header: str) -> str:
     """A header without its years and dates."""
-    bare = re.sub(r"\b(?:FY|F|CY)?\s?['’]?\d{1,4}\b[A-Z]?", " ", DAYS.sub(" ", header))
+    bare = DATES.sub(" ", DAYS.sub(" ", header))
     return " ".join(re.sub(r"[^\w%$€£¥₹]", " ", bare).split()).lower()
 
 
 def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]]) -> list[Line]:
     cells = {cell.column: cell for cell in _by_row(table).get(row, ())}
-    own = years(f"{table.labels[row]} {table.sections[row]}")
+    above, own = years(table.sections[row]), years(table.labels[row])
     found = []
     for kind, columns in groups:
         entries = []
         for column in columns:
             if column in cells:
-                dates = years(table.headers[column]) or own
+                dates = above or years(table.headers[column]) or own
                 entries.append(Entry(cells[column], dates[-1] if dates else None))
         if entries:
             found.append(Line(row, 0, kind, tuple(entries)))
@@ -249,7 +267,7 @@ def _columns(table: Table, ask: Asked) -> Linked | None:
         return None
     there = {entry.year for line in shown for entry in line.entries}
     covered = max(scores[column].covered for column in _best(scores))
-    return Linked(tuple(shown), named, covered, set(ask.years) <= there or not there - {None})
+    return Linked(tuple(shown), named, (), covered, set(ask.years) <= there or not there - {None})
 
 
 def _column_line(table: Table, column: int, place: int, rows: dict[int, list[int]]) -> Line:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from ragauge.judging.local.cells import Entry, Line
+from ragauge.judging.local.cells import Asked, Entry, Line, Linked
 from ragauge.text.specifics import Specific
 
 MOST_ROWS = 4           # rows that an operation may be between
@@ -97,18 +97,16 @@ class Result:
     pure: bool = False
 
 
-def results(lines: Sequence[Line], named: Sequence[Line], wholes: Sequence[Line], asked: tuple[int, ...], text: str,
-            *, spans: bool = False) -> Iterator[Result]:  # fmt: skip
-    """What follows from these lines by an operation that the words name.
+def results(part: Linked, wholes: Sequence[Line], ask: Asked, text: str) -> Iterator[Result]:
+    """What follows from the numbers of a table by an operation that the words name.
 
     Args:
-        lines: what is named best.
-        named: a line for each thing that is named, in order.
+        part: what is spoken of.
         wholes: lines of totals, which may be what a share is of.
-        asked: the years that are named.
+        ask: what is named.
         text: question and claim.
-        spans: whether the years between are meant as well.
     """
+    lines, named, sides, asked, spans = part.best, part.named, part.sides, ask.years, ask.spans
     change, mean = CHANGE.search(text), MEAN.search(text)
     several = [line for line in named[: 2 * MOST_ROWS] if line.entries]
     for line in lines[:MOST_ROWS]:
@@ -118,7 +116,7 @@ def results(lines: Sequence[Line], named: Sequence[Line], wholes: Sequence[Line]
             yield from _gathered(_chosen(line, asked, spans), mean=mean is not None)
         if RATIO.search(text):
             yield from _over_time(line, asked)
-    for each in _columns(several, asked):
+    for each in (*_columns(several, asked), *_columns(sides[:MOST_ROWS], asked)):
         if change or EITHER.search(text):
             yield from _apart(each)
         if mean or SUM.search(text):
@@ -151,7 +149,8 @@ def _changes(line: Line, asked: tuple[int, ...], text: str) -> Iterator[Result]:
             continue
         yield Result(b - a, percent, f"{b:,g} − {a:,g}", either, (old, new))
         if a:
-            yield Result((b - a) / abs(a) * 100, True, f"({b:,g} − {a:,g}) / {abs(a):,g}", either, (old, new))
+            formula = f"({b:,g} − {a:,g}) / {abs(a):,g}"
+            yield Result((b - a) / abs(a) * 100, True, formula, either or a < 0, (old, new), pure=True)
 
 
 def _pairs(line: Line, asked: tuple[int, ...]) -> Iterator[tuple[Entry, Entry]]:
@@ -207,17 +206,28 @@ def _columns(lines: Sequence[Line], asked: tuple[int, ...]) -> Iterator[list[Ent
             continue
         same = []
         for line in lines:
-            at = "column" if first.row is not None else "row"
-            same += [e for e in line.entries if getattr(e.cell, at) == getattr(entry.cell, at)][:1]
+            same += [other for other in line.entries if _beside(first, entry, line, other)][:1]
         if len(same) > 1:
             yield same
+
+
+def _beside(line: Line, entry: Entry, other: Line, its: Entry) -> bool:
+    """Whether two numbers are of one column, or of one row and one year."""
+    if line.row is not None and line.row == other.row:
+        return entry.year == its.year
+    return entry.cell.column == its.cell.column if line.row is not None else entry.cell.row == its.cell.row
 
 
 def _apart(entries: Sequence[Entry]) -> Iterator[Result]:
     for one, other in combinations(entries[:MOST_ROWS], 2):
         a, b = one.cell.value, other.cell.value
-        if one.cell.percent == other.cell.percent:
-            yield Result(a - b, one.cell.percent, f"{a:,g} − {b:,g}", True, (one, other))
+        if one.cell.percent != other.cell.percent:
+            continue
+        yield Result(a - b, one.cell.percent, f"{a:,g} − {b:,g}", True, (one, other))
+        for first, last in ((a, b), (b, a)):
+            if last:
+                formula = f"({first:,g} − {last:,g}) / {abs(last):,g}"
+                yield Result((first - last) / abs(last) * 100, True, formula, False, (one, other), pure=True)
 
 
 def _shares(entries: Sequence[Entry], text: str) -> Iterator[Result]:

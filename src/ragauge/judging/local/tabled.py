@@ -138,7 +138,7 @@ class Tabled:
 
     def _implied(self, one: Amount, n: int, table: Table, part: Linked, ask: Asked, text: str) -> Met | None:
         wholes = _wholes(table, part)
-        for result in results(part.best, part.named, wholes, ask.years, text, spans=ask.spans):
+        for result in results(part, wholes, ask, text):
             scales = (0,) if result.pure else self._scales(table, result.entries[0].cell.row)
             readings = [(each, scale) for each in _signs(one, result, text) for scale in scales]
             if any(each.is_value(result.value, scale, percent=result.percent) for each, scale in readings):
