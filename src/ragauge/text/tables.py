@@ -16,6 +16,7 @@ MOST_COLUMNS = 24
 LONGEST_CELL = 300      # characters: a longer one is prose
 FEWEST_ROWS = 2         # lines that make a table
 FEWEST_FIELDS = 3       # of a line parted by commas
+WHOLE = 100.0           # per cent: a column that has it gives shares throughout
 LONGEST_SCALE = 8       # words of a note on the scale
 MOST_ABOVE = 2          # lines above a table that may be its caption
 
@@ -29,7 +30,8 @@ TAG = re.compile(r"<[^<>]{0,200}>")
 NIL = re.compile(r"[$€£¥₹\s(]{0,4}(?:[-–—]{1,3}|nil)[\s)%]{0,3}", re.IGNORECASE)
 NEGATIVE = re.compile(r"^\s*[$€£¥₹]?\s*(?:\(|[-–—−](?=\s?[$€£¥₹]?\s?\d))")
 AROUND = re.compile(r"(?:US|S|A|C|HK|NT|R|RM|Rs\.?|US)?[$€£¥₹₩]|\b(?:USD|EUR|GBP|JPY|CNY|CHF|INR|RMB|RM|Rs)\b|\*+|\[\w\]|\(\w\)")
-LETTERS = re.compile(r"[^\W\d_]{2,}")
+LETTERS = re.compile(r"[^\W\d_]+")
+COUNTED = re.compile(r"(?<=\d)\s?(?:x|times|years?|yrs?|days?|months?|shares|units|m|mn|bn|k)\s*$")
 YEAR = re.compile(r"(?<![\d.$€£¥₹])(?:((?:19|20)\d\d)(?!\d|,\d{3}(?!\d)|\.\d)|(?:FY|F|CY|Q[1-4])\s?['’]?(\d\d)(?!\d))")
 RANGE_YEAR = re.compile(r"(?<!\d)(?:19|20)(\d\d)\s?[-–/]\s?(\d\d)(?!\d)")
 # a year column has nothing but the year, with a note's mark or a word such as "restated"
@@ -170,7 +172,7 @@ def number(text: str) -> tuple[float, bool] | None:
     if NIL.fullmatch(text):
         return 0.0, "%" in text
     bare = AROUND.sub(" ", text) if not text[0].isdigit() or "(" in text[1:] or "*" in text else text
-    same = plain(bare)
+    same = COUNTED.sub("", plain(bare))
     if LETTERS.search(same) or not any(map(str.isdigit, same)):
         return None
     if ZEROS.fullmatch(same):
@@ -321,6 +323,7 @@ def _table(rows: Sequence[Sequence[_Field]], above: Sequence[str]) -> Table | No
     counted = [n for n, header in enumerate(headers) if n and NOTES.match(header)]
     shares = {n for n, header in enumerate(headers) if PERCENT.search(header)}
     rates = {n for n, label in enumerate(draft.labels) if PERCENT.search(f"{label} {draft.sections[n]}")}
+    shares |= {cell.column for cell in draft.cells if cell.percent and cell.value == WHOLE}
     money = {cell.row for cell in draft.cells if not cell.percent and abs(cell.value) > 1_000}
     cells = tuple(
         replace(cell, percent=cell.percent or cell.column in shares or cell.row in rates - money)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log
@@ -27,7 +27,7 @@ ROUND = re.compile(r"\([^()]{0,80}\)")
 FROM_TO = re.compile(r"\d\s?(?:-|–|—|to|through|until)\s?(?:FY|F|fiscal)?\s?(?:year\s)?\d|\bfrom\b.{1,40}?\d\s*(?:to|through|-|–)\s", re.IGNORECASE)
 DAYS = re.compile(
     r"\b(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)(?:\s\d{1,2}\b)?"
-    r"|(?<!\d\s)years?|months|fiscal|ended|ending|as (?:of|at)|at)\b",
+    r"|(?<!\d\s)years?|months|\d\d weeks|fiscal|ended|ending|as (?:of|at)|at)\b",
     re.IGNORECASE,
 )
 DATES = re.compile(r"\b(?:FY|F|CY)?\s?['’]?(?:19|20)\d\d\b|\b(?:FY|F|CY)\s?['’]?\d\d\b|\(\d\)", re.IGNORECASE)
@@ -107,10 +107,9 @@ def link(table: Table, ask: Asked) -> Linked | None:
     groups = _groups(table, ask)
     rows = _scores(table.labels, ask.words, table.sections)
     lines = {row: _row_lines(table, row, groups) for row in range(len(table.labels))}
-    best = _best(rows)
-    if not best:
+    kept = _best(rows, _dated(lines, ask))
+    if not kept:
         return _columns(table, ask)
-    kept = _filtered(table, best, ask)
     shown = _merged(table, [line for row in kept[:MOST_LINES] for line in lines[row]])
     order = [(row, place) for row, place in _named(rows, ask.words) if lines[row]]
     named = tuple(Line(row, place, line.header, line.entries) for row, place in order for line in lines[row][:1])
@@ -174,18 +173,21 @@ def _content(label: str) -> tuple[str, ...]:
     return tuple(unit for unit in units_of(label, "words") if unit not in STOPS or unit in KEPT)
 
 
-def _best(scores: Sequence[_Score]) -> list[int]:
-    able = [n for n, one in enumerate(scores) if one.hits]
+def _best(scores: Sequence[_Score], among: Iterable[int] | None = None) -> list[int]:
+    able = [n for n in (range(len(scores)) if among is None else among) if scores[n].hits]
     if not able:
         return []
     top = max(scores[n].value for n in able)
     return [n for n in able if scores[n].value >= top - ALIKE]
 
 
-def _filtered(table: Table, rows: Sequence[int], ask: Asked) -> Sequence[int]:
-    """Of rows with one name those under a heading with a year that is asked for, where headings have years."""
-    told = [row for row in rows if set(years(f"{table.sections[row]} {table.labels[row]}")) & set(ask.years)]
-    return told or rows
+def _dated(lines: Mapping[int, Sequence[Line]], ask: Asked) -> list[int]:
+    """Rows with numbers, and where any has one of a year that is asked for only those, and those without years."""
+    filled = [row for row, own in lines.items() if own]
+    dates = {row: {entry.year for line in lines[row] for entry in line.entries} - {None} for row in filled}
+    if not any(dates[row] & set(ask.years) for row in filled):
+        return filled
+    return [row for row in filled if not dates[row] or dates[row] & set(ask.years)]
 
 
 def _named(scores: Sequence[_Score], words: Sequence[str]) -> list[tuple[int, int]]:

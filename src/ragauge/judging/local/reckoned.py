@@ -113,7 +113,7 @@ def results(part: Linked, wholes: Sequence[Line], ask: Asked, text: str) -> Iter
         if change:
             yield from _changes(line, asked, text)
         if mean or SUM.search(text):
-            yield from _gathered(_chosen(line, asked, spans), mean=mean is not None)
+            yield from _gathered(_chosen(line, asked, spans=spans), mean=mean is not None)
         if RATIO.search(text):
             yield from _over_time(line, asked)
     for each in (*_columns(several, asked), *_columns(sides[:MOST_ROWS], asked)):
@@ -130,11 +130,19 @@ def results(part: Linked, wholes: Sequence[Line], ask: Asked, text: str) -> Iter
                     yield from _quotient(each[0], each[1])
 
 
-def _chosen(line: Line, asked: tuple[int, ...], spans: bool) -> Sequence[Entry]:
+def _once(line: Line) -> tuple[Entry, ...]:
+    """The entries, of each year the first: "31 December 2018" beside "1 January 2018"."""
+    dates = {entry.year for entry in line.entries}
+    if None in dates or not 1 < len(dates) < len(line.entries):
+        return line.entries
+    return tuple({entry.year: entry for entry in reversed(line.entries)}.values())[::-1]
+
+
+def _chosen(line: Line, asked: tuple[int, ...], *, spans: bool) -> Sequence[Entry]:
     """The entries of the years that are named; all of them where fewer than two are."""
     if len(asked) > 1:
         low, high = min(asked), max(asked)
-        return [e for e in line.entries if e.year in asked or (spans and e.year is not None and low <= e.year <= high)]
+        return [e for e in _once(line) if e.year in asked or (spans and e.year is not None and low <= e.year <= high)]
     return [] if asked else line.entries[:MOST_ENTRIES]
 
 
@@ -155,7 +163,7 @@ def _changes(line: Line, asked: tuple[int, ...], text: str) -> Iterator[Result]:
 
 def _pairs(line: Line, asked: tuple[int, ...]) -> Iterator[tuple[Entry, Entry]]:
     """Earlier and later entries between which a change is asked for."""
-    entries = line.entries
+    entries = _once(line)
     if any(entry.year is None for entry in entries) or len({entry.year for entry in entries}) < len(entries):
         if len(entries) in (2, 3):
             yield entries[1], entries[0]
@@ -204,8 +212,8 @@ def _columns(lines: Sequence[Line], asked: tuple[int, ...]) -> Iterator[list[Ent
     for entry in first.entries[:MOST_ENTRIES]:
         if asked and entry.year is not None and entry.year not in asked:
             continue
-        same = []
-        for line in lines:
+        same = [entry]
+        for line in lines[1:]:
             same += [other for other in line.entries if _beside(first, entry, line, other)][:1]
         if len(same) > 1:
             yield same

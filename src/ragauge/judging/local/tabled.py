@@ -25,6 +25,7 @@ WORDED = 0.5            # share of a claim's words with content that its table a
 STATED = 0.9            # p of an amount that the cell asked for holds
 IMPLIED = 0.8           # p of one that follows by the operation asked for
 UNMET = 0.2             # most that p may be where the cell asked for holds another amount
+ALL_LINES = -1
 SCALED = re.compile(r"\s?\)?\s?(thousand|million|billion|trillion|hundred|mn|bn|m|k)s?\b", re.IGNORECASE)
 SCALES = {"hundred": 2, "thousand": 3, "k": 3, "million": 6, "mn": 6, "m": 6, "billion": 9, "bn": 9, "trillion": 12}
 ALL = re.compile(r"\b(?:total|sum|combined|altogether|together|cumulative|aggregate)\b", re.IGNORECASE)
@@ -92,11 +93,12 @@ class Tabled:
             linked = [(n, table, part) for n, table in self.tables if (part := link(table, ask)) is not None]
             if not linked:
                 continue
-            in_order = numbers if bare and len(numbers) == len(ask.years) > 1 else ()
             met = [
-                self._met(one, linked, ask if not in_order else replace(ask, years=(ask.years[n],)), text, bare=bare)
+                self._met(one, linked, _nth(ask, n, len(numbers), bare=bare), text, None if bare else ALL_LINES)
                 for n, one in enumerate(numbers)
             ]
+            if bare and None in met and len(numbers) > 1:
+                met = [self._met(one, linked, ask, text, n) for n, one in enumerate(numbers)]
             if None not in met and (bare or self._worded(claim, linked)):
                 return [one for one in met if one is not None]
             reason = reason or self._unmet(numbers, met, linked, bare=bare)
@@ -112,20 +114,21 @@ class Tabled:
         return [(both, replace(said, years=said.years or query.years)), (both, joint)]
 
     def _met(
-        self, one: Amount, linked: Sequence[tuple[int, Table, Linked]], ask: Asked, text: str, *, bare: bool
+        self, one: Amount, linked: Sequence[tuple[int, Table, Linked]], ask: Asked, text: str, nth: int | None
     ) -> Met | None:
+        """How an amount is met; nth: which of several things that are named it is of, None = of the one named best."""
         for n, table, part in linked:
-            found = self._stated(one, n, table, part, ask, text, bare=bare) or self._implied(one, n, table, part, ask, text)
+            found = self._stated(one, n, table, part, ask, text, nth) or self._implied(one, n, table, part, ask, text)
             if found is not None:
                 return found
         return None
 
     def _stated(
-        self, one: Amount, n: int, table: Table, part: Linked, ask: Asked, text: str, *, bare: bool
+        self, one: Amount, n: int, table: Table, part: Linked, ask: Asked, text: str, nth: int | None
     ) -> Met | None:
-        for line in (*part.best, *(part.named if not bare else ())):
+        for line in _lines(part, nth):
             label = _label(table, line)
-            if bare and _asks_more(self.query, label):
+            if nth != ALL_LINES and _asks_more(self.query, label):
                 continue
             for entry in line.entries:
                 if not _in_time(entry, ask) or (not part.dated and ask.years):
@@ -238,6 +241,19 @@ def _repeated(one: Amount, query: str) -> bool:
 
 def _label(table: Table, line: Line) -> str:
     return f"{table.sections[line.row]} {table.labels[line.row]}".strip() if line.row is not None else line.header
+
+
+def _nth(ask: Asked, n: int, count: int, *, bare: bool) -> Asked:
+    """Of as many amounts as years each is of its own."""
+    return replace(ask, years=(ask.years[n],)) if bare and len(ask.years) == count > 1 else ask
+
+
+def _lines(part: Linked, nth: int | None) -> Sequence[Line]:
+    if nth is None:
+        return part.best
+    if nth == ALL_LINES:
+        return (*part.best, *part.named)
+    return [each[nth] for each in (part.named, part.sides) if nth < len(each) > 1]
 
 
 def _in_time(entry: Entry, ask: Asked) -> bool:
