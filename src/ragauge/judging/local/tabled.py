@@ -18,6 +18,7 @@ from ragauge.text.specifics import find
 from ragauge.text.tables import Table, scale_of, tables
 
 MOST_TABLES = 12
+LONGEST = 1_000         # characters of a claim that are looked at
 MOST_AMOUNTS = 8        # of one claim
 FEW = 2                 # words with content, beside its amounts, of a claim that only answers the question
 SURE = 0.75             # share of a row's label that is named, from which on another amount is wrong
@@ -29,6 +30,7 @@ ALL_LINES = -1
 SCALED = re.compile(r"\s?\)?\s?(thousand|million|billion|trillion|hundred|mn|bn|m|k)s?\b", re.IGNORECASE)
 SCALES = {"hundred": 2, "thousand": 3, "k": 3, "million": 6, "mn": 6, "m": 6, "billion": 9, "bn": 9, "trillion": 12}
 ALL = re.compile(r"\b(?:total|sum|combined|altogether|together|cumulative|aggregate)\b", re.IGNORECASE)
+TO = re.compile(r"\b(?:to|at|from)\s+(?:about |approximately |roughly |almost |nearly )?[$€£¥₹(]*\s?$", re.IGNORECASE)
 EACH = re.compile(r"\b(?:respective|respectively|each)\b", re.IGNORECASE)
 BRACKET = re.compile(r"\(\s?[$€£¥₹]?\s?$|[-–−—]\s?[$€£¥₹]?\s?$")
 DIGITS = re.compile(r"\d[\d,. ]*\d|\d")
@@ -101,7 +103,8 @@ class Tabled:
                 met = [self._met(one, linked, ask, text, n) for n, one in enumerate(numbers)]
             if None not in met and (bare or self._worded(claim, linked)):
                 return [one for one in met if one is not None]
-            reason = reason or self._unmet(numbers, met, linked, bare=bare)
+            if bare or self._worded(claim, linked):
+                reason = reason or self._unmet(numbers, met, linked)
         return reason
 
     def _readings(self, claim: str, said: Asked, *, bare: bool) -> list[tuple[str, Asked]]:
@@ -128,7 +131,7 @@ class Tabled:
     ) -> Met | None:
         for line in _lines(part, nth):
             label = _label(table, line)
-            if nth != ALL_LINES and _asks_more(self.query, label):
+            if _asks_more(self.query if nth != ALL_LINES else _asking(text, one), label):
                 continue
             for entry in line.entries:
                 if not _in_time(entry, ask) or (not part.dated and ask.years):
@@ -162,7 +165,7 @@ class Tabled:
         return len(own & there) >= WORDED * len(own)
 
     def _unmet(
-        self, numbers: Sequence[Amount], met: Sequence[Met | None], linked: Sequence[tuple[int, Table, Linked]], *, bare: bool
+        self, numbers: Sequence[Amount], met: Sequence[Met | None], linked: Sequence[tuple[int, Table, Linked]]
     ) -> str:
         """Why an amount is wrong, where a table surely has another in its place."""
         sure = [(n, table, part) for n, table, part in linked if part.covered >= SURE and part.dated]
@@ -170,7 +173,7 @@ class Tabled:
             return ""
         missing = [one for one, how in zip(numbers, met, strict=True) if how is None]
         outside = [one for one in missing if not self._in_prose(one)]
-        if not outside or not bare:
+        if not outside:
             return ""
         n, table, part = sure[0]
         shown = ", ".join(f"{entry.cell.value:,g}" for entry in part.best[0].entries[:3])
@@ -272,6 +275,13 @@ def _asks_more(query: str, label: str) -> bool:
         if found is not None and not words.search(label):
             return True
     return bool(re.search(r"\bratio\b", query, re.IGNORECASE)) and "ratio" not in label.lower()
+
+
+def _asking(text: str, one: Amount) -> str:
+    """What a statement says an amount is: "the change was 5"; nothing where it says that something changed to it."""
+    claim = text.rpartition("\n")[2]
+    start = claim.find(one.specific.text)
+    return "" if TO.search(claim[:start]) or len(amounts(claim)) > 1 else claim[:LONGEST]
 
 
 def _wholes(table: Table, part: Linked) -> list[Line]:
