@@ -24,7 +24,7 @@ MEAN = re.compile(r"\b(?:average|averaged|averaging|mean)\b", re.IGNORECASE)
 RATIO = re.compile(r"\b(?:ratio|proportion|portion|share|fraction|divided|per cent|percent|percentage|per|times|as a|multiple|weight"
                    r"|over|margin|rate|accounts? for|cover(?:age|ed)?|turnover|constitutes?|represents?|return)\b|%", re.IGNORECASE)
 SUM = re.compile(r"\b(?:total|sum|combined|altogether|together|aggregate|cumulative|in all|overall|both|and)\b", re.IGNORECASE)
-FALLING = re.compile(r"\b(?:decreas\w*|declin\w*|fell|fall|drop\w*|reduc\w*|lower|less|down|loss|shrank|worse)\b", re.IGNORECASE)
+FALLING = re.compile(r"\b(?:decreas\w*|declin\w*|fell|fall|drop\w*|reduc\w*|lower|shrank|worse)\b", re.IGNORECASE)
 RISING = re.compile(r"\b(?:increas\w*|gr[eo]w\w*|rose|rise|higher|more|up|gain\w*|improv\w*)\b", re.IGNORECASE)
 EITHER = re.compile(r"\bdiffer\w*|\bhow much (?:more|less|higher|lower)|\bvarianc\w*|\bbetween .{1,200} and\b", re.IGNORECASE)
 OF_WHOLE = re.compile(r"\b(?:percent|percentage|per cent|proportion|share|portion|fraction|part) of\b", re.IGNORECASE)

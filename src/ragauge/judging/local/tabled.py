@@ -13,9 +13,10 @@ from ragauge.judging.local.cells import Asked, Entry, Line, Linked, asked, link
 from ragauge.judging.local.index import STOPS, units_of
 from ragauge.judging.local.kinds import EXACT
 from ragauge.judging.local.reckoned import CHANGE, FALLING, LOSSES, MEAN, RISING, WHOLE, Amount, Result, results
+from ragauge.judging.local.ranked import MANY, WHICH, count, first
 from ragauge.judging.local.support import Weighed
 from ragauge.text.specifics import find
-from ragauge.text.tables import Table, scale_of, tables
+from ragauge.text.tables import Table, scale_of, tables, years
 
 MOST_TABLES = 12
 LONGEST = 1_000         # characters of a claim that are looked at
@@ -75,18 +76,15 @@ class Tabled:
         if not self.tables or (found.contradicting and not found.supporting):
             return found, plain
         numbers = amounts(claim)[:MOST_AMOUNTS]
-        years = asked(self.query).years
         own = [one for one in numbers if not _repeated(one, self.query)] or numbers
-        if not own:
-            return found, plain
-        verdict = self._verdict(claim, own, years)
+        verdict = self._ranked(claim, own) or (self._verdict(claim, own) if own else "")
         if isinstance(verdict, list):
             return self._supported(found, verdict)
         if verdict:
             return replace(found, p=min(found.p, UNMET), supporting=(), joint=False, reason=verdict), None
         return found, plain
 
-    def _verdict(self, claim: str, numbers: Sequence[Amount], years: tuple[int, ...]) -> list[Met] | str:
+    def _verdict(self, claim: str, numbers: Sequence[Amount]) -> list[Met] | str:
         """How every amount is met; else why one is wrong, or an empty text where tables say nothing of it."""
         bare = _is_bare(claim, numbers)
         said = asked(_without(claim, numbers))
@@ -106,6 +104,36 @@ class Tabled:
             if bare or self._worded(claim, linked):
                 reason = reason or self._unmet(numbers, met, linked)
         return reason
+
+    def _ranked(self, claim: str, numbers: Sequence[Amount]) -> list[Met] | str:
+        """Whether a bare year, or a bare count, is the one that the question asks for by a comparison."""
+        ask = asked(self.query)
+        told = years(claim)
+        if not (WHICH.search(self.query) or MANY.search(self.query)) or not _is_bare(claim, numbers):
+            return ""
+        for n, table in self.tables:
+            part = link(table, ask)
+            if part is None or part.covered < SURE:
+                continue
+            line = part.best[0]
+            shown = ", ".join(f"{entry.year}: {entry.cell.value:,g}" for entry in line.entries if entry.year)
+            top = first(line, self.query, ask) if len(told) == 1 and not numbers else None
+            if top is not None:
+                met = Met(n, top.cell.start, top.cell.end, "implied", f"{shown}")
+                return [met] if top.year == told[0] else f"passage {n} has {shown}"
+            many = count(line, self.query, ask, self._limits(table)) if len(numbers) == 1 else None
+            if many is not None:
+                met = Met(n, line.entries[0].cell.start, line.entries[-1].cell.end, "implied", f"{shown}")
+                return [met] if numbers[0].written == many else f"passage {n} has {shown}"
+        return ""
+
+    def _limits(self, table: Table) -> list[float]:
+        scale = table.scale if table.scale is not None else self.scale
+        found = amounts(self.query)
+        if len(found) != 1:
+            return []
+        one = found[0]
+        return [one.written * 10.0 ** (one.shift - scale) if one.shift and scale is not None else one.written]
 
     def _readings(self, claim: str, said: Asked, *, bare: bool) -> list[tuple[str, Asked]]:
         """Words that tell which cell is meant: a claim's own, and those with the question's."""

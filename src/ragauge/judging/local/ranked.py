@@ -1,0 +1,57 @@
+"""Questions that compare the numbers of a table: in which year it was highest, in how many years it was above so much."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ragauge.judging.local.cells import Asked, Entry, Line
+
+HIGH = re.compile(r"\b(?:larger|largest|higher|highest|greater|greatest|more|most|biggest|bigger|maximum|best)\b", re.IGNORECASE)
+LOW = re.compile(r"\b(?:lower|lowest|smaller|smallest|less|least|fewer|fewest|minimum)\b", re.IGNORECASE)
+WHICH = re.compile(r"\b(?:which|what)\s+(?:fiscal |financial |calendar )?(?:year|period)\b|\bwhen\b", re.IGNORECASE)
+MANY = re.compile(r"\bhow many (?:fiscal |financial )?(?:years|periods|times)\b", re.IGNORECASE)
+ABOVE = re.compile(r"\b(?:exceed\w*|above|over|more than|greater than|higher than|larger than|at least)\b", re.IGNORECASE)
+BELOW = re.compile(r"\b(?:below|under|less than|lower than|smaller than|fewer than|at most)\b", re.IGNORECASE)
+
+
+def first(line: Line, query: str, ask: Asked) -> Entry | None:
+    """The entry that a question such as "In which year was it highest?" asks for; None where it asks for none.
+
+    Losses and the like are ranked by their size; where signs differ, by value.
+    """
+    high, low = HIGH.search(query), LOW.search(query)
+    if not WHICH.search(query) or bool(high) == bool(low) or ABOVE.search(query) or BELOW.search(query):
+        return None
+    entries = _dated(line, ask)
+    if len(entries) < 2 or len({entry.year for entry in entries}) < len(entries):
+        return None
+    sizes = {id(entry): entry.cell.value for entry in entries}
+    if all(size <= 0 for size in sizes.values()):
+        sizes = {key: -size for key, size in sizes.items()}
+    order = sorted(entries, key=lambda entry: sizes[id(entry)], reverse=high is not None)
+    return None if sizes[id(order[0])] == sizes[id(order[1])] else order[0]
+
+
+def count(line: Line, query: str, ask: Asked, limits: Sequence[float]) -> int | None:
+    """In how many years the line is above or below the limit of the question; None where it asks for no such thing.
+
+    Args:
+        line: what is counted.
+        query: the question.
+        ask: the same, read.
+        limits: the readings of its limit, in the table's scale; all of them must give one count.
+    """
+    above, below = ABOVE.search(query), BELOW.search(query)
+    if not MANY.search(query) or bool(above) == bool(below) or not limits:
+        return None
+    entries = _dated(line, ask)
+    found = {
+        sum(entry.cell.value > limit if above else entry.cell.value < limit for entry in entries) for limit in limits
+    }
+    return found.pop() if len(found) == 1 and entries else None
+
+
+def _dated(line: Line, ask: Asked) -> list[Entry]:
+    several = ask.years if len(ask.years) > 1 else ()
+    return [entry for entry in line.entries if entry.year is not None and (not several or entry.year in several)]
