@@ -50,6 +50,7 @@ SCALE_LETTER = re.compile(r"(?:[$€£¥₹]|\b(?:USD|EUR|GBP|Rs))\s?(m|mn|bn|k|
 LETTER_SCALES = {"m": 6, "mn": 6, "mm": 6, "bn": 9, "k": 3}
 PER = re.compile(r"\bper\b|\bcents\b|\bprice\b|\bEPS\b|\brate\b|\bmargin\b|\bratio\b|%|\bpercent|\bnumber of\b|\bdays\b|\byears?\)",
                  re.IGNORECASE)
+CURRENCY = re.compile(r"[$€£¥₹₩]")
 NOTES = re.compile(r"^\W*notes?\W*$", re.IGNORECASE)
 PERCENT = re.compile(r"%|\bper\s?cent|\bpercentage", re.IGNORECASE)
 
@@ -114,6 +115,7 @@ class _Draft:
     cells: list[Cell] = field(default_factory=list)
     caption: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    money: set[int] = field(default_factory=set)
     section: str = ""
     started: bool = False
 
@@ -321,7 +323,7 @@ def _table(rows: Sequence[Sequence[_Field]], above: Sequence[str]) -> Table | No
     told = [headers[0], *draft.caption, *draft.notes, *above]
     scale = next((found for one in told if (found := scale_of(one)) is not None), None)
     counted = [n for n, header in enumerate(headers) if n and NOTES.match(header)]
-    shares = {n for n, header in enumerate(headers) if PERCENT.search(header)}
+    shares = {n for n, header in enumerate(headers) if PERCENT.search(header)} - draft.money
     rates = {n for n, label in enumerate(draft.labels) if PERCENT.search(f"{label} {draft.sections[n]}")}
     shares |= {cell.column for cell in draft.cells if cell.percent and cell.value == WHOLE}
     money = {cell.row for cell in draft.cells if not cell.percent and abs(cell.value) > 1_000}
@@ -346,7 +348,8 @@ def _read(draft: _Draft, fields: list[_Field], width: int) -> None:
         return
     values = [(one, number(one.text)) for one in fields[1:]]
     amounts = [one for one, value in values if value and not _is_year(one.text)]
-    if not amounts or (all(_is_year(one.text) for one, _ in values if one.text) and not fields[0].text):
+    opening = not draft.started and 2 * len(amounts) < sum(bool(one.text) for one in fields[1:])
+    if not amounts or opening or (all(_is_year(one.text) for one, _ in values if one.text) and not fields[0].text):
         texts = [one.text for one in fields]
         if draft.started and any(map(years, texts)) and not amounts:
             draft.section = " ".join(text for text in texts if text)
@@ -367,6 +370,8 @@ def _read(draft: _Draft, fields: list[_Field], width: int) -> None:
     for column, (one, value) in enumerate(values, 1):
         if value is not None:
             draft.cells.append(Cell(row, column, value[0], value[1], one.start, one.end))
+            if CURRENCY.search(one.text):
+                draft.money.add(column)
 
 
 def _unscaled(header: str) -> str:
@@ -387,13 +392,15 @@ def _headers(head: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
     columns: list[list[str]] = [[] for _ in range(width)]
     for row in head:
         filled = [n for n, text in enumerate(row) if text and n]
+        ends = len(filled) > 1 and 1 not in filled and filled[-1] == width - 1 and all(years(row[n]) for n in filled)
         for n in range(width):
             if n == 0 or row[n]:
                 text = row[n]
             elif len(filled) == 1:
                 text = row[filled[0]]
             else:
-                text = next((row[m] for m in range(n, 0, -1) if row[m]), "")
+                nearest = range(n, width) if ends else range(n, 0, -1)
+                text = next((row[m] for m in nearest if row[m]), "")
             if text:
                 columns[n].append(text)
     return tuple(" ".join(" ".join(parts).split()) for parts in columns)

@@ -15,16 +15,19 @@ from ragauge.text.tables import Cell, Table, years
 LONGEST = 1_000         # characters of a question or claim that are looked at
 COVERED = 0.6           # share of a row's label, by weight, that names it
 ALIKE = 0.15            # scores as near as this are ties
-MISSED = 0.5            # what a word of a label counts that is not named, against one that is
+MISSED = 0.8            # what a word of a label counts that is not named, against one that is
 LIGHTLY = 0.3           # what a number, or "total" or "net", in a label counts where it is not named, against a word
+PLAIN = frozenset(["amount", "valu", "year", "month", "three", "twelv", "six", "nin", "period", "$", "for", "the", "actual", "reported"])
 LIGHT = frozenset(["total", "net"])
 SECTION = 0.6           # what a word of a row's section counts, against one of its label
 MOST_LINES = 12         # rows, and groups of columns, that are looked at
 KEPT = frozenset(["other", "not", "non", "befor", "after", "under", "over", "before"])    # tell one row from another
 SHARE = re.compile(r"%|\bper\s?cent")
 SHARED = frozenset(["percentag", "percent", "cent", "proportion", "shar", "margin", "rat", "ratio", "portion", "%"])     # asked for
+GLUED = re.compile(r"(?<=[^\W\d_]{3})\d{1,2}(?!\w)")      # the number of a footnote
+MONTH = re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
 ROUND = re.compile(r"\([^()]{0,80}\)")
-FROM_TO = re.compile(r"\d\s?(?:-|–|—|to|through|until)\s?(?:FY|F|fiscal)?\s?(?:year\s)?\d|\bfrom\b.{1,40}?\d\s*(?:to|through|-|–)\s", re.IGNORECASE)
+FROM_TO = re.compile(r"\d\s?(?:-|–|—|to|through|until)\s?(?:FY|F|fiscal)?\s?(?:year\s)?\d|\bbetween\b.{1,40}?\d\s*and\s|\bfrom\b.{1,40}?\d\s*(?:to|through|-|–)\s", re.IGNORECASE)
 DAYS = re.compile(
     r"\b(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)(?:\s\d{1,2}\b)?"
     r"|(?<!\d\s)years?|months|\d\d weeks|fiscal|ended|ending|as (?:of|at)|at)\b",
@@ -41,11 +44,13 @@ class Asked:
         words: stems of its words with content, in order.
         years: its years, in order.
         spans: whether it names the years between the first and the last as well.
+        months: names of months.
     """
 
     words: tuple[str, ...]
     years: tuple[int, ...]
     spans: bool
+    months: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,11 @@ def asked(text: str) -> Asked:
     text = text[:LONGEST]
     found = tuple(dict.fromkeys(years(text)))
     spans = len(found) > 1 and FROM_TO.search(text) is not None
-    return Asked(_content(text), found, spans)
+    return Asked(_content(text), found, spans, _months(text))
+
+
+def _months(text: str) -> frozenset[str]:
+    return frozenset(found[0].lower() for found in MONTH.finditer(text))
 
 
 @lru_cache(maxsize=512)
@@ -106,7 +115,7 @@ def link(table: Table, ask: Asked) -> Linked | None:
     """The lines of a table that are spoken of; None where none is."""
     groups = _groups(table, ask)
     rows = _scores(table.labels, ask.words, table.sections)
-    lines = {row: _row_lines(table, row, groups) for row in range(len(table.labels))}
+    lines = {row: _row_lines(table, row, groups, ask) for row in range(len(table.labels))}
     kept = _best(rows, _dated(lines, ask))
     if not kept:
         return _columns(table, ask)
@@ -131,7 +140,7 @@ def _merged(table: Table, lines: Sequence[Line]) -> tuple[Line, ...]:
     """Rows of one name that stand under one year each as one line."""
     alike: dict[tuple[str, str], list[Line]] = {}
     for line in lines:
-        alike.setdefault((table.labels[line.row or 0], line.header), []).append(line)
+        alike.setdefault((_kind(table.labels[line.row or 0]), line.header), []).append(line)
     found = []
     for same in alike.values():
         entries = tuple(entry for line in same for entry in line.entries)
@@ -170,7 +179,7 @@ def _scores(labels: Sequence[str], words: Sequence[str], sections: Sequence[str]
 
 @lru_cache(maxsize=4_096)
 def _content(label: str) -> tuple[str, ...]:
-    return tuple(unit for unit in units_of(label, "words") if unit not in STOPS or unit in KEPT)
+    return tuple(unit for unit in units_of(GLUED.sub("", label), "words") if unit not in STOPS or unit in KEPT)
 
 
 def _best(scores: Sequence[_Score], among: Iterable[int] | None = None) -> list[int]:
@@ -229,8 +238,12 @@ def _groups(table: Table, ask: Asked) -> list[tuple[str, list[int]]]:
     best = best or list(range(len(kinds)))
     own = [n for n, _ in _named(scores, ask.words) if n not in best and n not in shares]
     chosen = {*best, *own}
-    order = [*best, *own, *(n for n in range(len(kinds)) if n not in chosen and not scores[n].hits and not kinds[n])]
+    order = [*best, *own, *(n for n in range(len(kinds)) if n not in chosen and n not in shares and _says_nothing(kinds[n]))]
     return [(kinds[n], groups[kinds[n]]) for n in order[:MOST_LINES]]
+
+
+def _says_nothing(kind: str) -> bool:
+    return PLAIN.issuperset(_content(kind))
 
 
 @lru_cache(maxsize=2_048)
@@ -240,7 +253,15 @@ def _kind(header: str) -> str:
     return " ".join(re.sub(r"[^\w%$€£¥₹]", " ", bare).split()).lower()
 
 
-def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]]) -> list[Line]:
+def _in_months(table: Table, entries: Sequence[Entry], ask: Asked) -> tuple[Entry, ...]:
+    """Of several entries of one year those of the months that are asked for."""
+    if ask.months and len({entry.year for entry in entries}) < len(entries):
+        own = [entry for entry in entries if _months(table.headers[entry.cell.column]) & ask.months]
+        return tuple(own or entries)
+    return tuple(entries)
+
+
+def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]], ask: Asked) -> list[Line]:
     cells = {cell.column: cell for cell in _by_row(table).get(row, ())}
     above, own = years(table.sections[row]), years(table.labels[row])
     found = []
@@ -251,7 +272,7 @@ def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]]) 
                 dates = above or years(table.headers[column]) or own
                 entries.append(Entry(cells[column], dates[-1] if dates else None))
         if entries:
-            found.append(Line(row, 0, kind, tuple(entries)))
+            found.append(Line(row, 0, kind, _in_months(table, entries, ask)))
     return found
 
 

@@ -28,7 +28,8 @@ FALLING = re.compile(r"\b(?:decreas\w*|declin\w*|fell|fall|drop\w*|reduc\w*|lowe
 RISING = re.compile(r"\b(?:increas\w*|gr[eo]w\w*|rose|rise|higher|more|up|gain\w*|improv\w*)\b", re.IGNORECASE)
 EITHER = re.compile(r"\bdiffer\w*|\bhow much (?:more|less|higher|lower)|\bvarianc\w*|\bbetween .{1,200} and\b", re.IGNORECASE)
 OF_WHOLE = re.compile(r"\b(?:percent|percentage|per cent|proportion|share|portion|fraction|part) of\b", re.IGNORECASE)
-AS_SHARE = re.compile(r"\bas an? (?:percent|percentage|per cent|proportion|share|portion|fraction|ratio|multiple)\b|\bover\b|\bto\b|\bdivided by\b",
+AS_SHARE = re.compile(r"\bas an? (?:percent|percentage|per cent|proportion|share|portion|fraction|ratio|multiple)\b|\bover\b|\bto\b"
+                      r"|\bdivided by\b|\bout of\b|\bamong\b|\brelative to\b|\bagainst\b",
                       re.IGNORECASE)  # fmt: skip
 WHOLE = re.compile(r"^\W*(?:grand |sub-?)?total\b", re.IGNORECASE)
 
@@ -155,10 +156,11 @@ def _changes(line: Line, asked: tuple[int, ...], text: str) -> Iterator[Result]:
         percent = old.cell.percent and new.cell.percent
         if old.cell.percent != new.cell.percent:
             continue
-        yield Result(b - a, percent, f"{b:,g} − {a:,g}", either, (old, new))
+        spent = a <= 0 and b <= 0      # costs and outflows, written as such: either way of counting
+        yield Result(b - a, percent, f"{b:,g} − {a:,g}", either or spent, (old, new))
         if a:
             formula = f"({b:,g} − {a:,g}) / {abs(a):,g}"
-            yield Result((b - a) / abs(a) * 100, True, formula, either or a < 0, (old, new), pure=True)
+            yield Result((b - a) / abs(a) * 100, True, formula, either or spent, (old, new), pure=True)
 
 
 def _pairs(line: Line, asked: tuple[int, ...]) -> Iterator[tuple[Entry, Entry]]:
