@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-
 from ragauge.judging.local.cells import Asked, Entry, Line
 
 HIGH = re.compile(r"\b(?:larger|largest|higher|highest|greater|greatest|more|most|biggest|bigger|maximum|best)\b", re.IGNORECASE)
@@ -33,23 +31,20 @@ def first(line: Line, query: str, ask: Asked) -> Entry | None:
     return None if sizes[id(order[0])] == sizes[id(order[1])] else order[0]
 
 
-def count(line: Line, query: str, ask: Asked, limits: Sequence[float]) -> int | None:
+def count(line: Line, query: str, ask: Asked, limit: float | None) -> int | None:
     """In how many years the line is above or below the limit of the question; None where it asks for no such thing.
 
     Args:
         line: what is counted.
         query: the question.
         ask: the same, read.
-        limits: the readings of its limit, in the table's scale; all of them must give one count.
+        limit: in the table's scale; None = the question has none.
     """
     above, below = ABOVE.search(query), BELOW.search(query)
-    if not MANY.search(query) or bool(above) == bool(below) or not limits:
+    if not MANY.search(query) or bool(above) == bool(below) or limit is None:
         return None
     entries = _dated(line, ask)
-    found = {
-        sum(entry.cell.value > limit if above else entry.cell.value < limit for entry in entries) for limit in limits
-    }
-    return found.pop() if len(found) == 1 and entries else None
+    return sum(e.cell.value > limit if above else e.cell.value < limit for e in entries) if entries else None
 
 
 def _dated(line: Line, ask: Asked) -> list[Entry]:

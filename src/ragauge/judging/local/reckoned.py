@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ragauge.judging.local.cells import Asked, Entry, Line, Linked
-from ragauge.text.specifics import Specific
 
 MOST_ROWS = 4           # rows that an operation may be between
 MOST_ENTRIES = 8        # numbers of one row that are summed or averaged
-LOOSE = 0.51            # of the last digit that is written: a result is rounded to it
 LOSSES = re.compile(r"\b(?:loss|used|expense|cost|deficit|decreas|less|outflow|paid|payment|repay|impair|provision|benefit"
                     r"|charge|deduct|allowance|depreci|amorti|write|reduc|negative|tax|liabilit|repurchas|purchas|capital exp)",
                     re.IGNORECASE)  # fmt: skip
@@ -31,50 +29,8 @@ OF_WHOLE = re.compile(r"\b(?:percent|percentage|per cent|proportion|share|portio
 AS_SHARE = re.compile(r"\bas an? (?:percent|percentage|per cent|proportion|share|portion|fraction|ratio|multiple)\b|\bover\b|\bto\b"
                       r"|\bdivided by\b|\bout of\b|\bamong\b|\brelative to\b|\bagainst\b",
                       re.IGNORECASE)  # fmt: skip
+PART = re.compile(r"\b(?:ratio|proportion|percentage|per cent|percent)\b", re.IGNORECASE)     # what no amount is
 WHOLE = re.compile(r"^\W*(?:grand |sub-?)?total\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """An amount of a claim.
-
-    Attributes:
-        written: its value without its multiplier.
-        shift: the power of ten of its multiplier, 0 without one.
-        step: what the last digit written is worth, likewise.
-        percent: whether it is a percentage.
-        money: whether it has a currency.
-        specific: where it stands.
-    """
-
-    written: float
-    shift: int
-    step: float
-    percent: bool
-    money: bool
-    specific: Specific
-
-    def is_value(self, value: float, scale: int | None, *, percent: bool = False) -> bool:
-        """Whether it is a value of a table with this scale, rounded to the digits written.
-
-        Without a multiplier of its own it may be the number as the table has it. Of a table without a known scale any
-        multiplier may be meant.
-        """
-        if self.percent != percent and (self.percent or self.shift or self.money):
-            return False
-        if percent or not self.shift:
-            return self._near(value, 0) or (scale is not None and not percent and self._near(value, scale))
-        return self._near(value, (scale if scale is not None else self.shift) - self.shift) or (
-            scale is None and abs(value) >= 10**self.shift and self._near(value, -self.shift)
-        )
-
-    def _near(self, value: float, shift: int) -> bool:
-        value *= 10.0**shift
-        return abs(self.written - value) <= LOOSE * self.step + 1e-9 * abs(value)
-
-    def flipped(self) -> Amount:
-        """The same with the other sign."""
-        return Amount(-self.written, self.shift, self.step, self.percent, self.money, self.specific)
 
 
 @dataclass(frozen=True, slots=True)
