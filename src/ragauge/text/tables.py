@@ -3,53 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from ragauge.text import numerals
 from ragauge.text.marks import plain
+from ragauge.text.table_rows import Field, blocks, number
 
 LONGEST = 40_000        # characters of a text that are looked at
 MOST_ROWS = 200         # of one table
-MOST_COLUMNS = 24
-LONGEST_CELL = 300      # characters: a longer one is prose
-FEWEST_ROWS = 2         # lines that make a table
-FEWEST_FIELDS = 3       # of a line parted by commas
 WHOLE = 100.0           # per cent: a column that has it gives shares throughout
 LONGEST_SCALE = 8       # words of a note on the scale
-MOST_ABOVE = 2          # lines above a table that may be its caption
 
-LINE = re.compile(r"[^\n\r]+")
-GAP = re.compile(r"[ \u00a0]{2,}")
-RULE = re.compile(r"[\s|:=+-]*")        # the line under a header: |---|---|
-ROW_TAG = re.compile(r"<tr\b[^<>]{0,200}>", re.IGNORECASE)
-CELL_TAG = re.compile(r"<t[dh]\b([^<>]{0,200})>", re.IGNORECASE)
-SPAN = re.compile(r"colspan\s*=\s*[\"']?(\d{1,2})", re.IGNORECASE)
-TAG = re.compile(r"<[^<>]{0,200}>")
-NIL = re.compile(r"[$€£¥₹\s(]{0,4}(?:[-–—]{1,3}|nil)[\s)%]{0,3}", re.IGNORECASE)
-NEGATIVE = re.compile(r"^\s*[$€£¥₹]?\s*(?:\(|[-–—−](?=\s?[$€£¥₹]?\s?\d))")
-AROUND = re.compile(r"(?:US|S|A|C|HK|NT|R|RM|Rs\.?|US)?[$€£¥₹₩]|\b(?:USD|EUR|GBP|JPY|CNY|CHF|INR|RMB|RM|Rs)\b|\*+|\[\w\]|\(\w\)")
 LETTERS = re.compile(r"[^\W\d_]+")
-COUNTED = re.compile(r"(?<=\d)\s?(?:x|times|years?|yrs?|days?|months?|shares|units|m|mn|bn|k)\s*$")
 YEAR = re.compile(r"(?<![\d.$€£¥₹])(?:((?:19|20)\d\d)(?!\d|,\d{3}(?!\d)|\.\d)|(?:FY|F|CY|Q[1-4])\s?['’]?(\d\d)(?!\d))")
 RANGE_YEAR = re.compile(r"(?<!\d)(?:19|20)(\d\d)\s?[-–/]\s?(\d\d)(?!\d)")
-# a year column has nothing but the year, with a note's mark or a word such as "restated"
 _SCALE_WORDS = {
     "hundreds": 2, "thousand": 3, "thousands": 3, "million": 6, "millions": 6, "billion": 9, "billions": 9,
     "lakh": 5, "lakhs": 5, "crore": 7, "crores": 7, "tausend": 3, "mio": 6, "millionen": 6, "mrd": 9,
 }  # fmt: skip
+_SCALES = "|".join(_SCALE_WORDS)
+_CODES = "RMB|RM|USD|EUR|GBP|Rs|INR|SEK|NOK|DKK|CAD|AUD"
+_IN = r"in|all figures|expressed|amounts?|dollars?|USD|US\$|EUR|GBP|euros?|[$€£¥₹]"
 SCALE_WORD = re.compile(
-    rf"\b(?:RMB|RM|USD|EUR|GBP|Rs|INR|SEK|NOK|DKK|CAD|AUD)['’]?\s?({'|'.join(_SCALE_WORDS)})\b|\b(?:in|all figures|expressed|amounts?|dollars?|USD|US\$|EUR|GBP|euros?|[$€£¥₹])[^.;\n]{{0,30}}?"
-    rf"\b({'|'.join(_SCALE_WORDS)})\b|\(\s?[^()\n]{{0,20}}?\b({'|'.join(_SCALE_WORDS)})\b|^\W*({'|'.join(_SCALE_WORDS)})\b",
+    rf"\b(?:{_CODES})['’]?\s?({_SCALES})\b|\b(?:{_IN})[^.;\n]{{0,30}}?\b({_SCALES})\b"
+    rf"|\(\s?[^()\n]{{0,20}}?\b({_SCALES})\b|^\W{{0,9}}({_SCALES})\b",
     re.IGNORECASE,
 )
-ZEROS = re.compile(r"\W*000\W*")       # "$'000"
 SCALE_ZEROS = re.compile(r"(?<![\d,.])['‘’]?000(?:['’]?s)?(?![\d,.])")
 SCALE_LETTER = re.compile(r"(?:[$€£¥₹]|\b(?:USD|EUR|GBP|Rs))\s?(m|mn|bn|k|mm)\b", re.IGNORECASE)
 LETTER_SCALES = {"m": 6, "mn": 6, "mm": 6, "bn": 9, "k": 3}
-PER = re.compile(r"\bper\b|\bcents\b|\bprice\b|\bEPS\b|\brate\b|\bmargin\b|\bratio\b|%|\bpercent|\bnumber of\b|\bdays\b|\byears?\)",
-                 re.IGNORECASE)
+PER = re.compile(
+    r"\bper\b|\bcents\b|\bprice\b|\bEPS\b|\brate\b|\bmargin\b|\bratio\b|%|\bpercent|\bnumber of\b|\bdays\b|\byears?\)",
+    re.IGNORECASE,
+)
 CURRENCY = re.compile(r"[$€£¥₹₩]")
 NOTES = re.compile(r"^\W*notes?\W*$", re.IGNORECASE)
 PERCENT = re.compile(r"%|\bper\s?cent|\bpercentage", re.IGNORECASE)
@@ -98,13 +85,6 @@ class Table:
     unscaled: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    text: str
-    start: int
-    end: int
-
-
 @dataclass(slots=True)
 class _Draft:
     """A table while its lines are read."""
@@ -122,17 +102,16 @@ class _Draft:
 
 @lru_cache(maxsize=512)
 def tables(text: str) -> tuple[Table, ...]:
-    """The tables of a text, in order: cells parted by tabs, bars, wide gaps, commas or HTML tags.
+    r"""The tables of a text, in order: cells parted by tabs, bars, wide gaps, commas or HTML tags.
 
-    >>> (table,) = tables("(in thousands)\\t2021\\t2020\\nNet loss\\t(1,577)\\t—")
+    >>> (table,) = tables("(in thousands)\t2021\t2020\nNet loss\t(1,577)\t—")
     >>> table.scale, table.headers, [(cell.value, table.labels[cell.row]) for cell in table.cells]
     (3, ('', '2021', '2020'), [(-1577.0, 'Net loss'), (0.0, 'Net loss')])
     """
     text = text[:LONGEST]
     if "\n" not in text and "<t" not in text.lower():
         return ()
-    blocks = _html(text) if CELL_TAG.search(text) else _lined(text)
-    found = (_table(rows[:MOST_ROWS], above) for rows, above in blocks if len(rows) >= FEWEST_ROWS)
+    found = (_table(rows[:MOST_ROWS], above) for rows, above in blocks(text))
     return tuple(table for table in found if table is not None)
 
 
@@ -163,155 +142,7 @@ def scale_of(text: str) -> int | None:
     return None
 
 
-def number(text: str) -> tuple[float, bool] | None:
-    """The value of a cell that is one number, and whether it has a per cent sign; None of anything else.
-
-    >>> number("$ (1,577)"), number("(149)%"), number("—"), number("Note 3"), number("2.5 (a)")
-    ((-1577.0, False), (-149.0, True), (0.0, False), None, (2.5, False))
-    """
-    if not text or len(text) > 60 or text.endswith(","):
-        return None
-    if NIL.fullmatch(text):
-        return 0.0, "%" in text
-    bare = AROUND.sub(" ", text) if not text[0].isdigit() or "(" in text[1:] or "*" in text else text
-    same = COUNTED.sub("", plain(bare))
-    if LETTERS.search(same) or not any(map(str.isdigit, same)):
-        return None
-    if ZEROS.fullmatch(same):
-        return None
-    marks = list(numerals.find(same.replace("(", " ").replace(")", " ").replace("-", " ")))
-    if len(marks) != 1 or marks[0].kind not in ("number", "percent", "date"):
-        return None
-    try:
-        value = float(marks[0].normal.removesuffix("%"))
-    except ValueError:
-        return None
-    return -value if NEGATIVE.match(text) else value, "%" in text
-
-
-def _lined(text: str) -> Iterator[tuple[list[list[_Field]], list[str]]]:
-    """Runs of lines that have several fields, and the lines above each; a line alone within a run is a section."""
-    rows: list[list[_Field]] = []
-    above: list[str] = []
-    waiting: list[list[_Field]] = []
-    split = None
-    for line in LINE.finditer(text):
-        written = line[0]
-        if not written.strip() or (RULE.fullmatch(written) and "-" in written and "—" not in written):
-            continue
-        kind, fields = _fields(written, line.start())
-        if len(fields) > 1 and (split is None or kind == split or len(rows) < FEWEST_ROWS):
-            rows += waiting
-            rows.append(fields)
-            waiting, split = [], kind
-            continue
-        if rows and len(waiting) < MOST_ABOVE and len(written) <= LONGEST_CELL // 3 and not written.rstrip().endswith("."):
-            waiting.append(fields[:1])
-            continue
-        if rows:
-            yield rows, above
-            rows, waiting, split, above = [], [], None, []
-        above = [*above, written[:LONGEST_CELL]][-MOST_ABOVE:]
-    if rows:
-        yield rows, above
-
-
-def _fields(line: str, at: int) -> tuple[str, list[_Field]]:
-    """How a line is parted, and its fields with their places."""
-    if "\t" in line:
-        return "tab", _cut(line, at, "\t")
-    if line.count("|") > 1 or " | " in line:
-        found = _cut(line, at, "|")
-        if line.lstrip().startswith("|"):
-            found = found[1:]
-        return "bar", found[:-1] if line.rstrip().endswith("|") else found
-    if len(GAP.findall(line.strip())) > 0:
-        return "gap", _gapped(line, at)
-    if line.count(",") >= FEWEST_FIELDS - 1 and not re.search(r"[,.] ", line):
-        return "comma", _quoted(line, at)
-    return _trailing(line, at)
-
-
-def _cut(line: str, at: int, mark: str) -> list[_Field]:
-    found = []
-    for piece in line.split(mark)[:MOST_COLUMNS]:
-        lead = len(piece) - len(piece.lstrip())
-        stripped = piece.strip()
-        found.append(_Field(stripped, at + lead, at + lead + len(stripped)))
-        at += len(piece) + 1
-    return found
-
-
-def _gapped(line: str, at: int) -> list[_Field]:
-    """Fields parted by two spaces or more; a currency sign belongs to the number behind it."""
-    found: list[_Field] = []
-    pos = 0
-    for gap in [*GAP.finditer(line), None]:
-        end = gap.start() if gap else len(line)
-        piece = line[pos:end].strip()
-        if piece and found and re.fullmatch(r"[$€£¥₹(]+", found[-1].text):
-            last = found.pop()
-            found.append(_Field(last.text + piece, last.start, at + end))
-        elif piece and found and re.fullmatch(r"[)%]+", piece):
-            found[-1] = replace(found[-1], text=found[-1].text + piece, end=at + end)
-        elif piece or (pos == 0 and gap):
-            found.append(_Field(piece, at + pos, at + end))
-        pos = gap.end() if gap else end
-    return found[:MOST_COLUMNS]
-
-
-def _quoted(line: str, at: int) -> list[_Field]:
-    """Fields parted by commas; quotes keep theirs."""
-    found = []
-    start = 0
-    inside = False
-    for pos, char in enumerate(line + ","):
-        if char == '"':
-            inside = not inside
-        elif char == "," and (not inside or pos == len(line)):
-            found.append(_Field(line[start:pos].strip(' "'), at + start, at + pos))
-            start = pos + 1
-    return found[:MOST_COLUMNS]
-
-
-def _trailing(line: str, at: int) -> tuple[str, list[_Field]]:
-    """A label and the numbers that the line ends with: "Net sales $ 1,577 1,420"."""
-    words = [(found.start(), found.end()) for found in re.finditer(r"\S+", line[:LONGEST_CELL])]
-    first = len(words)
-    while first and (number(line[slice(*words[first - 1])]) or line[slice(*words[first - 1])] in ("$", "€", "£")):
-        first -= 1
-    numbers = [span for span in words[first:] if number(line[slice(*span)])]
-    if len(numbers) < FEWEST_ROWS or len(line) > LONGEST_CELL:
-        return "", [_Field(line.strip(), at, at + len(line))]
-    label = line[: words[first][0]].strip()
-    return "gap", [_Field(label, at, at + len(label)), *(_Field(line[s:e], at + s, at + e) for s, e in numbers)]
-
-
-def _html(text: str) -> Iterator[tuple[list[list[_Field]], list[str]]]:
-    """The rows of HTML tables; those of several tables on end are one where no <table> stands between."""
-    lower = text.lower()
-    starts = [at.start() for at in re.finditer(r"<table\b", lower)] or [0]
-    for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
-        rows = []
-        places = [*(found.end() for found in ROW_TAG.finditer(text, start, stop)), stop]
-        for first, last in zip(places, places[1:], strict=False):
-            rows.append(_tagged(text, first, last))
-        above = [TAG.sub(" ", text[max(0, start - LONGEST_CELL) : start]).strip()]
-        yield [row for row in rows if row], above
-
-
-def _tagged(text: str, start: int, end: int) -> list[_Field]:
-    found = []
-    tags = list(CELL_TAG.finditer(text, start, end))
-    for tag, stop in zip(tags, [*(after.start() for after in tags[1:]), end], strict=True):
-        written = TAG.sub("", text[tag.end() : stop]).replace("&nbsp;", " ").replace("&amp;", "&").strip()
-        found.append(_Field(written[:LONGEST_CELL], tag.end(), stop))
-        span = SPAN.search(tag[1])
-        found += [_Field("", stop, stop)] * (min(int(span[1]), MOST_COLUMNS) - 1 if span else 0)
-    return found[:MOST_COLUMNS]
-
-
-def _table(rows: Sequence[Sequence[_Field]], above: Sequence[str]) -> Table | None:
+def _table(rows: Sequence[Sequence[Field]], above: Sequence[str]) -> Table | None:
     width = max(map(len, rows))
     draft = _Draft()
     for fields in rows:
@@ -336,7 +167,7 @@ def _table(rows: Sequence[Sequence[_Field]], above: Sequence[str]) -> Table | No
     return Table(tuple(draft.labels), tuple(draft.sections), headers, caption, cells, scale, unscaled)
 
 
-def _read(draft: _Draft, fields: list[_Field], width: int) -> None:
+def _read(draft: _Draft, fields: list[Field], width: int) -> None:
     """Reads one line: a header, a caption or section, or a row of numbers."""
     if len(fields) == 1 or not any(one.text for one in fields[1:]):
         text = fields[0].text

@@ -17,17 +17,25 @@ COVERED = 0.6           # share of a row's label, by weight, that names it
 ALIKE = 0.15            # scores as near as this are ties
 MISSED = 0.8            # what a word of a label counts that is not named, against one that is
 LIGHTLY = 0.3           # what a number, or "total" or "net", in a label counts where it is not named, against a word
-PLAIN = frozenset(["amount", "valu", "year", "month", "three", "twelv", "six", "nin", "period", "$", "for", "the", "actual", "reported"])
+_NOTHING = "amount valu year month three twelv six nin period $ for the actual reported"
+PLAIN = frozenset(_NOTHING.split())     # words of a header that tell it from no other
 LIGHT = frozenset(["total", "net"])
 SECTION = 0.6           # what a word of a row's section counts, against one of its label
 MOST_LINES = 12         # rows, and groups of columns, that are looked at
 KEPT = frozenset(["other", "not", "non", "befor", "after", "under", "over", "before"])    # tell one row from another
 SHARE = re.compile(r"%|\bper\s?cent")
-SHARED = frozenset(["percentag", "percent", "cent", "proportion", "shar", "margin", "rat", "ratio", "portion", "%"])     # asked for
+_SHARES = "percentag percent cent proportion shar margin rat ratio portion"
+SHARED = frozenset(_SHARES.split())     # words of a question that asks for a share
 GLUED = re.compile(r"(?<=[^\W\d_]{3})\d{1,2}(?!\w)")      # the number of a footnote
-MONTH = re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
+MONTH = re.compile(
+    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
+)
 ROUND = re.compile(r"\([^()]{0,80}\)")
-FROM_TO = re.compile(r"\d\s?(?:-|–|—|to|through|until)\s?(?:FY|F|fiscal)?\s?(?:year\s)?\d|\bbetween\b.{1,40}?\d\s*and\s|\bfrom\b.{1,40}?\d\s*(?:to|through|-|–)\s", re.IGNORECASE)
+FROM_TO = re.compile(
+    r"\d\s?(?:-|–|—|to|through|until)\s?(?:FY|F|fiscal)?\s?(?:year\s)?\d|\bbetween\b.{1,40}?\d\s*and\s"
+    r"|\bfrom\b.{1,40}?\d\s*(?:to|through|-|–)\s",
+    re.IGNORECASE,
+)
 DAYS = re.compile(
     r"\b(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)(?:\s\d{1,2}\b)?"
     r"|(?<!\d\s)years?|months|\d\d weeks|fiscal|ended|ending|as (?:of|at)|at)\b",
@@ -238,7 +246,8 @@ def _groups(table: Table, ask: Asked) -> list[tuple[str, list[int]]]:
     best = best or list(range(len(kinds)))
     own = [n for n, _ in _named(scores, ask.words) if n not in best and n not in shares]
     chosen = {*best, *own}
-    order = [*best, *own, *(n for n in range(len(kinds)) if n not in chosen and n not in shares and _says_nothing(kinds[n]))]
+    plain = (n for n in range(len(kinds)) if n not in chosen and n not in shares and _says_nothing(kinds[n]))
+    order = [*best, *own, *plain]
     return [(kinds[n], groups[kinds[n]]) for n in order[:MOST_LINES]]
 
 
@@ -280,9 +289,7 @@ def _columns(table: Table, ask: Asked) -> Linked | None:
     """Where the rows are years and the columns are what is measured."""
     scores = _scores([_kind(header) for header in table.headers], ask.words)
     rows = {n: years(label)[-1:] for n, label in enumerate(table.labels)}
-    shown = []
-    for column in _best(scores)[:MOST_LINES]:
-        shown.append(_column_line(table, column, 0, rows))
+    shown = [_column_line(table, column, 0, rows) for column in _best(scores)[:MOST_LINES]]
     order = _named(scores, ask.words)
     named = tuple(_column_line(table, column, place, rows) for column, place in order)
     shown = [line for line in shown if line.entries]

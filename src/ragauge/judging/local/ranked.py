@@ -1,15 +1,18 @@
-"""Questions that compare the numbers of a table: in which year it was highest, in how many years it was above so much."""
+"""Questions that compare the numbers of a table: in which year it was highest, how often it was above a limit."""
 
 from __future__ import annotations
 
 import re
+
 from ragauge.judging.local.cells import Asked, Entry, Line
 
-HIGH = re.compile(r"\b(?:larger|largest|higher|highest|greater|greatest|more|most|biggest|bigger|maximum|best)\b", re.IGNORECASE)
+_HIGH = "larger|largest|higher|highest|greater|greatest|more|most|biggest|bigger|maximum|best"
+HIGH = re.compile(rf"\b(?:{_HIGH})\b", re.IGNORECASE)
 LOW = re.compile(r"\b(?:lower|lowest|smaller|smallest|less|least|fewer|fewest|minimum)\b", re.IGNORECASE)
 WHICH = re.compile(r"\b(?:which|what)\s+(?:fiscal |financial |calendar )?(?:year|period)\b|\bwhen\b", re.IGNORECASE)
 MANY = re.compile(r"\bhow many (?:fiscal |financial )?(?:years|periods|times)\b", re.IGNORECASE)
-ABOVE = re.compile(r"\b(?:exceed\w*|above|over|more than|greater than|higher than|larger than|at least)\b", re.IGNORECASE)
+_ABOVE = r"exceed\w*|above|over|more than|greater than|higher than|larger than|at least"
+ABOVE = re.compile(rf"\b(?:{_ABOVE})\b", re.IGNORECASE)
 BELOW = re.compile(r"\b(?:below|under|less than|lower than|smaller than|fewer than|at most)\b", re.IGNORECASE)
 
 

@@ -11,25 +11,34 @@ from ragauge.judging.local.cells import Asked, Entry, Line, Linked
 
 MOST_ROWS = 4           # rows that an operation may be between
 MOST_ENTRIES = 8        # numbers of one row that are summed or averaged
-LOSSES = re.compile(r"\b(?:loss|used|expense|cost|deficit|decreas|less|outflow|paid|payment|repay|impair|provision|benefit"
-                    r"|charge|deduct|allowance|depreci|amorti|write|reduc|negative|tax|liabilit|repurchas|purchas|capital exp)",
-                    re.IGNORECASE)  # fmt: skip
-_CHANGE = r"chang(?:e|es|ed)|differ(?:ence|ences|ed|s)?|increas(?:e|es|ed|ing)|decreas(?:e|es|ed|ing)|growth|gr[eo]w(?:s|n)?"
-_CHANGE += r"|varianc[e]|declin(?:e|ed|es)|rise|risen|rose|fall|fell|drop(?:ped)?|reduc(?:tion|ed)"
-_CHANGE += r"|movement|fluctuation|how much (?:more|less|higher|lower|larger|greater|better)|increment"
+_LOSSES = "loss|used|expense|cost|deficit|decreas|less|outflow|paid|payment|repay|impair|provision|benefit|charge"
+_LOSSES += "|deduct|allowance|depreci|amorti|write|reduc|negative|tax|liabilit|repurchas|purchas|capital exp"
+_CHANGE = r"chang(?:e|es|ed)|differ(?:ence|ences|ed|s)?|increas(?:e|es|ed|ing)|decreas(?:e|es|ed|ing)|growth"
+_CHANGE += r"|gr[eo]w(?:s|n)?|variance|declin(?:e|ed|es)|rise|risen|rose|fall|fell|drop(?:ped)?|reduc(?:tion|ed)"
+_CHANGE += r"|movement|fluctuation|increment|how much (?:more|less|higher|lower|larger|greater|better)"
+_RATIO = r"ratio|proportion|portion|share|fraction|divided|per cent|percent|percentage|per|times|as a|multiple|weight"
+_RATIO += r"|over|margin|rate|accounts? for|cover(?:age|ed)?|turnover|constitutes?|represents?|return"
+_SUM = "total|sum|combined|altogether|together|aggregate|cumulative|in all|overall|both|and"
+_SHARE = "percent|percentage|per cent|proportion|share|portion|fraction"
+# words of a question or claim that ask for an operation
 CHANGE = re.compile(rf"\b(?:{_CHANGE})\b", re.IGNORECASE)
 MEAN = re.compile(r"\b(?:average|averaged|averaging|mean)\b", re.IGNORECASE)
-RATIO = re.compile(r"\b(?:ratio|proportion|portion|share|fraction|divided|per cent|percent|percentage|per|times|as a|multiple|weight"
-                   r"|over|margin|rate|accounts? for|cover(?:age|ed)?|turnover|constitutes?|represents?|return)\b|%", re.IGNORECASE)
-SUM = re.compile(r"\b(?:total|sum|combined|altogether|together|aggregate|cumulative|in all|overall|both|and)\b", re.IGNORECASE)
+RATIO = re.compile(rf"\b(?:{_RATIO})\b|%", re.IGNORECASE)
+SUM = re.compile(rf"\b(?:{_SUM})\b", re.IGNORECASE)
+PART = re.compile(r"\b(?:ratio|proportion|percentage|per cent|percent)\b", re.IGNORECASE)     # what no amount is
+# words that tell which way round it goes
 FALLING = re.compile(r"\b(?:decreas\w*|declin\w*|fell|fall|drop\w*|reduc\w*|lower|shrank|worse)\b", re.IGNORECASE)
 RISING = re.compile(r"\b(?:increas\w*|gr[eo]w\w*|rose|rise|higher|more|up|gain\w*|improv\w*)\b", re.IGNORECASE)
-EITHER = re.compile(r"\bdiffer\w*|\bhow much (?:more|less|higher|lower)|\bvarianc\w*|\bbetween .{1,200} and\b", re.IGNORECASE)
-OF_WHOLE = re.compile(r"\b(?:percent|percentage|per cent|proportion|share|portion|fraction|part) of\b", re.IGNORECASE)
-AS_SHARE = re.compile(r"\bas an? (?:percent|percentage|per cent|proportion|share|portion|fraction|ratio|multiple)\b|\bover\b|\bto\b"
-                      r"|\bdivided by\b|\bout of\b|\bamong\b|\brelative to\b|\bagainst\b",
-                      re.IGNORECASE)  # fmt: skip
-PART = re.compile(r"\b(?:ratio|proportion|percentage|per cent|percent)\b", re.IGNORECASE)     # what no amount is
+EITHER = re.compile(
+    r"\bdiffer\w*|\bhow much (?:more|less|higher|lower)|\bvarianc\w*|\bbetween .{1,200} and\b", re.IGNORECASE
+)
+DIRECTED = re.compile(r"\b(?:change|increase|decrease)", re.IGNORECASE)
+OF_WHOLE = re.compile(rf"\b(?:{_SHARE}|part) of\b", re.IGNORECASE)
+AS_SHARE = re.compile(
+    rf"\bas an? (?:{_SHARE}|ratio|multiple)\b|\b(?:over|to|divided by|out of|among|relative to|against)\b",
+    re.IGNORECASE,
+)
+LOSSES = re.compile(rf"\b(?:{_LOSSES})", re.IGNORECASE)     # written as negative or as positive
 WHOLE = re.compile(r"^\W*(?:grand |sub-?)?total\b", re.IGNORECASE)
 
 
@@ -105,7 +114,7 @@ def _chosen(line: Line, asked: tuple[int, ...], *, spans: bool) -> Sequence[Entr
 
 def _changes(line: Line, asked: tuple[int, ...], text: str) -> Iterator[Result]:
     """From the earlier to the later; as an amount, and in per cent of the earlier."""
-    either = bool(EITHER.search(text)) and not re.search(r"\b(?:change|increase|decrease)", text, re.IGNORECASE)
+    either = bool(EITHER.search(text)) and DIRECTED.search(text) is None
     either = either or (FALLING.search(text) is not None and RISING.search(text) is None)
     for old, new in _pairs(line, asked):
         a, b = old.cell.value, new.cell.value

@@ -291,9 +291,8 @@ def _asks_more(text: str, label: str, *, percent: bool) -> bool:
     """Whether a question or claim speaks of what only an operation gives, and the row is not that itself."""
     if len(asked(text).years) > 1 and ALL.search(text) and not ALL.search(label) and not EACH.search(text):
         return True
-    return any(
-        words.search(text) and not words.search(label) for words in ((CHANGE, MEAN) if percent else (CHANGE, MEAN, PART))
-    )
+    asking = (CHANGE, MEAN) if percent else (CHANGE, MEAN, PART)
+    return any(words.search(text) and not words.search(label) for words in asking)
 
 
 def _asking(text: str, one: Amount) -> str:
