@@ -18,6 +18,8 @@ FEWEST_FIELDS = 3       # of a line parted by commas
 MOST_ABOVE = 2          # lines above a table that may be its caption
 LINE = re.compile(r"[^\n\r]+")
 GAP = re.compile(r"[ \u00a0]{2,}")
+COMMA = re.compile(r",(?!\d{3}(?!\d))|(?<!\d),")       # that is not within a number
+PROSE = re.compile(r"[,.] ")
 RULE = re.compile(r"[\s|:=+-]*")        # the line under a header: |---|---|
 ROW_TAG = re.compile(r"<tr\b[^<>]{0,200}>", re.IGNORECASE)
 CELL_TAG = re.compile(r"<t[dh]\b([^<>]{0,200})>", re.IGNORECASE)
@@ -120,7 +122,7 @@ def _fields(line: str, at: int) -> tuple[str, list[Field]]:
         return "bar", found[:-1] if line.rstrip().endswith("|") else found
     if len(GAP.findall(line.strip())) > 0:
         return "gap", _gapped(line, at)
-    if line.count(",") >= FEWEST_FIELDS - 1 and not re.search(r"[,.] ", line):
+    if len(COMMA.findall(line)) >= FEWEST_FIELDS - 1 and not PROSE.search(line):
         return "comma", _quoted(line, at)
     return _trailing(line, at)
 

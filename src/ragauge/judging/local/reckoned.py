@@ -18,13 +18,14 @@ _CHANGE += r"|gr[eo]w(?:s|n)?|variance|declin(?:e|ed|es)|rise|risen|rose|fall|fe
 _CHANGE += r"|movement|fluctuation|increment|how much (?:more|less|higher|lower|larger|greater|better)"
 _RATIO = r"ratio|proportion|portion|share|fraction|divided|per cent|percent|percentage|per|times|as a|multiple|weight"
 _RATIO += r"|over|margin|rate|accounts? for|cover(?:age|ed)?|turnover|constitutes?|represents?|return"
-_SUM = "total|sum|combined|altogether|together|aggregate|cumulative|in all|overall|both|and"
+_SUM = "total|sum|combined|altogether|together|aggregate|cumulative|in all|overall|both"
 _SHARE = "percent|percentage|per cent|proportion|share|portion|fraction"
 # words of a question or claim that ask for an operation
 CHANGE = re.compile(rf"\b(?:{_CHANGE})\b", re.IGNORECASE)
 MEAN = re.compile(r"\b(?:average|averaged|averaging|mean)\b", re.IGNORECASE)
 RATIO = re.compile(rf"\b(?:{_RATIO})\b|%", re.IGNORECASE)
 SUM = re.compile(rf"\b(?:{_SUM})\b", re.IGNORECASE)
+AND = re.compile(r"\band\b", re.IGNORECASE)
 PART = re.compile(r"\b(?:ratio|proportion|percentage|per cent|percent)\b", re.IGNORECASE)     # what no amount is
 # words that tell which way round it goes
 FALLING = re.compile(r"\b(?:decreas\w*|declin\w*|fell|fall|drop\w*|reduc\w*|lower|shrank|worse)\b", re.IGNORECASE)
@@ -74,22 +75,24 @@ def results(part: Linked, wholes: Sequence[Line], ask: Asked, text: str) -> Iter
     """
     lines, named, sides, asked, spans = part.best, part.named, part.sides, ask.years, ask.spans
     change, mean = CHANGE.search(text), MEAN.search(text)
+    share = RATIO.search(text) is not None
+    summed = SUM.search(text) or (AND.search(text) and not (change or mean or share))
     several = [line for line in named[: 2 * MOST_ROWS] if line.entries]
     for line in lines[:MOST_ROWS]:
         if change:
             yield from _changes(line, asked, text)
-        if mean or SUM.search(text):
+        if mean or summed:
             yield from _gathered(_chosen(line, asked, spans=spans), mean=mean is not None)
-        if RATIO.search(text):
+        if share:
             yield from _over_time(line, asked)
     for each in (*_columns(several, asked), *_columns(sides[:MOST_ROWS], asked)):
         if change or EITHER.search(text):
             yield from _apart(each)
-        if mean or SUM.search(text):
+        if mean or summed:
             yield from _gathered(each, mean=mean is not None)
-        if RATIO.search(text):
+        if share:
             yield from _shares(each, text)
-    if RATIO.search(text) and len(several) < 2:
+    if share and len(several) < 2:
         for line in lines[:MOST_ROWS]:
             for whole in wholes:
                 for each in _columns([line, whole], asked):

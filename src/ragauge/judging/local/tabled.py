@@ -108,7 +108,7 @@ class Tabled:
 
     def _verdict(self, claim: str, numbers: Sequence[Amount]) -> list[Met] | Wrong | None:
         """How every amount is met; else why one is wrong; None where tables say nothing of it."""
-        bare = _is_bare(claim, numbers)
+        bare = self._is_bare(claim, numbers)
         wrong = None
         for text, ask in self._readings(claim, numbers, bare=bare):
             linked = [(n, table, part) for n, table in self.tables if (part := link(table, ask)) is not None]
@@ -125,9 +125,19 @@ class Tabled:
             wrong = wrong or self._wrong([one for one, how in zip(numbers, met, strict=True) if not how], linked)
         return wrong
 
+    def _is_bare(self, claim: str, numbers: Sequence[Amount]) -> bool:
+        """Whether a claim is an amount with hardly a word, which names no row or column by itself."""
+        rest = without(claim, numbers)
+        own = _content(rest)
+        if not own or len(own) > FEW:
+            return not own
+        said = asked(rest)
+        parts = (link(table, replace(said, years=())) for _, table in self.tables)
+        return not any(part is not None and part.covered >= SURE for part in parts)
+
     def _ranked(self, claim: str, numbers: Sequence[Amount]) -> list[Met] | Wrong | None:
         """Whether a bare year, or a bare count, is the one that the question asks for by a comparison."""
-        if not (WHICH.search(self.query) or MANY.search(self.query)) or not _is_bare(claim, numbers):
+        if not (WHICH.search(self.query) or MANY.search(self.query)) or not self._is_bare(claim, numbers):
             return None
         ask, told = asked(self.query), years(claim)
         for n, table in self.tables:
@@ -257,10 +267,6 @@ def _supported(found: Weighed, met: Sequence[Met]) -> tuple[Weighed, Strength]:
 def _content(claim: str) -> set[str]:
     own = (unit for unit in units_of(claim, "words") if unit not in STOPS and unit not in PLAIN)
     return {unit for unit in own if not unit[0].isdigit()}
-
-
-def _is_bare(claim: str, numbers: Sequence[Amount]) -> bool:
-    return len(_content(without(claim, numbers))) <= FEW
 
 
 def _nth(ask: Asked, n: int, count: int, *, bare: bool) -> Asked:
