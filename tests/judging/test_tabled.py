@@ -25,7 +25,7 @@ Moorings at 1 May 2022\t120\t75"""
 
 
 def reference(query: str, claim: str, *passages: str) -> float:
-    """p of a reference claim."""
+    """P of a reference claim."""
     try:
         next(verify_reference(VerifyReference(query, (claim,), passages or (HARBOUR,))))
     except StopIteration as end:
@@ -84,7 +84,7 @@ def test_a_bare_amount_is_held_against_the_cell_that_the_question_names(query: s
         ("In 2020 ferry tickets brought in $3.5 million.", "In 2020 ferry tickets brought in $4.12 million."),
         ("Crane hire fell by 15 thousand from 2021 to 2022.", "Crane hire fell by 45 thousand from 2021 to 2022."),
         ("Harbour dues rose by 4.04% from 2021 to 2022.", "Harbour dues rose by 14.04% from 2021 to 2022."),
-        ("The ratio of harbour dues to crane hire was 2 in 2022.", "The ratio of harbour dues to crane hire was 3 in 2022."),
+        ("The ratio of harbour dues to crane hire was 2 in 2022.", "Crane hire to harbour dues had a ratio of 2."),
     ],
 )
 def test_a_statement_is_held_against_the_cell_that_it_names(right: str, wrong: str) -> None:
@@ -110,9 +110,9 @@ def test_the_scale_may_stand_in_another_passage() -> None:
 
 def test_an_amount_beside_the_table_is_left_to_its_words() -> None:
     """A number that a passage says in prose is not denied by a table."""
-    prose = "Harbour dues in 2021 would have been 975 thousand without the storm."
-    claim = "Harbour dues in 2021 would have been 975 thousand without the storm."
-    assert reference("How did the harbour do?", claim, HARBOUR, prose) == reference("How did the harbour do?", claim, prose)
+    claim = prose = "Harbour dues in 2021 would have been 975 thousand without the storm."
+    query = "How did the harbour do?"
+    assert reference(query, claim, HARBOUR, prose) == reference(query, claim, prose)
 
 
 def test_what_follows_is_implied_and_says_how() -> None:

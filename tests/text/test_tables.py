@@ -11,7 +11,7 @@ from ragauge.text.tables import Table, number, scale_of, tables, years
 ROWS = [["", "2022", "2021"], ["Ferry tickets", "$4,120", "$3,980"], ["Harbour dues", "(310)", "—"]]
 HTML = "<table>" + "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in ROWS) + "</table>"
 MARKDOWN = "| | 2022 | 2021 |\n|---|---:|---:|\n| Ferry tickets | $4,120 | $3,980 |\n| Harbour dues | (310) | — |"
-ALIGNED = "                     2022      2021\nFerry tickets      $ 4,120   $ 3,980\nHarbour dues         (310)        —"
+ALIGNED = "                2022      2021\nFerry tickets  $ 4,120  $ 3,980\nHarbour dues    (310)        —"
 SPACED = "Year 2022 2021\nFerry tickets $4,120 $3,980\nHarbour dues (310) —"
 COMMAS = ',2022,2021\n"Ferry tickets","$4,120","$3,980"\n"Harbour dues",(310),—'
 
@@ -26,7 +26,9 @@ def values(table: Table) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.parametrize(
-    "text", ["\n".join("\t".join(row) for row in ROWS), HTML, MARKDOWN, ALIGNED, COMMAS], ids="tab html bar gap comma".split()
+    "text",
+    ["\n".join("\t".join(row) for row in ROWS), HTML, MARKDOWN, ALIGNED, COMMAS],
+    ids=["tab", "html", "bar", "gap", "comma"],
 )
 def test_the_same_table_is_read_however_its_cells_are_parted(text: str) -> None:
     """Tabs, HTML, Markdown, aligned columns and quoted commas give the same cells under the same headers."""
@@ -47,12 +49,13 @@ def test_rows_of_which_only_the_numbers_tell_are_read() -> None:
 def test_every_cell_points_at_its_own_characters() -> None:
     """Offsets are those of the text, also behind tags."""
     for text in (HTML, MARKDOWN, ALIGNED):
-        assert [text[c.start : c.end].strip(" $<>/td") for c in only(text).cells][0] == "4,120"
+        assert text[(cell := only(text).cells[0]).start : cell.end].strip(" $<>/td") == "4,120"
 
 
 def test_a_header_over_several_columns_stands_for_each() -> None:
     """A year over two columns is the year of both; a lone caption over all is of all."""
-    table = only("\tYear ended 30 June\t\t\t\n\t2022\t\t2021\t\n\tAmount\t%\tAmount\t%\nTolls\t90\t60%\t70\t58%\nFees\t60\t40\t50\t42")
+    head = "\tYear ended 30 June\t\t\t\n\t2022\t\t2021\t\n\tAmount\t%\tAmount\t%"
+    table = only(f"{head}\nTolls\t90\t60%\t70\t58%\nFees\t60\t40\t50\t42")
     assert [years(header) for header in table.headers[1:]] == [[2022], [2022], [2021], [2021]]
     assert [cell.percent for cell in table.cells if cell.row == 0] == [False, True, False, True]
     assert all(cell.percent == (cell.column % 2 == 0) for cell in table.cells)
@@ -86,7 +89,9 @@ def test_scale_is_what_a_caption_says(caption: str, scale: int | None) -> None:
     assert scale_of(caption) == scale
 
 
-@pytest.mark.parametrize("caption", ["(in thousands)\t2022\t2021", "\t2022\t2021\n\t(in thousands)\t", "\t2022\t2021\n\t$'000\t$'000"])
+@pytest.mark.parametrize(
+    "caption", ["(in thousands)\t2022\t2021", "\t2022\t2021\n\t(in thousands)\t", "\t2022\t2021\n\t$'000\t$'000"]
+)
 def test_a_table_is_scaled_by_its_corner_its_header_or_the_line_above(caption: str) -> None:
     """The scale is found wherever a table says it, and is no part of a column's name."""
     table = only(f"{caption}\nTolls\t90\t70\nFees\t60\t50")
@@ -123,11 +128,12 @@ def test_prose_is_no_table(prose: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["\t" * 50_000, "1\t" * 50_000, "| " * 50_000, "(" * 50_000, "a  " * 50_000, "<td>" * 20_000, "1,\n" * 30_000, "$ 1 " * 30_000],
-    ids=str,
+    ["\t", "1\t", "| ", "(", "a  ", "<td>", "<tr><td>1", "1,\n", "$ 1 ", "1 2\n", "a 1 2\n", "in (", "-\t1\n", "'000"],
+    ids=repr,
 )
 def test_hostile_text_is_read_in_bounded_time(text: str) -> None:
     """A text of nothing but delimiters costs no more than a long table."""
     began = time.process_time()
-    tables(text + "\n" + text)
+    tables(f"{text * 40_000}\n{text * 40_000}")
+    tables(f"{text * 40}\n" * 1_000)
     assert time.process_time() - began < 2

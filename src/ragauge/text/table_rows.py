@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import lru_cache
+from itertools import islice, pairwise
 
 from ragauge.text import numerals
 from ragauge.text.marks import plain
 
+MOST_LINES = 1_000      # of a text that are looked at
 MOST_COLUMNS = 24
 LONGEST_CELL = 300      # characters: a longer one is prose
 LONGEST_SECTION = 100   # of a line alone within a table
@@ -57,6 +59,7 @@ def blocks(text: str) -> Iterator[Block]:
     return ((rows, above) for rows, above in found if len(rows) >= FEWEST_ROWS)
 
 
+@lru_cache(maxsize=4_096)
 def number(text: str) -> tuple[float, bool] | None:
     """The value of a cell that is one number, and whether it has a per cent sign; None of anything else.
 
@@ -89,7 +92,7 @@ def _lined(text: str) -> Iterator[Block]:
     above: list[str] = []
     waiting: list[list[Field]] = []
     split = None
-    for line in LINE.finditer(text):
+    for line in islice(LINE.finditer(text), MOST_LINES):
         written = line[0]
         if not written.strip() or (RULE.fullmatch(written) and "-" in written and "—" not in written):
             continue
@@ -198,7 +201,8 @@ def _html(text: str) -> Iterator[Block]:
 def _tagged(text: str, start: int, end: int) -> list[Field]:
     found = []
     tags = list(CELL_TAG.finditer(text, start, end))
-    for tag, stop in zip(tags, [*(after.start() for after in tags[1:]), end], strict=True):
+    stops = [after.start() for after in tags[1:]] + [end] * bool(tags)
+    for tag, stop in zip(tags[:MOST_COLUMNS], stops[:MOST_COLUMNS], strict=True):
         written = TAG.sub("", text[tag.end() : stop]).replace("&nbsp;", " ").replace("&amp;", "&").strip()
         found.append(Field(written[:LONGEST_CELL], tag.end(), stop))
         span = SPAN.search(tag[1])
