@@ -22,6 +22,7 @@ from ragauge.judging.local.reckoned import (
     Result,
     results,
 )
+from ragauge.judging.local.spoken_sums import spoken
 from ragauge.judging.local.sums import Amount, amounts, without
 from ragauge.judging.local.support import Weighed
 from ragauge.text.tables import Table, scale_of, tables, years
@@ -93,13 +94,15 @@ class Tabled:
         beside the tables as well.
         """
         plain: Strength | None = "direct" if found.supporting else None
-        if not self.tables or (found.contradicting and not found.supporting):
+        if found.contradicting and not found.supporting:
             return found, plain
         claim = claim[:LONGEST]
         numbers = amounts(claim)[:MOST_AMOUNTS]
         said = {(one.written, one.percent) for one in amounts(self.query)}
         own = [one for one in numbers if (one.written, one.percent) not in said] or numbers
         verdict = self._ranked(claim, own) or (self._verdict(claim, own) if own else None)
+        if verdict is None and not found.supporting and len(own) == 1:
+            verdict = self._spoken(claim, own[0])
         if isinstance(verdict, Wrong):
             if verdict.most > found.p:
                 return found, plain
@@ -134,6 +137,15 @@ class Tabled:
         said = asked(rest)
         parts = (link(table, replace(said, years=())) for _, table in self.tables)
         return not any(part is not None and part.covered >= SURE for part in parts)
+
+    def _spoken(self, claim: str, one: Amount) -> list[Met] | None:
+        """Whether an amount that no passage holds follows from those of one sentence."""
+        bare = self._is_bare(claim, [one])
+        text, ask = f"{self.query}\n{claim}", asked(self.query if bare else without(claim, [one]))
+        for n, result in spoken(text, ask, self.texts):
+            if any(each.is_value(result.value, 0, percent=result.percent) for each in _signs(one, result, text)):
+                return [_reckoned(one, n, result)]
+        return None
 
     def _ranked(self, claim: str, numbers: Sequence[Amount]) -> list[Met] | Wrong | None:
         """Whether a bare year, or a bare count, is the one that the question asks for by a comparison."""
@@ -216,9 +228,7 @@ class Tabled:
             scales = (0,) if result.pure else self._scales(table, result.entries[0].cell.row)
             readings = [(each, scale) for each in _signs(one, result, text) for scale in scales]
             if any(each.is_value(result.value, scale, percent=result.percent) for each, scale in readings):
-                cells = sorted((entry.cell for entry in result.entries), key=lambda cell: cell.start)
-                reason = f"{result.formula} = {one.specific.text}, passage {n}"
-                return Met(n, cells[0].start, cells[-1].end, "implied", reason)
+                return _reckoned(one, n, result)
         return None
 
     def _scales(self, table: Table, row: int) -> tuple[int | None, ...]:
@@ -251,6 +261,12 @@ class Tabled:
                 if abs(other.written) == abs(one.written) and not any(start <= at < end for start, end in spans):
                     return True
         return False
+
+
+def _reckoned(one: Amount, passage: int, result: Result) -> Met:
+    cells = sorted((entry.cell for entry in result.entries), key=lambda cell: cell.start)
+    reason = f"{result.formula} = {one.specific.text}, passage {passage}"
+    return Met(passage, cells[0].start, cells[-1].end, "implied", reason)
 
 
 def _supported(found: Weighed, met: Sequence[Met]) -> tuple[Weighed, Strength]:
