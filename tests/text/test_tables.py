@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from ragauge.text.tables import Table, number, scale_of, tables, years
+from ragauge.text.table_rows import number
+from ragauge.text.tables import Table, scale_of, tables, years
 
 ROWS = [["", "2022", "2021"], ["Ferry tickets", "$4,120", "$3,980"], ["Harbour dues", "(310)", "—"]]
 HTML = "<table>" + "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in ROWS) + "</table>"

@@ -20,8 +20,8 @@ VERSION = 1
 def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
     """A claim is a sentence that states something; greetings, questions, pointers and refusals are none.
 
-    Support is always direct: what is only implied is not seen. With passages recorded but none there, every claim is
-    unsupported. An answer that declines as a whole claims nothing.
+    Support is direct, but for amounts that follow from others by one operation: these are implied. With passages
+    recorded but none there, every claim is unsupported. An answer that declines as a whole claims nothing.
     """
     said = statements(inputs.answer)
     cosine = None
