@@ -60,7 +60,8 @@ def rows(source: str) -> Iterator[Row]:
             inputs = VerifyReference(one.query, claims, passages)
             topic = on_topic(one.query, passages, mode_of((one.query, *passages)))
             for claim, found in zip(claims, stated(inputs), strict=True):
-                yield Row(source, found.p, topic, held, claim_kind(claim))
+                if not found.otherwise:
+                    yield Row(source, found.p, topic, held, claim_kind(claim))
 
 
 def table(found: Sequence[Row]) -> tuple[Any, Any, Any]:

@@ -11,6 +11,7 @@ from ragauge.judging.local.index import mode_of
 from ragauge.judging.local.relevance import embed
 from ragauge.judging.local.statements import bare, statements
 from ragauge.judging.local.support import Evidence
+from ragauge.judging.local.tabled import Tabled
 from ragauge.text.sentences import Sentence
 
 VERSION = 1
@@ -19,8 +20,8 @@ VERSION = 1
 def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
     """A claim is a sentence that states something; greetings, questions, pointers and refusals are none.
 
-    Support is always direct: what is only implied is not seen. With passages recorded but none there, every claim is
-    unsupported. An answer that declines as a whole claims nothing.
+    Support is direct, but for amounts that follow from others by one operation: these are implied. With passages
+    recorded but none there, every claim is unsupported. An answer that declines as a whole claims nothing.
     """
     said = statements(inputs.answer)
     cosine = None
@@ -35,12 +36,13 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
         plain = tuple(Claim(n, text, s.start, s.end) for n, (text, s) in pairs)
         return AnswerFacts(plain, addressed, said.refuses, support_asked=False)
     evidence = Evidence(inputs.passages, texts)
-    claims = tuple(_weighed(n, text, sentence, evidence) for n, (text, sentence) in pairs)
+    tabled = Tabled(inputs.query, inputs.passages)
+    claims = tuple(_weighed(n, text, sentence, evidence, tabled) for n, (text, sentence) in pairs)
     return AnswerFacts(claims, addressed, said.refuses)
 
 
-def _weighed(n: int, text: str, sentence: Sentence, evidence: Evidence) -> Claim:
-    found = evidence.weigh(text)
+def _weighed(n: int, text: str, sentence: Sentence, evidence: Evidence, tabled: Tabled) -> Claim:
+    found, strength = tabled.mend(text, evidence.weigh(text))
     return Claim(
         n=n,
         text=text,
@@ -49,7 +51,7 @@ def _weighed(n: int, text: str, sentence: Sentence, evidence: Evidence) -> Claim
         supporting=found.supporting,
         joint=found.joint,
         contradicting=found.contradicting,
-        strength="direct" if found.supporting else None,
+        strength=strength,
         p=found.p,
         window=found.window,
         reason=found.reason,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ragauge.data.facts import ReferenceClaim, ReferenceFacts
 from ragauge.judging.inputs import VerifyReference
 from ragauge.judging.judge import Asking
@@ -10,6 +12,7 @@ from ragauge.judging.local.index import mode_of
 from ragauge.judging.local.kinds import DATE
 from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import Evidence, Weighed
+from ragauge.judging.local.tabled import Tabled
 from ragauge.text.specifics import find
 
 VERSION = 2
@@ -23,25 +26,42 @@ def verify_reference(inputs: VerifyReference, judge_repeat: int = 0) -> Asking: 
     """
     yield from ()
     topic = on_topic(inputs.query, inputs.passages, mode_of((inputs.query, *inputs.passages)))
-    found = zip(inputs.claims, stated(inputs), strict=True)
-    return ReferenceFacts(tuple(_claim(n, text, weighed, topic) for n, (text, weighed) in enumerate(found, 1)))
+    pairs = enumerate(zip(inputs.claims, stated(inputs), strict=True), 1)
+    return ReferenceFacts(tuple(ReferenceClaim(n, text, one.supporting, one.there(topic)) for n, (text, one) in pairs))
 
 
-def stated(inputs: VerifyReference) -> list[Weighed]:
-    """What the words of the passages say of each reference claim."""
-    evidence = Evidence(inputs.passages, inputs.claims)
-    asked = {one.normal for one in find(inputs.query, DATE)}
-    return [_weighed(evidence, bare(text), asked) for text in inputs.claims]
+class Stated(NamedTuple):
+    """What the passages say of a reference claim.
 
-
-def _claim(n: int, text: str, found: Weighed, topic: float) -> ReferenceClaim:
-    """Passages by the words alone; the probability by words and topic together.
-
-    A passage that says otherwise, or that lacks a number of the claim, is on the topic and no evidence.
+    Attributes:
+        p: probability that their words, or the cells of their tables, state it.
+        supporting: the passages that do.
+        otherwise: they speak of it and say something else: another thing in its place, or not its number where no
+            table could imply it.
     """
+
+    p: float
+    supporting: tuple[int, ...]
+    otherwise: bool
+
+    def there(self, topic: float) -> float:
+        """Probability that the evidence is there, `topic` being how likely a passage speaks of what was asked."""
+        return self.p if self.otherwise else there(self.p, topic)
+
+
+def stated(inputs: VerifyReference) -> list[Stated]:
+    """What the passages say of each reference claim."""
+    evidence = Evidence(inputs.passages, inputs.claims)
+    tabled = Tabled(inputs.query, inputs.passages)
+    asked = {one.normal for one in find(inputs.query, DATE)}
+    return [_stated(_weighed(evidence, bare(text), asked), bare(text), tabled) for text in inputs.claims]
+
+
+def _stated(words: Weighed, claim: str, tabled: Tabled) -> Stated:
+    found, _ = tabled.mend(claim, words)
     lacking = found.window.missing if found.window is not None else ()
-    otherwise = found.contradicting or any(any(map(str.isdigit, specific)) for specific in lacking)
-    return ReferenceClaim(n, text, found.supporting, found.p if otherwise else there(found.p, topic))
+    numberless = any(any(map(str.isdigit, specific)) for specific in lacking) and not tabled.tables
+    return Stated(found.p, found.supporting, bool(found.contradicting) or numberless or found.p < words.p)
 
 
 def _weighed(evidence: Evidence, claim: str, asked: set[str]) -> Weighed:
