@@ -66,17 +66,18 @@ AUXILIARIES = frozenset(_AUXILIARIES.split())
 PAST, THIRD, BASE = frozenset(_PAST.split()), frozenset(_THIRD.split()), frozenset(_BASE.split())
 PARTICIPLES = frozenset(_PARTICIPLES.split())
 NOT_ED, NOT_ING = frozenset(_NOT_ED.split()), frozenset(_NOT_ING.split())
-DETERMINERS = frozenset(
-    "a an the this that these those its his her their our my your no some any each every another both all".split()
-)
-PREPOSITIONS = frozenset(
-    """
-    about above across after against along among amid around as at before behind below beneath beside between beyond by
-    despite during except for from in inside into like near of off on onto out outside over past per since than through
-    throughout to toward towards under until up upon via with within without
-    """.split()
-)
-PRONOUNS = frozenset("he she it they we i you this there these those".split())
+_DETERMINERS = "a an the this that these those its his her their our my your no some any each every another both all"
+_PREPOSITIONS = """
+about above across after against along among amid around as at before behind below beneath beside between beyond by
+despite during except for from in inside into like near of off on onto out outside over past per since than through
+throughout to toward towards under until up upon via with within without
+"""
+_LOOSE = "also later then subsequently eventually finally soon once thus thereby often now still"
+DETERMINERS, PREPOSITIONS = frozenset(_DETERMINERS.split()), frozenset(_PREPOSITIONS.split())
+PRONOUNS = frozenset(["he", "she", "it", "they", "we", "i", "you", "this", "there", "these", "those"])
+LOOSE = frozenset(_LOOSE.split())     # adverbs that stand before a verb
+JOINING = frozenset(["and", "but", "so", "yet"])
+ADVERBIAL = frozenset(["because", "although", "though", "whereas", "while", "after", "before", "since"])
 BEFORE_NOUN = DETERMINERS | PREPOSITIONS | {"and", "or"}
 
 
