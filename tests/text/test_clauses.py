@@ -67,4 +67,6 @@ def test_a_clause_is_a_statement_of_its_own(sentence: str, wanted: list[str]) ->
 @pytest.mark.parametrize("sentence", WHOLE)
 def test_what_belongs_together_is_not_cut(sentence: str) -> None:
     """Names, quotations, brackets, conditions, reported speech, comparisons and other languages stay in one piece."""
-    assert [(one.text, one.start, one.end) for one in clauses(sentence)] == [(sentence, 0, len(sentence))]
+    assert [(one.text, one.own, one.start, one.end) for one in clauses(sentence)] == [
+        (sentence, sentence, 0, len(sentence))
+    ]

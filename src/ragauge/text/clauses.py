@@ -7,10 +7,22 @@ from dataclasses import dataclass
 
 from ragauge.text.language import guess
 from ragauge.text.phrases import SEPARATORS, Read, Words
-from ragauge.text.verbs import ADVERBIAL, JOINING, LOOSE, PREPOSITIONS, PRONOUNS, gerund, participle
+from ragauge.text.verbs import (
+    ADVERBIAL,
+    AUXILIARIES,
+    JOINING,
+    LOOSE,
+    PAST,
+    PREPOSITIONS,
+    PRONOUNS,
+    THIRD,
+    gerund,
+    participle,
+)
 
 LONGEST = 1_200        # characters: a longer sentence is a list or a run-on text, and stays one
 FEWEST = 2             # words with content that each part has of its own
+LONGEST_NAME = 14      # words of an apposition
 DEEPEST = 4            # clauses within clauses
 
 # what follows holds only if something else does, or only as somebody's word
@@ -29,11 +41,13 @@ class Clause:
 
     Attributes:
         text: the statement; a subject or antecedent that the cut took away is put back.
+        own: the same without what was put back.
         start: first character of the clause's own part of the sentence.
         end: one past its last; what is inserted in it lies between.
     """
 
     text: str
+    own: str
     start: int
     end: int
 
@@ -51,7 +65,7 @@ def clauses(sentence: str) -> tuple[Clause, ...]:
     >>> [one.text for one in clauses("If it rains, the pump stops and the lamp turns red.")]
     ['If it rains, the pump stops and the lamp turns red.']
     """
-    whole = (Clause(sentence, 0, len(sentence)),)
+    whole = (Clause(sentence, sentence, 0, len(sentence)),)
     if len(sentence) > LONGEST:
         return whole
     found = _Cutter(sentence).all()
@@ -142,12 +156,20 @@ class _Cutter:
             return False
         if word in ("and", "but"):
             return self._coordinates(left, right, lead)
-        following = self.words[right[0]]
-        if following == "of" or self.read.related(left):
+        if self.read.related(left) or not self._full(right):
             return False
-        if gerund(following):
-            return self.read.subject(left, lead) is not None
-        return following not in PREPOSITIONS and self.read.verb(right) is not None and self.read.leads(right) is None
+        return self._finite(right) or self.read.subject(left, lead) is not None
+
+    def _full(self, ids: Sequence[int]) -> bool:
+        """Whether "after" or "because" opens a clause with these tokens, not a phrase ("after the interview")."""
+        if len(ids) < FEWEST or self.words[ids[0]] in PREPOSITIONS:
+            return False
+        return self._finite(ids) or gerund(self.words[ids[0]]) or participle(self.words[ids[0]])
+
+    def _finite(self, ids: Sequence[int]) -> bool:
+        """Whether a clause has a subject and a verb of its own; that of "an interview she gave" is not."""
+        verb = self.read.strong(ids)
+        return verb is not None and verb > 0 and (verb == 1 or self.words[ids[verb - 1]] not in PRONOUNS)
 
     def _coordinates(self, left: Sequence[int], right: Sequence[int], lead: Words) -> bool:
         """Whether "and" joins two verb phrases of one subject, or two clauses."""
@@ -207,7 +229,9 @@ class _Cutter:
     def _returns(self, start: int, end: int, parts: Sequence[tuple[int, int]], n: int) -> bool:
         """Whether a part behind an aside is no more of it."""
         word = self.words[start]
-        if word in PREPOSITIONS or self._kind(start, end, parts, n) in ("relative", "adverbial", "participial"):
+        if word in PREPOSITIONS or self.read.leads(range(start, end)) == 0:
+            return True
+        if self._kind(start, end, parts, n) in ("relative", "adverbial", "participial"):
             return True
         return word in JOINING and self.read.has_own(range(start + 1, end), far=True)
 
@@ -221,13 +245,19 @@ class _Cutter:
         first = 1 if words[0] in LOOSE or words[0].endswith("ly") else 0
         word, following = words[first], words[first + 1] if first + 1 < len(words) else ""
         if word in ADVERBIAL and following != "of":
-            clause = self.read.verb(range(start + first + 1, end)) is not None and following not in PREPOSITIONS
-            return "adverbial" if clause or gerund(following) else None
+            return "adverbial" if self._full(range(start + first + 1, end)) else None
         if gerund(word) or (participle(word) and (following in PREPOSITIONS or following == "to")):
             return "participial" if not self._listed(parts, n) else None
-        if words[0] in ("a", "an", "the", "one") and self.read.verb(range(start, end)) is None:
+        if words[0] in ("a", "an", "the", "one") and self._names(start, end):
             return "apposition" if not self._listed(parts, n) else None
         return None
+
+    def _names(self, start: int, end: int) -> bool:
+        """Whether a part without a verb of its own tells what the thing before it is."""
+        words = self.words[start:end]
+        if any(word in AUXILIARIES or word in THIRD or word in PAST for word in words) or len(words) > LONGEST_NAME:
+            return False
+        return words[0] != "the" or "of" in words or start == 0 or self.read.name(start - 2)
 
     def _listed(self, parts: Sequence[tuple[int, int]], n: int) -> bool:
         """Whether a part is a member of a list: one that follows begins with "and" or "or", or holds it."""
@@ -264,7 +294,9 @@ class _Cutter:
 
     def _adverbial(self, start: int, end: int, main: Sequence[int], lead: Words) -> list[Clause]:
         own = range(start + 1 if self.words[start] in ADVERBIAL else start + 2, end)
-        subject = (self.read.subject(main, lead) or ()) if gerund(self.words[own[0]]) else ()
+        subject: Words = ()
+        if not self._finite(own):
+            subject = (*(self.read.subject(main, lead) or ()), *(("was",) if participle(self.words[own[0]]) else ()))
         return self._within(tuple(own), subject, DEEPEST) if own else []
 
     def _fronted(self, parts: Sequence[tuple[int, int]]) -> int:
@@ -283,4 +315,5 @@ class _Cutter:
         return [self._clause((*subject, *(() if acting else ("was",)), *range(start, end)), start, end - 1)]
 
     def _clause(self, words: Words, first: int, last: int) -> Clause:
-        return Clause(self.read.shown(words), self.read.spans[first][0], self.read.spans[last][1])
+        own = tuple(one for one in words if isinstance(one, int) and first <= one <= last)
+        return Clause(self.read.shown(words), self.read.shown(own), self.read.spans[first][0], self.read.spans[last][1])

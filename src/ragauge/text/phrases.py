@@ -26,11 +26,13 @@ LONGEST_SUBJECT = 14   # words; a longer one was not understood
 # a quotation, a bracket or a number is one token: nothing is cut inside
 TOKEN = re.compile(
     r"""["“„«][^"“”„«»\n]{1,600}["”“»]|\([^()\n]{0,400}\)|\[[^\[\]\n]{0,200}\]
-    |\d+(?:[.,:/]\d+){1,12}|\w+(?:[.'’&/-]\w+){0,12}|[,;:—]|(?<=\s)[–-](?=\s)""",
+    |[$€£¥~<>≥≤±+-]{0,2}\d+(?:[.,:/]\d+){0,12}(?:[%°]|\w*(?:[-/]\w+){0,6})|\w+(?:[.'’&/-]\w+){0,12}|[,;:—]|(?<=\s)[–-](?=\s)""",
     re.VERBOSE,
 )
 SEPARATORS = frozenset([",", "—", "–", "-"])
 RELATIVE = frozenset(["who", "which", "whose", "whom", "where"])
+# "opened in May" may have its subject before it; "the roof built by masons" is a noun with what is said of it
+BEHIND_PARTICIPLE = PREPOSITIONS - {"in", "into", "on", "at", "from", "against", "over", "since", "until", "during"}
 SMALL = (DETERMINERS | PREPOSITIONS | PRONOUNS) - {"i"}
 QUANTITY = frozenset(["of", "all", "some", "most", "many", "both", "one", "each"])     # "some of which"
 Words = tuple[int | str, ...]     # numbers of tokens, and words that are put between them
@@ -57,6 +59,15 @@ class Read:
         words = [self.words[at] for at in ids]
         return next((k for k in range(len(words)) if finite(words, k)), None)
 
+    def strong(self, ids: Sequence[int]) -> int | None:
+        """The same, where it cannot be a participle that belongs to the noun before it ("the contact achieved by")."""
+        words = [self.words[at] for at in ids]
+        for k, word in enumerate(words):
+            following = words[k + 1] if k + 1 < len(words) else ""
+            if finite(words, k) and not (participle(word) and following in BEHIND_PARTICIPLE):
+                return k
+        return None
+
     def leads(self, ids: Sequence[int]) -> int | None:
         """The position of the verb that a part begins with, adverbs aside; None where it begins otherwise."""
         words = [self.words[at] for at in ids]
@@ -77,11 +88,15 @@ class Read:
 
     def has_own(self, ids: Sequence[int], *, far: bool = False) -> bool:
         """Whether a part begins with a subject that has a finite verb near by."""
-        verb = self.verb(ids)
+        verb = self.strong(ids)
         if not verb or self.pronoun(ids[0], ids[-1] + 1) is not None:
             return False
         first = self.words[ids[0]]
         return verb <= 3 if first in PRONOUNS else verb <= (10 if far else 6) and (far or first in DETERMINERS)
+
+    def name(self, at: int) -> bool:
+        """Whether a token is written with a capital, as names are."""
+        return at >= 0 and self.text[self.spans[at][0]].isupper()
 
     def related(self, ids: Sequence[int]) -> bool:
         """Whether a clause that only narrows ("the man who ...") is among these tokens."""
