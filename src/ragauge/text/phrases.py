@@ -64,7 +64,8 @@ class Read:
         words = [self.words[at] for at in ids]
         for k, word in enumerate(words):
             following = words[k + 1] if k + 1 < len(words) else ""
-            if finite(words, k) and not (participle(word) and following in BEHIND_PARTICIPLE):
+            behind = participle(word) and following in BEHIND_PARTICIPLE and words[k - 1] not in PRONOUNS
+            if finite(words, k) and not behind:
                 return k
         return None
 
