@@ -60,7 +60,8 @@ the carnival had run out of lanterns|pirates controlled the trade in nutmeg
 
 AUX = r"(?:is|are|was|were|has|have|had|can|could|will|would|may|must)"
 SUBJECT_END = re.compile(rf"^[^,;:()\"“]{{3,70}}?[a-z\d)](?= {AUX} )")
-NAME_END = re.compile(r"(?<=[a-z] )(?:[A-Z][a-z]{2,}(?: (?=[A-Z]))?){1,4}(?= [a-z])")
+BEHIND_NAME = rf"(?= (?:in|on|at|of|for|from|to|with|by|{AUX})\b)"
+NAME_END = re.compile(rf"(?<=[a-z] )(?:[A-Z][a-z]{{2,}}(?: (?=[A-Z]))?){{1,4}}{BEHIND_NAME}")
 PRONOUN = re.compile(r"(?:he|she|it|they|we|i|you|this|that|these|those|there|what|who|which)$", re.IGNORECASE)
 OTHER_PHRASE = re.compile(r"(?<=[a-z] )(?:was|were|is|has|had) (?:[\w'’-]+ ){3,9}[\w'’-]+(?= ?[,.;])")
 OTHER_GERUND = re.compile(r"(?<=, )[a-z]{3,}ing (?:[\w'’-]+ ){2,8}[\w'’-]+(?= ?[,.;])")
@@ -104,7 +105,7 @@ def places(sentence: str) -> tuple[list[int], int]:
     if subject is not None and not PRONOUN.search(subject[0]):
         inside.append(subject.end())
     inside += [found.end() for found in NAME_END.finditer(sentence) if sentence[found.end() + 1 :][:4] != "and "]
-    return inside, len(sentence.rstrip(" .\"”)"))
+    return inside, len(sentence.rstrip(" ."))
 
 
 def plant(kind: str, sentence: str, said: str, draw: Random) -> Planted | None:

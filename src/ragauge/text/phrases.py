@@ -9,6 +9,7 @@ from itertools import pairwise
 from ragauge.text.stopwords import ENGLISH
 from ragauge.text.verbs import (
     AUXILIARIES,
+    BEHIND_VERB,
     DETERMINERS,
     JOINING,
     LOOSE,
@@ -19,9 +20,10 @@ from ragauge.text.verbs import (
     finite,
     gerund,
     participle,
+    third,
 )
 
-LONGEST_SUBJECT = 14   # words; a longer one was not understood
+LONGEST_SUBJECT = 20   # words; a longer one was not understood
 
 # a quotation, a bracket or a number is one token: nothing is cut inside
 TOKEN = re.compile(
@@ -34,6 +36,7 @@ RELATIVE = frozenset(["who", "which", "whose", "whom", "where"])
 # "opened in May" may have its subject before it; "the roof built by masons" is a noun with what is said of it
 BEHIND_PARTICIPLE = PREPOSITIONS - {"in", "into", "on", "at", "from", "against", "over", "since", "until", "during"}
 SMALL = (DETERMINERS | PREPOSITIONS | PRONOUNS) - {"i"}
+NARROWING = RELATIVE | {"that"}
 QUANTITY = frozenset(["of", "all", "some", "most", "many", "both", "one", "each"])     # "some of which"
 Words = tuple[int | str, ...]     # numbers of tokens, and words that are put between them
 
@@ -77,6 +80,8 @@ class Read:
                 return k
             if participle(word) and k + 1 < len(words) and self._governs(ids[k + 1]):
                 return k
+            if third(word) and k + 1 < len(words) and words[k + 1] in BEHIND_VERB:
+                return k
             if word not in LOOSE and not word.endswith("ly") and word not in ("not", "never"):
                 return None
         return None
@@ -101,7 +106,7 @@ class Read:
 
     def related(self, ids: Sequence[int]) -> bool:
         """Whether a clause that only narrows ("the man who ...") is among these tokens."""
-        return any(self.words[at] in RELATIVE or self.words[at] == "that" for at in ids)
+        return any(self.words[at] in NARROWING for at in ids)
 
     def subject(self, ids: Sequence[int], lead: Words) -> Words | None:
         """The subject of a main clause; None where it is not plain."""
@@ -112,6 +117,12 @@ class Read:
         verb = self.verb(ids[begin:])
         if not verb:
             return None
+        words = [self.words[at] for at in ids]
+        for _ in range(sum(word in NARROWING for word in words[begin : begin + verb])):     # "men who had ... were"
+            later = (k for k in range(begin + verb + 1, len(words)) if finite(words, k))
+            verb = next(later, begin) - begin
+        if verb <= 0:
+            return None
         own = list(ids[begin : begin + verb])
         gap = next((k for k, (a, b) in enumerate(pairwise(own), 1) if b - a > 1), None)
         if gap is not None and (self.words[own[0]] in PREPOSITIONS or self.words[own[0]].endswith("ly") or gap == 1):
@@ -120,7 +131,7 @@ class Read:
             own = own[1:]
         while own and (self.words[own[-1]] in LOOSE or self.words[own[-1]].endswith("ly")):
             own.pop()
-        if not own or len(own) > LONGEST_SUBJECT or self.related(own):
+        if not own or len(own) > LONGEST_SUBJECT:
             return None
         return tuple(own)
 

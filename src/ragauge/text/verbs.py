@@ -78,6 +78,9 @@ PRONOUNS = frozenset(["he", "she", "it", "they", "we", "i", "you", "this", "ther
 LOOSE = frozenset(_LOOSE.split())     # adverbs that stand before a verb
 JOINING = frozenset(["and", "but", "so", "yet"])
 ADVERBIAL = frozenset(["because", "although", "though", "whereas", "while", "after", "before", "since"])
+NOT_THIRD = frozenset(["always", "perhaps", "towards", "afterwards", "besides", "across", "whereas", "years", "days"])
+SUBJECT_OF_THIRD = frozenset(["it", "he", "she", "which", "who"])
+BEHIND_VERB = frozenset(["a", "an", "the", "its", "his", "her", "their"])     # seldom behind a noun in the plural
 BEFORE_NOUN = DETERMINERS | PREPOSITIONS | {"and", "or"}
 
 
@@ -93,6 +96,12 @@ def regular_past(word: str) -> bool:
 def participle(word: str) -> bool:
     """Whether a word may be a past participle."""
     return word in PARTICIPLES or regular_past(word)
+
+
+def third(word: str) -> bool:
+    """Whether a word in small letters ends as a third person does; most nouns in the plural do too."""
+    ends = word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
+    return len(word) >= 4 and ends and word not in NOT_THIRD
 
 
 def gerund(word: str) -> bool:
@@ -115,11 +124,16 @@ def finite(words: Sequence[str], at: int) -> bool:
     (True, False)
     """
     word, before = words[at], words[at - 1] if at else ""
+    after = words[at + 1] if at + 1 < len(words) else ""
     if word in AUXILIARIES:
         return True
     if before in BEFORE_NOUN and before not in PRONOUNS and before not in ("and", "or"):
         return False
     if word in PAST or word in THIRD:
+        return True
+    if before in SUBJECT_OF_THIRD and word.islower() and third(word):
+        return True
+    if third(word) and after in BEHIND_VERB and before and before not in ("and", "or"):
         return True
     if word in BASE:
         return before.endswith("s") or before in ("they", "we", "you", "i", "which", "who", "that")

@@ -11,18 +11,18 @@ from ragauge.judging.local.statements import Part
 from ragauge.judging.local.support import Evidence, Weighed
 from ragauge.judging.local.weights import scorer
 
-# A clause counts by its own words twice, by its sentence once: of the weights 0 to 3 the best mean AUROC on claims that
-# people labelled. A restored subject stands in the passages anyhow and would only raise what is said of it.
-OWN, WHOLE = 2, 1
 LEAST = 1e-4     # a probability is kept so far from 0 and 1 before its odds are taken
 
 
 def weighed(sentence: str, parts: Sequence[Part], evidence: Evidence) -> list[Weighed]:
     """The verdict on each part of a sentence, in order.
 
-    The probability of a part that was cut out lies between that of its own words and that of the whole sentence. A
-    near-copy is told by the whole too: where that is contradicted and no part is, the part that the passages hold least
-    of is the one that differs.
+    The log odds of a part that was cut out are the mean of those of its own words and of the whole sentence. That told
+    claims that people labelled apart better than either alone, and than the part with its subject restored: a subject
+    stands in the passages anyhow and only raises what is said of it.
+
+    A near-copy is told by the whole too: where that is contradicted and no part is, the part that the passages hold
+    least of is the one that differs.
 
     Args:
         sentence: without marks.
@@ -48,7 +48,7 @@ def _between(own: Weighed, whole: Weighed, threshold: float) -> Weighed:
     """The verdict on a part by its own words and by those of its sentence."""
     if _opposed(own) or _opposed(whole):
         return own
-    p = 1 / (1 + exp(-(OWN * _odds(own.p) + WHOLE * _odds(whole.p)) / (OWN + WHOLE)))
+    p = 1 / (1 + exp(-(_odds(own.p) + _odds(whole.p)) / 2))
     if p < threshold:
         return replace(own, p=p, supporting=(), joint=False)
     if own.supporting:
