@@ -114,14 +114,15 @@ class _Cutter:
     def _holds(self, at: int) -> bool:
         """Whether what stands here and further on holds only on a condition, or as somebody's word."""
         after = self.words[at + 1] if at + 1 < len(self.words) else ""
-        return self.words[at] in CONDITIONAL or (self.words[at] in SAYING and after != "to")
+        return self.words[at].lower() in CONDITIONAL or (self.words[at] in SAYING and after != "to")
 
     def _two_at(self, low: int, colon: int, high: int) -> bool:
         """Whether a statement of its own stands before a colon, and one behind it."""
         before, after = range(low, colon), range(colon + 1, high)
         if min(self.read.content(before), self.read.content(after)) < FEWEST or self.read.strong(before) is None:
             return False
-        return self.read.has_own(after, far=True)
+        verb = self.read.strong(after)
+        return verb is not None and SEPARATORS.isdisjoint(self.words[colon + 1 : colon + 1 + verb]) and self.read.has_own(after, far=True)
 
     # --- units ------------------------------------------------------------------------------------------------------
 
@@ -172,7 +173,10 @@ class _Cutter:
             return False
         if main[at] - main[at - 1] > 1 and word in ("and", "but"):
             return False     # behind a comma: looked at before
-        if self.read.strong(left) is None or min(self.read.content(left), self.read.content(right)) < FEWEST:
+        if word not in ("and", "but") and self.words[main[at - 1]] in ("as", "even", "ever"):
+            return False
+        verb = self.read.strong(left)
+        if verb is None or verb == len(left) - 1 or min(self.read.content(left), self.read.content(right)) < FEWEST:
             return False
         if word in ("and", "but"):
             return self._coordinates(left, right, lead)
@@ -211,7 +215,7 @@ class _Cutter:
         if self.read.content(right) < FEWEST:
             return False
         if self.read.leads(right) is not None:
-            return self.read.restored(main, lead, right) is not None
+            return self.read.restored(main, lead, right, outer=True) is not None
         return self.read.has_own(right, far=True)
 
     def _joined_part(self, start: int, end: int) -> range:
@@ -226,7 +230,7 @@ class _Cutter:
 
     def _joined(self, start: int, high: int, main: Sequence[int], lead: Words, depth: int) -> list[Clause]:
         right = self._joined_part(start, high)
-        subject = self.read.restored(main, lead, right) if self.read.leads(right) is not None else ()
+        subject = self.read.restored(main, lead, right, outer=True) if self.read.leads(right) is not None else ()
         return self._unit(right[0], high, subject or (), depth + 1)
 
     def _until(self, parts: Sequence[tuple[int, int]], n: int, main: Sequence[int], lead: Words) -> int | None:
@@ -269,6 +273,8 @@ class _Cutter:
         word, following = words[first], words[first + 1] if first + 1 < len(words) else ""
         if word in ADVERBIAL and following != "of":
             return "adverbial" if self._full(range(start + first + 1, end)) else None
+        if gerund(word) and following in ("and", "or"):
+            return None
         if gerund(word) or (participle(word) and (following in PREPOSITIONS or following == "to")):
             return "participial" if not self._listed(parts, n) else None
         if words[0] in ("a", "an", "the", "one") and self._names(start, end):
@@ -308,7 +314,7 @@ class _Cutter:
         """A clause behind a comma, with what it speaks of in front of it or in the place of its pronoun."""
         of = self.read.antecedent(main) or self.read.subject(main, lead) or ()
         if not self.read.verb(main) and lead:
-            of = lead
+            of = self.read.subject(main, lead) or ()
         kind = self._kind(start, end, ((start, end),), 0)
         pronoun = self.read.pronoun(start, end)
         if kind == "relative" and pronoun is not None:
@@ -343,8 +349,10 @@ class _Cutter:
         if len(parts) < 2 or self._kind(start, end, parts[:1], 0) not in ("adverbial", "participial"):
             return 0
         first = range(*parts[1])
+        if self.words[start] not in ADVERBIAL and self.read.strong(range(start, end)) is not None:
+            return 0
         verb = any(self.read.strong(range(*part)) is not None for part in parts[1:])
-        return int(verb and self.read.leads(first) is None and self.words[first[0]] not in JOINING)
+        return int(verb and self.read.leads(first) is None and self.words[first[0]] not in JOINING | ADVERBIAL)
 
     def _opening(self, start: int, end: int, main: Sequence[int], lead: Words) -> list[Clause]:
         if self.words[start] in ADVERBIAL:
