@@ -122,7 +122,9 @@ class _Cutter:
         if min(self.read.content(before), self.read.content(after)) < FEWEST or self.read.strong(before) is None:
             return False
         verb = self.read.strong(after)
-        return verb is not None and SEPARATORS.isdisjoint(self.words[colon + 1 : colon + 1 + verb]) and self.read.has_own(after, far=True)
+        if verb is None or not SEPARATORS.isdisjoint(self.words[colon + 1 : colon + 1 + verb]):
+            return False
+        return self.read.has_own(after, far=True)
 
     # --- units ------------------------------------------------------------------------------------------------------
 

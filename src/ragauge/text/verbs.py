@@ -72,7 +72,10 @@ about above across after against along among amid around as at before behind bel
 despite during except for from in inside into like near of off on onto out outside over past per since than through
 throughout to toward towards under until up upon via with within without
 """
-_LOOSE = "also so well too meanwhile however instead later then subsequently eventually finally soon once thus thereby often now still"
+_LOOSE = """
+also so well too meanwhile however instead later then subsequently eventually finally soon once thus thereby often now
+still
+"""
 DETERMINERS, PREPOSITIONS = frozenset(_DETERMINERS.split()), frozenset(_PREPOSITIONS.split())
 PRONOUNS = frozenset(["he", "she", "it", "they", "we", "i", "you", "this", "there", "these", "those"])
 LOOSE = frozenset(_LOOSE.split())     # adverbs that stand before a verb
