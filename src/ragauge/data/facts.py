@@ -74,6 +74,15 @@ class Claim:
             return "supported"
         return "contradicted" if self.contradicting else "not_in_context"
 
+    @property
+    def chance(self) -> float:
+        """How much of the claim counts as supported: the judge's probability; 1 or 0 by the label where it has none.
+
+        >>> Claim(1, "a", p=0.3).chance, Claim(2, "b", supporting=(1,)).chance
+        (0.3, 1.0)
+        """
+        return float(bool(self.supporting)) if self.p is None else self.p
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerFacts:
@@ -109,6 +118,11 @@ class ReferenceClaim:
     supporting: tuple[int, ...] | None
     p: float | None = None
 
+    @property
+    def chance(self) -> float:
+        """How much of it counts as supported: the judge's probability; 1 or 0 by the label where it has none."""
+        return float(bool(self.supporting)) if self.p is None else self.p
+
 
 @dataclass(frozen=True, slots=True)
 class ReferenceFacts:
@@ -134,6 +148,11 @@ class Rating:
     relevant: bool | None
     sentence: int | None = None
     p: float | None = None
+
+    @property
+    def chance(self) -> float | None:
+        """How relevant it counts: the judge's probability; 1 or 0 by the verdict where it has none; None = failed."""
+        return self.p if self.p is not None and self.relevant is not None else _certain(self.relevant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +241,10 @@ class Evidence:
     judge_repeat: int = 0
     reply_keys: tuple[str, ...] = ()
     reason: str = ""
+
+
+def _certain(verdict: bool | None) -> float | None:
+    return None if verdict is None else float(verdict)
 
 
 Evidences = Mapping[str, Evidence]      # by question
