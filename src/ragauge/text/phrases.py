@@ -187,7 +187,9 @@ class Read:
             return None
         word = self.words[right[leads]]
         verb = self.verb(left)
-        if verb is None or not participle(word):
+        after = right[leads + 1 : leads + 2]
+        active = word in PAST and any(self.words[at] in DETERMINERS for at in after)     # "was sold and lost its roof"
+        if verb is None or active or not participle(word):
             return subject
         only = word in PARTICIPLES and word not in PAST     # "known" needs its "is"
         if self.words[left[verb]] not in AUXILIARIES:

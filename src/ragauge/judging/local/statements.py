@@ -85,12 +85,14 @@ class Part:
         own: the same without the subject that was put back.
         start: first character of the answer that makes it.
         end: one past the last.
+        within: of the whole sentence, where this is one part of it; else None.
     """
 
     text: str
     own: str
     start: int
     end: int
+    within: tuple[int, int] | None = None
 
 
 def parts(sentence: Sentence) -> tuple[Part, ...]:
@@ -99,13 +101,14 @@ def parts(sentence: Sentence) -> tuple[Part, ...]:
     >>> [part.text for part in parts(Sentence(1, "The lid is green [1], and the box weighs 3 kg [2].", 0, 50))]
     ['The lid is green', 'the box weighs 3 kg']
     """
+    place = (sentence.start, sentence.end)
     cut = [
-        Part(bare(one.text), bare(one.own), sentence.start + one.start, sentence.start + one.end)
+        Part(bare(one.text), bare(one.own), sentence.start + one.start, sentence.start + one.end, place)
         for one in cut_up(sentence.text)
     ]
     stating = tuple(part for part in cut if states(part.text)) if len(cut) > 1 else ()
     whole = bare(sentence.text)
-    return stating if len(stating) > 1 else (Part(whole, whole, sentence.start, sentence.end),)
+    return stating if len(stating) > 1 else (Part(whole, whole, *place),)
 
 
 def statements(answer: str) -> Statements:

@@ -33,7 +33,10 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
     addressed = address(inputs.query, said, inputs.answer, cosine, mode)
     cut = [parts(sentence) for sentence in said.claims]
     if inputs.passages is None:
-        plain = [Claim(n, one.text, one.start, one.end) for n, one in enumerate(chain.from_iterable(cut), 1)]
+        plain = [
+            Claim(n, one.text, one.start, one.end, within=one.within)
+            for n, one in enumerate(chain.from_iterable(cut), 1)
+        ]
         return AnswerFacts(tuple(plain), addressed, said.refuses, support_asked=False)
     whole = [bare(sentence.text) for sentence in said.claims]
     evidence = Evidence(inputs.passages, whole)
@@ -56,4 +59,5 @@ def _claim(n: int, part: Part, found: Weighed) -> Claim:
         p=found.p,
         window=found.window,
         reason=found.reason,
+        within=part.within,
     )
