@@ -6,8 +6,10 @@
 
 A sentence of a passage is copied and one clause is put into it: behind its subject, behind a name, before it or at its
 end. What the clause says is unrelated (a list of this file) or plausible: words of another passage of the same set.
-The figures are the shares of examples in which the claim that holds most of the clause has p below 0.9 and below 0.5;
+The figures are the shares of examples in which the claim that holds most of the clause has p below 0.9, 0.7 and 0.5;
 of clean copies, the shares in which any claim does. `whole` is the same for the whole sentence as one claim.
+
+Floors: 80 % of planted clauses below 0.9; at most 2 % of clean copies below 0.5.
 
 The places are found by patterns of this file, not by those of the cutter that is measured with them.
 """
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -32,8 +35,10 @@ from ragauge.judging.local.verify_answer import verify_answer
 from ragauge.text.tokens import content_words
 
 SETS = ("XQuAD", "CLAPNQ", "PubMedQA")
+FLOOR, CEILING, FEWEST = 0.8, 0.02, 20
 SEED = 20240602
-COLUMNS = ("below .9", "below .5", "whole below .9", "whole below .5")
+LIMITS = (0.9, 0.7, 0.5)     # the figure that is asked for, where "likely supported" begins, the label
+COLUMNS = [f"{what}below {limit}" for what in ("", "whole ") for limit in LIMITS]
 
 VERB_PHRASES = """
 won the regional baking contest in Tromso|was painted bright orange by local pupils|owns a vineyard near Mendoza
@@ -183,7 +188,7 @@ def _planted(pool: Sequence[str], other: Taken, draw: Random) -> Iterator[tuple[
 
 def table(found: dict[tuple[str, str], list[tuple[float, float]]]) -> str:
     """The figures in Markdown."""
-    out = [f"kind | set | n | {' | '.join(COLUMNS)}", "---|---|---:|---:|---:|---:|---:"]
+    out = [f"kind | set | n | {' | '.join(COLUMNS)}", f"---|---|---:{'|---:' * len(COLUMNS)}"]
     total: list[tuple[float, float]] = []
     for (kind, group), row in sorted(found.items()):
         out.append(f"{kind} | {group} | {_shares(row)}")
@@ -192,9 +197,20 @@ def table(found: dict[tuple[str, str], list[tuple[float, float]]]) -> str:
     return "\n".join(out)
 
 
+def failures(found: dict[tuple[str, str], list[tuple[float, float]]]) -> list[str]:
+    """The floors that do not hold."""
+    out = []
+    for (kind, group), row in found.items():
+        limit = 0.5 if kind == "clean" else 0.9
+        share = sum(pair[0] < limit for pair in row) / (len(row) or 1)
+        if share > CEILING if kind == "clean" else len(row) >= FEWEST and share < FLOOR:
+            out.append(f"{kind} in {group}: {share:.1%} below {limit}")
+    return out
+
+
 def _shares(row: Sequence[tuple[float, float]]) -> str:
     n = len(row) or 1
-    shares = [sum(pair[k] < limit for pair in row) / n for k in (0, 1) for limit in (0.9, 0.5)]
+    shares = [sum(pair[k] < limit for pair in row) / n for k in (0, 1) for limit in LIMITS]
     return f"{len(row)} | " + " | ".join(f"{share:.1%}" for share in shares)
 
 
@@ -204,7 +220,10 @@ def main() -> None:
     given.add_argument("--sample", type=int, default=100)
     given.add_argument("--misses", default="", choices=["", "clean", *OWN])
     chosen = given.parse_args()
-    print(table(tallied(chosen.sample, chosen.misses)))
+    found = tallied(chosen.sample, chosen.misses)
+    print(table(found))
+    if wrong := failures(found):
+        sys.exit("\n".join(wrong))
 
 
 if __name__ == "__main__":
