@@ -45,6 +45,14 @@ CUT = [
         "Marie Lund, a Polish chemist, won the medal after she moved to Oslo.",
         ["Marie Lund won the medal", "Marie Lund is a Polish chemist", "she moved to Oslo"],
     ),
+    (
+        "The kit contains a lamp, two cables, and a charger.",
+        ["The kit contains a lamp", "The kit contains two cables", "The kit contains a charger"],
+    ),
+    (
+        "The old man, a retired diver, said that the wreck lay deep and held gold.",
+        ["The old man said that the wreck lay deep and held gold", "The old man is a retired diver"],
+    ),
     ("The river flows north; the canal flows south.", ["The river flows north", "the canal flows south"]),
     (
         "Die Kiste ist grün; der Deckel ist rot und besteht aus Stahl.",
@@ -61,6 +69,9 @@ WHOLE = [
     "The town has 1,200 people (it had 3,000, and it was larger, in 1950).",
     "The new engine is faster than the old one and the electric one.",
     "Washed and dried apples are sold in the market and in shops.",
+    "The first, second, and third rounds were held in Oslo.",
+    "She wrote about ferns, mosses, and lichens in 1890.",
+    "The drug helps patients who smoke and patients who drink.",
     "La caja es verde y la tapa es roja, que es de acero.",
 ]
 

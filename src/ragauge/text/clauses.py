@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from ragauge.text.language import guess
 from ragauge.text.phrases import SEPARATORS, Read, Words
 from ragauge.text.verbs import (
     ADVERBIAL,
@@ -17,6 +17,7 @@ from ragauge.text.verbs import (
     PREPOSITIONS,
     PRONOUNS,
     THIRD,
+    finite,
     gerund,
     participle,
 )
@@ -59,7 +60,8 @@ def clauses(sentence: str) -> tuple[Clause, ...]:
     """The statements of a sentence, in the order of their own parts; one with the whole text where nothing is cut.
 
     Cut are independent clauses, coordinated verb phrases, relative and participial clauses behind a comma,
-    appositions, and adverbial clauses (because, although, while, after). Conditionals, reported speech, what stands in
+    appositions, adverbial clauses (because, although, while, after), and a list of three or more things that ends a
+    clause. Conditionals, reported speech, what stands in
     quotation marks or brackets, alternatives ("or") and things joined without verbs of their own stay together.
     Outside English only semicolons divide. Where the words leave it open, nothing is cut. Never fails.
 
@@ -90,7 +92,7 @@ class _Cutter:
         parts = list(self.read.between(0, len(self.words), frozenset(";")))
         if len(parts) > 1 and not all(self.read.content(range(*part)) >= FEWEST for part in parts):
             return []
-        if guess(self.read.text) not in ("en", "und"):
+        if not self.read.english():
             return [self._clause(tuple(range(*part)), part[0], part[1] - 1) for part in parts]
         if len(parts) > 1 and not all(self.read.verb(range(*part)) is not None for part in parts):
             return []
@@ -161,12 +163,28 @@ class _Cutter:
         places = () if self.asides_only else range(1, len(main) - 1)
         at = next((k for k in places if self._divides(main, k, lead)), None)
         if at is None or depth > DEEPEST:
-            return [self._clause((*lead, *main), main[0], main[-1])]
+            return self._members(main, lead) or [self._clause((*lead, *main), main[0], main[-1])]
         left, right = main[:at], main[at + 1 :]
         kept = self._clause((*lead, *left), left[0], left[-1])
         needs = self.words[right[0]] not in PRONOUNS and self.read.leads(right) is not None
         subject = self.read.restored(left, lead, right) if needs else ()
         return [kept, *self._within(right, subject or (), depth + 1)]
+
+    def _members(self, main: Sequence[int], lead: Words) -> list[Clause]:
+        """A statement for each of three or more things that end a clause as a list, with the words before them."""
+        words = [self.words[at] for at in main]
+        gaps = [k for k in range(1, len(main)) if main[k] - main[k - 1] > 1]
+        if len(gaps) < FEWEST or self.asides_only:
+            return []
+        parts = [main[a:b] for a, b in pairwise([0, *gaps, len(main)])]
+        last = parts[-1][1:] if self.words[parts[-1][0]] == "and" else ()
+        head = next((k for k in range(gaps[0] - 1, 0, -1) if words[k] in PREPOSITIONS or finite(words, k)), 0) + 1
+        listed = [main[head : gaps[0]], *parts[1:-1], last]
+        shared = all(len(one) == 1 for one in listed[:-1]) and len(last) > 1     # "the first, second and third"
+        if shared or self.read.strong(main[:head]) is None or not all(map(self.read.thing, listed)):
+            return []
+        own = [self._clause((*lead, *main[: gaps[0]]), main[0], main[gaps[0] - 1])]
+        return own + [self._clause((*lead, *main[:head], *one), one[0], one[-1]) for one in listed[1:]]
 
     def _divides(self, main: Sequence[int], at: int, lead: Words) -> bool:
         """Whether the word at this place of a main clause joins two statements."""

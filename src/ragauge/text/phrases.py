@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 
+from ragauge.text.language import guess
 from ragauge.text.stopwords import ENGLISH
 from ragauge.text.verbs import (
     ADVERBIAL,
@@ -25,6 +26,7 @@ from ragauge.text.verbs import (
     third,
 )
 
+LONGEST_THING = 5      # words of a member of a list
 LONGEST_SUBJECT = 20   # words; a longer one was not understood
 
 # a quotation, a bracket or a number is one token: nothing is cut inside
@@ -44,6 +46,11 @@ UNFINISHED = NARROWING | {"what"}     # a verb behind one of these is not that o
 SUBJECTS = frozenset(["he", "she", "it", "they", "we", "i", "you"])
 BEING = frozenset(["is", "are", "was", "were", "been"])
 OBLIQUE = frozenset(["me", "us", "him", "them", "it"])
+# no other language that is told apart has them; "was", "her" and "over" do
+PLAINLY_ENGLISH = frozenset(word for word in ENGLISH if len(word) > 2) - {
+    "all", "can", "for", "has", "her", "him", "how", "man", "more", "not", "once", "over", "per", "same", "too",
+    "under", "was", "will",
+}  # fmt: skip
 QUANTITY = frozenset(["of", "all", "some", "most", "many", "both", "one", "each"])     # "some of which"
 Words = tuple[int | str, ...]     # numbers of tokens, and words that are put between them
 
@@ -63,6 +70,10 @@ class Read:
         self.spans = [found.span() for found in TOKEN.finditer(sentence)]
         self.words = _worded(sentence[start:end] for start, end in self.spans)
         self.stop = len(self.words)     # nothing is cut from here on
+
+    def english(self) -> bool:
+        """Whether the rules apply; of a short sentence the language is often guessed wrong, so its own words count."""
+        return len(PLAINLY_ENGLISH.intersection(self.words)) >= 2 or guess(self.text) in ("en", "und")
 
     def verb(self, ids: Sequence[int]) -> int | None:
         """The position of the first finite verb among these tokens."""
@@ -228,6 +239,13 @@ class Read:
         if len(own) == 1 and (self.words[own[0]] in OBLIQUE or self.words[own[0]].isdigit()):
             return None
         return tuple(own) or None
+
+    def thing(self, ids: Sequence[int]) -> bool:
+        """Whether a member of a list is one thing, without a verb or a place or time of its own."""
+        words = [self.words[at] for at in ids]
+        plain = (PREPOSITIONS | JOINING | {"or"}).isdisjoint(words)
+        plain = plain and not (words and (gerund(words[0]) or words[0].endswith("ly") or words[0] == "including"))
+        return 0 < len(ids) <= LONGEST_THING and plain and self.content(ids) > 0 and self.verb(ids) is None
 
     # --- text -------------------------------------------------------------------------------------------------------
 
