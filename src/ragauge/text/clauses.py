@@ -61,9 +61,9 @@ def clauses(sentence: str) -> tuple[Clause, ...]:
 
     Cut are independent clauses, coordinated verb phrases, relative and participial clauses behind a comma,
     appositions, adverbial clauses (because, although, while, after), and a list of three or more things that ends a
-    clause. Conditionals, reported speech, what stands in quotation marks or brackets, alternatives ("or") and two things
-    joined without verbs of their own stay together. Outside English only semicolons divide. Where the words leave it
-    open, nothing is cut. Never fails.
+    clause. Conditionals, reported speech, what stands in quotation marks or brackets, alternatives ("or") and two
+    things joined without verbs of their own stay together. Outside English only semicolons divide. Where the words
+    leave it open, nothing is cut. Never fails.
 
     >>> [one.text for one in clauses("Ada, who was born in 1815, wrote notes and met Babbage.")]
     ['Ada wrote notes', 'Ada was born in 1815', 'Ada met Babbage']
