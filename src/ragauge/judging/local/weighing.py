@@ -17,9 +17,9 @@ LEAST = 1e-4     # a probability is kept so far from 0 and 1 before its odds are
 def weighed(sentence: str, parts: Sequence[Part], evidence: Evidence) -> list[Weighed]:
     """The verdict on each part of a sentence, in order.
 
-    The log odds of a part that was cut out are the mean of those of its own words and of the whole sentence. That told
-    claims that people labelled apart better than either alone, and than the part with its subject restored: a subject
-    stands in the passages anyhow and only raises what is said of it.
+    The log odds of a part that was cut out are the mean of those of its own words and of the whole sentence. On
+    claims that people labelled that was as good as the whole alone and a little better than the part alone, with or
+    without its subject restored; a subject stands in the passages anyhow and raises what is said of it.
 
     A near-copy is told by the whole too: where that is contradicted and no part is, the part that the passages hold
     least of is the one that differs.
