@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
 from ragauge.judging.local import criteria_words as known
-from ragauge.judging.local.address import POLAR, carries, wanted_kind
+from ragauge.judging.local.slots import POLAR, carries, wanted_kind
 from ragauge.judging.local.checkable import checked
 from ragauge.judging.local.criteria_words import DENIALS, KINDS, Act
 from ragauge.judging.local.index import STOPS

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ragauge.judging.local.address import POLAR
+from ragauge.judging.local.slots import POLAR
 from ragauge.judging.local.contrast import contrast
 from ragauge.judging.local.index import Mode, carries_content, units_of
 from ragauge.judging.local.kinds import EXACT

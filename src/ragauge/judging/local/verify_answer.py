@@ -33,10 +33,10 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
     pairs = enumerate(zip(texts, said.claims, strict=True), 1)
     if inputs.passages is None:
         plain = tuple(Claim(n, text, s.start, s.end) for n, (text, s) in pairs)
-        return AnswerFacts(plain, addressed, said.refuses, support_asked=False)
+        return AnswerFacts(plain, addressed.label, said.refuses, support_asked=False, address_p=addressed.p)
     evidence = Evidence(inputs.passages, texts)
     claims = tuple(_weighed(n, text, sentence, evidence) for n, (text, sentence) in pairs)
-    return AnswerFacts(claims, addressed, said.refuses)
+    return AnswerFacts(claims, addressed.label, said.refuses, address_p=addressed.p)
 
 
 def _weighed(n: int, text: str, sentence: Sentence, evidence: Evidence) -> Claim:
