@@ -13,11 +13,12 @@ from typing import Any, Literal, NamedTuple
 
 from judge_data import DATA, Bm25, accepted_answers, lines
 
+from ragauge.judging.local.address import brief
 from ragauge.judging.local.slots import Slot, slot
 from ragauge.judging.local.statements import statements
 from ragauge.text.sentences import split
 
-Level = Literal["own", "topic", "other"]
+Level = Literal["own", "topic", "near", "far"]
 
 SEED = 20_240_601
 SAYING = ("chatgpt", "gpt35", "gpt4", "newbing")     # systems of EVOUNA that answer in sentences
@@ -32,7 +33,7 @@ NAMED: frozenset[Slot] = frozenset(("name", "place"))
 
 
 class Placed(NamedTuple):
-    """A question beside a text: its own answer, a text on the topic that does not answer, or another's answer."""
+    """A question beside a text: its own answer, a text on the topic, the answer to a like question, or to any other."""
 
     source: str
     level: Level
@@ -46,7 +47,7 @@ def long_answers() -> list[Placed]:
     found: list[Placed] = []
     for read in (_clapnq, _pubmed, _xquad, _evouna, _attribution):
         found += read(draw)
-    return [one for one in found if statements(one.answer).claims]
+    return [one for one in found if (said := statements(one.answer)).claims and not brief(said.shown)]
 
 
 def short_answers() -> list[Placed]:
@@ -63,13 +64,13 @@ def short_answers() -> list[Placed]:
     }
     found = []
     for source, pairs in asked.items():
-        pairs = [(query, text) for query, text in pairs if statements(text).claims]
+        pairs = [(query, text) for query, text in pairs if (said := statements(text)).claims and brief(said.shown)]
         for n, (query, own) in enumerate(draw.sample(pairs, min(MOST, len(pairs)))):
             found.append(Placed(source, "own", query, own))
             others = [pairs[draw.randrange(len(pairs))] for _ in range(20)]
             fit = [text for other, text in others if text != own and _of_another_kind(slot(query), slot(other))]
             if fit and n % 2 == 0:
-                found.append(Placed(source, "other", query, fit[0]))
+                found.append(Placed(source, "near", query, fit[0]))
     return found
 
 
@@ -172,13 +173,13 @@ def _topic(
 
 
 def _beside_others(draw: random.Random, source: str, pairs: Sequence[tuple[str, str]]) -> Iterator[Placed]:
-    """Each question beside its own answer, that of one of the questions most like it, and every third beside any."""
+    """Each question beside its own answer, that of one of the questions most like it, and any."""
     index = Bm25([query for query, _ in pairs])
     for n, (query, answer) in enumerate(pairs):
         yield Placed(source, "own", query, answer)
         like = [pairs[k] for k in index.ranked(query)[: NEAREST + 3] if pairs[k][0] != query and pairs[k][1] != answer]
         if like:
-            yield Placed(source, "other", query, draw.choice(like[:NEAREST])[1])
+            yield Placed(source, "near", query, draw.choice(like[:NEAREST])[1])
         far = pairs[(n + FAR) % len(pairs)]
-        if n % 3 == 0 and far[0] != query:
-            yield Placed(source, "other", query, far[1])
+        if far[0] != query:
+            yield Placed(source, "far", query, far[1])

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from address_data import Placed, long_answers, short_answers
+from address_data import Level, Placed, long_answers, short_answers
 from logistic import Array, Fitted, auroc, evened, fit, platt, sigmoid
 from train_overlap import cosines
 
@@ -35,11 +35,16 @@ from ragauge.judging.local.weights import ADDRESS_FILE
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 
 PENALTY = 10.0
-# What a system's answers are before anything is known of them: most answer, few are off the topic. Balanced classes would
-# call every fourth good answer partial; only the ratio of the two cuts' weights comes from here, the order does not.
-SHARES: Mapping[str, float] = {"own": 0.8, "topic": 0.1, "other": 0.1}
+# What answers are before anything is known of them: about one in twenty is off the topic, and of the rest one in twelve
+# does not answer. With balanced classes every fourth good answer would be called partial. The order of answers does not
+# come from here.
+ABOUT, ANSWERS = 0.95, 0.92
 TOLERANCE = 0.01
 MODES: tuple[Mode, ...] = ("words", "grams")
+LEVELS: tuple[Level, ...] = ("own", "topic", "near", "far")
+ON_TOPIC: tuple[Level, ...] = ("own", "topic", "near")      # told apart by the first regression
+APART: tuple[Level, ...] = ("own", "far")                   # and by the second
+Calibration = tuple[float, float]     # slope and shift of log odds
 
 
 class Table(NamedTuple):
@@ -58,21 +63,44 @@ class Table(NamedTuple):
         """1 where it answers, a half where it is on the topic."""
         return self.own() + 0.5 * (self.levels == "topic")
 
-    def weights(self) -> Array:
-        """Sources evened, and within each the shares of the levels as they are expected."""
+    def weights(self, own: float) -> Array:
+        """Sources evened; within each, own answers have their share, and other levels the rest in equal parts."""
         weights = np.ones(len(self.levels))
         for source in np.unique(self.sources):
             mine = self.sources == source
-            there = [name for name in SHARES if (mine & (self.levels == name)).any()]
-            for name in there:
+            others = [name for name in LEVELS[1:] if (mine & (self.levels == name)).any()]
+            for name in ("own", *others):
                 cell = mine & (self.levels == name)
-                share = SHARES[name] if name == "own" else (1 - SHARES["own"]) / (len(there) - 1)
-                weights[cell] = share * mine.sum() / cell.sum()
+                share = own if name == "own" else (1 - own) / len(others)
+                weights[cell] = share * mine.sum() / max(1, cell.sum())
         return weights * evened(self.sources)
 
     def part(self, chosen: npt.NDArray[np.bool_]) -> Table:
         """Some of its rows."""
         return Table(self.names, self.rows[chosen], self.levels[chosen], self.sources[chosen])
+
+    def of(self, levels: Sequence[Level]) -> Table:
+        """The rows of some levels."""
+        return self.part(np.isin(self.levels, levels))
+
+
+class Trained(NamedTuple):
+    """The two regressions and their calibrations; `about` is None where nothing far was to be told."""
+
+    answers: Fitted
+    fully: Calibration
+    some: Calibration
+    about: Fitted | None
+    near: Calibration
+
+    def expected(self, rows: Array) -> Array:
+        """P(fully) + P(partly) / 2."""
+        z = self.answers.z(rows)
+        fully = sigmoid(self.fully[0] * z + self.fully[1])
+        both = (fully + np.maximum(fully, sigmoid(self.some[0] * z + self.some[1]))) / 2
+        if self.about is None:
+            return both
+        return np.asarray(both * sigmoid(self.near[0] * self.about.z(rows) + self.near[1]), dtype=np.float64)
 
 
 def table(placed: Sequence[Placed], angles: Sequence[float | None], mode: Mode, *, vectors: bool, brief: bool) -> Table:
@@ -109,46 +137,51 @@ def held_out(found: Table) -> Array:
     return z
 
 
-def cuts(found: Table, z: Array) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Slope and shift that calibrate "fully", and "at least partly"."""
-    weights = found.weights()
-    fully = platt(z, found.own(), weights)
-    return fully, platt(z, found.some(), weights)
-
-
-def expected(z: Array, both: tuple[tuple[float, float], tuple[float, float]]) -> Array:
-    """P(fully) + P(partly) / 2."""
-    (slope, shift), (low_slope, low_shift) = both
-    fully = sigmoid(slope * z + shift)
-    return (fully + np.maximum(fully, sigmoid(low_slope * z + low_shift))) / 2
+def trained(found: Table) -> Trained:
+    """Both regressions, calibrated on sources that they did not see."""
+    near = found.of(ON_TOPIC)
+    z, weights = held_out(near), near.weights(ANSWERS)
+    fully, some = platt(z, near.own(), weights), platt(z, near.some(), weights)
+    apart = found.of(APART)
+    if apart.own().all():
+        return Trained(model(near), fully, some, None, (1.0, 0.0))
+    return Trained(model(near), fully, some, model(apart), platt(held_out(apart), apart.own(), apart.weights(ABOUT)))
 
 
 def figures(found: Table) -> dict[str, dict[str, float]]:
-    """Per source: AUROC against both others, and the mean expected value of each level; all held out."""
+    """Per source: AUROC of its answers against each other level, and the mean expected value of each; all held out."""
     out = {}
     for source in np.unique(found.sources):
-        mine = found.sources == source
-        rest = found.part(~mine)
-        both = cuts(rest, held_out(rest))
-        value = expected(model(rest).z(found.rows[mine]), both)
-        levels = found.levels[mine]
-        row: dict[str, float] = {"n": float((levels == "own").sum())}
-        for name in ("topic", "other"):
-            chosen = (levels == "own") | (levels == name)
-            if (levels == name).any():
-                row[f"auroc_{name}"] = auroc((levels[chosen] == "own").astype(np.float64), value[chosen])
-        row |= {f"mean_{name}": float(value[levels == name].mean()) for name in SHARES if (levels == name).any()}
-        out[str(source)] = {name: round(value, 4) for name, value in row.items()}
+        mine = found.part(found.sources == source)
+        value = trained(found.part(found.sources != source)).expected(mine.rows)
+        row: dict[str, float] = {"n": mine.own().sum()}
+        for name in LEVELS:
+            here = mine.levels == name
+            if here.any():
+                row[f"mean_{name}"] = value[here].mean()
+            if here.any() and name != "own":
+                chosen = here | (mine.levels == "own")
+                row[f"auroc_{name}"] = auroc(mine.own()[chosen], value[chosen])
+        out[str(source)] = {name: round(float(value), 4) for name, value in row.items()}
     return out
 
 
 def stored(found: Table) -> dict[str, Any]:
-    """The scorer of all sources as it is kept, the calibration of "fully" folded in."""
-    (slope, shift), (low_slope, low_shift) = cuts(found, held_out(found))
-    fitted = model(found)
-    weights = {name: round(float(slope * c), 5) for name, c in zip(found.names, fitted.coefficients, strict=True)}
-    partly = [round(low_slope / slope, 5), round(low_shift - low_slope / slope * shift, 5)]
-    return {"coefficients": weights, "intercept": round(slope * fitted.intercept + shift, 5), "at_least_partly": partly}
+    """The scorer of all sources as it is kept, calibrations folded in."""
+    made = trained(found)
+    slope, shift = made.fully
+    partly = made.some[0] / slope
+    return {
+        "answers": _line(found.names, made.answers, made.fully),
+        "at_least_partly": [round(partly, 5), round(made.some[1] - partly * shift, 5)],
+        "about": None if made.about is None else _line(found.names, made.about, made.near),
+    }
+
+
+def _line(names: Sequence[str], fitted: Fitted, calibration: Calibration) -> dict[str, Any]:
+    slope, shift = calibration
+    weights = {name: round(float(slope * c), 5) for name, c in zip(names, fitted.coefficients, strict=True)}
+    return {"coefficients": weights, "intercept": round(slope * fitted.intercept + shift, 5)}
 
 
 def train() -> dict[str, Any]:
@@ -168,7 +201,7 @@ def train() -> dict[str, Any]:
 
 def show(tables: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
     """Prints the held-out figures."""
-    columns = ("auroc_topic", "auroc_other", "mean_own", "mean_topic", "mean_other")
+    columns = [f"auroc_{name}" for name in LEVELS[1:]] + [f"mean_{name}" for name in LEVELS]
     for name, rows in tables.items():
         print(f"{name}\n  {'source':18}{'n':>6}" + "".join(f"{column:>13}" for column in columns))
         for source, row in rows.items():

@@ -19,10 +19,12 @@ from ragauge.judging.local.slots import carries, holds, slot, wanted_kind
 from ragauge.judging.local.statements import Statements, bare
 from ragauge.judging.local.weights import Leveller, leveller
 from ragauge.text.specifics import find
+from ragauge.text.tokens import words
 
 Levels = tuple[float, float, float]     # P(fully), P(partly), P(no)
 
-SHORT = 5              # words with content: too few to share words with the question
+SHORT = 5              # words: too few to share any with the question
+BEGINNING = 200        # characters within which more words than that show
 LOOKED_AT = 20_000     # characters of an answer; what it is about shows by then
 LONGEST_QUERY = 2_000
 MOST_PARTS = 6
@@ -85,8 +87,12 @@ def address(query: str, said: Statements, answer: str, cosine: float | None, mod
 
 def chosen(shown: str, vectors: bool, mode: Mode) -> Leveller:
     """The scorer for an answer, by its length, whether there are vectors, and how texts are compared."""
-    short = sum(carries_content(unit, "words") for unit in units_of(shown[:400], "words")) <= SHORT
-    return leveller("_".join(("brief" if short else "long", mode, *(() if vectors else ("lexical",)))))
+    return leveller("_".join(("brief" if brief(shown) else "long", mode, *(() if vectors else ("lexical",)))))
+
+
+def brief(shown: str) -> bool:
+    """Whether an answer is of a few words ("Paris"), that need share none with the question."""
+    return len(words(shown[:BEGINNING])) <= SHORT
 
 
 def label(levels: Levels) -> Address:

@@ -46,35 +46,52 @@ class Scorer:
 
 
 @dataclass(frozen=True, slots=True)
-class Leveller:
-    """A logistic regression with two calibrated cuts, for three levels in order.
+class Line:
+    """z = intercept + sum of coefficient x feature: log odds."""
 
-    With z = intercept + sum of coefficient x feature, P(fully) = s(z) and P(at least partly) = s(slope x z + shift),
-    never below it, where s(z) = 1 / (1 + exp(-z)).
+    coefficients: tuple[float, ...]
+    intercept: float
+
+    def z(self, features: Sequence[float]) -> float:
+        """The log odds of one row of features."""
+        return self.intercept + sum(w * value for w, value in zip(self.coefficients, features, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Leveller:
+    """Two calibrated logistic regressions for three levels in order.
+
+    P(fully)           = P(about) x s(z)
+    P(at least partly) = P(about) x s(slope x z + shift), never below P(fully)
+
+    about: whether a text belongs to the question's topic at all; None = it does. z: whether what is on the topic answers.
+    s(z) = 1 / (1 + exp(-z)).
     """
 
     names: tuple[str, ...]
-    coefficients: tuple[float, ...]
-    intercept: float
+    answers: Line
     slope: float
     shift: float
+    about: Line | None
 
     def levels(self, features: Sequence[float]) -> tuple[float, float, float]:
         """P(fully), P(partly) and P(no), to 6 decimals; they sum to 1."""
-        z = self.intercept
-        for weight, value in zip(self.coefficients, features, strict=True):
-            z += weight * value
-        fully = round(_logistic(z), 6)
-        no = round(1 - max(fully, _logistic(self.slope * z + self.shift)), 6)
-        return fully, round(1 - fully - no, 6), no
+        z = self.answers.z(features)
+        about = 1.0 if self.about is None else _logistic(self.about.z(features))
+        fully = round(about * _logistic(z), 6)
+        some = max(fully, round(about * _logistic(self.slope * z + self.shift), 6))
+        return fully, round(some - fully, 6), round(1 - some, 6)
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Leveller:
         """A leveller from its stored form, features in the order of their names."""
-        weights = stored["coefficients"]
-        names = tuple(sorted(weights))
+        names = tuple(sorted(stored["answers"]["coefficients"]))
+        lines = {
+            kind: Line(tuple(stored[kind]["coefficients"][name] for name in names), stored[kind]["intercept"])
+            for kind in ("answers", "about") if stored[kind] is not None
+        }  # fmt: skip
         slope, shift = stored["at_least_partly"]
-        return cls(names, tuple(weights[name] for name in names), stored["intercept"], slope, shift)
+        return cls(names, lines["answers"], slope, shift, lines.get("about"))
 
 
 def _logistic(z: float) -> float:
