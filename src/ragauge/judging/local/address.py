@@ -7,8 +7,8 @@ cuts: one between answers and what only is on the topic, one between what is on 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from ragauge.data.facts import Address
 from ragauge.judging.local.index import Mode, carries_content, indexed, units_of
@@ -28,7 +28,7 @@ BEGINNING = 200        # characters within which more words than that show
 LOOKED_AT = 20_000     # characters of an answer; what it is about shows by then
 LONGEST_QUERY = 2_000
 MOST_PARTS = 6
-HALF = 0.9             # share of P(fully) that goes to "partly" where a part is left open: the judge's rule may be wrong
+OPEN = 0.75           # share of P(fully) that goes down a level where something asked for is plainly not there
 CUTS = (0.25, 0.75)    # expected values that part "no" from "partly" and "partly" from "fully": nearest of 0, 0.5 and 1
 
 # what counts against an answer, and what may count either way; all else counts for it
@@ -80,8 +80,10 @@ def address(query: str, said: Statements, answer: str, cosine: float | None, mod
     scorer = chosen(shown, cosine is not None, mode)
     found = evidence(query, shown, answer, mode)
     levels = scorer.levels([cosine if name == "cosine" else found[name] for name in scorer.names])
-    if said.declined or (mode == "words" and not _every_part(query, shown)):
-        levels = _halved(levels)
+    if mode == "words" and _says_nothing(query, shown, found):
+        levels = _lowered(levels, 2)
+    elif said.declined or (mode == "words" and (_lacks(found) or not _every_part(query, shown))):
+        levels = _lowered(levels, 1)
     return Addressed(label(levels), levels)
 
 
@@ -135,7 +137,7 @@ def _slot(query: str, shown: str, answer: str) -> dict[str, float]:
         return {}
     if asked == "yes or no":
         return {"yes_no" if _YES_NO.match(bare(answer[:200])) else "not_yes_no": 1.0}
-    if not holds(asked, query, shown):
+    if not holds(asked, query, shown, few=brief(shown)):
         return {LACKS[asked]: 1.0}
     return {"holds_manner": 1.0} if asked in ("reason", "manner", "comparison") else {}
 
@@ -144,11 +146,24 @@ def _named(query: str) -> frozenset[str]:
     return frozenset(unit for one in find(query, NAME) for unit in units_of(one.text, "words"))
 
 
-def _halved(levels: Levels) -> Levels:
-    """A part is left open: what would be a full answer is most likely half of one."""
+def _lacks(found: Mapping[str, float]) -> bool:
+    return any(found[name] for name in ("lacks_exact", "lacks_name", "lacks_choice"))
+
+
+def _says_nothing(query: str, shown: str, found: Mapping[str, float]) -> bool:
+    """A few words without the thing asked for, or only words of the question."""
+    if brief(shown) and _lacks(found):
+        return True
+    return not found["new"] and slot(query) not in ("yes or no", "choice")
+
+
+def _lowered(levels: Levels, steps: Literal[1, 2]) -> Levels:
+    """What would be a full answer is most likely a partial one, or (in two steps) none."""
     fully, partly, no = levels
-    moved = round(HALF * fully, 6)
-    return round(fully - moved, 6), round(partly + moved, 6), no
+    moved = round(OPEN * fully, 6)
+    if steps == 1:
+        return round(fully - moved, 6), round(partly + moved, 6), no
+    return round(fully - moved, 6), 0.0, round(no + partly + moved, 6)
 
 
 def _every_part(query: str, answer: str) -> bool:

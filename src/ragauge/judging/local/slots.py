@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from ragauge.judging.local.index import carries_content, units_of
-from ragauge.judging.local.kinds import EXACT, NAME, TIME
+from ragauge.judging.local.kinds import DATE, EXACT, NAME, TIME
 from ragauge.text.specifics import Specific, find
-from ragauge.text.tokens import words
+from ragauge.text.stopwords import ENGLISH, OPENERS
+from ragauge.text.tokens import stem, words
 
 Wanted = Literal["number", "time", "name", "yes or no"]
 Slot = Literal["number", "time", "name", "place", "yes or no", "choice", "comparison", "reason", "manner"]
@@ -23,7 +25,12 @@ _NUMBER = re.compile(
     r"|\bwhat(?:['’]s| is| was) the (?:price|cost|fee|weight|height|population|capacity|number|amount)\b",
     re.IGNORECASE,
 )
-_TIME = re.compile(r"(?:^|\band |[,;] )when\b|\b(?:what|which) (?:year|date|day|month|decade|century)\b", re.IGNORECASE)
+_TIME = re.compile(
+    r"^\W*when\b(?![^?]{0,300}, (?:what|which|who|whom|whose|where|how|why|in|at|by)\b)"     # "When it rains, who pays?"
+    r"|(?:\band |[,;?] )when (?:did|do|does|was|were|is|are|will|has|have|had|can|could|should|would|must)\b"
+    r"|\b(?:what|which) (?:year|date|day|month|decade|century)\b",
+    re.IGNORECASE,
+)
 _NAME = re.compile(
     r"(?:^|\band |[,;] )(?:who|whom|whose|where)\b|\b(?:what|which) (?:city|country|person|town|state)\b", re.IGNORECASE
 )
@@ -38,9 +45,16 @@ _MANNER = re.compile(
     r"\bhow (?:do|does|did|can|could|to|should|is|are|was|were|would|will)\b|\bwhat (?:steps|ways?)\b", re.IGNORECASE
 )
 _COMPARISON = re.compile(
-    r"\bdifferen(?:ce|t|ces|tiate)\b|\bdiffers?\b|\bcompar(?:e|es|ed|ison)\b|\bversus\b|\bvs\b|\bdistinguish", re.IGNORECASE
+    r"\bdifferences? (?:between|in)\b|\bdiffers? from\b|\bdifferent from\b|\bcompared? (?:to|with)\b|\bversus\b|\bvs\b"
+    r"|^\W*compare\b|\bdistinguish(?:es)?\b[^?]{0,60}\bfrom\b",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(
+    rf"\bbetween (?P<one>[^,;:?]{{1,{MOST_BETWEEN}}}?) and (?P<other>[^,;:?]{{1,{MOST_BETWEEN}}})", re.IGNORECASE
 )
 _CHOICE = re.compile(rf"(?P<one>[^,;:?]{{1,{MOST_BETWEEN}}}),? or (?P<other>[^,;:?]{{1,{MOST_BETWEEN}}})", re.IGNORECASE)
+_WHICH = re.compile(r"\b(?:which|who|what|whether)\b", re.IGNORECASE)
+_CLOSING = re.compile(r"\s?[\w'’-]+(?: [\w'’-]+){0,3}\s*")     # "Is it red or black?", not "a fall or rise in the price of tea"
 
 _BECAUSE = re.compile(
     r"\b(?:because|since|due to|so that|as a result|results? (?:of|from|in)|resulted|resulting|caus(?:e|es|ed|ing)"
@@ -55,7 +69,7 @@ _BY = re.compile(
 )
 _COMPARED = re.compile(
     r"\b(?:while|whereas|but|unlike|both|however|than|differ(?:s|ent|ence|ences)?|other hand|contrast|similar(?:ly)?|same"
-    r"|more|less|the (?:former|latter|other|second))\b",
+    r"|more|less|fewer|higher|lower|superior|inferior|respectively|rather|not|[a-z]+er than|the (?:former|latter|other|second))\b",
     re.IGNORECASE,
 )
 _WITHOUT_SIDES = re.compile(r"\b(?:both|neither|either|depends?|the (?:former|latter|first|second))\b", re.IGNORECASE)
@@ -63,6 +77,13 @@ _SOMEWHERE = re.compile(
     r"\b(?:in|at|on|near|from|under|inside|behind|above|below|between|outside|within|along|beside|next to) [\w'’]",
     re.IGNORECASE,
 )
+_BY_WHOM = re.compile(r"\bby (?:(?:a|an|the|its|their|his|her|some|all) )?[^\W\d_]{3,}", re.IGNORECASE)
+_SUBJECT = re.compile(r"^\W*(?P<name>[A-Z][\w'’-]+) (?:is|was|are|were|has|had|did|does)\b")     # a name, or opens the sentence
+_IF = re.compile(r"\b(?:when|whenever|if|once|while|as soon as|as long as|until)\b", re.IGNORECASE)
+_WHENEVER = re.compile(r"\bwhen (?:do|does|is|are|can|should|must|may|will|would|to|you|i|we|they)\b", re.IGNORECASE)
+_ONE = re.compile(r"\b(?:one|an?|half an?) (?:second|minute|hour|day|week|month|year|decade|century|time|person|percent)\b", re.IGNORECASE)
+_COUNTED = re.compile(r"\s[a-z]+s\b")     # "2000 guests" after a number that may be a year
+LISTED = 3                               # new names that make a count without a number
 _YEAR = re.compile(r"(?:1[0-9]|20)[0-9]{2}")     # bare: it dates, it does not count
 
 _AMOUNTS = """
@@ -113,9 +134,9 @@ def slot(query: str) -> Slot | None:
     """
     if sides(query) is not None:
         return "choice"
-    if _COMPARISON.search(query):
-        return "comparison"
     kind = wanted_kind(query)
+    if kind in (None, "name") and _COMPARISON.search(query):
+        return "comparison"
     if kind == "name":
         return "place" if _PLACE.search(query) else "name"
     if kind is not None:
@@ -132,7 +153,12 @@ def sides(query: str) -> tuple[frozenset[str], frozenset[str]] | None:
     [['mill'], ['chapel']]
     """
     found = _CHOICE.search(query)
-    if found is None or (POLAR.match(query) is None and "which" not in query[: found.end()].lower()):
+    if found is None:
+        return None
+    whether = POLAR.match(query) is not None
+    if whether and (" any " in found["one"].lower() or _CLOSING.fullmatch(found["other"]) is None):
+        return None
+    if not whether and _WHICH.search(query[: found.end()]) is None:
         return None
     one, other = (
         [unit for unit in units_of(part, "words") if carries_content(unit, "words")]
@@ -143,47 +169,86 @@ def sides(query: str) -> tuple[frozenset[str], frozenset[str]] | None:
     return (left, right) if left and right else None
 
 
-def holds(asked: Slot, query: str, answer: str) -> bool:
+def holds(asked: Slot, query: str, answer: str, *, few: bool = False) -> bool:
     """Whether the answer holds a thing of the kind asked for that the question did not name.
 
     A yes-or-no question is not looked at here: what answers it need not say "yes". Of two things the answer names one, or
     both, or neither; a comparison compares. Only the beginning of a long answer is read.
 
+    Args:
+        asked: the kind, of `slot`.
+        query: the question.
+        answer: what is said.
+        few: an answer of a few words: any word will do for a name, and nothing need be given as a reason.
+
     >>> holds("time", "When was the mill of 1820 shut?", "The mill of 1820 was shut by its owner.")
     False
     """
     answer = answer[:LOOKED_AT]
-    if asked == "yes or no":
+    if asked == "yes or no" or (few and asked in ("reason", "manner", "comparison")):
         return True
     if asked in ("reason", "manner"):
         return (_BECAUSE if asked == "reason" else _BY).search(answer) is not None
     if asked == "comparison":
-        return _COMPARED.search(answer) is not None
+        return _COMPARED.search(answer) is not None or _both_named(query, answer)
     if asked == "choice":
         either = sides(query) or (frozenset(), frozenset())
         there = set(units_of(answer, "words"))
         return any(not side.isdisjoint(there) for side in either) or _WITHOUT_SIDES.search(answer) is not None
-    return _new(asked, query, answer)
-
-
-def _new(asked: Slot, query: str, answer: str) -> bool:
-    """A number, a time, a name or a place that is not the question's."""
-    said, own = set(words(answer)), set(words(query))
     if asked == "number":
-        found = [one for one in find(answer, EXACT) if one.kind != "date" and not _year(one)]
-        return _another(found, query) or not COUNTING.isdisjoint(said - own)
-    if asked == "time":
-        found = [one for one in find(answer, TIME) if one.kind == "date" or not one.unit or one.unit in CLOCK]
-        return _another(found, query) or not DATING.isdisjoint(said - own)
+        return _counts(query, answer)
+    return _dates(query, answer) if asked == "time" else _names(asked, query, answer, few=few)
+
+
+def _both_named(query: str, answer: str) -> bool:
+    """Whether a word of each of the two things compared is there that the other does not have."""
+    found = _BETWEEN.search(query)
+    if found is None:
+        return False
+    one, other = (set(units_of(found[side], "words")) for side in ("one", "other"))
+    there = set(units_of(answer, "words"))
+    return not there.isdisjoint(one - other) and not there.isdisjoint(other - one)
+
+
+def _counts(query: str, answer: str) -> bool:
+    found = [one for one in find(answer, EXACT) if one.kind != "date" and not _year(one, answer)]
+    if _another(found, query) or _ONE.search(answer) or not COUNTING.isdisjoint(_added(query, answer)):
+        return True
+    return len({one.normal for one in find(answer, DATE)}) > 1 or len(_fresh(find(answer, NAME), query)) >= LISTED
+
+
+def _dates(query: str, answer: str) -> bool:
+    found = [one for one in find(answer, TIME) if one.kind == "date" or not one.unit or one.unit in CLOCK]
+    if _another(found, query) or not DATING.isdisjoint(_added(query, answer)):
+        return True
+    return _WHENEVER.search(query) is not None and _IF.search(answer) is not None
+
+
+def _names(asked: Slot, query: str, answer: str, *, few: bool) -> bool:
     if _another(find(answer, NAME), query):
         return True
-    return asked == "place" and _SOMEWHERE.search(answer) is not None
+    added = _added(query, answer)
+    if few:
+        return any(word.isalpha() and carries_content(stem(word), "words") for word in added)
+    opening = _SUBJECT.match(answer)
+    if opening is not None and opening["name"].lower() in added - ENGLISH - OPENERS:
+        return True
+    return (_SOMEWHERE if asked == "place" else _BY_WHOM).search(answer) is not None
 
 
-def _another(found: list[Specific] | tuple[Specific, ...], query: str) -> bool:
-    asked = {one.normal for one in find(query)}
-    return any(one.normal not in asked for one in found)
+def _added(query: str, answer: str) -> set[str]:
+    return set(words(answer)) - set(words(query))
 
 
-def _year(one: Specific) -> bool:
-    return not one.unit and _YEAR.fullmatch(one.text) is not None
+def _fresh(found: Sequence[Specific], query: str) -> set[str]:
+    return {one.normal for one in found} - {one.normal for one in find(query)}
+
+
+def _another(found: Sequence[Specific], query: str) -> bool:
+    return bool(_fresh(found, query))
+
+
+def _year(one: Specific, answer: str) -> bool:
+    if one.unit or _YEAR.fullmatch(one.text) is None:
+        return False
+    return _COUNTED.match(answer, one.end) is None

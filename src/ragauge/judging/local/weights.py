@@ -80,7 +80,7 @@ class Leveller:
         about = 1.0 if self.about is None else _logistic(self.about.z(features))
         fully = round(about * _logistic(z), 6)
         some = max(fully, round(about * _logistic(self.slope * z + self.shift), 6))
-        return fully, round(some - fully, 6), round(1 - some, 6)
+        return fully, round(some - fully, 6) + 0.0, round(1 - some, 6) + 0.0
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Leveller:
