@@ -64,10 +64,10 @@ def short_answers() -> list[Placed]:
     }
     found = []
     for source, pairs in asked.items():
-        pairs = [(query, text) for query, text in pairs if (said := statements(text)).claims and brief(said.shown)]
-        for n, (query, own) in enumerate(draw.sample(pairs, min(MOST, len(pairs)))):
+        few = [(query, text) for query, text in pairs if (said := statements(text)).claims and brief(said.shown)]
+        for n, (query, own) in enumerate(draw.sample(few, min(MOST, len(few)))):
             found.append(Placed(source, "own", query, own))
-            others = [pairs[draw.randrange(len(pairs))] for _ in range(20)]
+            others = [few[draw.randrange(len(few))] for _ in range(20)]
             fit = [text for other, text in others if text != own and _of_another_kind(slot(query), slot(other))]
             if fit and n % 2 == 0:
                 found.append(Placed(source, "near", query, fit[0]))

@@ -1,12 +1,12 @@
 """Trains how the local judge tells whether an answer addresses its question, and prints how well on held-out sources.
 
-    python bench/train_address.py                  # trains, prints the held-out tables, writes address_weights.json
-    python bench/train_address.py --check          # the same, but compares with the committed file; exit 1 if it differs
-    python bench/train_address.py --on FILE …      # measures the committed judge on conversations: JSON lines with
-                                                   # query, answer, and previous (what was said before the query)
+    python bench/train_address.py               # trains, prints the held-out tables, writes address_weights.json
+    python bench/train_address.py --check       # the same, but compares with the committed file; exit 1 if it differs
+    python bench/train_address.py --on FILE …   # measures the committed judge on conversations: JSON lines with
+                                                # query, answer, and previous (what was said before the query)
 
-Held out: each source is scored by a model trained on the other sources, its calibration too. A text that is on the topic
-without answering counts half as "partly" and half as "no": it may hold a part of the answer, nobody looked.
+Held out: each source is scored by a model trained on the other sources, its calibration too. A text that is on the
+topic without answering counts half as "partly" and half as "no": it may hold a part of the answer, nobody looked.
 """
 
 from __future__ import annotations
@@ -228,8 +228,9 @@ def conversations(path: Path) -> None:
                 values.append(facts.address_p[0] + facts.address_p[1] / 2)
                 called.append({"fully": 1.0, "partly": 0.5, "no": 0.0}[facts.address or "no"])
     own, value = np.asarray(labels), np.asarray(values)
-    print(f"{path.name}: {len(own)} texts, AUROC {auroc(own, value):.3f} (of labels {auroc(own, np.asarray(called)):.3f}); "
-          f"mean of answers {value[own == 1].mean():.3f}, of what was said before {value[own == 0].mean():.3f}")  # fmt: skip
+    by_label = auroc(own, np.asarray(called))
+    print(f"{path.name}: {len(own)} texts, AUROC {auroc(own, value):.3f} (of labels {by_label:.3f})")
+    print(f"  mean of answers {value[own == 1].mean():.3f}, of what was said before {value[own == 0].mean():.3f}")
 
 
 def differences(kept: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:

@@ -46,6 +46,11 @@ LACKS = {
 }  # fmt: skip
 
 _YES_NO = re.compile(r"^\W*(?:yes|no|true|false|ja|nein|oui|non|s[ií]|no|sim|não|是|不是|はい|いいえ)\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"^\W*(?:(?!\d)\w+\W+){0,3}?(?:who|whom|whose|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could"
+    r"|will|would|should|has|have|had|may|must|tell|give|name|list|explain|describe)\b",
+    re.IGNORECASE,
+)
 _PART = re.compile(r"\?+\s+(?=\S)|,?\s+and\s+(?=(?:who|whom|whose|what|when|where|which|why|how)\b)", re.IGNORECASE)
 
 
@@ -79,7 +84,8 @@ def address(query: str, said: Statements, answer: str, cosine: float | None, mod
         return Addressed("fully", (1.0, 0.0, 0.0))
     scorer = chosen(shown, cosine is not None, mode)
     found = evidence(query, shown, answer, mode)
-    levels = scorer.levels([cosine if name == "cosine" else found[name] for name in scorer.names])
+    found["cosine"] = 0.0 if cosine is None else cosine
+    levels = scorer.levels([found[name] for name in scorer.names])
     if mode == "words" and _says_nothing(query, shown, found):
         levels = _lowered(levels, 2)
     elif said.declined or (mode == "words" and (_lacks(found) or not _every_part(query, shown))):
@@ -168,7 +174,7 @@ def _lowered(levels: Levels, steps: Literal[1, 2]) -> Levels:
 
 def _every_part(query: str, answer: str) -> bool:
     """Whether each of several questions in one finds a word of its own, or the kind of thing it asks for, answered."""
-    parts = [part for part in _PART.split(query) if part and part.strip()][:MOST_PARTS]
+    parts = [part for part in _PART.split(query)[:MOST_PARTS] if part and _ASKS.match(part)]     # "…? I heard so."
     if len(parts) < 2:
         return True
     units = [{unit for unit in units_of(part, "words") if carries_content(unit, "words")} for part in parts]
@@ -184,6 +190,8 @@ def _answered(part: str, query: str, answer: str) -> bool:
     if wanted == "name":
         asked = {one.normal for one in find(query, NAME)}
         return any(one.normal not in asked for one in find(answer, NAME))
+    if wanted == "yes or no":
+        return _YES_NO.match(answer[:BEGINNING]) is not None
     return wanted in ("number", "time") and carries(wanted, answer)
 
 

@@ -26,7 +26,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _TIME = re.compile(
-    r"^\W*when\b(?![^?]{0,300}, (?:what|which|who|whom|whose|where|how|why|in|at|by)\b)"     # "When it rains, who pays?"
+    r"^\W*when\b(?![^?]{0,300}, (?:what|which|who|whom|whose|where|how|why|in|at|by)\b)"     # "When it rains, who…"
     r"|(?:\band |[,;?] )when (?:did|do|does|was|were|is|are|will|has|have|had|can|could|should|would|must)\b"
     r"|\b(?:what|which) (?:year|date|day|month|decade|century)\b",
     re.IGNORECASE,
@@ -52,24 +52,28 @@ _COMPARISON = re.compile(
 _BETWEEN = re.compile(
     rf"\bbetween (?P<one>[^,;:?]{{1,{MOST_BETWEEN}}}?) and (?P<other>[^,;:?]{{1,{MOST_BETWEEN}}})", re.IGNORECASE
 )
-_CHOICE = re.compile(rf"(?P<one>[^,;:?]{{1,{MOST_BETWEEN}}}),? or (?P<other>[^,;:?]{{1,{MOST_BETWEEN}}})", re.IGNORECASE)
+_CHOICE = re.compile(
+    rf"(?P<one>[^,;:?]{{1,{MOST_BETWEEN}}}),? or (?P<other>[^,;:?]{{1,{MOST_BETWEEN}}})", re.IGNORECASE
+)
 _WHICH = re.compile(r"\b(?:which|who|what|whether)\b", re.IGNORECASE)
-_CLOSING = re.compile(r"\s?[\w'’-]+(?: [\w'’-]+){0,3}\s*")     # "Is it red or black?", not "a fall or rise in the price of tea"
+# "Is it red or black?", not "Is there a fall or a rise in the price of tea?"
+_CLOSING = re.compile(r"\s?[\w'’-]+(?: [\w'’-]+){0,3}\s*")
 
 _BECAUSE = re.compile(
     r"\b(?:because|since|due to|so that|as a result|results? (?:of|from|in)|resulted|resulting|caus(?:e|es|ed|ing)"
-    r"|reasons?|therefore|thus|hence|in order to|owing to|thanks to|leads? to|led to|allow(?:s|ed|ing)?|help(?:s|ed|ing)?"
-    r"|means? that|to (?:avoid|prevent|protect|make|keep|ensure|get|be))\b",
+    r"|reasons?|therefore|thus|hence|in order to|owing to|thanks to|leads? to|led to|allow(?:s|ed|ing)?"
+    r"|help(?:s|ed|ing)?|means? that|to (?:avoid|prevent|protect|make|keep|ensure|get|be))\b",
     re.IGNORECASE,
 )
 _BY = re.compile(
-    r"\bby [a-z]+ing\b|\b(?:using|use|uses|used|through|via|first|then|next|steps?|with|must|should|can|need|needs|click"
-    r"|select|open|press|process|way|method)\b",
+    r"\bby [a-z]+ing\b|\b(?:using|use|uses|used|through|via|first|then|next|steps?|with|must|should|can|need|needs"
+    r"|click|select|open|press|process|way|method)\b",
     re.IGNORECASE,
 )
 _COMPARED = re.compile(
-    r"\b(?:while|whereas|but|unlike|both|however|than|differ(?:s|ent|ence|ences)?|other hand|contrast|similar(?:ly)?|same"
-    r"|more|less|fewer|higher|lower|superior|inferior|respectively|rather|not|[a-z]+er than|the (?:former|latter|other|second))\b",
+    r"\b(?:while|whereas|but|unlike|both|however|than|differ(?:s|ent|ence|ences)?|other hand|contrast|similar(?:ly)?"
+    r"|same|more|less|fewer|higher|lower|superior|inferior|respectively|rather|not|[a-z]+er than"
+    r"|the (?:former|latter|other|second))\b",
     re.IGNORECASE,
 )
 _WITHOUT_SIDES = re.compile(r"\b(?:both|neither|either|depends?|the (?:former|latter|first|second))\b", re.IGNORECASE)
@@ -78,10 +82,14 @@ _SOMEWHERE = re.compile(
     re.IGNORECASE,
 )
 _BY_WHOM = re.compile(r"\bby (?:(?:a|an|the|its|their|his|her|some|all) )?[^\W\d_]{3,}", re.IGNORECASE)
-_SUBJECT = re.compile(r"^\W*(?P<name>[A-Z][\w'’-]+) (?:is|was|are|were|has|had|did|does)\b")     # a name, or opens the sentence
+# a capital that opens a sentence is no name by itself; what then acts may be one
+_SUBJECT = re.compile(r"^\W*(?P<name>[A-Z][\w'’-]+) (?:is|was|are|were|has|had|did|does)\b")
 _IF = re.compile(r"\b(?:when|whenever|if|once|while|as soon as|as long as|until)\b", re.IGNORECASE)
 _WHENEVER = re.compile(r"\bwhen (?:do|does|is|are|can|should|must|may|will|would|to|you|i|we|they)\b", re.IGNORECASE)
-_ONE = re.compile(r"\b(?:one|an?|half an?) (?:second|minute|hour|day|week|month|year|decade|century|time|person|percent)\b", re.IGNORECASE)
+_ONE = re.compile(
+    r"\b(?:one|an?|half an?) (?:second|minute|hour|day|week|month|year|decade|century|time|person|percent)\b",
+    re.IGNORECASE,
+)
 _COUNTED = re.compile(r"\s[a-z]+s\b")     # "2000 guests" after a number that may be a year
 LISTED = 3                               # new names that make a count without a number
 _YEAR = re.compile(r"(?:1[0-9]|20)[0-9]{2}")     # bare: it dates, it does not count
@@ -101,7 +109,7 @@ _IN_PASSING = "when while time times once then always never every may fall march
 AMOUNTS, TIMES = frozenset(_AMOUNTS.split()), frozenset(_TIMES.split())
 DATING = TIMES - frozenset(_IN_PASSING.split())     # words that say when, even beside much else
 CLOCK = TIMES | {"am", "pm", "a.m.", "p.m.", "o'clock", "hours", "hour", "ad", "bc", "ce", "bce"}     # units of a time
-COUNTING = AMOUNTS - frozenset("no all one each every most many both often".split())
+COUNTING = AMOUNTS - frozenset(["no", "all", "one", "each", "every", "most", "many", "both", "often"])
 
 
 def wanted_kind(query: str) -> Wanted | None:
@@ -172,8 +180,8 @@ def sides(query: str) -> tuple[frozenset[str], frozenset[str]] | None:
 def holds(asked: Slot, query: str, answer: str, *, few: bool = False) -> bool:
     """Whether the answer holds a thing of the kind asked for that the question did not name.
 
-    A yes-or-no question is not looked at here: what answers it need not say "yes". Of two things the answer names one, or
-    both, or neither; a comparison compares. Only the beginning of a long answer is read.
+    A yes-or-no question is not looked at here: what answers it need not say "yes". Of two things the answer names
+    one, or both, or neither; a comparison compares. Only the beginning of a long answer is read.
 
     Args:
         asked: the kind, of `slot`.

@@ -64,7 +64,7 @@ class Leveller:
     P(fully)           = P(about) x s(z)
     P(at least partly) = P(about) x s(slope x z + shift), never below P(fully)
 
-    about: whether a text belongs to the question's topic at all; None = it does. z: whether what is on the topic answers.
+    about: whether a text belongs to the topic of the question at all; None = it does. z: whether it answers, if so.
     s(z) = 1 / (1 + exp(-z)).
     """
 
