@@ -153,7 +153,7 @@ def test_the_topic_without_the_thing_asked_for(put: Put, query: str, beside: str
         ("When was the bridge opened?", "Porto"),
         ("How many devices can be paired?", "Green ones."),
         ("Who wrote the anthem?", "42"),
-        ("Where was she born?", "1931"),
+        ("Where was the painter of the town hall born?", "1931"),
         ("What is the name of the ship?", "The name of the ship is the name of the ship."),
     ],
 )
@@ -221,7 +221,7 @@ def test_what_a_question_leaves_open(query: str, kind: str | None) -> None:
         ("How many guests came?", "2000 guests came.", True),
         ("How many guests came?", "It was held in 1931.", False),
         ("How many guests came in 12 coaches?", "They came in 12 coaches.", False),
-        ("How many countries have one?", "Malta, Cyprus and Iceland have one.", True),
+        ("How many countries have one?", "Those are Malta, Cyprus and Iceland.", True),
         ("When was the fair of 1931?", "The fair of 1931 was a success.", False),
         ("When does the alarm ring?", "It rings if the door is left open.", True),
         ("When did the alarm ring?", "It rings if the door is left open.", False),

@@ -222,7 +222,7 @@ def _counts(query: str, answer: str) -> bool:
     found = [one for one in find(answer, EXACT) if one.kind != "date" and not _year(one, answer)]
     if _another(found, query) or _ONE.search(answer) or not COUNTING.isdisjoint(_added(query, answer)):
         return True
-    return len({one.normal for one in find(answer, DATE)}) > 1 or len(_fresh(find(answer, NAME), query)) >= LISTED
+    return len(_fresh(find(answer, DATE), query)) > 1 or len(_fresh(find(answer, NAME), query)) >= LISTED
 
 
 def _dates(query: str, answer: str) -> bool:
