@@ -35,10 +35,10 @@ from ragauge.judging.local.weights import ADDRESS_FILE
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 
 PENALTY = 10.0
-# What answers are before anything is known of them: about one in twenty is off the topic, and of the rest one in twelve
+# What answers are before anything is known of them: about one in ten is off the topic, and of the rest one in fifteen
 # does not answer. With balanced classes every fourth good answer would be called partial. The order of answers does not
 # come from here.
-ABOUT, ANSWERS = 0.95, 0.92
+ABOUT, ANSWERS = 0.9, 0.935
 TOLERANCE = 0.01
 MODES: tuple[Mode, ...] = ("words", "grams")
 LEVELS: tuple[Level, ...] = ("own", "topic", "near", "far")
