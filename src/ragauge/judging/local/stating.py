@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ragauge.judging.local.address import POLAR
 from ragauge.judging.local.contrast import contrast
 from ragauge.judging.local.index import Mode, carries_content, units_of
 from ragauge.judging.local.kinds import EXACT
@@ -22,6 +21,7 @@ from ragauge.judging.local.short_answers import (
     plain_units,
     readings,
 )
+from ragauge.judging.local.slots import POLAR
 from ragauge.judging.local.support import Evidence
 from ragauge.text.specifics import Specific, find
 

@@ -38,13 +38,13 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
             Claim(n, one.text, one.start, one.end, within=one.within)
             for n, one in enumerate(chain.from_iterable(cut), 1)
         ]
-        return AnswerFacts(tuple(plain), addressed, said.refuses, support_asked=False)
+        return AnswerFacts(tuple(plain), addressed.label, said.refuses, support_asked=False, address_p=addressed.p)
     whole = [bare(sentence.text) for sentence in said.claims]
     evidence, tabled = Evidence(inputs.passages, whole), Tabled(inputs.query, inputs.passages)
     verdicts = [weighed(sentence, own, evidence) for sentence, own in zip(whole, cut, strict=True)]
     pairs = zip(chain.from_iterable(cut), chain.from_iterable(verdicts), strict=True)
     claims = tuple(_claim(n, part, found, tabled) for n, (part, found) in enumerate(pairs, 1))
-    return AnswerFacts(claims, addressed, said.refuses)
+    return AnswerFacts(claims, addressed.label, said.refuses, address_p=addressed.p)
 
 
 def _claim(n: int, part: Part, words: Weighed, tabled: Tabled) -> Claim:
