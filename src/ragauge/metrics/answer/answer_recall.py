@@ -18,7 +18,8 @@ class AnswerRecall(Metric):
     m     claims of the reference answer; its sentences where the set is unprepared
     B[h]  the answer states reference claim h
 
-    A refusal is 0. It needs no passages.
+    A refusal is 0, unless the question is known to be unanswerable and the reference declines too. It needs no
+    passages.
     Not applicable when there is no reference, it makes no claims, or the answer was not recorded. Never undefined.
     Source: recall of RAGChecker, arXiv:2408.08067.
 
@@ -27,10 +28,11 @@ class AnswerRecall(Metric):
     """
 
     measures: ClassVar = "end_to_end"
-    needs: ClassVar = {"stated": "agree.reference", "refuse": "verify_answer.refuse"}
+    needs: ClassVar = {"stated": "agree.reference", "refuse": "verify_answer.refuse", "expected": "set.expected"}
     separable: ClassVar = True
+    version: ClassVar = 2
 
-    def value(self, stated: Sequence[bool], refuse: bool) -> Ratio | NotApplicable:
+    def value(self, stated: Sequence[bool], refuse: bool, expected: bool = True) -> Ratio | NotApplicable:
         if not stated:
             return NotApplicable("the reference makes no claims")
-        return Ratio(0 if refuse else sum(stated), len(stated))
+        return Ratio(0 if refuse and expected else sum(stated), len(stated))
