@@ -1,0 +1,286 @@
+"""A sentence cut into its clauses, each a statement of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragauge.text.language import guess
+from ragauge.text.phrases import SEPARATORS, Read, Words
+from ragauge.text.verbs import ADVERBIAL, JOINING, LOOSE, PREPOSITIONS, PRONOUNS, gerund, participle
+
+LONGEST = 1_200        # characters: a longer sentence is a list or a run-on text, and stays one
+FEWEST = 2             # words with content that each part has of its own
+DEEPEST = 4            # clauses within clauses
+
+# what follows holds only if something else does, or only as somebody's word
+CONDITIONAL = frozenset(["if", "unless", "whether", "otherwise", "suppose", "assuming", "provided", "lest"])
+_SAYING = """
+said says say saying claimed claims claim claiming argued argues argue arguing believed believes believe thought thinks
+think alleged alleges allege suggested suggests suggest hoped hopes hope feared fears asked asks wondered denied denies
+doubted doubts speculated assumed assumes assume
+"""
+SAYING = frozenset(_SAYING.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One statement of a sentence.
+
+    Attributes:
+        text: the statement; a subject or antecedent that the cut took away is put back.
+        start: first character of the clause's own part of the sentence.
+        end: one past its last; what is inserted in it lies between.
+    """
+
+    text: str
+    start: int
+    end: int
+
+
+def clauses(sentence: str) -> tuple[Clause, ...]:
+    """The statements of a sentence, in the order of their own parts; one with the whole text where nothing is cut.
+
+    Cut are independent clauses, coordinated verb phrases, relative and participial clauses behind a comma,
+    appositions, and adverbial clauses (because, although, while, after). Conditionals, reported speech, what stands in
+    quotation marks or brackets, alternatives ("or") and things joined without verbs of their own stay together.
+    Outside English only semicolons divide. Where the words leave it open, nothing is cut. Never fails.
+
+    >>> [one.text for one in clauses("Ada, who was born in 1815, wrote notes and met Babbage.")]
+    ['Ada wrote notes', 'Ada was born in 1815', 'Ada met Babbage']
+    >>> [one.text for one in clauses("If it rains, the pump stops and the lamp turns red.")]
+    ['If it rains, the pump stops and the lamp turns red.']
+    """
+    whole = (Clause(sentence, 0, len(sentence)),)
+    if len(sentence) > LONGEST:
+        return whole
+    found = _Cutter(sentence).all()
+    if len(found) < 2:
+        return whole
+    return tuple(sorted(found, key=lambda one: (one.start, one.end)))
+
+
+class _Cutter:
+    """One sentence on its way into pieces. Places are numbers of tokens."""
+
+    def __init__(self, sentence: str) -> None:
+        self.read = Read(sentence)
+        self.words = self.read.words
+
+    def all(self) -> list[Clause]:
+        """Every clause; fewer than two where nothing can be cut."""
+        parts = list(self.read.between(0, len(self.words), frozenset(";")))
+        if len(parts) > 1 and not all(self.read.content(range(*part)) >= FEWEST for part in parts):
+            return []
+        if guess(self.read.text) not in ("en", "und"):
+            return [self._clause(tuple(range(*part)), part[0], part[1] - 1) for part in parts]
+        if len(parts) > 1 and not all(self.read.verb(range(*part)) is not None for part in parts):
+            return []
+        out: list[Clause] = []
+        for low, high in parts:
+            out += self._part(low, high)
+        return out
+
+    def _part(self, low: int, high: int) -> list[Clause]:
+        """The clauses of what stands between semicolons."""
+        words = self.words[low:high]
+        self.read.stop = low + words.index(":") if ":" in words else high
+        said = any(word in SAYING for word in words)
+        if said or not CONDITIONAL.isdisjoint(words):
+            return [self._clause(tuple(range(low, high)), low, high - 1)]
+        return self._unit(low, high, (), 0)
+
+    # --- units ------------------------------------------------------------------------------------------------------
+
+    def _unit(self, low: int, high: int, lead: Words, depth: int) -> list[Clause]:
+        """The clauses of a stretch with one main clause, to which these words are restored."""
+        parts = list(self.read.between(low, high, SEPARATORS))
+        main: list[int] = []
+        out: list[Clause] = []
+        n = 0
+        if depth > DEEPEST or not parts:
+            return [self._clause((*lead, *range(low, high)), low, high - 1)]
+        front = self._fronted(parts)
+        if front:
+            n = front
+        while n < len(parts):
+            start, end = parts[n]
+            if n and main and start < self.read.stop:
+                if self._joins(parts, n, main, lead):
+                    out += self._joined(start, high, main, lead, depth)
+                    break
+                until = self._until(parts, n, main, lead)
+                if until:
+                    out += self._aside(start, parts[until - 1][1], main, lead, depth)
+                    n = until
+                    continue
+            main.extend(range(start, end))
+            n += 1
+        if front:
+            out += self._opening(parts[0][0], parts[front - 1][1], main, lead)
+        return self._within(main, lead, depth) + out
+
+    def _within(self, main: Sequence[int], lead: Words, depth: int) -> list[Clause]:
+        """The clauses of a main clause that no comma divides."""
+        at = next((k for k in range(1, len(main) - 1) if self._divides(main, k, lead)), None)
+        if at is None or depth > DEEPEST:
+            return [self._clause((*lead, *main), main[0], main[-1])]
+        left, right = main[:at], main[at + 1 :]
+        kept = self._clause((*lead, *left), left[0], left[-1])
+        needs = self.words[right[0]] not in PRONOUNS and self.read.leads(right) is not None
+        subject = self.read.restored(left, lead, right) if needs else ()
+        return [kept, *self._within(right, subject or (), depth + 1)]
+
+    def _divides(self, main: Sequence[int], at: int, lead: Words) -> bool:
+        """Whether the word at this place of a main clause joins two statements."""
+        word, left, right = self.words[main[at]], main[:at], main[at + 1 :]
+        if main[at] >= self.read.stop or (word not in ("and", "but") and word not in ADVERBIAL):
+            return False
+        if main[at] - main[at - 1] > 1 and word in ("and", "but"):
+            return False     # behind a comma: looked at before
+        if self.read.verb(left) is None or min(self.read.content(left), self.read.content(right)) < FEWEST:
+            return False
+        if word in ("and", "but"):
+            return self._coordinates(left, right, lead)
+        following = self.words[right[0]]
+        if following == "of" or self.read.related(left):
+            return False
+        if gerund(following):
+            return self.read.subject(left, lead) is not None
+        return following not in PREPOSITIONS and self.read.verb(right) is not None and self.read.leads(right) is None
+
+    def _coordinates(self, left: Sequence[int], right: Sequence[int], lead: Words) -> bool:
+        """Whether "and" joins two verb phrases of one subject, or two clauses."""
+        if self.read.leads(right) is not None:
+            return self.read.restored(left, lead, right) is not None
+        return self.read.has_own(right) and not self.read.related(left)
+
+    # --- what begins behind a comma ---------------------------------------------------------------------------------
+
+    def _joins(self, parts: Sequence[tuple[int, int]], n: int, main: Sequence[int], lead: Words) -> bool:
+        """Whether a part behind a comma is joined on as a statement of its own."""
+        start, end = parts[n]
+        if end - start < 2 or self.read.verb(main) is None:
+            return False
+        right = self._joined_part(start, end)
+        if start == right[0] and not self._in_series(parts, n):
+            return False
+        if self.read.content(right) < FEWEST:
+            return False
+        if self.read.leads(right) is not None:
+            return self.read.restored(main, lead, right) is not None
+        return self.read.has_own(right, far=True)
+
+    def _joined_part(self, start: int, end: int) -> range:
+        return range(start + (self.words[start] in JOINING), end)
+
+    def _in_series(self, parts: Sequence[tuple[int, int]], n: int) -> bool:
+        """Whether part n begins with a verb, and so does a later one behind "and": "has A, is B, and does C"."""
+        if self.read.leads(range(*parts[n])) != 0:
+            return False
+        later = [part for part in parts[n + 1 :] if self.words[part[0]] in ("and", "but")]
+        return any(end - start > 1 and self.read.leads(range(start + 1, end)) is not None for start, end in later)
+
+    def _joined(self, start: int, high: int, main: Sequence[int], lead: Words, depth: int) -> list[Clause]:
+        right = self._joined_part(start, high)
+        subject = self.read.restored(main, lead, right) if self.read.leads(right) is not None else ()
+        return self._unit(right[0], high, subject or (), depth + 1)
+
+    def _until(self, parts: Sequence[tuple[int, int]], n: int, main: Sequence[int], lead: Words) -> int | None:
+        """Where an aside that begins with part n ends: one past its last part; None where it is none."""
+        start, end = parts[n]
+        kind = self._kind(start, end, parts, n)
+        if kind is None or self.read.antecedent(main) is None:
+            return None
+        if self.read.verb(main) is None and not lead:
+            after = [k for k in range(n + 1, len(parts)) if self.read.leads(range(*parts[k])) is not None]
+            if not after or (kind == "apposition" and after[0] > n + 1):
+                return None
+            return after[0]
+        until = n + 1
+        if kind == "apposition":
+            return until
+        while until < len(parts) and not self._returns(*parts[until], parts, until):
+            until += 1
+        return until
+
+    def _returns(self, start: int, end: int, parts: Sequence[tuple[int, int]], n: int) -> bool:
+        """Whether a part behind an aside is no more of it."""
+        word = self.words[start]
+        if word in PREPOSITIONS or self._kind(start, end, parts, n) in ("relative", "adverbial", "participial"):
+            return True
+        return word in JOINING and self.read.has_own(range(start + 1, end), far=True)
+
+    def _kind(self, start: int, end: int, parts: Sequence[tuple[int, int]], n: int) -> str | None:
+        """What opens behind a comma."""
+        words = self.words[start:end]
+        if len(words) < 2 or self.read.content(range(start, end)) < FEWEST:
+            return None
+        if self.read.pronoun(start, end) is not None:
+            return "relative" if self.read.verb(range(start, end)) is not None else None
+        first = 1 if words[0] in LOOSE or words[0].endswith("ly") else 0
+        word, following = words[first], words[first + 1] if first + 1 < len(words) else ""
+        if word in ADVERBIAL and following != "of":
+            clause = self.read.verb(range(start + first + 1, end)) is not None and following not in PREPOSITIONS
+            return "adverbial" if clause or gerund(following) else None
+        if gerund(word) or (participle(word) and (following in PREPOSITIONS or following == "to")):
+            return "participial" if not self._listed(parts, n) else None
+        if words[0] in ("a", "an", "the", "one") and self.read.verb(range(start, end)) is None:
+            return "apposition" if not self._listed(parts, n) else None
+        return None
+
+    def _listed(self, parts: Sequence[tuple[int, int]], n: int) -> bool:
+        """Whether a part is a member of a list: one that follows begins with "and" or "or", or holds it."""
+        following = parts[n + 1 : n + 4]
+        if any(self.words[start] in ("and", "or", "&") for start, _ in following):
+            return True
+        return bool({"and", "or"} & set(self.words[parts[n][0] : parts[n][1]])) and n > 1
+
+    def _aside(self, start: int, end: int, main: Sequence[int], lead: Words, depth: int) -> list[Clause]:
+        """A clause behind a comma, with what it speaks of in front of it or in the place of its pronoun."""
+        of = self.read.antecedent(main) or ()
+        if not self.read.verb(main) and lead:
+            of = lead
+        kind = self._kind(start, end, ((start, end),), 0)
+        pronoun = self.read.pronoun(start, end)
+        if kind == "relative" and pronoun is not None:
+            if pronoun == start and self.read.leads(range(start + 1, end)) is not None:
+                return self._unit(start + 1, end, of, depth + 1)
+            word = self.words[pronoun]
+            instead: Words = (*of, "'s") if word == "whose" else ("in", *of) if word == "where" else of
+            own = (*range(start, pronoun), *instead, *range(pronoun + 1, end))
+            return [self._clause(own, start, end - 1)]
+        if kind == "adverbial":
+            return self._adverbial(start, end, main, lead)
+        if kind == "apposition":
+            return [self._clause((*of, "is", *range(start, end)), start, end - 1)]
+        return [self._clause((*self._doer(start, main, lead, of), *range(start, end)), start, end - 1)]
+
+    def _doer(self, start: int, main: Sequence[int], lead: Words, of: Words) -> Words:
+        """Who or what a participle speaks of."""
+        acting = any(gerund(word) for word in self.words[start : start + 2])
+        subject = self.read.subject(main, lead) if self.read.verb(main) is not None else None
+        return (subject or of) if acting else (*of, "was")
+
+    def _adverbial(self, start: int, end: int, main: Sequence[int], lead: Words) -> list[Clause]:
+        own = range(start + 1 if self.words[start] in ADVERBIAL else start + 2, end)
+        subject = (self.read.subject(main, lead) or ()) if gerund(self.words[own[0]]) else ()
+        return self._within(tuple(own), subject, DEEPEST) if own else []
+
+    def _fronted(self, parts: Sequence[tuple[int, int]]) -> int:
+        """How many parts at the start are a clause of their own before the main one."""
+        start, end = parts[0]
+        if len(parts) < 2 or self._kind(start, end, parts[:1], 0) not in ("adverbial", "participial"):
+            return 0
+        rest = next((n for n in range(1, len(parts)) if self.read.has_own(range(*parts[n]), far=True)), 0)
+        return rest if rest == 1 else 0
+
+    def _opening(self, start: int, end: int, main: Sequence[int], lead: Words) -> list[Clause]:
+        if self.words[start] in ADVERBIAL:
+            return self._adverbial(start, end, main, lead)
+        subject = self.read.subject(main, lead) or ()
+        acting = any(gerund(word) for word in self.words[start : start + 2])
+        return [self._clause((*subject, *(() if acting else ("was",)), *range(start, end)), start, end - 1)]
+
+    def _clause(self, words: Words, first: int, last: int) -> Clause:
+        return Clause(self.read.shown(words), self.read.spans[first][0], self.read.spans[last][1])
