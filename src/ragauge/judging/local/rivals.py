@@ -25,7 +25,9 @@ def names_another(said: Said, references: Sequence[str], query: str) -> bool:
         return False
     asked = set(plain_words(query))
     if all(part.numbers and not part.words for part in parts):
-        return _another_number(said, [one for part in parts for one in part.numbers], query)
+        figures = [one for part in parts if part.is_bare for one in part.numbers]
+        wanted = [one for part in parts for one in part.numbers]
+        return not any(map(said.scales, figures)) and _another_number(said, wanted, query)
     named = sum(bool(find(text, NAME)) for text in references)
     if 2 * named < len(references):
         return False

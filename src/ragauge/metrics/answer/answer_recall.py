@@ -15,7 +15,7 @@ class AnswerRecall(Metric):
 
     answer_recall = #{h : B[h]} / m
 
-    m     claims of the reference answer; its sentences where the set is unprepared
+    m     claims of the reference answer; the clauses of its sentences where the set is unprepared
     B[h]  the answer states reference claim h
 
     A refusal is 0, unless the question is known to be unanswerable and the reference declines too. It needs no

@@ -16,7 +16,7 @@ class ContextRecall(Metric):
 
     context_recall = #{h : T[h] is not empty} / m
 
-    m     claims of the reference answer; its sentences where the set is unprepared
+    m     claims of the reference answer; the clauses of its sentences where the set is unprepared
     T[h]  passages that support reference claim h
 
     0 when nothing was retrieved. Not applicable when there is no reference, it makes no claims, or the passages were
