@@ -124,7 +124,8 @@ def reference_claims(example: Example) -> tuple[str, ...]:
     """
     if example.reference_claims is not None:
         return example.reference_claims
-    return tuple(claim for one in split(example.references[0]) for claim in _cut(one.text)) if example.references else ()
+    sentences = split(example.references[0]) if example.references else ()
+    return tuple(claim for sentence in sentences for claim in _cut(sentence.text))
 
 
 def _cut(sentence: str) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ _ANSWER = (
     r"(?:relevant |specific )?(?:answer|information|mention|reference|details?))"
 )
 _OPEN = r"(?:mentioned|specified|stated|given|provided|disclosed|answerable|answered)"
-_END = r"(?!.{0,200}\b(?:but|however|though|although|except|until|because|unless|instead|yet)\b).{0,200}"
+_END = r"(?!.{0,200}\b(?:but|however|though|although|except|until|because|unless|instead|yet)\b)(?:(?![.!?;] ).){0,200}"
 
 # one whole sentence, in small letters, without the marks at its ends
 _SENTENCES = (
@@ -93,7 +93,7 @@ _OTHERS = (
     # German
     r"(?:das )?(?:weiß|weiss) ich (?:leider )?nicht",
     r"ich (?:weiß|weiss) (?:es|das) (?:leider )?nicht",
-    r"(?:nicht beantwortbar|keine antwort(?: möglich| vorhanden)?|keine angabe|k\. ?a)",
+    r"(?:nicht beantwortbar|keine antwort(?: möglich| vorhanden)?|keine angabe)",
     r"(?:das|dies|es) (?:steht|wird|geht|ist) (?:\w+ ){0,2}?nicht (?:in|aus) (?:den|dem|der) (?:\w+ )?"
     r"(?:dokumenten?|kontext|texten?|quellen?|unterlagen|passagen?)(?: \w+)?",
     r"(?:die|der|das) (?:\w+ )?(?:dokumente?|kontext|texte?|quellen?|unterlagen) (?:sagen|sagt|enthalten"
@@ -149,10 +149,8 @@ def declines(text: str) -> bool:
     text = " ".join(text[: LONGEST + 1].replace("’", "'").split())
     if not text.strip(ENDS) or len(text) > LONGEST:
         return False
-    if _declines(text):
-        return True
     sentences = split(text)
-    return 1 < len(sentences) <= MOST_SENTENCES and all(_declines(one.text) for one in sentences)
+    return len(sentences) <= MOST_SENTENCES and all(_declines(one.text) for one in sentences)
 
 
 def _declines(sentence: str) -> bool:

@@ -95,9 +95,9 @@ def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - eve
     pairs = [None if text is None else next(compared) for text in known]
     phrases = [text for text in others if is_short(text)] if len(theirs) == 1 else []
     return AgreementFacts(
-        tuple(one and one.verdict for one in pairs),
+        tuple(None if one is None else one.verdict for one in pairs),
         tuple(True if found is not None else None if lost else False for found in stated),
-        tuple(one and one.p for one in pairs),
+        tuple(None if one is None else one.p for one in pairs),
         tuple(
             found.p if found is not None else None if lost else answer.chance(text, phrases)
             for text, found in zip(theirs, stated, strict=True)
@@ -107,9 +107,9 @@ def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - eve
 
 def _both_decline(inputs: Agree) -> bool:
     references = [text for text in (inputs.reference, *inputs.accepted) if text] or list(inputs.reference_claims)
-    if not references or not all(declines(text) or (is_refusal(text) and statements(text).refuses) for text in references):
+    if not references or not statements(inputs.answer).refuses:
         return False
-    return statements(inputs.answer).refuses
+    return all(declines(text) or (is_refusal(text) and statements(text).refuses) for text in references)
 
 
 def _compared(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragauge.judging.local.kinds import EXACT, NAME
-from ragauge.judging.local.short_answers import Said, plain_words, readings
+from ragauge.judging.local.short_answers import Said, figures, is_figure, plain_words, readings
 from ragauge.text.specifics import Specific, find
 
 
@@ -40,7 +40,9 @@ def _another_number(said: Said, wanted: Sequence[Specific], query: str) -> bool:
     asked = {one.normal for one in find(query, EXACT)}
     kinds = {one.kind for one in wanted}
     units = {one.unit for one in wanted}
+    scaled = set().union(*map(figures, wanted))     # "1,577" may leave out the scale of "1,577 million"
     return any(
-        one.kind in kinds and one.normal not in asked and (not one.unit or "" in units or one.unit in units)
+        not (is_figure(one) and one.normal in scaled)
+        and one.kind in kinds and one.normal not in asked and (not one.unit or "" in units or one.unit in units)
         for one in find(said.text, EXACT)
     )

@@ -40,7 +40,9 @@ SPELLED = {"one": "1", "zero": "0"}     # no numbers to check elsewhere ("one of
 _ARTICLES = "der die das den dem des le la les los las il lo gli os du di del della"
 ARTICLES = frozenset(_ARTICLES.split())
 FIGURE = re.compile(r"-?\d[\d.,' ]*")
-FALLING = re.compile(r"\b(?:decreas|declin|fell|fall|drop|los[st]|lower|down|negative|reduc|minus|shrank|less)", re.IGNORECASE)
+FALLING = re.compile(
+    r"\b(?:decreas|declin|fell|fall|drop|los[st]|lower|down|negative|reduc|minus|shrank|less)", re.IGNORECASE
+)
 GLUED = re.compile(r"^([^\W\d_]{3,})\d{1,2}$")      # a footnote's number
 
 
@@ -65,8 +67,7 @@ class Part:
         """Whether it is one number and nothing else: no word, no unit, no scale."""
         if self.words or len(self.numbers) != 1:
             return False
-        (one,) = self.numbers
-        return one.kind == "number" and not one.unit and FIGURE.fullmatch(one.text) is not None
+        return is_figure(self.numbers[0])
 
     def repeats(self, query: frozenset[str]) -> bool:
         """Whether the part has no word that the question, given by its stems, has not."""
@@ -198,14 +199,14 @@ class Said:
         return not units or "" in units or one.unit in units
 
     def scales(self, one: Specific) -> bool:
-        """Whether the figures of a bare number stand there with a scale or as a percentage: "1,577" in "$1,577 million".
+        """Whether the figures of a bare number stand there with a scale, a currency or per cent: "1,577" in "$1,577m".
 
         A negative one may be told as a fall: "-0.2" in "a decrease of $0.2 million".
         """
         wanted = {one.normal}
         if one.normal.startswith("-") and FALLING.search(self.text):
             wanted.add(one.normal[1:])
-        return any(wanted & _figures(other) for other in self.numbers)
+        return any(wanted & figures(other) for other in self.numbers)
 
     @cached_property
     def numbers(self) -> tuple[Specific, ...]:
@@ -246,8 +247,17 @@ class Said:
         return any(word in NEGATIONS for word in before) and "only" not in before
 
 
-def _figures(one: Specific) -> set[str]:
-    """The figures of a number as they are written, without its scale; of one digit with a scale none."""
+def is_figure(one: Specific) -> bool:
+    """Whether a number is told by its figures alone, without a unit or a scale."""
+    return one.kind == "number" and not one.unit and FIGURE.fullmatch(one.text) is not None
+
+
+def figures(one: Specific) -> set[str]:
+    """The figures of a number as they are written, without its scale; of one digit with a scale none.
+
+    >>> [figures(one) for one in find("1,577 million and 5.46%", EXACT)]
+    [{'1577'}, {'5.46'}]
+    """
     found = FIGURE.match(one.text) if one.kind in ("number", "percent") else None
     if found is None:
         return set()

@@ -18,7 +18,9 @@ from ragauge.judging.local.rivals import names_another
 from ragauge.judging.local.short_answers import (
     Part,
     Said,
+    figures,
     is_descriptive,
+    is_figure,
     is_negated,
     is_short,
     plain_units,
@@ -123,9 +125,13 @@ class Answer:
         return chances.SHARED if any(self.touches(n, reference) for n in range(len(self.said))) else chances.ELSE
 
     def touches(self, at: int, reference: str) -> bool:
-        """Whether what is said at a place, from 0, has a word of a short reference, so that it may be a form of it."""
-        words = {word for reading in readings(reference) for part in reading for word in part.words}
-        return any(self.said[at].where(word) for word in words)
+        """Whether the claim at a place, from 0, has a word or the figures of a short reference: maybe a form of it."""
+        parts = [part for reading in readings(reference) for part in reading]
+        one = self.said[at]
+        if any(one.where(word) for part in parts for word in part.words):
+            return True
+        wanted = {figure for part in parts for number in part.numbers for figure in figures(number)}
+        return any(is_figure(other) and other.normal in wanted for other in one.numbers)
 
     def _names(self, references: Sequence[str]) -> Stated | None:
         """Phrases: all parts of some reading are named. One that only repeats the question is no evidence."""
@@ -134,8 +140,9 @@ class Answer:
         for reading in new or every:
             by = [{n for n, one in enumerate(self.said, 1) if self._named(part, one, new)} for part in reading]
             if all(by):
-                as_it_is = all(any(self.said[n - 1].holds(part) for n in one) for part, one in zip(reading, by, strict=True))
-                p = chances.EXACT if as_it_is else chances.NAMED
+                pairs = zip(reading, by, strict=True)
+                exact = all(any(self.said[n - 1].holds(part) for n in one) for part, one in pairs)
+                p = chances.EXACT if exact else chances.NAMED
                 return Stated(p, frozenset().union(*by) if self.claims else frozenset())
         return None
 

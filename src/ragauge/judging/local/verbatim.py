@@ -14,12 +14,11 @@ from ragauge.text.tokens import words
 FEWEST = 3          # words of a statement that may be a part of a sentence; a shorter one has to be the whole
 LOOKED_AT = 20_000  # characters of a text
 # words beside a statement that may take it back, or only report it
-TURNING = NEGATIONS | frozenset(
-    """
+_TURNING = """
     if unless whether although false untrue wrong myth rumour rumor denied denies deny claimed claims alleged allegedly
     supposedly reportedly perhaps maybe might may could would possibly except hardly barely instead until
-    """.split()
-)
+"""
+TURNING = NEGATIONS.union(_TURNING.split())
 
 
 class Wording:
