@@ -29,7 +29,7 @@ from ragauge.data.building import (
     relevance_facts,
     response,
 )
-from ragauge.data.facts import CoverFacts, GuessedFacts
+from ragauge.data.facts import AnswerFacts, CoverFacts, GuessedFacts
 from ragauge.data.response import Response
 from ragauge.data.score import Score
 from ragauge.metrics.base import Metric
@@ -147,6 +147,7 @@ def test_faithfulness_by_hand() -> None:
     assert worked.arithmetic == "2 / 3 = 0.667"
     assert symbols(rich(), "faithfulness") == {
         "support": "any", "c": "3", "S[i]": "S[1] = {1, 2}, S[2] = {}, S[3] = {2}",
+        "p[i]": "p[1] = 1, p[2] = 0, p[3] = 1",
     }     # fmt: skip
     assert [item.counts for item in worked.items] == [True, False, True]
     assert worked.items[1].name == "claim 2"
@@ -156,6 +157,21 @@ def test_faithfulness_by_hand() -> None:
     ]     # fmt: skip
     direct = one(rich(), "faithfulness:support=direct")
     assert [item.counts for item in direct.items] == [True, False, False]
+
+
+def test_probabilities_are_worked_out() -> None:
+    """Of a judge with probabilities every claim counts by its own, and the arithmetic shows their sum."""
+    facts = rich()
+    answer = facts.evidence["verify_answer"]
+    assert isinstance(answer.facts, AnswerFacts)
+    claims = tuple(replace(one, p=p) for one, p in zip(answer.facts.claims, (0.9, 0.2, 0.7), strict=True))
+    judged = replace(answer, facts=replace(answer.facts, claims=claims))
+    likely = replace(facts, evidence={**facts.evidence, "verify_answer": judged})
+    worked = one(likely, "faithfulness")
+    assert worked.arithmetic == "1.8 / 3 = 0.6"
+    assert symbols(likely, "faithfulness")["p[i]"] == "p[1] = 0.9, p[2] = 0.2, p[3] = 0.7"
+    assert [item.counts for item in worked.items] == pytest.approx([0.9, 0.2, 0.7])
+    assert worked.items[1].why == "contradicted by passage 3 (p 0.20)"
 
 
 def test_retrieval_by_hand() -> None:
@@ -206,7 +222,7 @@ def test_no_value_says_why() -> None:
 def test_stored_score_of_other_facts_is_noted() -> None:
     """A score that the facts no longer give is shown as stored, with a note; so is one of another version."""
     facts = rich()
-    stored = Score("r", "q1", 0, "faithfulness", 1, None, 0, "scored", 1.0, 3.0, 3.0, 1.0, 1.0)
+    stored = Score("r", "q1", 0, "faithfulness", 2, None, 0, "scored", 1.0, 3.0, 3.0, 1.0, 1.0)
     (worked,) = explain_example(facts, {"faithfulness": stored}).metrics
     assert worked.arithmetic == "3 / 3 = 1"
     assert worked.note == "from the facts as they are stored now it would be scored 0.667"

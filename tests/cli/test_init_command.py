@@ -136,7 +136,7 @@ def test_a_working_project_is_evaluated(cli: Cli, project: Path) -> None:
     assert begun["eval_set"] == "questions.jsonl"
     assert begun["command"] == "ragauge run ragauge_system:system questions.jsonl --evaluate"
     assert begun["scorecard"]["metrics"]["recall@5"]["mean"] == 1.0
-    assert begun["scorecard"]["metrics"]["faithfulness"]["mean"] == 1.0
+    assert begun["scorecard"]["metrics"]["faithfulness"]["mean"] > 0.9     # copied, by a judge that has probabilities
     rules = validate("ragauge.yaml", set="questions.jsonl").rules
     assert any("recall@5" in rule for rule in rules)
     assert any("faithfulness" in rule for rule in rules)

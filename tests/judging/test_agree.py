@@ -215,9 +215,8 @@ def test_equal_texts_agree(put: Put, text: str) -> None:
             assert set(facts.answer_p) <= {1.0}
             assert set(facts.reference) == {True}
             assert set(facts.reference_p) == {1.0}
-            stated = [bool(one) for one in facts.reference]
-            agreement = [one for one in facts.answer if one is not None]
-            assert AnswerCorrectness().value(agreement, stated, refuse=False) == 1.0
+            stated = [p or 0.0 for p in facts.reference_p]
+            assert AnswerCorrectness().value([p or 0.0 for p in facts.answer_p], stated, refuse=False) == 1.0
 
 
 def test_equal_texts_agree_with_prepared_claims(put: Put) -> None:

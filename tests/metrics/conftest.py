@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,17 @@ from ragauge.data.building import (
     response,
 )
 from ragauge.data.example import Example
-from ragauge.data.facts import AnswerFacts, CoverFacts, GuessedFacts, SimilarityFacts, Strength
+from ragauge.data.facts import (
+    AgreementFacts,
+    AnswerFacts,
+    CoverFacts,
+    GuessedFacts,
+    ReferenceFacts,
+    RelevanceFacts,
+    SimilarityFacts,
+    Strength,
+    Window,
+)
 from ragauge.data.ranking import Ranking
 from ragauge.data.response import Passage, Response
 from ragauge.metrics.facts import Facts
@@ -106,7 +117,33 @@ def drawn(rng: Random, *, passages: int = 4, claims: int = 4, reference: int = 4
         cover_criteria=CoverFacts(tuple(rng.random() < 0.5 for _ in one.criteria or ())),
     )
     found |= evidence(SimilarityFacts(rng.uniform(-1, 1)))
+    if rng.random() < 0.5:
+        found = {question: replace(one, facts=likely(rng, one.facts, n)) for question, one in found.items()}
     return Facts(one, returned, found, ranked(one, returned.passages or ()))
+
+
+def likely(rng: Random, facts: Any, n: int) -> Any:
+    """The same facts from a judge that has probabilities, on the side of its verdicts; n passages."""
+
+    def beside(verdict: object) -> float:
+        return rng.uniform(0.5, 1.0) if verdict else rng.uniform(0.0, 0.49)
+
+    match facts:
+        case AnswerFacts():
+            claims = tuple(
+                replace(one, p=beside(one.supporting), window=Window(rng.randint(1, n), 0, 9)) if n else one
+                for one in facts.claims
+            )
+            fully, partly = rng.random(), rng.random()
+            return replace(facts, claims=claims, address_p=(fully, (1 - fully) * partly, (1 - fully) * (1 - partly)))
+        case ReferenceFacts():
+            return ReferenceFacts(tuple(replace(one, p=beside(one.supporting) if n else 0.0) for one in facts.claims))
+        case RelevanceFacts():
+            return replace(facts, ratings=tuple(replace(one, p=beside(one.relevant)) for one in facts.ratings))
+        case AgreementFacts():
+            answer_p = tuple(beside(one == "agrees") for one in facts.answer)
+            return replace(facts, answer_p=answer_p, reference_p=tuple(map(beside, facts.reference)))
+    return facts
 
 
 @pytest.fixture(scope="session")

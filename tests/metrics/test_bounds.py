@@ -57,15 +57,15 @@ def verdicts(place: Place, item: Any, n: int) -> list[Any]:
     match question, name:
         case "verify_answer", "claims":
             return [
-                replace(item, status="ok", supporting=s, contradicting=x, strength=strength)
+                replace(item, status="ok", supporting=s, contradicting=x, strength=strength, p=None)
                 for s in subsets(n)
                 for x in (subsets(n) if n < 3 else [(), (n,)])
                 for strength in (("direct", "implied") if s else (None,))
             ]
         case "verify_reference", "claims":
-            return [replace(item, supporting=numbers) for numbers in subsets(n)]
+            return [replace(item, supporting=numbers, p=None) for numbers in subsets(n)]
         case _, "ratings":
-            return [replace(item, relevant=mark) for mark in (False, True)]
+            return [replace(item, relevant=mark, p=None) for mark in (False, True)]
         case "agree", "answer":
             return ["agrees", "contradicts", "absent"]
         case _, "address":
@@ -94,8 +94,17 @@ def put(facts: Facts, filled: Mapping[Place, Any]) -> Facts:
     for (question, name, index), item in filled.items():
         value = getattr(found[question].facts, name)
         new = item if index is None else (*value[:index], item, *value[index + 1 :])
-        found[question] = replace(found[question], facts=replace(found[question].facts, **{name: new}))     # type: ignore[type-var]
+        changed = {name: new, **certain(found[question].facts, name, index)}
+        found[question] = replace(found[question], facts=replace(found[question].facts, **changed))     # type: ignore[type-var]
     return replace(facts, evidence=found)
+
+
+def certain(facts: Any, name: str, index: int | None) -> dict[str, Any]:
+    """The field beside a verdict that holds its probability, without that of this verdict."""
+    known = getattr(facts, f"{name}_p", None)
+    if not known:
+        return {}
+    return {f"{name}_p": None if index is None else (*known[:index], None, *known[index + 1 :])}
 
 
 def gaps(rng: Random, facts: Facts) -> list[Place]:

@@ -282,12 +282,13 @@ def refuses(facts: Facts) -> bool:
 
 
 def supported_and_agreeing(facts: Facts) -> float:
-    """#{i : S[i] is not empty, R[i] = agrees} / c, counted here."""
+    """#{i : S[i] is not empty, R[i] = agrees} / c, counted here; its expectation where there are probabilities."""
     answer, agreement = facts.evidence["verify_answer"].facts, facts.evidence["agree"].facts
     assert isinstance(answer, AnswerFacts)
     assert isinstance(agreement, AgreementFacts)
-    pairs = zip(answer.claims, agreement.answer, strict=True)
-    return sum(bool(claim.supporting) and agrees == "agrees" for claim, agrees in pairs) / len(answer.claims)
+    agrees = agreement.answer_p or tuple(float(one == "agrees") for one in agreement.answer)
+    pairs = zip(answer.claims, agrees, strict=True)
+    return sum(claim.chance * (r or 0.0) for claim, r in pairs) / len(answer.claims)
 
 
 def test_laws_hold_on_random_evidence(draw: Draw) -> None:

@@ -84,7 +84,8 @@ def test_description_follows_the_parameters() -> None:
     assert "by=answer" not in sentence
     assert formula == "context_precision:ranked=true = sum over useful j of prec@j / #{j : v[j] = 1}"
     assert "arXiv:2408.08067" in source
-    assert describe(parse("context_precision"))[1] == "context_precision             = #{j : v[j] = 1} / n"
+    plain = "context_precision             = #{j : v[j] = 1} / n; Σ v[j] / n where the judge has probabilities"
+    assert describe(parse("context_precision"))[1] == plain
     assert describe(parse("noise_sensitivity:source=irrelevant"))[1].startswith("noise_sensitivity:source=irrelevant =")
     assert "leaves out what is only implied" not in describe(parse("faithfulness"))[0]
     assert describe(parse("faithfulness:support=direct"))[0].endswith("leaves out what is only implied.")

@@ -142,7 +142,7 @@ def test_published_f1_follows_from_published_precision_and_recall() -> None:
         precision, recall = (
             Fraction(scores[f"{name}_label"]).limit_denominator(300) for name in ("correctness", "completeness")
         )
-        agreement = ["agrees"] * precision.numerator + ["absent"] * (precision.denominator - precision.numerator)
-        stated = [True] * recall.numerator + [False] * (recall.denominator - recall.numerator)
-        result = parse("answer_correctness").value(agreement, stated, refuse=False)
+        agrees = [1.0] * precision.numerator + [0.0] * (precision.denominator - precision.numerator)
+        stated = [1.0] * recall.numerator + [0.0] * (recall.denominator - recall.numerator)
+        result = parse("answer_correctness").value(agrees, stated, refuse=False)
         assert result == pytest.approx(scores["overall_label"], abs=1e-12)

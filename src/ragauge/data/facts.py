@@ -40,8 +40,8 @@ class Claim:
     Attributes:
         n: number, from 1, over the whole answer.
         text: the statement; None when the sentence's claims could not be had (then their number is unknown).
-        start: first character of its sentence in the answer.
-        end: one past the sentence's last character.
+        start: first character of its sentence in the answer, or of its own part of the sentence.
+        end: one past the last.
         status: "ok"; "failed" = no verdict on it.
         supporting: numbers of the passages that together support it.
         joint: the passages support it only together.
@@ -50,6 +50,7 @@ class Claim:
         p: the judge's probability that it is supported.
         window: the piece of a passage that decided.
         reason: why it failed, or the judge's words.
+        within: characters [first, last + 1) of the whole sentence where the claim is one part of it; else None.
     """
 
     n: int
@@ -64,6 +65,7 @@ class Claim:
     p: float | None = None
     window: Window | None = None
     reason: str = ""
+    within: tuple[int, int] | None = None
 
     @property
     def label(self) -> Label | None:
@@ -73,6 +75,15 @@ class Claim:
         if self.supporting:
             return "supported"
         return "contradicted" if self.contradicting else "not_in_context"
+
+    @property
+    def chance(self) -> float:
+        """How much of the claim counts as supported: the judge's probability; 1 or 0 by the label where it has none.
+
+        >>> Claim(1, "a", p=0.3).chance, Claim(2, "b", supporting=(1,)).chance
+        (0.3, 1.0)
+        """
+        return float(bool(self.supporting)) if self.p is None else self.p
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +120,11 @@ class ReferenceClaim:
     supporting: tuple[int, ...] | None
     p: float | None = None
 
+    @property
+    def chance(self) -> float:
+        """How much of it counts as supported: the judge's probability; 1 or 0 by the label where it has none."""
+        return float(bool(self.supporting)) if self.p is None else self.p
+
 
 @dataclass(frozen=True, slots=True)
 class ReferenceFacts:
@@ -134,6 +150,11 @@ class Rating:
     relevant: bool | None
     sentence: int | None = None
     p: float | None = None
+
+    @property
+    def chance(self) -> float | None:
+        """How relevant it counts: the judge's probability; 1 or 0 by the verdict where it has none; None = failed."""
+        return self.p if self.p is not None and self.relevant is not None else _certain(self.relevant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +243,10 @@ class Evidence:
     judge_repeat: int = 0
     reply_keys: tuple[str, ...] = ()
     reason: str = ""
+
+
+def _certain(verdict: bool | None) -> float | None:
+    return None if verdict is None else float(verdict)
 
 
 Evidences = Mapping[str, Evidence]      # by question

@@ -23,10 +23,12 @@ MOST_COMPLETIONS = 2_000    # and where it does not
 SWEEPS = 3
 
 BITS = (False, True)
+ENDS = (0.0, 1.0)
 SCALARS: Mapping[str, tuple[Any, ...]] = {
     "verify_answer.refuse": BITS,
     "verify_answer.claimed": BITS,
     "verify_answer.address": ("no", "partly", "fully"),
+    "verify_answer.addressed": ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)),
     "similarity.cosine": (SimilarityFacts(-1.0), SimilarityFacts(1.0)),
 }
 MARKS: Mapping[str, tuple[Any, ...]] = {        # facts with one mark an item: what a None among them could have been
@@ -34,8 +36,12 @@ MARKS: Mapping[str, tuple[Any, ...]] = {        # facts with one mark an item: w
     "verify_reference.useful": BITS,
     "rate_passages.relevant": BITS,
     "rate_sentences.relevant": BITS,
+    "rate_passages.chance": ENDS,
+    "rate_sentences.chance": ENDS,
     "agree.answer": ("agrees", "contradicts", "absent"),
     "agree.reference": BITS,
+    "agree.agrees": ENDS,
+    "agree.states": ENDS,
     "cover_aspects.met": BITS,
     "cover_criteria.met": BITS,
     "guess_questions.cosines": (-1.0, 1.0),
@@ -47,11 +53,14 @@ ITEMS = frozenset(
 ABOUT: Mapping[str, str] = {
     "verify_answer.support": "claim",
     "agree.answer": "claim",
+    "agree.agrees": "claim",
     "verify_reference.claims": "reference claim",
     "agree.reference": "reference claim",
+    "agree.states": "reference claim",
     "verify_answer.used": "passage",
     "verify_reference.useful": "passage",
     "rate_passages.relevant": "passage",
+    "rate_passages.chance": "passage",
 }
 
 
@@ -206,16 +215,16 @@ def _options(item: Any, n_passages: int, every_subset: bool) -> list[Any]:
     """
     every = tuple(range(1, n_passages + 1))
     if isinstance(item, Rating):
-        return [replace(item, relevant=False), replace(item, relevant=True)]
+        return [replace(item, relevant=False, p=None), replace(item, relevant=True, p=None)]
     if every_subset and (4 if isinstance(item, Claim) else 2) ** n_passages > MOST_COMPLETIONS:
         return []
     sets: list[tuple[int, ...]] = [(n,) for n in every] + ([every] if n_passages > 1 else [])
     if every_subset:
         sets = list(chain.from_iterable(combinations(every, size) for size in range(1, n_passages + 1)))
     if isinstance(item, ReferenceClaim):
-        return [replace(item, supporting=numbers) for numbers in [(), *sets]]
+        return [replace(item, supporting=numbers, p=None) for numbers in [(), *sets]]
     against = [(), *sets] if every_subset else [(), every[:1]] if every else [()]
-    claim = replace(item, status="ok", supporting=(), contradicting=(), strength=None, joint=False)
+    claim = replace(item, status="ok", supporting=(), contradicting=(), strength=None, joint=False, p=None)
     options = [replace(claim, contradicting=numbers) for numbers in against]
     for numbers in sets:
         wholly = every_subset or numbers == every

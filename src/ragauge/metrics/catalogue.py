@@ -106,7 +106,7 @@ def describe(metric: Metric) -> tuple[str, str, str]:
     """(sentence, formula, source) of a metric with its parameters, from its docstring.
 
     >>> describe(parse("faithfulness"))[1]
-    'faithfulness = #{i : S[i] is not empty} / c'
+    'faithfulness = #{i : S[i] is not empty} / c; Σ p[i] / c where the judge has probabilities'
     """
     from ragauge.metrics.docstring import described
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,7 +72,7 @@ def blank(fact: str, facts: Facts) -> tuple[Any, ...] | None:
         return None
     example, n_passages = facts.example, len(facts.response.passages or ())
     match fact:
-        case "verify_answer.used" | "verify_reference.useful" | "rate_passages.relevant":
+        case "verify_answer.used" | "verify_reference.useful" | "rate_passages.relevant" | "rate_passages.chance":
             return (None,) * n_passages
         case "rate_passages.ratings":
             return tuple(Rating(n, None) for n in range(1, n_passages + 1))
@@ -80,10 +80,10 @@ def blank(fact: str, facts: Facts) -> tuple[Any, ...] | None:
             return (None,) * len(example.aspects or ())
         case "cover_criteria.met":
             return (None,) * len(example.criteria or ())
-        case "agree.answer":
+        case "agree.answer" | "agree.agrees":
             claims = resolve("verify_answer.claims", facts)
             return None if isinstance(claims, Absent) else (None,) * len(claims)
-        case "agree.reference":
+        case "agree.reference" | "agree.states":
             return (None,) * len(example.reference_claims) if example.reference_claims else None
         case "verify_reference.claims" if example.reference_claims:
             return tuple(ReferenceClaim(n, text, None) for n, text in enumerate(example.reference_claims, 1))
@@ -179,15 +179,20 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
     "verify_answer.support": ("answer", "texts"),
     "verify_answer.used": ("answer", "texts"),
     "verify_answer.address": ("answer",),
+    "verify_answer.addressed": ("answer",),
     "verify_answer.refuse": ("answer",),
     "verify_reference.claims": ("reference", "texts"),
     "verify_reference.useful": ("reference", "texts"),
     "rate_passages.ratings": ("texts",),
     "rate_passages.relevant": ("texts",),
+    "rate_passages.chance": ("texts",),
     "rate_sentences.ratings": ("texts",),
     "rate_sentences.relevant": ("texts",),
+    "rate_sentences.chance": ("texts",),
     "agree.answer": ("answer", "reference"),
     "agree.reference": ("answer", "reference"),
+    "agree.agrees": ("answer", "reference"),
+    "agree.states": ("answer", "reference"),
     "cover_aspects.met": ("answer", "aspects"),
     "cover_criteria.met": ("answer", "criteria"),
     "guess_questions.cosines": ("answer",),
@@ -291,6 +296,19 @@ def _relevant(found: Any, facts: Facts) -> tuple[bool | None, ...]:
     return tuple(rated.get(n) for n in range(1, len(facts.response.passages or ()) + 1))
 
 
+def _chances(found: Any, facts: Facts) -> tuple[float | None, ...]:
+    """As `_relevant`, the probability of each."""
+    rated = {rating.passage: rating.chance for rating in found.ratings}
+    return tuple(rated.get(n) for n in range(1, len(facts.response.passages or ()) + 1))
+
+
+def _addressed(found: AnswerFacts, _: Facts) -> tuple[float, float, float] | None:
+    """Probabilities of fully, partly and no; certain where the judge has none."""
+    if found.address is None or found.address_p is not None:
+        return None if found.address is None else found.address_p
+    return (float(found.address == "fully"), float(found.address == "partly"), float(found.address == "no"))
+
+
 def _agreement(found: Any, facts: Facts) -> tuple[Any, ...] | Failed:
     """Per answer claim; unknown as a whole when the number of claims is."""
     claims = resolve("verify_answer.claims", facts)
@@ -305,6 +323,26 @@ def _stated(found: Any, facts: Facts) -> tuple[bool | None, ...]:
     return reference
 
 
+def _agrees(found: Any, facts: Facts) -> tuple[float | None, ...] | Failed:
+    """As `_agreement`, the probability that each claim agrees."""
+    verdicts = _agreement(found, facts)
+    return verdicts if isinstance(verdicts, Failed) else _likely(verdicts, found.answer_p, "agrees")
+
+
+def _states(found: Any, facts: Facts) -> tuple[float | None, ...]:
+    """As `_stated`, the probability that each is stated."""
+    return _likely(_stated(found, facts), found.reference_p, True)
+
+
+def _likely(verdicts: Sequence[Any], p: Sequence[float | None], right: Any) -> tuple[float | None, ...]:
+    """Probabilities beside verdicts; certain where the judge has none, None where there is no verdict."""
+    known = p or (None,) * len(verdicts)
+    return tuple(
+        None if verdict is None else float(verdict == right) if one is None else one
+        for verdict, one in zip(verdicts, known, strict=True)
+    )
+
+
 # facts read from a question's evidence
 ASKED: Mapping[str, Callable[[Any, Facts], Any]] = {
     "verify_answer.claims": _claims,
@@ -312,15 +350,20 @@ ASKED: Mapping[str, Callable[[Any, Facts], Any]] = {
     "verify_answer.support": _support,
     "verify_answer.used": _used,
     "verify_answer.address": lambda found, _: found.address,
+    "verify_answer.addressed": _addressed,
     "verify_answer.refuse": lambda found, _: found.refuse,
     "verify_reference.claims": lambda found, _: found.claims,
     "verify_reference.useful": _useful,
     "rate_passages.ratings": lambda found, _: found.ratings,
     "rate_passages.relevant": _relevant,
+    "rate_passages.chance": _chances,
     "rate_sentences.ratings": lambda found, _: found.ratings,
     "rate_sentences.relevant": lambda found, _: tuple(rating.relevant for rating in found.ratings),
+    "rate_sentences.chance": lambda found, _: tuple(rating.chance for rating in found.ratings),
     "agree.answer": _agreement,
     "agree.reference": _stated,
+    "agree.agrees": _agrees,
+    "agree.states": _states,
     "cover_aspects.met": lambda found, _: found.met,
     "cover_criteria.met": lambda found, _: found.met,
     "guess_questions.cosines": lambda found, _: found.cosines,

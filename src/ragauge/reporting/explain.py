@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FOCUSED = 3     # up to so many metrics are explained with the meaning of each symbol and the reason of each item
 ABOUT = {"record": "Record", "answer": "Answer", "passages": "Passages", "reference": "Reference", "labels": "Labels"}
-MARKS = {True: ("+", "green"), False: ("-", "red"), None: ("?", "yellow")}
+MARKS: Mapping[float | None, tuple[str, str]] = {True: ("+", "green"), False: ("-", "red"), None: ("?", "yellow")}
 VERDICTS = {
     "yes": ("the cause", "bold red"), "second": ("second opinion", "yellow"), "also": ("mended with it", "dim"),
     "no": ("no", "dim"), "unknown": ("not known", "yellow dim"),
@@ -128,10 +128,17 @@ def _items(items: Sequence[Item]) -> RenderableType:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for item in items:
-        sign, style = MARKS[item.counts]
+        sign, style = _mark(item.counts)
         text = Text(line(item.why)) + Text(f"  {line(item.text)}" if item.text else "", style="dim")
         table.add_row(Text(sign, style=style), Text(line(item.name, 40)), text)
     return table
+
+
+def _mark(counts: float | None) -> tuple[str, str]:
+    """The sign of an item; of one that only probably counts the share that does."""
+    if counts in MARKS:
+        return MARKS[counts]
+    return f"{counts:.2f}", "yellow"
 
 
 def _counted(items: Sequence[Item]) -> RenderableType:
@@ -144,6 +151,10 @@ def _counted(items: Sequence[Item]) -> RenderableType:
         if names:
             more = f" and {len(names) - 12} more" if len(names) > 12 else ""
             parts.append(f"{words}{', '.join(names[:12])}{more}")
+    shares = [f"{line(item.name, 40)} {item.counts:.2f}" for item in items if type(item.counts) is float]
+    if shares:
+        more = f" and {len(shares) - 12} more" if len(shares) > 12 else ""
+        parts.append(f"counted in part: {', '.join(shares[:12])}{more}")
     return Text(" · ".join(parts))
 
 

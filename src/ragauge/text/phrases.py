@@ -8,10 +8,13 @@ from itertools import pairwise
 
 from ragauge.text.stopwords import ENGLISH
 from ragauge.text.verbs import (
+    ADVERBIAL,
     AUXILIARIES,
+    BEHIND_VERB,
     DETERMINERS,
     JOINING,
     LOOSE,
+    PARTICIPLES,
     PAST,
     PREPOSITIONS,
     PRONOUNS,
@@ -19,19 +22,28 @@ from ragauge.text.verbs import (
     finite,
     gerund,
     participle,
+    third,
 )
 
-LONGEST_SUBJECT = 14   # words; a longer one was not understood
+LONGEST_SUBJECT = 20   # words; a longer one was not understood
 
 # a quotation, a bracket or a number is one token: nothing is cut inside
 TOKEN = re.compile(
     r"""["“„«][^"“”„«»\n]{1,600}["”“»]|\([^()\n]{0,400}\)|\[[^\[\]\n]{0,200}\]
-    |\d+(?:[.,:/]\d+){1,12}|\w+(?:[.'’&/-]\w+){0,12}|[,;:—]|(?<=\s)[–-](?=\s)""",
+    |[$€£¥~<>≥≤±+-]{0,2}\d+(?:[.,:/]\d+){0,12}(?:[%°]|\w*(?:[-/]\w+){0,6})|\w+(?:[.'’&/-]\w+){0,12}|[,;:—]|(?<=\s)–(?=\s)""",
     re.VERBOSE,
 )
-SEPARATORS = frozenset([",", "—", "–", "-"])
+SEPARATORS = frozenset([",", "—", "–"])
 RELATIVE = frozenset(["who", "which", "whose", "whom", "where"])
+# "opened in May" may have its subject before it; "the roof built by masons" is a noun with what is said of it
+BEHIND_PARTICIPLE = PREPOSITIONS - {"in", "into", "on", "at", "from", "against", "over", "since", "until", "during"}
 SMALL = (DETERMINERS | PREPOSITIONS | PRONOUNS) - {"i"}
+NARROWING = RELATIVE | {"that"}
+OPENING = PREPOSITIONS | ADVERBIAL | LOOSE | {"when", "however", "moreover", "therefore"}
+UNFINISHED = NARROWING | {"what"}     # a verb behind one of these is not that of the clause
+SUBJECTS = frozenset(["he", "she", "it", "they", "we", "i", "you"])
+BEING = frozenset(["is", "are", "was", "were", "been"])
+OBLIQUE = frozenset(["me", "us", "him", "them", "it"])
 QUANTITY = frozenset(["of", "all", "some", "most", "many", "both", "one", "each"])     # "some of which"
 Words = tuple[int | str, ...]     # numbers of tokens, and words that are put between them
 
@@ -57,6 +69,16 @@ class Read:
         words = [self.words[at] for at in ids]
         return next((k for k in range(len(words)) if finite(words, k)), None)
 
+    def strong(self, ids: Sequence[int]) -> int | None:
+        """The same, where it cannot be a participle that belongs to the noun before it ("the contact achieved by")."""
+        words = [self.words[at] for at in ids]
+        for k, word in enumerate(words):
+            following = words[k + 1] if k + 1 < len(words) else ""
+            behind = participle(word) and following in BEHIND_PARTICIPLE and words[k - 1] not in PRONOUNS
+            if finite(words, k) and not behind:
+                return k
+        return None
+
     def leads(self, ids: Sequence[int]) -> int | None:
         """The position of the verb that a part begins with, adverbs aside; None where it begins otherwise."""
         words = [self.words[at] for at in ids]
@@ -64,6 +86,8 @@ class Read:
             if word in AUXILIARIES or word in PAST or word in THIRD:
                 return k
             if participle(word) and k + 1 < len(words) and self._governs(ids[k + 1]):
+                return k
+            if third(word) and k + 1 < len(words) and words[k + 1] in BEHIND_VERB:
                 return k
             if word not in LOOSE and not word.endswith("ly") and word not in ("not", "never"):
                 return None
@@ -77,47 +101,99 @@ class Read:
 
     def has_own(self, ids: Sequence[int], *, far: bool = False) -> bool:
         """Whether a part begins with a subject that has a finite verb near by."""
-        verb = self.verb(ids)
+        verb = self.strong(ids)
         if not verb or self.pronoun(ids[0], ids[-1] + 1) is not None:
             return False
-        first = self.words[ids[0]]
-        return verb <= 3 if first in PRONOUNS else verb <= (10 if far else 6) and (far or first in DETERMINERS)
+        before = [self.words[at] for at in ids[:verb]]
+        if not UNFINISHED.isdisjoint(before) or (verb > 1 and before[-1] in PRONOUNS):
+            return False
+        if before[0] in PRONOUNS:
+            return verb <= 3
+        return verb <= (10 if far else 6) and (far or before[0] in DETERMINERS)
+
+    def name(self, at: int) -> bool:
+        """Whether a token is written with a capital, as names are."""
+        return at >= 0 and self.text[self.spans[at][0]].isupper()
 
     def related(self, ids: Sequence[int]) -> bool:
         """Whether a clause that only narrows ("the man who ...") is among these tokens."""
-        return any(self.words[at] in RELATIVE or self.words[at] == "that" for at in ids)
+        return any(self.words[at] in NARROWING for at in ids)
 
-    def subject(self, ids: Sequence[int], lead: Words) -> Words | None:
-        """The subject of a main clause; None where it is not plain."""
+    def subject(self, ids: Sequence[int], lead: Words, *, outer: bool = False) -> Words | None:
+        """The subject of a main clause; None where it is not plain.
+
+        Args:
+            ids: the tokens of the clause.
+            lead: the subject that was put back already; () = none.
+            outer: of "results showed that the drug failed", whether the results are wanted, not the drug.
+        """
         if lead:
-            return lead
-        begin = next((k + 1 for k in range(len(ids)) if k and self.words[ids[k]] == "that"
-                      and finite([self.words[at] for at in ids], k - 1)), 0)  # fmt: skip
-        verb = self.verb(ids[begin:])
+            return self._without_auxiliary(lead)
+        ids = self._behind_opening(ids)
+        words = [self.words[at] for at in ids]
+        said = () if outer else range(1, len(words))
+        begin = next((k + 1 for k in said if words[k] == "that" and finite(words, k - 1)), 0)
+        verb = self.strong(ids[begin:]) or self.verb(ids[begin:])
         if not verb:
             return None
-        own = list(ids[begin : begin + verb])
-        gap = next((k for k, (a, b) in enumerate(pairwise(own), 1) if b - a > 1), None)
-        if gap is not None and (self.words[own[0]] in PREPOSITIONS or self.words[own[0]].endswith("ly") or gap == 1):
-            own = own[gap:]
-        if own and self.words[own[0]] in JOINING:
-            own = own[1:]
-        while own and (self.words[own[-1]] in LOOSE or self.words[own[-1]].endswith("ly")):
-            own.pop()
-        if not own or len(own) > LONGEST_SUBJECT or self.related(own):
+        for _ in range(sum(word in NARROWING for word in words[begin : begin + verb])):     # "men who had ... were"
+            later = (k for k in range(begin + verb + 1, len(words)) if finite(words, k))
+            verb = next(later, begin) - begin
+        if verb <= 0:
             return None
-        return tuple(own)
+        own = self._trimmed(ids[begin : begin + verb])
+        return tuple(own) if own and len(own) <= LONGEST_SUBJECT else None
 
-    def restored(self, left: Sequence[int], lead: Words, right: Sequence[int]) -> Words | None:
+    def _trimmed(self, ids: Sequence[int]) -> Sequence[int]:
+        """A subject without "and", "then" or "mostly" around it."""
+        first, last = 0, len(ids)
+        while first < last and (self.words[ids[first]] in JOINING or self._adverb(ids[first])):
+            first += 1
+        if first < last and self.words[ids[first]] in SUBJECTS:
+            return ids[first : first + 1]
+        while last > first and self._adverb(ids[last - 1]):
+            last -= 1
+        return ids[first:last]
+
+    def _adverb(self, at: int) -> bool:
+        return self.words[at] in LOOSE or (self.words[at].endswith("ly") and not self.name(at))
+
+    def _without_auxiliary(self, lead: Words) -> Words:
+        end = len(lead)
+        while end > 1 and self._word(lead[end - 1]) in AUXILIARIES:
+            end -= 1
+        return lead[:end]
+
+    def _word(self, one: int | str) -> str:
+        return self.words[one] if isinstance(one, int) else one
+
+    def _behind_opening(self, ids: Sequence[int]) -> Sequence[int]:
+        """The tokens behind "In 1990," or "However,"; all of them where they begin otherwise."""
+        gap = next((k for k, (a, b) in enumerate(pairwise(ids), 1) if b - a > 1), None)
+        return ids[gap:] if gap is not None and self.opens(ids[0]) else ids
+
+    def opens(self, at: int) -> bool:
+        """Whether a phrase that begins here tells when, where or how, and is no subject."""
+        word = self.words[at]
+        return word in OPENING or word.endswith("ly")
+
+    def restored(
+        self, left: Sequence[int], lead: Words, right: Sequence[int], *, outer: bool = False
+    ) -> Words | None:
         """The subject for a second verb phrase, with the auxiliary that both share."""
-        subject = self.subject(left, lead)
+        subject = self.subject(left, lead, outer=outer)
         leads = self.leads(right)
         if subject is None or leads is None:
             return None
         word = self.words[right[leads]]
         verb = self.verb(left)
-        if verb is None or not participle(word) or self.words[left[verb]] not in AUXILIARIES:
+        after = right[leads + 1 : leads + 2]
+        active = word in PAST and any(self.words[at] in DETERMINERS for at in after)     # "was sold and lost its roof"
+        if verb is None or active or not participle(word):
             return subject
+        only = word in PARTICIPLES and word not in PAST     # "known" needs its "is"
+        if self.words[left[verb]] not in AUXILIARIES:
+            return (*subject, "was") if only else subject
         shared = [left[verb]]
         for at in left[verb + 1 : verb + 4]:
             if participle(self.words[at]):
@@ -126,17 +202,22 @@ class Read:
                 shared.append(at)
             elif self.words[at] not in LOOSE and not self.words[at].endswith("ly"):
                 break
-        return subject
+        return (*subject, *(shared if self.words[left[verb]] in BEING else ("was",))) if only else subject
 
     def antecedent(self, ids: Sequence[int]) -> Words | None:
-        """The noun phrase at the end of what stands before a comma."""
-        own: list[int] = []
+        """The noun phrase at the end of what stands before a comma, or all of it where no verb is in it yet."""
         words = [self.words[at] for at in ids]
+        if self.verb(ids) is None:
+            own = list(self._behind_opening(ids))
+            return None if not own or self.opens(own[0]) or len(own) > LONGEST_SUBJECT else tuple(own)
+        own = []
         for k in range(len(ids) - 1, max(-1, len(ids) - 10), -1):
             word = words[k]
-            if word in AUXILIARIES or (finite(words, k) and not self.text[self.spans[ids[k]][0]].isupper()):
+            if not own and (word in LOOSE or word.endswith("ly")):
+                continue
+            if word in AUXILIARIES or (word in PREPOSITIONS and word != "of"):
                 break
-            if word in PREPOSITIONS and word != "of":
+            if finite(words, k) and not self.name(ids[k]):
                 break
             own.append(ids[k])
             if word in DETERMINERS and (k == 0 or words[k - 1] != "of"):
@@ -144,6 +225,8 @@ class Read:
         own = own[::-1]
         while own and self.words[own[0]] in ("and", "or", "of"):
             own = own[1:]
+        if len(own) == 1 and (self.words[own[0]] in OBLIQUE or self.words[own[0]].isdigit()):
+            return None
         return tuple(own) or None
 
     # --- text -------------------------------------------------------------------------------------------------------

@@ -19,23 +19,31 @@ understood undertook upheld wept went withdrew withstood woke won wore wove wrot
 """
 # third persons that are seldom nouns, and such as are nouns too but mostly verbs between a subject and an object
 _THIRD = """
-accepts achieves acts adds admits adopts affects agrees aims allows appears applies argues arises asks assumes attracts
-avoids becomes begins believes belongs binds breaks brings builds buys calls carries causes charges chooses claims
-combines comes comprises confirms connects considers consists contains continues contributes controls converts covers
-creates decides decreases defines delivers denies depends derives describes develops dies differs directs discusses
-displays drives earns eats employs enables encourages ends enjoys ensures enters establishes estimates examines exceeds
-excludes exists expects explains expresses extends faces falls feeds feels fills finds finishes flows follows forces
-forms gains gets gives goes governs grows happens helps holds identifies illustrates implies improves includes
-increases indicates influences informs introduces invites involves joins keeps kills knows lacks lasts launches leads
-learns leaves lets lies links lists lives locates loses loves maintains makes manages means measures meets mentions
-moves names needs notes obtains occupies occurs offers opens operates opposes owns passes pays performs permits plays
-points possesses predicts prefers presents prevents produces promotes proposes protects proves provides publishes
-purchases pushes puts raises ranges reaches reads receives recognizes recommends records reduces refers reflects
-regulates rejects relates relies remains removes replaces reports represents requires resembles responds rests results
-retains returns reveals rises runs says seeks seems sees sells sends separates serves sets shares shows sits solves
-speaks spends spreads stands starts states stays stops strikes suffers suggests supplies supports surrounds takes
-teaches tells tends thinks travels treats tries turns understands uses varies visits wants weighs wins wishes works
-writes
+absorbs accepts achieves acts adds admires admits adopts advises advocates affects agrees aims allows alters amends
+announces appears applies approaches argues arises arrives asks assumes attains attends attracts avoids awakens beats
+becomes begins believes belongs binds boasts boils bolsters breaks brings builds buys calculates calls captures
+carries caters causes charges chooses claims combines comes complains complements comprises concludes confirms
+connects considers consists contains continues contributes controls converts correlates covers creates decides
+declines decreases deems defies defines delivers demonstrates denies depends depicts derives describes develops dies
+differs directs discovers discusses displays divides dominates draws drives drops earns eats embodies emerges emits
+emphasizes employs empowers enables encompasses encourages endorses ends enforces enjoys ensures entails enters
+entitles escapes establishes estimates examines exceeds excludes exerts exists expects explains exposes expresses
+extends faces fails falls feeds feels fills finds finishes flows follows forces forms freezes gains gets gives goes
+governs grabs graduates grants grows handles happens helps hires holds identifies ignores illustrates imagines
+implements implies improves includes incorporates increases incurs indicates influences informs inherits inspires
+intends introduces invests invites involves joins keeps kicks kills knows lacks lasts launches leads learns leaves
+lends lengthens lets lies links lists lives locates loses loves lowers maintains makes manages manufactures marries
+means measures meets melts mentions moves names needs notes observes obtains occupies occurs offers omits opens
+operates opposes organises organizes owns passes pays perceives performs permits persists plays points possesses
+predicts prefers prepares presents prevents produces prohibits promotes proposes protects proves provides publishes
+pulls purchases pushes puts raises ranges reaches reads recalls receives recognises recognizes recommends records
+reduces refers reflects refuses regulates rejects relates relies remains remembers removes replaces reports represents
+requires resembles resides resists responds rests results retains retires returns reveals rises runs says seeks seems
+sees sells sends separates serves sets shares shows sits solves speaks specialises specializes spends spreads stands
+starts states stays stops stores strengthens strikes succeeds suffers suggests summarizes supervises supplies supports
+surrounds symbolizes takes teaches tells tends terminates thinks threatens transfers translates travels treats tries
+turns understands unites uses utilizes vanishes varies visits waits wants warns weakens weighs widens wins wishes
+works worsens writes
 """
 _BASE = """
 accept achieve affect allow appear apply arise avoid become begin believe belong bring build buy carry choose combine
@@ -72,12 +80,18 @@ about above across after against along among amid around as at before behind bel
 despite during except for from in inside into like near of off on onto out outside over past per since than through
 throughout to toward towards under until up upon via with within without
 """
-_LOOSE = "also later then subsequently eventually finally soon once thus thereby often now still"
+_LOOSE = """
+also so well too meanwhile however instead later then subsequently eventually finally soon once thus thereby often now
+still
+"""
 DETERMINERS, PREPOSITIONS = frozenset(_DETERMINERS.split()), frozenset(_PREPOSITIONS.split())
 PRONOUNS = frozenset(["he", "she", "it", "they", "we", "i", "you", "this", "there", "these", "those"])
 LOOSE = frozenset(_LOOSE.split())     # adverbs that stand before a verb
 JOINING = frozenset(["and", "but", "so", "yet"])
 ADVERBIAL = frozenset(["because", "although", "though", "whereas", "while", "after", "before", "since"])
+NOT_THIRD = frozenset(["always", "perhaps", "towards", "afterwards", "besides", "across", "whereas", "years", "days"])
+SUBJECT_OF_THIRD = frozenset(["it", "he", "she", "which", "who"])
+BEHIND_VERB = frozenset(["a", "an", "the", "its", "his", "her", "their"])     # seldom behind a noun in the plural
 BEFORE_NOUN = DETERMINERS | PREPOSITIONS | {"and", "or"}
 
 
@@ -93,6 +107,12 @@ def regular_past(word: str) -> bool:
 def participle(word: str) -> bool:
     """Whether a word may be a past participle."""
     return word in PARTICIPLES or regular_past(word)
+
+
+def third(word: str) -> bool:
+    """Whether a word in small letters ends as a third person does; most nouns in the plural do too."""
+    ends = word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
+    return len(word) >= 4 and ends and word not in NOT_THIRD
 
 
 def gerund(word: str) -> bool:
@@ -115,11 +135,16 @@ def finite(words: Sequence[str], at: int) -> bool:
     (True, False)
     """
     word, before = words[at], words[at - 1] if at else ""
+    after = words[at + 1] if at + 1 < len(words) else ""
     if word in AUXILIARIES:
         return True
     if before in BEFORE_NOUN and before not in PRONOUNS and before not in ("and", "or"):
         return False
     if word in PAST or word in THIRD:
+        return True
+    if before in SUBJECT_OF_THIRD and word.islower() and third(word):
+        return True
+    if third(word) and after in BEHIND_VERB and before and before not in ("and", "or"):
         return True
     if word in BASE:
         return before.endswith("s") or before in ("they", "we", "you", "i", "which", "who", "that")

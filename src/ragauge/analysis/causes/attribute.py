@@ -50,7 +50,7 @@ def attribute(
                 lacking[verdict.lacking] = None
             second, second_by = _tied(rows, Seen(facts, indexed, verdict.mends))
             more = tuple(lacking), verdict.basis, second_by
-            return Cause(row.name, verdict.text, row.fix, row.component, second, *more)
+            return Cause(row.name, verdict.text, row.fix, row.component, second, *more, p=round(verdict.p, 3))
     for name, result in (measured or {}).items():
         if result.status == "failed":
             lacking[f"{name}: {result.reason}"] = None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ragauge.analysis.causes import likely
 from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
 from ragauge.analysis.causes.seen import Mended, Seen, counted, documents, numbers
 
 SPANS = "gold spans: where in the documents the evidence stands"
+READINGS = 0.5     # a claim that is in none of the gold documents has two readings, and nothing tells them apart
 POSITIONS = "where the passages stand in their documents"
 
 
@@ -26,7 +28,8 @@ def _cut(seen: Seen) -> Verdict:
         claims = f"{len(seen.lost)} of {len(seen.reference or ())} reference claims"
         text = f"{there} handed on, yet {claims} in none of the passages"
         other = "cut away, or the reference says more than the documents"
-        return Why(f"{text}: {other}", "guess", mends, POSITIONS if seen.spans else SPANS)
+        lacking = POSITIONS if seen.spans else SPANS
+        return Why(f"{text}: {other}", "guess", mends, lacking, likely.unmet(seen) * READINGS)
     if seen.unmet:
         claims = counted("reference claim", [claim.n for claim in seen.unmet])
         return Lack(f"where {claims} should stand: every labelled span was handed on")
@@ -44,7 +47,8 @@ def _noise(seen: Seen) -> Verdict:
     follows = [claim for claim in seen.wrong if claim.supporting]
     if follows:
         where, mends = counted("passage", follows[0].supporting), Mended(claims=frozenset(c.n for c in follows))
-        return Why(f"claim {follows[0].n} follows {where} but contradicts the reference", "judge", mends)
+        text = f"claim {follows[0].n} follows {where} but contradicts the reference"
+        return Why(text, "judge", mends, p=likely.disagrees(seen, follows))
     if seen.mended.usage:
         return None
     if seen.used and seen.evidence and seen.used.isdisjoint(seen.evidence):

@@ -119,11 +119,17 @@ ONLY = Rule(
     "labelled only", "the labelled passages and nothing else", "still wrong",
     "the answer is no better", "it is right: what else was handed on is to blame",
 )  # fmt: skip
+SETTLE = Rule(
+    "settle", "the labelled passages first, in place of the last ones", "right",
+    "the answer is right: evidence was missing", "it is no better: the answer is at fault",
+)  # fmt: skip
 HANDS: Mapping[Rule, Callable[[Seen, Gold], Handed]] = {
-    SWAP_IN: _swapped, RENEW: _renewed, DROP: _only_evidence, FIRST: _evidence_first, ONLY: _only_labelled,
+    SWAP_IN: _swapped, SETTLE: _swapped, RENEW: _renewed, DROP: _only_evidence, FIRST: _evidence_first,
+    ONLY: _only_labelled,
 }  # fmt: skip
 RULES: Mapping[str, Rule] = {
-    "empty_retrieval": SWAP_IN, "stale_source": RENEW, "compound": SWAP_IN, "not_in_index": SWAP_IN,
+    "undecided": SETTLE, "empty_retrieval": SWAP_IN, "stale_source": RENEW, "compound": SWAP_IN,
+    "not_in_index": SWAP_IN,
     "retrieval_miss": SWAP_IN, "ranked_low": SWAP_IN, "lost_before_prompt": SWAP_IN, "span_cut": SWAP_IN,
     "wrong_refusal": ONLY, "off_topic": ONLY, "contradicted": ONLY, "noise": DROP, "ignored": FIRST,
     "hallucinated": ONLY, "incomplete": ONLY,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragauge.analysis.causes import likely
 from ragauge.analysis.causes.row import Basis, Lack, Row, Verdict, Why
 from ragauge.analysis.causes.seen import Mended, Seen, counted, numbers
 from ragauge.data.facts import Claim
@@ -47,7 +48,7 @@ def _off_topic(seen: Seen) -> Verdict:
         return None
     if seen.address is None or seen.refuse is None:
         return Lack(seen.lack("verify_answer.address"))
-    return Why("the answer does not address the question", "judge", Mended(answer=True))
+    return Why("the answer does not address the question", "judge", Mended(answer=True), p=likely.addresses(seen)[2])
 
 
 def _contradicted(seen: Seen) -> Verdict:
@@ -59,7 +60,8 @@ def _contradicted(seen: Seen) -> Verdict:
         first = seen.against[0]
         text = f"{_share(seen, seen.against)} contradicted by the passages"
         mends = Mended(claims=frozenset(claim.n for claim in seen.against), usage=True)
-        return Why(f"{text} (claim {first.n} by {counted('passage', first.contradicting)})", "judge", mends)
+        text = f"{text} (claim {first.n} by {counted('passage', first.contradicting)})"
+        return Why(text, "judge", mends, p=likely.unsupported(seen.against))
     return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
 
 
@@ -75,7 +77,8 @@ def _ignored(seen: Seen) -> Verdict:
     if seen.evidence:
         held = counted("passage", seen.evidence)
         text = f"the answer uses none of the {seen.n} passages, though the evidence is in {held}"
-        return Why(text, "judge", Mended(claims=frozenset(claim.n for claim in seen.bare), answer=True))
+        mends = Mended(claims=frozenset(claim.n for claim in seen.bare), answer=True)
+        return Why(text, "judge", mends, p=1 - max((claim.chance for claim in seen.claims or ()), default=0.0))
     return None if seen.evidence_whole else Lack("which passages hold the evidence")
 
 
@@ -87,7 +90,7 @@ def _hallucinated(seen: Seen) -> Verdict:
     if seen.bare:
         numbered = [claim.n for claim in seen.bare]
         text = f"{_share(seen, seen.bare)} in no passage ({counted('claim', numbered)})"
-        return Why(text, "judge", Mended(claims=frozenset(numbered)))
+        return Why(text, "judge", Mended(claims=frozenset(numbered)), p=likely.unsupported(seen.bare))
     return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
 
 
@@ -106,7 +109,7 @@ def _misattributed(seen: Seen) -> Verdict:
             cited = seen.cited(claim)
             if cited and cited.isdisjoint(claim.supporting):
                 text = f"claim {claim.n} cites {counted('passage', cited)}"
-                return Why(f"{text} but stands in {numbers(claim.supporting)}", "judge")
+                return Why(f"{text} but stands in {numbers(claim.supporting)}", "judge", p=claim.chance)
     return None
 
 
@@ -116,11 +119,11 @@ def _incomplete(seen: Seen) -> Verdict:
     Applies when the answer addresses the question partly, or does not state a reference claim.
     """
     if seen.address == "partly":
-        return Why("the answer addresses only part of the question", "judge")
+        return Why("the answer addresses only part of the question", "judge", p=1 - likely.addresses(seen)[0])
     if seen.unstated:
         of = len(seen.agreement.reference) if seen.agreement else 0
         text = f"the answer states {of - len(seen.unstated)} of {of} reference claims"
-        return Why(f"{text} (not {numbers(seen.unstated)})", "judge")
+        return Why(f"{text} (not {numbers(seen.unstated)})", "judge", p=likely.unstated(seen))
     if seen.address is None:
         return Lack(seen.lack("verify_answer.address"))
     return Lack(seen.lack("agree.reference")) if seen.agreement is None else None

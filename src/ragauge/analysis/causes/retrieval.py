@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ragauge.analysis.causes import likely
 from ragauge.analysis.causes.context import SPAN_CUT
 from ragauge.analysis.causes.row import Basis, Lack, Row, Verdict, Why
 from ragauge.analysis.causes.seen import Mended, Seen, counted, documents, members
@@ -44,7 +45,8 @@ def _compound(seen: Seen) -> Verdict:
         documents=members(seen.missed or ()), evidence=True, claims=frozenset(claim.n for claim in seen.bare)
     )
     basis: Basis = "guess" if how.basis == "guess" else "judge"
-    return Why(f"{half} and hallucinated at once: {found} ({how.text}), and {filled}", basis, mends)
+    text = f"{half} and hallucinated at once: {found} ({how.text}), and {filled}"
+    return Why(text, basis, mends, p=min(how.p, likely.unsupported(seen.bare)))
 
 
 def _part(seen: Seen) -> str:
@@ -78,7 +80,7 @@ def _miss(seen: Seen) -> Verdict:
         if seen.unmet:
             claims = f"{len(seen.unmet)} of {len(seen.reference)} reference claims"
             text = f"{claims} in none of the {seen.n} passages; retrieval miss, depth unknown"
-            return Why(text, "judge", Mended(evidence=True), "relevance labels")
+            return Why(text, "judge", Mended(evidence=True), "relevance labels", likely.unmet(seen))
         return None if seen.evidence_whole else Lack(seen.lack("verify_reference.claims"))
     if seen.marks is None:
         return Lack("relevance labels or a reference answer")
@@ -87,7 +89,7 @@ def _miss(seen: Seen) -> Verdict:
     if None in seen.marks.values():
         return Lack(seen.lack("rate_passages.ratings"))
     text = f"none of the {seen.n} passages is relevant to the question; retrieval miss, depth unknown"
-    return Why(text, "judge", Mended(evidence=True), "relevance labels or a reference answer")
+    return Why(text, "judge", Mended(evidence=True), "relevance labels or a reference answer", likely.irrelevant(seen))
 
 
 def _low(seen: Seen) -> Verdict:

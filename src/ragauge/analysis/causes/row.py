@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from ragauge.analysis.causes.seen import NOTHING, Mended, Seen
 
 Basis = Literal["record", "labels", "judge", "guess"]
-Component = Literal["retrieval", "generation", "system", "data"]
+Component = Literal["retrieval", "generation", "system", "data", "undecided"]
 
 
 class Why(NamedTuple):
@@ -20,12 +20,14 @@ class Why(NamedTuple):
             allow another reading too.
         mends: what would be right without this cause; see `attribute` on second opinions.
         lacking: what would have told more.
+        p: probability that these facts are so; 1 for a record, a label, or a judge without probabilities.
     """
 
     text: str
     basis: Basis
     mends: Mended = NOTHING
     lacking: str = ""
+    p: float = 1.0
 
 
 class Lack(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ragauge.analysis.causes import likely
 from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
 from ragauge.analysis.causes.seen import Mended, Seen, counted, documents, members
 
@@ -35,7 +36,8 @@ def _stale(seen: Seen) -> Verdict:
     if resting:
         where = counted("passage", resting[0].supporting)
         text = f"claim {resting[0].n} contradicts the reference and rests on {where}, outdated"
-        return Why(text, "judge", Mended(claims=frozenset(claim.n for claim in resting)))
+        mends = Mended(claims=frozenset(claim.n for claim in resting))
+        return Why(text, "judge", mends, p=likely.disagrees(seen, resting))
     aged = {item: old for item in seen.relevant for current, old in [seen.versions(item)] if old and not current}
     explained = bool(aged) and set(seen.missed or ()) <= aged.keys()     # nothing is missed but for its old version
     if explained and seen.unmet:

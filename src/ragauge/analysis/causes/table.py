@@ -24,9 +24,9 @@ from ragauge.analysis.causes.retrieval import (
 )
 from ragauge.analysis.causes.row import Row
 from ragauge.analysis.causes.system import NOT_IN_INDEX, STALE_SOURCE, SYSTEM_FAILED
+from ragauge.analysis.causes.undecided import undecided
 
-ROWS: tuple[Row, ...] = (
-    SYSTEM_FAILED,
+DECIDING: tuple[Row, ...] = (
     MISSED_REFUSAL,
     EMPTY_RETRIEVAL,
     STALE_SOURCE,
@@ -45,4 +45,5 @@ ROWS: tuple[Row, ...] = (
     MISATTRIBUTED,
     INCOMPLETE,
 )
+ROWS: tuple[Row, ...] = (SYSTEM_FAILED, undecided(DECIDING), *DECIDING)
 BY_NAME: Mapping[str, Row] = {row.name: row for row in ROWS}

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LEAST_SHARE, LEAST_COUNT = 0.10, 3     # a cause gets a finding from this share or this number of failures on
 MOST_READINGS = 3     # metrics read in one finding, after which no more patterns are added
 FEW = 30              # examples below which a reading is less sure
+LIKELY = 0.7          # mean probability of causes that are believed at all
 SMALL = 0.05          # a fall that "did not fall" should have ruled out
 # columns whose value reads as a kind of question
 KINDS = ("type", "question_type", "kind", "query_length")
@@ -77,10 +78,17 @@ def diagnose(
         if match.pattern.name != WORKING:
             _add(match, found, counts, len(failed), judge_id)
     jointly = {cause: max([finding.explains, *_together(cause, held, found)]) for cause, finding in found.items()}
-    ranked = sorted(found.values(), key=lambda finding: (-jointly[finding.cause], -finding.explains))
+    ranked = sorted(found.values(), key=lambda one: (_turn(one), -jointly[one.cause], -one.explains))
     working = [_of_pattern(match, counts, len(failed), judge_id) for match in held if match.pattern.name == WORKING]
     worse = [] if before is None else got_worse(before, _named(ranked), len(failed), judge_id)
     return (*ranked, *worse, *_unexplained(failed), *working)
+
+
+def _turn(finding: Finding) -> int:
+    """What is decided comes first; unless most failures are undecided: then that is the headline."""
+    if finding.cause != "undecided":
+        return 1
+    return 0 if 2 * finding.explains > finding.failures else 2
 
 
 def _named(findings: Sequence[Finding]) -> set[str]:
@@ -137,7 +145,7 @@ def _of_cause(
         explains=len(rows),
         failures=len(failed),
         segment=f"{where.column}={where.value}" if where else "",
-        confidence=confidence(list(rows.basis), judge_id),
+        confidence=confidence(list(rows.basis), judge_id, rows.p.tolist()),
     )
 
 
@@ -180,12 +188,18 @@ def _failures(count: int) -> str:
     return plural(count, "failure")
 
 
-def confidence(bases: Sequence[str], judge_id: str) -> str:
+def confidence(bases: Sequence[str], judge_id: str, p: Sequence[float] = ()) -> str:
     """High, medium or low: how surely these failures have this cause.
 
     By what decided most of them: the run's own record is sure; labels are sure from 5 failures on; a model judge's
-    verdicts are medium from 5 and high from 20 on; the local judge's are low, from 20 on medium. Where most of them
-    allow another reading too, it is low however many they are.
+    verdicts are medium from 5 and high from 20 on; the local judge's are low, and medium from 20 on where they are so
+    with a mean probability of at least 0.7. Where most of them allow another reading too, it is low however many they
+    are.
+
+    Args:
+        bases: what decided each failure.
+        judge_id: who judged.
+        p: probability that the facts that decided each are so; () = certain.
     """
     count, sure = len(bases), sum(basis in ("record", "labels") for basis in bases)
     if 2 * bases.count("record") > count:
@@ -195,7 +209,7 @@ def confidence(bases: Sequence[str], judge_id: str) -> str:
     if 2 * sure > count:
         return "high" if count >= 5 else "medium"
     if judge_id.startswith("local"):
-        return "medium" if count >= 20 else "low"
+        return "medium" if count >= 20 and sum(p) >= LIKELY * len(p) else "low"
     return "high" if count >= 20 else "medium" if count >= 5 else "low"
 
 

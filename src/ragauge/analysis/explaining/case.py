@@ -82,9 +82,9 @@ def listed(words: Iterable[str]) -> str:
     return ", ".join(every[:MOST]) + more if every else "none"
 
 
-def mark(value: bool | None) -> str:
-    """1, 0, or ? where the verdict is missing."""
-    return "?" if value is None else str(int(value))
+def mark(value: float | None) -> str:
+    """1, 0 or a probability; ? where the verdict is missing."""
+    return "?" if value is None else number(float(value))
 
 
 def number(value: float) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Container, Mapping
 from ragauge.analysis.causes.attribute import failure
 from ragauge.analysis.causes.row import Lack, Row, Why
 from ragauge.analysis.causes.seen import Seen, counted, documents
-from ragauge.analysis.causes.table import ROWS
+from ragauge.analysis.causes.table import DECIDING, ROWS
+from ragauge.analysis.causes.undecided import odds
 from ragauge.analysis.results.explanation import RowWorked
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.metrics.facts import Facts
@@ -130,7 +131,13 @@ def _whole(seen: Seen) -> str:
     return f"addresses the question: {seen.address or 'not known'}{unstated}"
 
 
+def _odds(seen: Seen) -> str:
+    found = odds(seen, DECIDING)
+    return f"retrieval {found.retrieval:.2f}, generation {found.generation:.2f}"
+
+
 AGAINST: Mapping[str, Callable[[Seen], str]] = {
+    "undecided": _odds,
     "system_failed": lambda _: "no error was recorded",
     "missed_refusal": _refusal,
     "empty_retrieval": lambda seen: f"{seen.n} passages were handed on",

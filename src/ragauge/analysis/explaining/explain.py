@@ -118,8 +118,6 @@ def _claims(case: Case) -> Iterator[Fact]:
             said = ["support never asked: the passages were not recorded", *said[2:]]
         else:
             said.append(support(claim))
-        if claim.p is not None:
-            said.append(f"p {claim.p:.2f}")
         yield Fact("answer", f"claim {claim.n}", " · ".join(said), cut(claim.text or "", 200))
 
 

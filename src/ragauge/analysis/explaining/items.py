@@ -7,6 +7,8 @@ add up to the whole, so that nothing here can contradict the score.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple
+from math import isclose
 from typing import Any
 
 from ragauge.analysis.causes.seen import counted
@@ -21,7 +23,7 @@ from ragauge.metrics.usage import targets
 from ragauge.text.specifics import Haystack, find, found_in
 
 UNITS: Mapping[str, str] = {
-    **ABOUT, "cover_aspects.met": "aspect", "cover_criteria.met": "criterion", "rate_sentences.relevant": "sentence",
+    **ABOUT, "cover_aspects.met": "aspect", "cover_criteria.met": "criterion", "rate_sentences.chance": "sentence",
     "response.citations": "citation",
 }     # fmt: skip
 
@@ -46,6 +48,7 @@ def items(metric: Metric, case: Case) -> tuple[Item, ...]:
     )
 
 
+EVEN = 0.5               # a probability from here on reads as yes
 NOT_ASKED = object()     # an item that stands in no denominator
 
 
@@ -67,11 +70,20 @@ def _parts(metric: Metric, case: Case, unit: str) -> list[Any] | None:
         if not isinstance(one, Ratio):
             return None
         numerator, denominator = numerator + one.numerator, denominator + one.denominator
-        found.append(bool(one.numerator) if one.denominator else NOT_ASKED)
+        found.append(_counted(one.numerator, one.denominator))
     if None in found or not found:
         return found or None
     whole = metric.value(**values)
-    return found if whole == Ratio(numerator, denominator) else None
+    same = isinstance(whole, Ratio) and all(map(isclose, astuple(whole), (numerator, denominator)))
+    return found if same else None
+
+
+def _counted(numerator: float, denominator: float) -> Any:
+    """Whether an item counts; the share that does where that is only probable."""
+    if not denominator:
+        return NOT_ASKED
+    share = numerator / denominator
+    return bool(share) if share in (0.0, 1.0) else share
 
 
 def _missing(item: Any) -> bool:
@@ -98,7 +110,7 @@ def _claim(case: Case, metric: Metric, n: int) -> Described:
     if "response.citations" in needs and claim is not None:
         cited = targets(claim, case.facts.response.citations or ())
         said.append(f"cites {', '.join(cited)}" if cited else "cites nothing")
-    if "agree.answer" in needs:
+    if "agree.answer" in needs or "agree.agrees" in needs:
         agrees = case.fact("agree.answer")[n - 1]
         words = {"agrees": "agrees with the reference", "contradicts": "contradicts the reference",
                  "absent": "the reference does not say it", None: "no verdict against the reference"}     # fmt: skip
@@ -107,7 +119,12 @@ def _claim(case: Case, metric: Metric, n: int) -> Described:
 
 
 def support(claim: Claim) -> str:
-    """A claim's verdict in words."""
+    """A claim's verdict in words, with its probability where the judge has one."""
+    words = _support(claim)
+    return words if claim.p is None or claim.status == "failed" else f"{words} (p {claim.p:.2f})"
+
+
+def _support(claim: Claim) -> str:
     if claim.status == "failed":
         return f"no verdict{f': {claim.reason}' if claim.reason else ''}"
     missing = f"; not found: {', '.join(claim.window.missing)}" if claim.window and claim.window.missing else ""
@@ -131,7 +148,7 @@ def _reference_claim(case: Case, metric: Metric, n: int) -> Described:
             said.append(there)
     elif n <= len(case.facts.example.reference_claims or ()):
         text = (case.facts.example.reference_claims or ())[n - 1]
-    if "agree.reference" in needs:
+    if "agree.reference" in needs or "agree.states" in needs:
         stated = case.fact("agree.reference")[n - 1]
         said.append({True: "the answer states it", False: "the answer does not state it", None: "no verdict"}[stated])
     return cut(text), "; ".join(said)
@@ -141,6 +158,7 @@ PASSAGE_WORDS: Mapping[str, tuple[str, str]] = {
     "verify_answer.used": ("used by the answer", "not used by the answer"),
     "verify_reference.useful": ("supports a reference claim", "supports no reference claim"),
     "rate_passages.relevant": ("relevant to the question", "not relevant to the question"),
+    "rate_passages.chance": ("relevant to the question", "not relevant to the question"),
 }
 
 
@@ -149,7 +167,7 @@ def _passage(case: Case, metric: Metric, n: int) -> Described:
     for fact in metric.needs.values():
         if fact in PASSAGE_WORDS:
             found = case.fact(fact)[n - 1]
-            said.append("no verdict" if found is None else PASSAGE_WORDS[fact][0 if found else 1])
+            said.append("no verdict" if found is None else PASSAGE_WORDS[fact][0 if found >= EVEN else 1])
     return case.titles[n - 1] if n <= len(case.titles) else "", "; ".join(said)
 
 

@@ -29,7 +29,7 @@ FUNCTION = ""     # a symbol that is a function has no value of its own
 PARAMETER = "parameter"     # what stands for the meaning of a parameter
 # facts that a value may turn on although the formula has no symbol for them
 UNNAMED: Mapping[str, tuple[str, str]] = {
-    "verify_answer.address": ("address", "how far the answer addresses the question"),
+    "verify_answer.addressed": ("address", "how far the answer addresses the question"),
     "verify_answer.refuse": ("refuse", "the answer declines to answer"),
     "set.answerable": ("answerable", "the corpus holds the answer, by the label of the example"),
 }
@@ -50,7 +50,7 @@ def symbols(metric: Metric, case: Case) -> tuple[Symbol, ...]:
         if getattr(metric, part.name) is not None and part.name not in named
     ]
     more = [
-        Symbol(name, meaning, _scalar(fact)(case, metric))
+        Symbol(name, meaning, (_addressed if fact == "verify_answer.addressed" else _scalar(fact))(case, metric))
         for fact, (name, meaning) in UNNAMED.items()
         if fact in metric.needs.values() and name not in named and case.known(fact)
     ]
@@ -99,12 +99,21 @@ def _contradicting(case: Case, _: Metric) -> str:
     return each("X", case.fact("verify_answer.support"), lambda claim: _unless_failed(claim, claim.contradicting))
 
 
+def _support(case: Case, _: Metric) -> str:
+    claims = case.fact("verify_answer.support")
+    return each("p", claims, lambda claim: "?" if claim.status == "failed" else number(claim.chance))
+
+
 def _unless_failed(claim: Claim, numbers: tuple[int, ...]) -> str:
     return "?" if claim.status == "failed" else braces(numbers)
 
 
 def _agreement(case: Case, _: Metric) -> str:
     return each("R", case.fact("agree.answer"), lambda found: found or "?")
+
+
+def _agreeing(case: Case, _: Metric) -> str:
+    return each("r", case.fact("agree.agrees"), mark)
 
 
 def _answer_claims(case: Case, _: Metric) -> str:
@@ -143,7 +152,7 @@ def _share_at(fact: str) -> Value:
         marks = case.fact(fact)
         if None in marks:
             return FUNCTION
-        return listed(f"prec@{n} = {sum(marks[:n])}/{n}" for n, useful in enumerate(marks, 1) if useful)
+        return listed(f"prec@{n} = {number(sum(marks[:n]))}/{n}" for n, useful in enumerate(marks, 1) if useful)
 
     return value
 
@@ -156,13 +165,22 @@ def _tokens_of_passages(case: Case, _: Metric) -> str:
 
 
 def _reference_claims(case: Case, metric: Metric) -> str:
-    fact = next(need for need in metric.needs.values() if need in ("verify_reference.claims", "agree.reference"))
+    fact = next(need for need in metric.needs.values() if need in OF_REFERENCE)
     return str(len(case.fact(fact)))
 
 
 def _found_in(case: Case, _: Metric) -> str:
     claims = case.fact("verify_reference.claims")
     return each("T", claims, lambda claim: "?" if claim.supporting is None else braces(claim.supporting))
+
+
+def _found_p(case: Case, _: Metric) -> str:
+    claims = case.fact("verify_reference.claims")
+    return each("t", claims, lambda claim: "?" if claim.supporting is None else number(claim.chance))
+
+
+def _stated_p(case: Case, _: Metric) -> str:
+    return each("b", case.fact("agree.states"), mark)
 
 
 def _stated(case: Case, _: Metric) -> str:
@@ -241,6 +259,13 @@ def _submetrics(**names: str) -> dict[str, Value]:
     return {symbol: value(name) for symbol, name in names.items()}
 
 
+def _addressed(case: Case, _: Metric) -> str:
+    fully, partly, no = case.fact("verify_answer.addressed")
+    levels = {"fully": fully, "partly": partly, "no": no}
+    certain = next((name for name, p in levels.items() if p == 1), "")
+    return certain or listed(f"{name} {number(p)}" for name, p in levels.items())
+
+
 def _scalar(fact: str) -> Value:
     return lambda case, _: {True: "yes", False: "no"}.get(case.fact(fact), str(case.fact(fact)))
 
@@ -262,7 +287,8 @@ def _token_counts(case: Case, _: Metric) -> str:
     return listed(f"{kind} {number(n)}" for kind, n in case.fact("response.tokens").items())
 
 
-OF_CLAIMS: Mapping[str, Value] = {"c": _claims, "S[i]": _supporting, "X[i]": _contradicting}
+OF_REFERENCE = ("verify_reference.claims", "agree.reference", "agree.states")
+OF_CLAIMS: Mapping[str, Value] = {"c": _claims, "S[i]": _supporting, "X[i]": _contradicting, "p[i]": _support}
 BY_FACT: Mapping[str, Mapping[str, Value]] = {
     "labels.ranking": OF_RANKING,
     "verify_answer.support": OF_CLAIMS,
@@ -270,23 +296,26 @@ BY_FACT: Mapping[str, Mapping[str, Value]] = {
         "U": _used, "v[j]": _marks("verify_answer.used"), "n": _n_passages, "prec@j": _share_at("verify_answer.used"),
     },
     "verify_answer.refuse": {"refuse": _scalar("verify_answer.refuse")},
-    "verify_reference.claims": {"m": _reference_claims, "T[h]": _found_in},
+    "verify_reference.claims": {"m": _reference_claims, "T[h]": _found_in, "t[h]": _found_p},
     "verify_reference.useful": {
         "E": _evidence, "v[j]": _marks("verify_reference.useful"), "n": _n_passages,
         "prec@j": _share_at("verify_reference.useful"),
     },
-    "rate_passages.relevant": {
-        "v[j]": _marks("rate_passages.relevant"), "n": _n_passages, "q[1]": _first_relevant,
-        "prec@j": _share_at("rate_passages.relevant"),
+    "rate_passages.relevant": {"q[1]": _first_relevant},
+    "rate_passages.chance": {
+        "v[j]": _marks("rate_passages.chance"), "n": _n_passages, "prec@j": _share_at("rate_passages.chance"),
     },
-    "rate_sentences.relevant": {
-        "v[j]": _marks("rate_sentences.relevant"),
-        "n": lambda case, _: f"{len(case.fact('rate_sentences.relevant'))} sentences",
-        "prec@j": _share_at("rate_sentences.relevant"),
+    "rate_sentences.chance": {
+        "v[j]": _marks("rate_sentences.chance"),
+        "n": lambda case, _: f"{len(case.fact('rate_sentences.chance'))} sentences",
+        "prec@j": _share_at("rate_sentences.chance"),
     },
     "agree.answer": {"c": _answer_claims, "R[i]": _agreement},
-    "agree.reference": {
-        "m": _reference_claims, "B[h]": _stated, **_submetrics(P="answer_precision", R="answer_recall"),
+    "agree.agrees": {"c": _answer_claims, "R[i]": _agreement, "r[i]": _agreeing},
+    "agree.reference": {"m": _reference_claims, "B[h]": _stated},
+    "agree.states": {
+        "m": _reference_claims, "B[h]": _stated, "b[h]": _stated_p,
+        **_submetrics(P="answer_precision", R="answer_recall"),
     },
     "cover_aspects.met": {"aspects": _met("cover_aspects.met")},
     "cover_criteria.met": {"criteria": _met("cover_criteria.met")},
@@ -295,7 +324,7 @@ BY_FACT: Mapping[str, Mapping[str, Value]] = {
         "cos": lambda case, _: listed(number(c) for c in case.fact("guess_questions.cosines") if c is not None),
     },
     # of answers whose relevance was judged, no question was guessed
-    "verify_answer.address": {"g": _function, "cos": _function},
+    "verify_answer.addressed": {"g": _function, "cos": _function},
     "similarity.cosine": {"a": _function, "b": _function},
     "set.answerable": {"answerable": _scalar("set.answerable")},
     "set.references": {"E": _entities, "normal": _normal, "tokens": _words, "common": _common},

@@ -51,8 +51,13 @@ def _ranked(case: Case, metric: Metric) -> str:
     marks = case.fact(metric.needs["useful"])
     if None in marks or not any(marks):
         return ""
-    terms = [f"{sum(marks[:n])}/{n}" for n, useful in enumerate(marks, 1) if useful]
-    return f"({' + '.join(terms)}) / {len(terms)}"
+    certain = all(v in (0.0, 1.0) for v in marks)
+    terms = [
+        f"{number(sum(marks[:n]))}/{n}" if certain else f"{number(v)} · {number(1 + sum(marks[: n - 1]))}/{n}"
+        for n, v in enumerate(marks, 1)
+        if v
+    ]
+    return f"({' + '.join(terms)}) / {number(sum(marks))}"
 
 
 def _token_f1(case: Case, _: Metric) -> str:

@@ -31,13 +31,13 @@ class Item:
     Attributes:
         name: such as "claim 2".
         text: what it says, cut when long.
-        counts: it is in the numerator; None = a verdict is missing.
+        counts: it is in the numerator; a share where that is only probable; None = a verdict is missing.
         why: the facts about it, in words.
     """
 
     name: str
     text: str
-    counts: bool | None
+    counts: float | None
     why: str
 
 

@@ -40,6 +40,7 @@ class Cause:
             that allow another reading); "" when nothing did.
         second_by: the facts that decided the second, in words with numbers.
         listing: fingerprint of the listing of the index that was known; "" for none.
+        p: probability that the facts that decided are so; 1 for a record, a label or a judge without probabilities.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Cause:
     basis: str = ""
     second_by: str = ""
     listing: str = ""
+    p: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

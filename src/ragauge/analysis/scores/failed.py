@@ -34,6 +34,7 @@ class Failed:
         cause: "" = none can be named.
         basis: what the cause rests on.
         lacking: the facts that were not known.
+        p: shape (n,), probability that the facts that decided are so.
         decided_by: some places -> place -> what decided the cause, in words.
     """
 
@@ -42,6 +43,7 @@ class Failed:
     cause: Coded[str]
     basis: Coded[str]
     lacking: Coded[tuple[str, ...]]
+    p: npt.NDArray[np.float64]
     decided_by: Words
 
     @classmethod
@@ -49,15 +51,16 @@ class Failed:
         """From places and causes, one after another."""
         import numpy as np
 
-        places = array("q")
+        places, p = array("q"), array("d")
         cause, basis, lacking = Coding[str](), Coding[str](), Coding[tuple[str, ...]]()
         for place, one in causes:
             places.append(place)
             cause.add(one.name)
             basis.add(one.basis)
             lacking.add(tuple(one.lacking))
+            p.append(one.p)
         at = np.array(places, dtype=np.int64)
-        return cls(index, at, cause.coded(), basis.coded(), lacking.coded(), decided_by)
+        return cls(index, at, cause.coded(), basis.coded(), lacking.coded(), np.array(p), decided_by)
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Failed:
@@ -72,7 +75,7 @@ class Failed:
             lacking.add(tuple(facts))
         words = frame["decided_by"]
         return cls(
-            index, place, Coded.of(frame["cause"]), Coded.of(frame["basis"]), lacking.coded(),
+            index, place, Coded.of(frame["cause"]), Coded.of(frame["basis"]), lacking.coded(), frame["p"].to_numpy(),
             lambda places: {at: words[at] for at in places},
         )     # fmt: skip
 
@@ -88,7 +91,7 @@ class Failed:
         """Only these: their numbers, or a mask."""
         return replace(
             self, place=self.place[rows], cause=self.cause.take(rows), basis=self.basis.take(rows),
-            lacking=self.lacking.take(rows),
+            lacking=self.lacking.take(rows), p=self.p[rows],
         )     # fmt: skip
 
     def of_cause(self, cause: str) -> Failed:

@@ -50,17 +50,17 @@ def score_frame(
 def cause_frame(causes: Iterable[tuple[str, int, Cause | None]]) -> pl.DataFrame:
     """Causes as a table, one row a failed response; what did not fail (None) is left out.
 
-    Columns: query_id, repeat, cause, component, second, decided_by, lacking (a list), basis.
+    Columns: query_id, repeat, cause, component, second, decided_by, lacking (a list), basis, p.
     """
     import polars as pl
 
     text = pl.String
     schema: dict[str, pl.DataType | type[pl.DataType]] = {
         "query_id": text, "repeat": pl.Int64, "cause": text, "component": text, "second": text, "decided_by": text,
-        "lacking": pl.List(text), "basis": text,
+        "lacking": pl.List(text), "basis": text, "p": pl.Float64,
     }     # fmt: skip
     rows = (
-        (query_id, repeat, c.name, c.component, c.second, c.decided_by, list(c.lacking), c.basis)
+        (query_id, repeat, c.name, c.component, c.second, c.decided_by, list(c.lacking), c.basis, c.p)
         for query_id, repeat, c in causes
         if c is not None
     )

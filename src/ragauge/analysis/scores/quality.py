@@ -49,7 +49,7 @@ class Quality:
 
         found = np.full(len(self.index), np.nan)
         np.divide(self._sum, self._count, out=found, where=self._count > 0)
-        return found
+        return np.round(found, 12)     # the same in whatever order the metrics came
 
 
 def pick_worst(failed: Failed, quality: Floats, count: int = 20) -> list[tuple[str, int]]:

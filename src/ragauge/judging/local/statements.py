@@ -10,6 +10,7 @@ from functools import cache
 from ragauge.judging.local.index import STOPS
 from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps
 from ragauge.judging.local.wordings import compiled, found
+from ragauge.text.clauses import clauses as cut_up
 from ragauge.text.sentences import Sentence, split
 from ragauge.text.tokens import stem, words
 
@@ -73,6 +74,41 @@ class Statements:
     refuses: bool
     declined: bool
     shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One claim of a sentence.
+
+    Attributes:
+        text: a statement of its own.
+        own: the same without the subject that was put back.
+        start: first character of the answer that makes it.
+        end: one past the last.
+        within: of the whole sentence, where this is one part of it; else None.
+    """
+
+    text: str
+    own: str
+    start: int
+    end: int
+    within: tuple[int, int] | None = None
+
+
+def parts(sentence: Sentence) -> tuple[Part, ...]:
+    """The claims of a sentence that states something: its clauses; the whole where fewer than two of them state any.
+
+    >>> [part.text for part in parts(Sentence(1, "The lid is green [1], and the box weighs 3 kg [2].", 0, 50))]
+    ['The lid is green', 'the box weighs 3 kg']
+    """
+    place = (sentence.start, sentence.end)
+    cut = [
+        Part(bare(one.text), bare(one.own), sentence.start + one.start, sentence.start + one.end, place)
+        for one in cut_up(sentence.text)
+    ]
+    stating = tuple(part for part in cut if states(part.text)) if len(cut) > 1 else ()
+    whole = bare(sentence.text)
+    return stating if len(stating) > 1 else (Part(whole, whole, *place),)
 
 
 def statements(answer: str) -> Statements:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.facts import Agreement
 from ragauge.metrics.answer.answer_precision import AnswerPrecision
 from ragauge.metrics.answer.answer_recall import AnswerRecall
 from ragauge.metrics.base import Metric, NotApplicable, Ratio
@@ -26,7 +25,7 @@ class AnswerCorrectness(Metric):
     Not applicable when there is no reference, it makes no claims, or the answer was not recorded. Never undefined.
     Source: F1 of RAGChecker, arXiv:2408.08067.
 
-    >>> round(AnswerCorrectness().value(["agrees", "absent"], stated=[True], refuse=False), 4)
+    >>> round(AnswerCorrectness().value([1.0, 0.0], stated=[1.0], refuse=False), 4)
     0.6667
     """
 
@@ -36,13 +35,13 @@ class AnswerCorrectness(Metric):
     version: ClassVar = 2
 
     def value(
-        self, agreement: Sequence[Agreement], stated: Sequence[bool], refuse: bool, expected: bool = True
+        self, agrees: Sequence[float], stated: Sequence[float], refuse: bool, expected: bool = True
     ) -> float | NotApplicable:
         recall = AnswerRecall().value(stated, refuse, expected)
         if isinstance(recall, NotApplicable):
             return recall
         r = recall.numerator / recall.denominator
-        precision = AnswerPrecision().value(agreement)
+        precision = AnswerPrecision().value(agrees)
         if not isinstance(precision, Ratio) or not r:
             return r
         p = precision.numerator / precision.denominator

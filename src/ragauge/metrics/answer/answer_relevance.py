@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ragauge.data.facts import Address
 from ragauge.metrics.base import Metric, Needs, Undefined
 
-WORTH: Mapping[Address, float] = {"fully": 1.0, "partly": 0.5, "no": 0.0}
+WORTH = (1.0, 0.5, 0.0)     # of addressing the question fully, partly, and not
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRelevance(Metric):
     """How far the answer addresses the question, true or not.
 
-    answer_relevance                  = 1 if it addresses the question fully, 0.5 if partly, 0 if not
+    answer_relevance                  = 1 if it addresses the question fully, 0.5 if partly, 0 if not; its expected
+                                        value where the judge has probabilities
     answer_relevance:method=questions = mean over g of cos(question, g)
 
     g    questions guessed from the answer alone
@@ -28,9 +28,9 @@ class AnswerRelevance(Metric):
     was not recorded.
     Source: RAGAS, arXiv:2309.15217, for method=questions; judged grades after ARES, arXiv:2311.09476.
 
-    >>> AnswerRelevance().value(refuse=False, expected=True, address="partly")
+    >>> AnswerRelevance().value(refuse=False, expected=True, addressed=(0.0, 1.0, 0.0))
     0.5
-    >>> AnswerRelevance().value(refuse=True, expected=True, address="no")
+    >>> AnswerRelevance().value(refuse=True, expected=True, addressed=(0.0, 0.0, 1.0))
     0.0
     >>> AnswerRelevance(method="questions").value(refuse=False, expected=True, cosines=[0.5, 1.0])
     0.75
@@ -38,6 +38,7 @@ class AnswerRelevance(Metric):
 
     measures: ClassVar = "generation"
     separable: ClassVar = True
+    version: ClassVar = 2
 
     method: Literal["judged", "questions"] = "judged"
 
@@ -50,16 +51,20 @@ class AnswerRelevance(Metric):
     def needs(self) -> Needs:
         always = {"refuse": "verify_answer.refuse", "expected": "set.expected"}
         if self.method == "judged":
-            return {**always, "address": "verify_answer.address"}
+            return {**always, "addressed": "verify_answer.addressed"}
         return {**always, "cosines": "guess_questions.cosines"}
 
     def value(
-        self, refuse: bool, expected: bool, address: Address | None = None, cosines: Sequence[float] = ()
+        self,
+        refuse: bool,
+        expected: bool,
+        addressed: tuple[float, float, float] | None = None,
+        cosines: Sequence[float] = (),
     ) -> float | Undefined:
         if refuse:
             return 0.0 if expected else Undefined("an unanswerable question was refused")
-        if address is not None:
-            return WORTH[address]
+        if addressed is not None:
+            return sum(worth * p for worth, p in zip(WORTH, addressed, strict=True))
         if not cosines:
             return Undefined("no question could be guessed from the answer")
         return sum(cosines) / len(cosines)

@@ -14,11 +14,13 @@ from ragauge.metrics.base import Metric, Ratio, Undefined
 class Contradicted(Metric):
     """Share of the answer's claims that no passage supports and some passage contradicts.
 
-    contradicted = #{i : S[i] is empty, X[i] is not empty} / c
+    contradicted = #{i : S[i] is empty, X[i] is not empty} / c; Σ (1 - p[i]) / c over the i with X[i] not empty
+    where the judge has probabilities
 
     c     claims in the answer
     S[i]  passages that together support claim i
     X[i]  passages that contradict it
+    p[i]  probability that the passages support claim i
 
     A claim that is both supported and contradicted counts in source_conflict instead.
     Undefined when c = 0: a refusal claims nothing. Not applicable when passages were not recorded.
@@ -27,15 +29,16 @@ class Contradicted(Metric):
 
     >>> one, two, three = Claim(1, "a", supporting=(1,)), Claim(2, "b", contradicting=(1,)), Claim(3, "c")
     >>> Contradicted().value([one, two, three])
-    Ratio(numerator=1, denominator=3)
+    Ratio(numerator=1.0, denominator=3)
     """
 
     measures: ClassVar = "generation"
     needs: ClassVar = {"claims": "verify_answer.support"}
     direction: ClassVar = "lower"
     separable: ClassVar = True
+    version: ClassVar = 2
 
     def value(self, claims: Sequence[Claim]) -> Ratio | Undefined:
         if not claims:
             return Undefined("the answer makes no claims")
-        return Ratio(sum(not claim.supporting and bool(claim.contradicting) for claim in claims), len(claims))
+        return Ratio(sum(1 - claim.chance for claim in claims if claim.contradicting), len(claims))

@@ -14,10 +14,13 @@ from ragauge.metrics.base import Metric, Ratio
 class EvidenceUtilization(Metric):
     """Share of the reference's claims in the passages that the answer states.
 
-    evidence_utilization = #{h : T[h] is not empty, B[h]} / #{h : T[h] is not empty}
+    evidence_utilization = #{h : T[h] is not empty, B[h]} / #{h : T[h] is not empty}; Σ t[h] b[h] / Σ t[h] where the
+    judge has probabilities
 
     T[h]  passages that support reference claim h
     B[h]  the answer states reference claim h
+    t[h]  probability that the passages support reference claim h
+    b[h]  probability that the answer states it
 
     A refusal is 0.
     Undefined when no passage supports any reference claim. Not applicable when there is no reference or passages
@@ -25,18 +28,19 @@ class EvidenceUtilization(Metric):
     Source: context utilization of RAGChecker, arXiv:2408.08067.
 
     >>> found = [ReferenceClaim(1, "a", (1,)), ReferenceClaim(2, "b", (1, 2)), ReferenceClaim(3, "c", ())]
-    >>> EvidenceUtilization().value(found, [True, False, True], refuse=False)
-    Ratio(numerator=1, denominator=2)
+    >>> EvidenceUtilization().value(found, [1.0, 0.0, 1.0], refuse=False)
+    Ratio(numerator=1.0, denominator=2.0)
     """
 
     measures: ClassVar = "generation"
     needs: ClassVar = {
         "found": "verify_reference.claims",
-        "stated": "agree.reference",
+        "stated": "agree.states",
         "refuse": "verify_answer.refuse",
     }
     separable: ClassVar = True
+    version: ClassVar = 2
 
-    def value(self, found: Sequence[ReferenceClaim], stated: Sequence[bool], refuse: bool) -> Ratio:
-        used = [said and not refuse for claim, said in zip(found, stated, strict=True) if claim.supporting]
-        return Ratio(sum(used), len(used))
+    def value(self, found: Sequence[ReferenceClaim], stated: Sequence[float], refuse: bool) -> Ratio:
+        used = sum(claim.chance * said for claim, said in zip(found, stated, strict=True))
+        return Ratio(0.0 if refuse else used, sum(claim.chance for claim in found))

@@ -14,10 +14,11 @@ from ragauge.metrics.base import Metric, Ratio, Undefined
 class Faithfulness(Metric):
     """Share of the answer's claims that the passages support.
 
-    faithfulness = #{i : S[i] is not empty} / c
+    faithfulness = #{i : S[i] is not empty} / c; Σ p[i] / c where the judge has probabilities
 
     c     claims in the answer
     S[i]  passages that together support claim i
+    p[i]  probability that the passages support claim i
 
     support=direct leaves out what is only implied.
     Undefined when c = 0: a refusal claims nothing. Not applicable when passages were not recorded; with claims
@@ -27,19 +28,23 @@ class Faithfulness(Metric):
     >>> one, two = Claim(1, "a", supporting=(1, 2), strength="direct"), Claim(2, "b")
     >>> three = Claim(3, "c", supporting=(1,), strength="implied")
     >>> Faithfulness().value([one, two, three])
-    Ratio(numerator=2, denominator=3)
+    Ratio(numerator=2.0, denominator=3)
     >>> Faithfulness(support="direct").value([one, two, three])
-    Ratio(numerator=1, denominator=3)
+    Ratio(numerator=1.0, denominator=3)
+    >>> Faithfulness().value([Claim(1, "a", supporting=(1,), p=0.75), Claim(2, "b", p=0.25)])
+    Ratio(numerator=1.0, denominator=2)
     """
 
     measures: ClassVar = "generation"
     needs: ClassVar = {"claims": "verify_answer.support"}
     aliases: ClassVar = {"groundedness": {}}
     separable: ClassVar = True
+    version: ClassVar = 2
 
     support: Literal["any", "direct"] = "any"
 
     def value(self, claims: Sequence[Claim]) -> Ratio | Undefined:
         if not claims:
             return Undefined("the answer makes no claims")
-        return Ratio(sum(bool(c.supporting) and self.support in ("any", c.strength) for c in claims), len(claims))
+        counted = [claim for claim in claims if self.support == "any" or claim.strength != "implied"]
+        return Ratio(sum(claim.chance for claim in counted), len(claims))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ragauge.data.facts import Agreement, Claim
+from ragauge.data.facts import Claim
 from ragauge.metrics.base import Metric, Ratio, Undefined
 
 
@@ -21,38 +21,47 @@ class NoiseSensitivity(Metric):
     S[i]  passages that together support claim i
     R[i]  whether claim i agrees with the reference, contradicts it or is absent from it
     E     passages that support some reference claim
+    p[i]  probability that the passages support claim i
+    r[i]  probability that claim i agrees
 
     source=relevant counts claims from passages that also hold part of the right answer.
     source=irrelevant counts claims from other passages only.
+    Where the judge has probabilities claim i counts p[i] (1 - r[i]); one that is in no S[i] for certain counts by the
+    passage that comes closest.
     Undefined when c = 0. Not applicable when there is no reference or passages were not recorded.
     Source: RAGChecker, arXiv:2408.08067.
 
     >>> claims = [Claim(1, "a", supporting=(1,)), Claim(2, "b", supporting=(2,)), Claim(3, "c", supporting=(2,))]
-    >>> NoiseSensitivity(source="irrelevant").value(claims, ["agrees", "absent", "agrees"], [True, False])
-    Ratio(numerator=1, denominator=3)
+    >>> NoiseSensitivity(source="irrelevant").value(claims, [1.0, 0.0, 1.0], [True, False])
+    Ratio(numerator=1.0, denominator=3)
     """
 
     measures: ClassVar = "generation"
     needs: ClassVar = {
         "claims": "verify_answer.support",
-        "agreement": "agree.answer",
+        "agrees": "agree.agrees",
         "useful": "verify_reference.useful",
     }
     direction: ClassVar = "lower"
     separable: ClassVar = True
+    version: ClassVar = 2
 
     source: Literal["relevant", "irrelevant"]
 
     def value(
-        self, claims: Sequence[Claim], agreement: Sequence[Agreement], useful: Sequence[bool]
+        self, claims: Sequence[Claim], agrees: Sequence[float], useful: Sequence[bool]
     ) -> Ratio | Undefined:
         if not claims:
             return Undefined("the answer makes no claims")
         evidence = {n for n, mark in enumerate(useful, 1) if mark}
         misled = [
-            claim.supporting
-            for claim, agrees in zip(claims, agreement, strict=True)
-            if agrees != "agrees" and claim.supporting
+            claim.chance * (1 - r)
+            for claim, r in zip(claims, agrees, strict=True)
+            if evidence.isdisjoint(_sources(claim)) == (self.source == "irrelevant")
         ]
-        from_relevant = sum(not evidence.isdisjoint(passages) for passages in misled)
-        return Ratio(from_relevant if self.source == "relevant" else len(misled) - from_relevant, len(claims))
+        return Ratio(sum(misled), len(claims))
+
+
+def _sources(claim: Claim) -> Sequence[int]:
+    """The passages that support a claim; where none does for certain, the one that comes closest."""
+    return claim.supporting or ((claim.window.passage,) if claim.window is not None else ())

@@ -14,11 +14,13 @@ from ragauge.metrics.base import Metric, Ratio, Undefined
 class NotInContext(Metric):
     """Share of the answer's claims that the passages neither support nor contradict.
 
-    not_in_context = #{i : S[i] is empty, X[i] is empty} / c
+    not_in_context = #{i : S[i] is empty, X[i] is empty} / c; Σ (1 - p[i]) / c over the i with X[i] empty
+    where the judge has probabilities
 
     c     claims in the answer
     S[i]  passages that together support claim i
     X[i]  passages that contradict it
+    p[i]  probability that the passages support claim i
 
     Undefined when c = 0: a refusal claims nothing. Not applicable when passages were not recorded; with claims and
     no passages at all it is 1.
@@ -26,15 +28,16 @@ class NotInContext(Metric):
     Source: RAGTruth's baseless information, arXiv:2401.00396.
 
     >>> NotInContext().value([Claim(1, "a", supporting=(1,)), Claim(2, "b", contradicting=(1,)), Claim(3, "c")])
-    Ratio(numerator=1, denominator=3)
+    Ratio(numerator=1.0, denominator=3)
     """
 
     measures: ClassVar = "generation"
     needs: ClassVar = {"claims": "verify_answer.support"}
     direction: ClassVar = "lower"
     separable: ClassVar = True
+    version: ClassVar = 2
 
     def value(self, claims: Sequence[Claim]) -> Ratio | Undefined:
         if not claims:
             return Undefined("the answer makes no claims")
-        return Ratio(sum(not claim.supporting and not claim.contradicting for claim in claims), len(claims))
+        return Ratio(sum(1 - claim.chance for claim in claims if not claim.contradicting), len(claims))

@@ -14,10 +14,12 @@ from ragauge.metrics.base import Metric, Ratio, Undefined
 class Unsupported(Metric):
     """Share of the answer's claims that no passage supports.
 
-    unsupported = #{i : S[i] is empty} / c = contradicted + not_in_context = 1 - faithfulness
+    unsupported = #{i : S[i] is empty} / c; Σ (1 - p[i]) / c where the judge has probabilities
+                = contradicted + not_in_context = 1 - faithfulness
 
     c     claims in the answer
     S[i]  passages that together support claim i
+    p[i]  probability that the passages support claim i
 
     It needs no reference, so a claim from the model's own knowledge counts even where it is true;
     hallucination:by=reference leaves those out.
@@ -26,7 +28,7 @@ class Unsupported(Metric):
     Source: RAGAS, arXiv:2309.15217, as its complement.
 
     >>> Unsupported().value([Claim(1, "a", supporting=(1,)), Claim(2, "b", contradicting=(1,)), Claim(3, "c")])
-    Ratio(numerator=2, denominator=3)
+    Ratio(numerator=2.0, denominator=3)
     """
 
     measures: ClassVar = "generation"
@@ -34,8 +36,9 @@ class Unsupported(Metric):
     aliases: ClassVar = {"hallucination": {}}
     direction: ClassVar = "lower"
     separable: ClassVar = True
+    version: ClassVar = 2
 
     def value(self, claims: Sequence[Claim]) -> Ratio | Undefined:
         if not claims:
             return Undefined("the answer makes no claims")
-        return Ratio(sum(not claim.supporting for claim in claims), len(claims))
+        return Ratio(sum(1 - claim.chance for claim in claims), len(claims))

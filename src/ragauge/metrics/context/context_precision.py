@@ -11,7 +11,7 @@ from ragauge.metrics.base import Metric, Needs, Ratio, Undefined
 from ragauge.metrics.context.ranked import ranked_precision
 
 USEFUL = {
-    "question": "rate_passages.relevant",
+    "question": "rate_passages.chance",
     "reference": "verify_reference.useful",
     "answer": "verify_answer.used",
 }
@@ -21,10 +21,10 @@ USEFUL = {
 class ContextPrecision(Metric):
     """Share of the passages handed on that are useful.
 
-    context_precision             = #{j : v[j] = 1} / n
+    context_precision             = #{j : v[j] = 1} / n; Σ v[j] / n where the judge has probabilities
     context_precision:ranked=true = sum over useful j of prec@j / #{j : v[j] = 1}
 
-    v[j]    passage j is useful: relevant to the question, unless `by` says otherwise
+    v[j]    passage j is useful: relevant to the question, unless `by` says otherwise; its probability where known
     n       passages handed on; relevant and other sentences of them where unit=sentence
     prec@j  share of useful among the first j
 
@@ -44,6 +44,7 @@ class ContextPrecision(Metric):
     measures: ClassVar = "retrieval"
     aliases: ClassVar = {"passages_used": {"by": "answer"}, "context_utilization": {"by": "answer", "ranked": True}}
     separable: ClassVar = True
+    version: ClassVar = 2
 
     by: Literal["question", "reference", "answer"] = "question"
     ranked: bool = False
@@ -60,9 +61,9 @@ class ContextPrecision(Metric):
     def needs(self) -> Needs:
         if self.by == "answer":
             return {"useful": USEFUL["answer"], "claimed": "verify_answer.claimed"}
-        return {"useful": "rate_sentences.relevant" if self.unit == "sentence" else USEFUL[self.by]}
+        return {"useful": "rate_sentences.chance" if self.unit == "sentence" else USEFUL[self.by]}
 
-    def value(self, useful: Sequence[bool], claimed: bool = True) -> Ratio | float | Undefined:
+    def value(self, useful: Sequence[float], claimed: bool = True) -> Ratio | float | Undefined:
         if not useful:
             return Undefined("nothing was retrieved")
         if not claimed:

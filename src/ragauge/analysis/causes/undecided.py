@@ -1,0 +1,85 @@
+"""Whether the facts tell retrieval from generation at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ragauge.analysis.causes import likely
+from ragauge.analysis.causes.row import Row, Verdict, Why
+from ragauge.analysis.causes.seen import Mended, Seen
+
+DECIDED = 0.5     # from here on a component is more likely at fault than all else together
+CERTAIN = ("record", "labels")
+SETTLES = "gold documents (relevant), a model judge (--judge), labels of your own, or an experiment (ragauge confirm)"
+
+
+class Odds(NamedTuple):
+    """How likely each component is at fault, as far as the facts tell.
+
+    Attributes:
+        retrieval: probability that evidence is missing from the passages, R.
+        generation: (1 - R) G: that it is there, and the answer is at fault all the same, G being the probability of the
+            likeliest fault of the answer.
+        named: the likeliest cause of each component that applies, in the order of the table.
+    """
+
+    retrieval: float
+    generation: float
+    named: tuple[str, ...]
+
+
+def odds(seen: Seen, rows: Sequence[Row]) -> Odds:
+    """Weighs retrieval against generation by all rows of the table that apply.
+
+    Where labels say which documents hold the evidence, they decide whether it is missing. Otherwise R is the
+    probability that some reference claim is in no passage, or without a reference that no passage is relevant; it
+    counts against generation also where it is too small for a row of retrieval to apply.
+    """
+    applying = list(_applying(seen, rows))
+    of_retrieval = [why for row, why in applying if row.component in ("retrieval", "data")]
+    of_generation = [why for row, why in applying if row.component == "generation"]
+    if seen.missed is not None:
+        missing = max((why.p for why in of_retrieval), default=0.0)
+    else:
+        gap = likely.unmet(seen) if seen.reference is not None else likely.irrelevant(seen)
+        missing = max([gap, *(why.p for why in of_retrieval)])
+    fault = max((why.p for why in of_generation), default=0.0)
+    firsts: dict[str, str] = {}
+    for row, _ in applying:
+        firsts.setdefault("retrieval" if row.component == "data" else row.component, row.name)
+    return Odds(missing, (1 - missing) * fault, tuple(firsts.values()))
+
+
+def _applying(seen: Seen, rows: Sequence[Row]) -> Iterator[tuple[Row, Why]]:
+    for row in rows:
+        verdict = row.decide(seen)
+        if isinstance(verdict, Why):
+            yield row, verdict
+
+
+def undecided(rows: Sequence[Row]) -> Row:
+    """The row of the examples whose cause lies in retrieval or in generation, and nobody can tell which.
+
+    Args:
+        rows: all others, in the order of decision.
+    """
+
+    def decide(seen: Seen) -> Verdict:
+        """The answer failed by a judge's probabilities, which do not tell retrieval from generation.
+
+        Applies when the first row that fits rests on a judge's verdicts, and neither the probability that evidence is
+        missing nor that of a fault of the answer beside evidence that is there reaches 0.5.
+        """
+        first = next(_applying(seen, rows), None)
+        if first is None or first[1].basis in CERTAIN:
+            return None
+        found = odds(seen, rows)
+        if max(found.retrieval, found.generation) >= DECIDED:
+            return None
+        text = f"retrieval {found.retrieval:.2f}, generation {found.generation:.2f}: neither reaches {DECIDED:g}"
+        if found.named:
+            text += f" ({' or '.join(found.named)})"
+        return Why(text, "judge", Mended(everything=True), SETTLES, 1 - found.retrieval - found.generation)
+
+    return Row("undecided", "undecided", f"Settle it first: {SETTLES}.", decide)

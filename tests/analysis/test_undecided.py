@@ -1,0 +1,138 @@
+"""Causes of a judge with probabilities: decided where a component is more likely than not, undecided elsewhere."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from ragauge.analysis.causes.attribute import attribute
+from ragauge.analysis.causes.seen import Seen
+from ragauge.analysis.causes.table import DECIDING, ROWS
+from ragauge.analysis.causes.undecided import odds
+from ragauge.analysis.results.scorecard import Cause
+from ragauge.data.example import Example, Relevant
+from ragauge.data.facts import (
+    AgreementFacts,
+    AnswerFacts,
+    Claim,
+    Evidence,
+    FactsOf,
+    Rating,
+    ReferenceClaim,
+    ReferenceFacts,
+    RelevanceFacts,
+)
+from ragauge.data.response import Passage, Response
+from ragauge.metrics.facts import Facts
+
+HANDED_ON = (Passage("p1", "a", "one"), Passage("p2", "b", "two"))
+
+
+def example(
+    support: float | None, found: float | None, *, labels: tuple[str, ...] = (), stated: float = 0.9,
+    relevant: float | None = None,
+) -> Facts:
+    """One claim, one reference claim, and how likely the judge holds each to be in the passages."""
+    asked: dict[str, FactsOf] = {}
+    if support is not None:
+        claim = Claim(1, "one", 0, 3, supporting=(1,) if support >= 0.5 else (), p=support)
+        asked["verify_answer"] = AnswerFacts((claim,), "fully", False, address_p=(0.9, 0.05, 0.05))
+    if found is not None:
+        asked["verify_reference"] = ReferenceFacts((ReferenceClaim(1, "r", (1,) if found >= 0.5 else (), found),))
+        said = stated >= 0.5
+        asked["agree"] = AgreementFacts(("agrees" if said else "absent",), (said,), (stated,), (stated,))
+    if relevant is not None:
+        asked["rate_passages"] = RelevanceFacts(tuple(Rating(n, relevant >= 0.5, p=relevant) for n in (1, 2)))
+    evidence = {name: Evidence("k", name, 1, "test", "ok", facts) for name, facts in asked.items()}
+    gold = tuple(Relevant((doc,)) for doc in labels) or None
+    references = () if found is None else ("R.",)
+    asks = Example("q", "Which?", references=references, relevant=gold)
+    says = Response("q", passages=HANDED_ON, answer="one")
+    return Facts(asks, says, evidence)
+
+
+def cause(facts: Facts) -> Cause | None:
+    return attribute(facts)
+
+
+@pytest.mark.parametrize(("support", "found", "name", "p"), [
+    (0.10, 0.95, "ignored", 0.90),      # 0.05 retrieval, 0.86 generation
+    (0.10, 0.60, "ignored", 0.90),      # 0.40, 0.54
+    (0.10, 0.52, "undecided", 0.052),        # 0.48, 0.468
+    (0.45, 0.70, "undecided", 0.315),        # 0.30, 0.385
+    (0.90, 0.20, "retrieval_miss", 0.80),
+    (0.10, 0.10, "retrieval_miss", 0.90),
+])     # fmt: skip
+def test_cause_follows_the_probabilities(support: float, found: float, name: str, p: float) -> None:
+    """A component is blamed from 0.5 on: evidence missing, R; the answer at fault although it is there, (1 - R) G."""
+    decided = cause(example(support, found))
+    assert decided is not None
+    assert decided.name == name
+    assert decided.p == pytest.approx(p, abs=0.001)
+
+
+def test_undecided_says_what_would_settle_it() -> None:
+    """An undecided example names both odds, both likely causes and what would tell them apart; it has no component."""
+    facts = example(0.1, 0.52)
+    decided = cause(facts)
+    assert decided is not None
+    assert decided.decided_by == "retrieval 0.48, generation 0.47: neither reaches 0.5 (ignored)"
+    assert decided.component == "undecided"
+    for remedy in ("gold documents", "--judge", "labels", "ragauge confirm"):
+        assert remedy in decided.fix
+        assert remedy in decided.lacking[0]
+
+
+def test_labels_settle_what_the_judge_cannot_tell() -> None:
+    """Gold documents that were handed on clear retrieval; one that was missed is a miss for certain."""
+    there = cause(example(0.1, 0.52, labels=("a", "b")))
+    missed = cause(example(0.9, 0.9, labels=("a", "z")))
+    assert there is not None
+    assert there.name == "ignored"
+    assert missed is not None
+    assert (missed.name, missed.p, missed.basis) == ("retrieval_miss", 1.0, "labels")
+
+
+def test_gold_documents_without_the_claim_have_two_readings() -> None:
+    """Documents labelled and there, a reference claim in none: cut away, or more than they say, at even odds."""
+    decided = cause(example(0.9, 0.1, labels=("a", "b")))
+    assert decided is not None
+    assert decided.name == "undecided"
+    certain = cause(example(None, 0.0, labels=("a", "b")))
+    assert certain is not None
+    assert (certain.name, certain.p) == ("span_cut", 0.5)
+
+
+def test_without_a_reference_the_passages_relevance_stands_for_evidence() -> None:
+    """No reference: that no passage is relevant is what says that evidence is missing."""
+    names = {p: decided.name for p in (0.1, 0.9) for decided in [cause(example(0.2, None, relevant=p))] if decided}
+    assert names == {0.1: "retrieval_miss", 0.9: "ignored"}
+
+
+def test_certain_verdicts_decide_as_ever() -> None:
+    """Of a judge without probabilities nothing is undecided: the first row of the table decides."""
+    rng = Random(8)
+    for _ in range(300):
+        facts = example(float(rng.random() < 0.5), float(rng.random() < 0.5), stated=float(rng.random() < 0.5))
+        decided = cause(facts)
+        first = next((row.name for row in DECIDING if hasattr(row.decide(Seen(facts)), "basis")), None)
+        assert (decided.name if decided else None) == first
+
+
+def test_odds_are_probabilities() -> None:
+    """Over random probabilities the odds lie in [0, 1], also together, and undecided means that neither is 0.5."""
+    rng = Random(9)
+    seen = 0
+    for _ in range(500):
+        facts = example(rng.random(), rng.random(), stated=rng.random())
+        found, decided = odds(Seen(facts), DECIDING), cause(facts)
+        assert 0 <= found.retrieval <= 1
+        assert 0 <= found.generation <= 1 - found.retrieval + 1e-12
+        if decided is not None and decided.name == "undecided":
+            seen += 1
+            assert max(found.retrieval, found.generation) < 0.5
+        elif decided is not None:
+            assert max(found.retrieval, found.generation) >= 0.5
+    assert 20 < seen < 250
+    assert [row.name for row in ROWS][:2] == ["system_failed", "undecided"]
