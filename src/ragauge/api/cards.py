@@ -16,9 +16,10 @@ from ragauge.analysis.results.scorecard import Summary
 from ragauge.api.baseline import Held
 from ragauge.api.history import history_until
 from ragauge.api.results.scorecard import Scorecard
+from ragauge.api.stored.columns import StoredColumns, causes_of, failed_of, questions_at, visits
 from ragauge.api.stored.confirmed import confirmed_of
 from ragauge.api.stored.gaps import gaps_beside
-from ragauge.api.stored.shown import Shown, StoredColumns, causes_of, failed_of, questions_at, visits
+from ragauge.api.stored.shown import Shown
 from ragauge.api.stored.views import view_of
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError

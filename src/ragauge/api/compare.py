@@ -10,8 +10,8 @@ from ragauge.api.baseline import baseline_run, nothing_in_common
 from ragauge.api.baselines import also_a_run
 from ragauge.api.given.sources import HasRun, named, store_url
 from ragauge.api.results.comparison import ComparisonResult
+from ragauge.api.stored.columns import causes_of
 from ragauge.api.stored.paired import Paired, measuring
-from ragauge.api.stored.shown import causes_of
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.commands import command, speaking_of

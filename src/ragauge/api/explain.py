@@ -70,7 +70,7 @@ def explain_run(
     from ragauge.analysis.explaining.explain_run import MeansExplained
     from ragauge.analysis.explaining.explain_run import explain_run as explain
     from ragauge.api.cards import judged, stored_card
-    from ragauge.api.stored.shown import StoredColumns
+    from ragauge.api.stored.columns import StoredColumns
 
     judge_id = judged(store, run, judge)
     names = store.scores.metrics(run.run_id, judge_id)

@@ -11,7 +11,7 @@ from ragauge.api.baseline import baseline_run, nothing_in_common
 from ragauge.api.given.sources import HasRun, run_of, store_url
 from ragauge.api.results.gate_result import GateResult
 from ragauge.api.results.scorecard import Scorecard
-from ragauge.api.stored.shown import StoredColumns
+from ragauge.api.stored.columns import StoredColumns
 from ragauge.data.config.reading import DEFAULT, ConfigFile, read_config
 from ragauge.data.run import Run
 from ragauge.errors import ConfigError, DataError, UnknownName, UsageError
@@ -204,7 +204,7 @@ class _Gate:
 
         from ragauge.analysis.scores.arrays import FAILED
         from ragauge.analysis.scores.known import Known
-        from ragauge.api.stored.shown import failed_of
+        from ragauge.api.stored.columns import failed_of
         from ragauge.metrics.catalogue import parse
 
         failed, known = np.zeros(len(self._index.query_ids), dtype=bool), Known(self._index)

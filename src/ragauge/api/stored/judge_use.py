@@ -43,7 +43,7 @@ def use_of(
 
 def _replies(store: Store, judge_id: str, repeat: int, index: ResponseIndex) -> int:
     """How many replies the verdicts of one asking rest on."""
-    from ragauge.api.stored.shown import AT_A_TIME
+    from ragauge.api.stored.columns import AT_A_TIME
 
     found = 0
     for start in range(0, len(index), AT_A_TIME):
@@ -58,7 +58,7 @@ def spreads(
 ) -> tuple[JudgeSpread, ...]:
     """How far the metrics' means lie apart between the askings of a judge."""
     from ragauge.analysis.judges.spread import spread
-    from ragauge.api.stored.shown import StoredColumns
+    from ragauge.api.stored.columns import StoredColumns
     from ragauge.metrics.catalogue import questions
 
     askings = [StoredColumns(store, run_id, judge_id, index, repeat) for repeat in repeats]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ragauge.api.stored.shown import StoredColumns
+from ragauge.api.stored.columns import StoredColumns
 from ragauge.data.run import Run
 
 if TYPE_CHECKING:

@@ -52,10 +52,13 @@ def mode_of(texts: Sequence[str]) -> Mode:
     english = foreign = 0
     for text in texts:
         sample = text[:SAMPLE]
-        if guess(sample) in ("en", "und"):
+        code = guess(sample)
+        if code == "en":
             english += len(sample)
-        else:
+        elif code != "und":
             foreign += len(sample)
+    if not english and not foreign:     # short texts, which tell more together than each for itself
+        foreign = guess("\n".join(texts)[:SAMPLE]) not in ("en", "und")
     return "grams" if foreign > english else "words"
 
 

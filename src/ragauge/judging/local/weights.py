@@ -127,6 +127,13 @@ def stored_address() -> Mapping[str, Any]:
 
 
 @cache
+def leveller(name: str) -> Leveller:
+    """One of the trained levellers: long or brief, _words or _grams, and _lexical where there are no vectors."""
+    return Leveller.read(stored_address()["scorers"][name])
+
+
+@cache
+def fingerprint() -> str:
     """Short hash of everything in the files that changes a verdict."""
     every = stored()["scorers"], stored()["bands"], evidence_weights()["scorer"], stored_address()["scorers"]
     return digest(list(every))[:8]
