@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log1p
 
-from ragauge.judging.local.index import Indexed, Mode, carries_content, units_of
+from ragauge.judging.local.index import KIN, Indexed, Mode, carries_content, units_of
 
 LONGEST_CLAIM = 256      # units looked at: bounds the work on an endless sentence
 LONGEST_WINDOW = 512     # units compared in order
@@ -20,6 +20,7 @@ FEATURES = (
     "best_sentence",
     "best_three",
     "best_five",
+    "best_three_kin",
     "rouge_l",
     "rouge_l_content",
     "bigrams",
@@ -71,6 +72,7 @@ class Overlap:
         one: units of its best segment.
         three: units of its best window of three segments.
         five: units of its best window of five.
+        kin: units of its best window of three, those included of which it holds another word of the family.
         rouge_l: longest common subsequence with the window, as a share of the claim's units.
         rouge_l_content: the same of the units with content.
         bigrams: the claim's pairs of neighbours that the window holds.
@@ -87,6 +89,7 @@ class Overlap:
     one: int = 0
     three: int = 0
     five: int = 0
+    kin: int = 0
     rouge_l: float = 0.0
     rouge_l_content: float = 0.0
     bigrams: int = 0
@@ -140,6 +143,7 @@ def overlap(claim: Wanted, passage: Indexed, number: int) -> Overlap:
         one=one,
         three=three,
         five=five,
+        kin=_kin(claim, passage, held, three),
         rouge_l=_common(claim.units, window),
         rouge_l_content=_common(claim.content, plain),
         bigrams=_held(claim.bigrams, window),
@@ -147,6 +151,18 @@ def overlap(claim: Wanted, passage: Indexed, number: int) -> Overlap:
         pairs=_held(claim.pairs, plain),
         size=passage.size,
     )
+
+
+def _kin(claim: Wanted, passage: Indexed, held: Mapping[int, int], three: int) -> int:
+    """Units of the window of three that holds most, where a word of the same family counts too."""
+    wide = dict(held)
+    for bit, unit in enumerate(claim.distinct):
+        if not three >> bit & 1:
+            for segment in passage.kin.get(unit[:KIN], ()):
+                wide[segment] = wide.get(segment, 0) | 1 << bit
+    if len(wide) == len(held) and wide == held:
+        return three
+    return max((mask | wide.get(n + 1, 0) | wide.get(n + 2, 0) for n, mask in wide.items()), key=int.bit_count)
 
 
 def _trimmed(held: Mapping[int, int], at: int, mask: int) -> tuple[int, int]:
@@ -196,11 +212,12 @@ def together(claim: Wanted, overlaps: Sequence[Overlap]) -> Overlap:
     asked for between passages.
     """
     best = max(overlaps, key=lambda one: (one.three.bit_count(), one.rouge_l))
-    found = three = five = bigrams = trigrams = pairs = 0
+    found = three = five = kin = bigrams = trigrams = pairs = 0
     for one in overlaps:
         found |= one.found
         three |= one.three
         five |= one.five
+        kin |= one.kin
         bigrams |= one.bigrams
         trigrams |= one.trigrams
         pairs |= one.pairs
@@ -211,6 +228,7 @@ def together(claim: Wanted, overlaps: Sequence[Overlap]) -> Overlap:
         one=max((one.one for one in overlaps), key=int.bit_count),
         three=three,
         five=five,
+        kin=kin,
         rouge_l=min(1.0, best.rouge_l + added / len(claim.units)),
         rouge_l_content=min(1.0, best.rouge_l_content + added / len(claim.content)),
         bigrams=bigrams,
@@ -237,6 +255,7 @@ def features(
         one.one.bit_count() / n,
         one.three.bit_count() / n,
         one.five.bit_count() / n,
+        one.kin.bit_count() / n,
         one.rouge_l,
         one.rouge_l_content,
         one.bigrams.bit_count() / (len(claim.bigrams) or 1),
