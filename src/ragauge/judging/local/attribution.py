@@ -25,15 +25,15 @@ def named(claim: str, known: Collection[str]) -> list[Name]:
 def about_another(claim: str, one: Overlap, text: str, passage: Indexed) -> bool:
     """Whether the sentence that holds most of a claim says it of somebody else.
 
-    It does when it begins with a name that the claim does not have, and a name of the claim is not in the window
-    around it. A sentence that begins without a name may go on about whom the one before named.
+    It does when it begins with a name that the claim does not have, a date before it aside, and a name of the claim is
+    not in the window around it. A sentence that begins without a name may go on about whom the one before named.
     """
     if not one.one:
         return False
     known = seen(text)[0]
     segment = passage.segments[one.closest]
     row = items(text[segment.start : segment.end])
-    first = next((item for item in row if item.content or _is_name(item, known)), None)
+    first = next((item for item in row if _is_name(item, known) or (item.content and item.kind == "word")), None)
     if first is None or not _is_name(first, known):
         return False
     own = named(claim, known | seen(claim)[0])
