@@ -7,7 +7,7 @@ import random
 import pytest
 
 from ragauge.judging.local.index import Mode
-from ragauge.judging.local.support import ABSENT, CONTRADICTED, Evidence, Weighed
+from ragauge.judging.local.support import ABSENT, CONTRADICTED, SURE, Evidence, Weighed
 from ragauge.judging.local.weights import stored
 
 HUB = "The Aldgate hub accepts 60 paired devices. Pairing codes expire after 15 minutes."
@@ -96,6 +96,16 @@ def test_conflicting_passages_are_both_named() -> None:
     assert found.contradicting == (2,)
 
 
+def test_a_sure_support_stays_beside_a_near_copy() -> None:
+    """A passage that has the claim in other words, surely, supports it beside a near-copy that contradicts."""
+    claim = "The warranty of the hub lasts 24 months from the date of purchase."
+    sure = "As the leaflet says, from the date of purchase the warranty of the hub lasts a full 24 months."
+    wrong = WARRANTY.replace("24", "36")
+    alone, found = weigh(claim, sure), weigh(claim, wrong, sure)
+    assert alone.p >= SURE
+    assert (found.supporting, found.contradicting, found.p) == ((2,), (1,), alone.p)
+
+
 def test_support_of_several_passages_together() -> None:
     """A claim whose halves stand in two passages is supported by those two, jointly, and not by the others."""
     claim = "Pairing codes expire after 15 minutes and the warranty of the hub lasts 24 months from purchase."
@@ -148,6 +158,7 @@ def filler(draw: random.Random) -> str:
 def test_another_passage_never_lowers_support(mode: Mode | None) -> None:
     """Law, 500 random fillers: wherever a passage joins, p does not fall, and what was supported stays supported.
 
+    The one exception: a near-copy that contradicts takes the name of support from what is not sure; p stays.
     The fillers are in the claims' words, altered copies of the passages, passages in other languages, and empty ones.
     """
     draw = random.Random(18)
@@ -159,7 +170,8 @@ def test_another_passage_never_lowers_support(mode: Mode | None) -> None:
         more.insert(draw.randint(0, len(more)), filler(draw))
         before, after = (Evidence(some, [claim], mode).weigh(claim) for some in (passages, more))
         assert after.p >= before.p, (claim, passages, more)
-        assert bool(after.supporting) >= bool(before.supporting), (claim, passages, more)
+        kept = bool(after.supporting) >= bool(before.supporting)
+        assert kept or (len(after.contradicting) > len(before.contradicting) and after.p < SURE), (claim, passages, more)
         assert len(after.contradicting) >= len(before.contradicting), (claim, passages, more)
         raised += after.p > before.p
     assert raised > 25      # the fillers are near enough to matter

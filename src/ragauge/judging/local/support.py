@@ -26,6 +26,7 @@ NOTHING = 0.05          # most that p may be where no word of the claim with con
 ANOTHER = 0.45          # most that p may be where the sentence speaks of somebody else; of such claims 1 in 3 was
 STATED = 0.85           # least that p is where a sentence states the claim item by item; of such claims 94 % were
 COPIED = 0.97           # and where it has its very words: 96 %, the rest in the source whose labels are the noisiest
+SURE = 0.8              # least p of a passage that supports beside a near-copy which holds as much and contradicts
 VERBATIM = 0.9          # share of the claim's units that a copy has in order
 SAMPLE = 2_000          # characters read to tell a passage's language
 ENOUGH = 100            # characters that it takes to tell it
@@ -169,7 +170,8 @@ class Evidence:
         but two or three do together, these support it jointly: they hold something of the claim in common, and none
         of them says it of somebody else. A passage with a near-copy that differs in one thing contradicts it, and
         supports nothing. The probability is that of the best passage or group; as no other passage changes that of
-        either, another passage never lowers it, nor takes support away.
+        either, another passage never lowers it. Nor does it take support away, with one exception: beside a near-copy
+        only those are named as supporting that do so surely, or hold more of the claim in one sentence.
         """
         if not self.passages:
             return Weighed(0.0)
@@ -180,10 +182,13 @@ class Evidence:
         against = {n: found for n, found in enumerate(compared.checks, 1) if isinstance(found, Opposed)}
         joined = max(_groups(compared, alone[best - 1]), default=(0.0, 0, ()))
         p = max(alone[best - 1], joined[0])
-        able = tuple(n for n in numbers if alone[n - 1] >= _judge(self.modes[n - 1]).threshold)
+        held = [one.one.bit_count() for one in compared.overlaps]
+        most = max((held[n - 1] for n in against), default=0)
+        bars = [_judge(mode).threshold for mode in self.modes]
+        able = tuple(n for n in numbers if alone[n - 1] >= (SURE if against and held[n - 1] <= most else bars[n - 1]))
         if able:
             return Weighed(p, able, False, tuple(against), _window(compared, best))
-        if joined[2] and p >= _judge(self.modes[best - 1]).threshold:
+        if joined[2] and p >= (SURE if against else bars[joined[2][0] - 1]):
             return Weighed(p, joined[2], True, tuple(against), _window(compared, best, joined[2]))
         if against:
             return _contradicted(compared, p, against)
