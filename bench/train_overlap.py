@@ -32,7 +32,7 @@ from ragauge.judging.judge import drive
 from ragauge.judging.local import note, overlap, relevance
 from ragauge.judging.local.index import Mode
 from ragauge.judging.local.statements import bare
-from ragauge.judging.local.support import ABSENT, Evidence
+from ragauge.judging.local.support import ABSENT, ANOTHER, Evidence
 from ragauge.judging.local.verify_answer import verify_answer
 from ragauge.judging.local.weights import FILE
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
@@ -123,7 +123,7 @@ def overlap_table(items: Sequence[Labelled], mode: Mode) -> Table:
         for chosen in [*((n,) for n in range(1, len(item.passages) + 1)), *compared.joinable()]:
             rows.append(compared.features(chosen))
             owner.append(number)
-            most.append(compared.most(chosen))
+            most.append(min(compared.most(chosen), ANOTHER if any(map(compared.another, chosen)) else 1.0))
             least.append(compared.least(chosen[0]) if len(chosen) == 1 else 0.0)
     table = Table(overlap.FEATURES, rows, [i.supported for i in items], [i.source for i in items], owner)
     table.least, table.most = np.asarray(least), np.asarray(most)

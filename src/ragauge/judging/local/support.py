@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from ragauge.data.facts import Window
@@ -57,6 +57,7 @@ class Compared:
         texts: the passages as written.
         passages: the same, ready for comparison.
         modes: how each is compared.
+        known: passage -> whether it speaks of somebody else, where that was asked.
     """
 
     claim: str
@@ -67,6 +68,7 @@ class Compared:
     texts: Sequence[str]
     passages: Sequence[Indexed]
     modes: Sequence[Mode]
+    known: dict[int, bool] = field(default_factory=dict)
 
     @cached_property
     def checks(self) -> tuple[Stated | Opposed | None, ...]:
@@ -79,11 +81,12 @@ class Compared:
         at = one.passage - 1
         return check(self.claim, want, self.texts[at], self.passages[at], self.modes[at])
 
-    @cached_property
-    def others(self) -> frozenset[int]:
-        """Passages whose best sentence speaks of somebody else than the claim."""
-        every = zip(self.overlaps, self.texts, self.passages, strict=True)
-        return frozenset(one.passage for one, text, passage in every if about_another(self.claim, one, text, passage))
+    def another(self, number: int) -> bool:
+        """Whether the passage's best sentence speaks of somebody else than the claim."""
+        if number not in self.known:
+            at = number - 1
+            self.known[number] = about_another(self.claim, self.overlaps[at], self.texts[at], self.passages[at])
+        return self.known[number]
 
     def features(self, numbers: Sequence[int]) -> tuple[float, ...]:
         """Features of the claim against these passages taken together; all of them are compared in one way."""
@@ -96,7 +99,7 @@ class Compared:
         return features(want, one, len(missing) - named, named / names if names else 0.0)
 
     def most(self, numbers: Sequence[int]) -> float:
-        """The most that p may be: numbers in digits, and some word, have to stand there, said of the same."""
+        """The most that p may be: some word, and all numbers in digits, have to stand there."""
         if not any(self.overlaps[n - 1].found for n in numbers):
             return NOTHING
         if isinstance(self.checks[numbers[0] - 1], Opposed):
@@ -104,7 +107,7 @@ class Compared:
         absent = self.missing(numbers)
         if any(one.kind != "name" and any(map(str.isdigit, one.text)) for one in absent):
             return ABSENT
-        return ANOTHER if numbers[0] in self.others else 1.0
+        return 1.0
 
     def least(self, number: int) -> float:
         """The least that p is by this passage alone: what a sentence states is supported."""
@@ -115,7 +118,11 @@ class Compared:
     def p(self, numbers: Sequence[int]) -> float:
         """The probability that these passages together support the claim. No other passage changes it."""
         p = min(_judge(self.modes[numbers[0] - 1]).p(self.features(numbers)), self.most(numbers))
-        return p if len(numbers) > 1 else max(p, self.least(numbers[0]))
+        if len(numbers) > 1:
+            return p
+        if p > ANOTHER and self.another(numbers[0]):
+            p = ANOTHER
+        return max(p, self.least(numbers[0]))
 
     def missing(self, numbers: Sequence[int]) -> tuple[Specific, ...]:
         """Specifics of the claim that none of these passages holds."""
@@ -127,13 +134,14 @@ class Compared:
         names = [one for one in self.specifics if one.kind == "name"]
         parts: dict[Mode, list[Part]] = {}
         for one, mode in zip(self.overlaps, self.modes, strict=True):
-            if not one.found or isinstance(self.checks[one.passage - 1], Opposed) or one.passage in self.others:
+            if not one.found or isinstance(self.checks[one.passage - 1], Opposed):
                 continue
             lacking = self.lacking[one.passage - 1]
             held = sum(1 << at for at, name in enumerate(names) if name not in lacking)
             parts.setdefault(mode, []).append(Part(one.passage, one.three, held))
         for some in parts.values():
-            yield from joinable(some, len(self.wants[some[0].number - 1].distinct), named=bool(names))
+            groups = joinable(some, len(self.wants[some[0].number - 1].distinct), named=bool(names))
+            yield from (group for group in groups if not any(map(self.another, group)))
 
 
 class Evidence:
