@@ -167,6 +167,11 @@ def test_a_word_that_excludes_the_other(claim: str, passage: str, words: str) ->
         ("The mill in Porto opened in 1932.", "The mill in Porto, which did not burn down, opened in 1932."),
         ("The bridge was opened in 1932 to the public.", "The bridge was not opened until 1932 to the public."),
         ("The pump does not reduce the noise.", "The trial was made to see whether the pump reduces the noise."),
+        ("The club has not gone beyond the second round.", "The club has failed to go beyond the second round."),
+        ("He was in the squad but only played three minutes.", "He was in the squad but played just three minutes."),
+        # the claim's own name or number stands further on
+        ("Mara Lind will play Gundel.", "Jon Ek will play the beggar and Mara Lind will appear as Gundel."),
+        ("The Reds spent 298 crowns.", "The Reds' bill was 298 crowns, the Greens spent 158 crowns and lost."),
         # quoted negations, and "not only"
         ("The singer recorded the song in Porto.", 'The singer recorded the song "Not Tonight" in Porto.'),
         ('The sign at the gate says "No entry" in red.', "The sign at the gate says “No entry” in red."),
