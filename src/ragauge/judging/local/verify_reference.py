@@ -61,7 +61,8 @@ def _stated(words: Weighed, claim: str, tabled: Tabled) -> Stated:
     found, _ = tabled.mend(claim, words)
     lacking = found.window.missing if found.window is not None else ()
     numberless = any(any(map(str.isdigit, specific)) for specific in lacking) and not tabled.tables
-    return Stated(found.p, found.supporting, bool(found.contradicting) or numberless or (found.reason != words.reason and not found.supporting))
+    another = found.reason != words.reason and not found.supporting     # the cell asked for holds another amount
+    return Stated(found.p, found.supporting, bool(found.contradicting) or numberless or another)
 
 
 def _weighed(evidence: Evidence, claim: str, asked: set[str]) -> Weighed:
