@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ragauge.analysis.results.judging import JudgeUse
 from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.data.ask import PROVIDERS
+from ragauge.engine.judge_error import judge_errors
 from ragauge.errors import JudgeError, UnknownName, UsageError
 from ragauge.judging.judge import Judge as Judge  # noqa: PLC0414 - for the layers that may not see judging
 
@@ -89,7 +90,7 @@ def note_of(judge_id: str | None, uncertain: float | None, known: Known | None =
     if _is_local(judge_id):
         from ragauge.judging.local.note import judge_note
 
-        return judge_note(judge_id, uncertain)
+        return replace(judge_note(judge_id, uncertain), errors=judge_errors(judge_id))
     if judge_id.startswith("hybrid:"):
         from ragauge.judging.hybrid import note as hybrid
 

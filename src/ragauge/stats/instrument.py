@@ -190,7 +190,9 @@ def _roots(square: float, linear: float, constant: float) -> tuple[float, ...]:
     return (q / square, constant / q) if q else (0.0,)
 
 
-def widened_difference(interval: Interval, difference: float, error: JudgeError, changed: float = 1.0) -> Interval:
+def widened_difference(
+    interval: Interval, difference: float, error: JudgeError, changed: float = 1.0, *, seen: bool = False
+) -> Interval:
     """The interval of a difference of two systems' means by one judge, with what this judge's error adds to it.
 
     The judge errs alike on both systems, so nearly all of its error drops out. What is left, in quadrature with the
@@ -203,10 +205,11 @@ def widened_difference(interval: Interval, difference: float, error: JudgeError,
         difference: within it.
         error: of the judge on this metric.
         changed: share of the examples whose value is not the same, in [0, 1]: unchanged answers have the same error.
+        seen: of the difference that the judge would see on many examples, not of the true one: nothing is lost then.
     """
     t = error.factor(interval.level)
     near = t * error.paired * changed
-    away = max(near, min(t * error.lost, changed))
+    away = near if seen else max(near, min(t * error.lost, changed))
     below, above = difference - interval.low, interval.high - difference
     sure_up, sure_down = difference > sqrt(below**2 + near**2), difference < -sqrt(above**2 + near**2)
     low = difference - sqrt(below**2 + (near if sure_up else away) ** 2)
