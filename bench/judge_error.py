@@ -32,6 +32,7 @@ from ragauge.stats.quantiles import normal_quantile
 from ragauge.stats.result import Interval
 
 Array = npt.NDArray[np.float64]
+Marks = npt.NDArray[np.bool_]
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "src/ragauge/judging/local/judge_error.json"
@@ -175,7 +176,7 @@ def _pair(
     return Tried(real, found, float(np.hypot(*widths)))
 
 
-def _texts(source: Source, right: npt.NDArray[np.bool_], long: npt.NDArray[np.bool_], draw: np.random.Generator) -> Array:
+def _texts(source: Source, right: Marks, long: Marks, draw: np.random.Generator) -> Array:
     """The judge's values of texts drawn at random, each with the label and length asked for where there are such."""
     found = np.empty(right.size)
     for label in (False, True):

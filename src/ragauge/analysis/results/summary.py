@@ -30,7 +30,7 @@ class Summary:
         high: greatest such mean.
         quantiles: 0.5, 0.95, 0.99 -> value, for amounts.
         reasons: why examples have no value -> how many, most frequent first.
-        judged: the interval with the judge's error; None where nobody judged, or it is not known how far the judge errs.
+        judged: the interval with the judge's error; None where nobody judged, or how far the judge errs is not known.
     """
 
     metric: str
