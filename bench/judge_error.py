@@ -93,7 +93,7 @@ def estimate(sources: Sequence[Source], origin: str = "") -> JudgeError | None:
     # each pair both ways round: which of two systems is the new one is chance
     paired = pooled([s * one.mean for one in near for s in (1, -1)], [one.variance for one in near for _ in (1, -1)])
     missed = [(1 - (right_end - wrong_end)) * one for right_end, wrong_end in both for one in DIFFERENCES]
-    lost = float(np.sqrt(paired.spread**2 + np.mean(np.square(missed))))
+    lost = float(np.sqrt(np.mean(np.square(missed))))
     numbers = (of_right.mean, of_wrong.mean, of_right.spread, of_wrong.spread, together, paired.spread, lost)
     return JudgeError(*(round(number, 6) for number in numbers), min(len(right), len(wrong)), origin)
 

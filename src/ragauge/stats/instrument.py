@@ -196,9 +196,9 @@ def widened_difference(
     """The interval of a difference of two systems' means by one judge, with what this judge's error adds to it.
 
     The judge errs alike on both systems, so nearly all of its error drops out. What is left, in quadrature with the
-    sampling interval's half: towards 0 and beyond t · paired · changed, how much it sees where there is nothing; away
-    from 0 t · lost, since it sees a true difference too small. Where both signs remain possible, t · lost on both
-    sides. No more is lost than the share of examples that changed.
+    sampling interval's half: on both sides t · paired · changed, how much it sees where there is nothing; away from 0
+    also t · lost, since it sees a true difference too small, and on both sides where both signs remain possible. No
+    more is lost than the share of examples that changed.
 
     Args:
         interval: of the difference, by sampling alone.
@@ -209,7 +209,7 @@ def widened_difference(
     """
     t = error.factor(interval.level)
     near = t * error.paired * changed
-    away = near if seen else max(near, min(t * error.lost, changed))
+    away = near if seen else sqrt(near**2 + min(t * error.lost, changed) ** 2)
     below, above = difference - interval.low, interval.high - difference
     sure_up, sure_down = difference > sqrt(below**2 + near**2), difference < -sqrt(above**2 + near**2)
     low = difference - sqrt(below**2 + (near if sure_up else away) ** 2)

@@ -215,8 +215,8 @@ def _figure(
             continue
         of = (abs(change.base or 0.0) or 1.0) if percent else 1.0
         says = f"{name}: {row.before} → {row.after}, {row.difference}, {change.verdict}"
-        wide = change.difference.widest or ends
-        far = (wide.low / of, wide.high / of)
+        wide = change.difference.judged
+        far = None if wide is None else (wide.low / of, wide.high / of)
         drawn.append(Difference(name, mean / of, ends.low / of, ends.high / of, change.verdict, row.link, says, far))
     svg = forest(drawn, axis, percent=percent)
     if svg:
