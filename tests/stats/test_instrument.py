@@ -118,7 +118,7 @@ def test_each_part_of_the_error_moves_the_interval() -> None:
     usual = widened(sampled, 0.58, USUAL)
     for change in ({"right": 0.9}, {"wrong": 0.1}, {"right_spread": 0.12}, {"wrong_spread": 0.12}, {"together": 0.9},
                    {"sources": 4}):  # fmt: skip
-        other = widened(sampled, 0.58, replace(USUAL, **change))  # type: ignore[arg-type]
+        other = widened(sampled, 0.58, replace(USUAL, **change))
         assert (other.low, other.high) != pytest.approx((usual.low, usual.high), abs=1e-3), change
 
 
@@ -185,7 +185,7 @@ def test_estimated_from_few_sources_it_covers_too() -> None:
 def test_a_wide_difference_holds_the_narrow_one(
     middle: float, below: float, above: float, error: JudgeError, changed: float
 ) -> None:
-    """A difference's interval only grows, the more the more examples changed, and less where only what is seen counts."""
+    """A difference's interval only grows, less where only what is seen counts, and both hold 0 or neither does."""
     sampled = Interval(middle - below, middle + above, "t")
     found = widened_difference(sampled, middle, error, changed)
     seen = widened_difference(sampled, middle, error, changed, seen=True)

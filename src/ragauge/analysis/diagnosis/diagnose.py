@@ -218,7 +218,8 @@ def confidence_in(match: Match, judge_id: str) -> str:
     """High, medium or low: how surely a pattern holds. Its intervals are clear already; what is left is this.
 
     High, less one step where the local judge gave one of its numbers and the interval does not hold its error, one
-    where a number rests on fewer than 30 examples, and one where a metric "did not fall" though a fall of 0.05 is within its interval.
+    where a number rests on fewer than 30 examples, and one where a metric "did not fall" though a fall of 0.05 is
+    within its interval.
     """
     steps = 0
     steps += judge_id.startswith("local") and any(

@@ -191,7 +191,8 @@ def _forests(found: RunComparison, n: int, compared: Compared, anchors: Anchors)
     """Metrics as they are, amounts as shares of what they were, and the segments that moved."""
     order = list(words.VERDICTS)
     whole = sorted(words.measured(found), key=lambda one: order.index(one.verdict))
-    caption = f"Mark: difference. Line: its {compared.level:.0%} interval. ▲ better, ▼ worse, ● no change told."
+    wide = " Light band: with the judge's error." if any(one.difference.judged for one in whole) else ""
+    caption = f"Mark: difference. Line: its {compared.level:.0%} interval.{wide} ▲ better, ▼ worse, ● no change told."
     for title, amount, axis in (
         ("Every metric", False, "new − base"), ("Latency, tokens, cost", True, "change in % of what it was")
     ):
