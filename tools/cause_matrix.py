@@ -88,6 +88,8 @@ def printed(matrix: Matrix, judge: Judge) -> str:
     ]     # fmt: skip
     for n, planted in enumerate(names, 1):
         counts = [matrix.get((planted, column), 0) for column in columns]
+        if not sum(counts):     # undecided is named and never planted
+            continue
         cells = [f"**{count}**" if m == n and count else str(count or "·") for m, count in enumerate(counts, 1)]
         lines.append(f"{n} {planted} | {counts[n - 1] / sum(counts):.0%} | {' | '.join(cells)}")
     return "\n".join(lines)

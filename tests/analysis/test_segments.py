@@ -49,6 +49,21 @@ def test_declared_column_wins() -> None:
     assert found.columns.count("language") == 1
 
 
+def test_the_majority_decides_the_language_of_short_texts() -> None:
+    """Texts that tell too little have the language that clearly dominates the others, and none where none does."""
+    english = [Example(f"e{n}", f"Where is the station number {n} and who runs it?") for n in range(9)]
+    german = [Example(f"d{n}", f"Wo ist der Bahnhof Nummer {n} und wer leitet ihn?") for n in range(9)]
+    short = [Example("s", "Refund policy?"), Example("t", "Łukasz Żak?"), Example("u", "42")]
+
+    def languages(examples: Sequence[Example]) -> list[str | None]:
+        return segments_of(examples).frame()["language"].to_list()
+
+    assert languages([*english, *german[:2], *short]) == ["en"] * 9 + ["de"] * 2 + ["en"] * 3
+    assert languages([*german, *short]) == ["de"] * 12
+    assert languages([*english, *german[:4], *short])[-3:] == [None] * 3
+    assert languages([*english[:4], *short])[-3:] == [None] * 3
+
+
 @pytest.mark.parametrize(("n", "length"), [(1, "short"), (6, "short"), (7, "medium"), (15, "medium"), (16, "long")])
 def test_query_length(n: int, length: str) -> None:
     """Up to 6 words are short, from 16 long."""

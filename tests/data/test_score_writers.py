@@ -35,7 +35,7 @@ def view(repeat: int = 0) -> View:
     response = Response("q1", repeat, passages=(Passage("d#1", "d", "a"), Passage("e", "e", "b")), answer="x")
     facts = AnswerFacts(CLAIMS, "fully", False)
     evidence = {"verify_answer": Evidence("k", "verify_answer", 1, "local", "ok", facts)}
-    return Example("q1", "?"), response, evidence, {"faithfulness": SCORED, "recall@5": EMPTY}, "contradicted"
+    return Example("q1", "?"), response, evidence, {"faithfulness": SCORED, "recall@5": EMPTY}, "contradicted", "failed"
 
 
 def test_a_line_of_scores() -> None:
@@ -52,12 +52,13 @@ def test_a_line_of_scores() -> None:
             {"text": None, "label": None, "p": None, "supporting": [], "contradicting": []},
         ],
         "cause": "contradicted",
+        "verdict": "failed",
     }
 
 
 def test_an_example_that_nobody_judged() -> None:
     """Without evidence there are no claims, without a cause it is null; a second answer says so."""
-    example, response, _, _, _ = view(repeat=1)
+    example, response, *_ = view(repeat=1)
     assert score_fields(example, response, {}, {}) == {
         "query_id": "q1", "repeat": 1, "scores": {}, "claims": [], "cause": None,
     }  # fmt: skip

@@ -9,8 +9,13 @@ import pytest
 from ragauge.data.example import Example
 from ragauge.data.facts import AgreementFacts, AnswerFacts, FactsOf
 from ragauge.data.response import Response
+from ragauge.judging.equal import settled
 from ragauge.judging.inputs import Agree, Inputs, VerifyAnswer, inputs_for
+from ragauge.judging.judge import drive
 from ragauge.judging.local.short_answers import Said, is_descriptive, is_short, readings
+from ragauge.judging.local.verbatim import Wording
+from ragauge.judging.model.judge import ModelJudge
+from ragauge.metrics.answer.answer_correctness import AnswerCorrectness
 from ragauge.metrics.answer.answer_grade import AnswerGrade
 from ragauge.metrics.answer.answer_recall import AnswerRecall
 from ragauge.metrics.base import Ratio
@@ -118,7 +123,7 @@ def test_any_accepted_answer_will_do(put: Put) -> None:
     second = "Registration happens at the gate. The fee is 12 euros."
     said = "Registration happens at the gate. The fee is 12 euros. Dogs are welcome."
     facts = agreed(put, query, said, main, second)
-    assert facts == AgreementFacts(("agrees", "agrees", "absent"), (True,))
+    assert (facts.answer, facts.reference) == (("agrees", "agrees", "absent"), (True,))
     assert agreed(put, query, "Registration happens at the gate.", main, second).reference == (False,)
     two = "A permit is needed. It is sold in Kell."
     assert agreed(put, query, said, two, second).reference == (True, True)
@@ -128,13 +133,13 @@ def test_what_the_question_says_need_not_be_repeated(put: Put) -> None:
     """A reference that restates the question is stated by the part of it that is new, and by nothing less."""
     query = "How long is the guarantee of a winch that was bought in March 2024?"
     reference = "A winch bought in March 2024 has a guarantee of 18 months."
-    assert agreed(put, query, "The guarantee lasts 18 months.", reference) == AgreementFacts(("agrees",), (True,))
+    facts = agreed(put, query, "The guarantee lasts 18 months.", reference)
+    assert (facts.answer, facts.reference) == (("agrees",), (True,))
     for answer in ("The guarantee lasts 12 months.", "The guarantee lasts 18 years.", "A winch has a guarantee."):
         assert agreed(put, query, answer, reference).reference == (False,)
-    inputs = Agree(("The guarantee lasts 18 months.",), (reference,))
-    facts = put(inputs)
-    assert isinstance(facts, AgreementFacts)
-    assert facts.reference == (False,)
+    unseen = put(Agree(("The guarantee lasts 18 months.",), (reference,)))
+    assert isinstance(unseen, AgreementFacts)
+    assert unseen.reference == (False,)
 
 
 def test_a_number_is_needed_as_often_as_it_is_said(put: Put) -> None:
@@ -189,3 +194,131 @@ def test_a_word_within_a_word_is_not_named() -> None:
     (part,) = readings("art")[0]
     assert not Said("She bought a cart.").says(part)
     assert Said("She bought art1 for the office.").says(part)
+
+
+EQUAL = [
+    "The documents do not say.", "I don't know.", "42", "-3.5", "- red\n- green\n- blue", "# Opening hours",
+    "Opening hours:", "Is it open?", "```\nx = {}\nx += 1\n```", "x -= 1", "Das Lager liegt in Porto.", "東京です。",
+    "Yes.", "See the documents.", "1. Open the lid.\n2. Press the button.", "| a | b |\n|---|---|\n| 1 | 2 |", "?!",
+    "The pump, which was built in 1910, weighs 3 tons; it is not red, and nobody knows why.", "https://kell.example/a",
+    "It is not true that the lamp is red.", "Hello!",
+]     # fmt: skip
+
+
+@pytest.mark.parametrize("text", EQUAL)
+def test_equal_texts_agree(put: Put, text: str) -> None:
+    """An answer that is its reference, whatever it is made of, agrees throughout, surely, and its correctness is 1."""
+    for references in ((text,), ("Another answer.", text)):
+        for answer in (text, f" {text.upper()}  "):
+            facts = agreed(put, "What does it say?", answer, *references)
+            assert set(facts.answer) <= {"agrees"}
+            assert set(facts.answer_p) <= {1.0}
+            assert set(facts.reference) == {True}
+            assert set(facts.reference_p) == {1.0}
+            stated = [p or 0.0 for p in facts.reference_p]
+            assert AnswerCorrectness().value([p or 0.0 for p in facts.answer_p], stated, refuse=False) == 1.0
+
+
+def test_equal_texts_agree_with_prepared_claims(put: Put) -> None:
+    """An answer that is its reference agrees with whatever claims were prepared from it, with any judge."""
+    text = "Opened in the year of the flood."
+    inputs = Agree((text,), ("The depot opened in 1912.", "There was a flood."), WHEN, (), text, text)
+    sure = AgreementFacts(("agrees",), (True, True), (1.0,), (1.0, 1.0))
+    assert put(inputs) == sure
+    assert drive(ModelJudge.of("openai:any").ask(inputs), lambda asks: pytest.fail("asked")) == sure
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [("x += 1", "x -= 1"), ("3.5", "35"), ("-5", "5"), ("1,000", "1,000 km"), ("Is it open?", "It is open."), ("", "")],
+)
+def test_nearly_equal_is_not_equal(text: str, other: str) -> None:
+    """A sign, a point or a question mark makes another text; nothing is no answer."""
+    assert settled(Agree((), (other,), "", (), text, other)) is None
+
+
+def test_two_refusals_agree(put: Put) -> None:
+    """A refusal states a reference that declines in other words, and no reference that answers."""
+    for answer in ("I don't know.", "The documents do not mention it."):
+        facts = agreed(put, WHO, answer, "Not enough information")
+        assert (facts.reference, facts.reference_p) == ((True,), (1.0,))
+        stated = [bool(one) for one in facts.reference]
+        assert AnswerCorrectness().value((), stated, refuse=True, expected=False) == 1.0
+        assert AnswerGrade().value((), stated, refuse=True, expected=False) == 1.0
+        assert AnswerRecall().value(stated, refuse=True, expected=True) == Ratio(0, 1)
+    assert agreed(put, WHO, "I don't know.", "Mara Lindqvist").reference == (False,)
+    assert agreed(put, WHO, "Mara Lindqvist", "Not enough information").reference == (False,)
+
+
+def test_half_an_answer_is_half(put: Put) -> None:
+    """A reference of one sentence is stated by clauses: its half is half, in labels and nearly so in probabilities."""
+    query = "What is known about the firm?"
+    for reference in (
+        "The firm was founded in 1998 by Ada Holm and is based in Porto.",
+        "Founded in 1998 by Ada Holm and based in Porto",
+    ):
+        for answer in ("It was founded in 1998 by Ada Holm.", "It is based in Porto."):
+            facts = agreed(put, query, answer, reference)
+            assert sorted(map(bool, facts.reference)) == [False, True]
+            assert 0.35 < sum(p or 0.0 for p in facts.reference_p) / 2 < 0.65
+            assert facts.answer == ("agrees",)
+        assert set(agreed(put, query, "The lamp is red.", reference).reference) == {False}
+
+
+def test_what_stands_in_the_reference_agrees_surely(put: Put) -> None:
+    """A claim copied from a reference agrees with probability 1; one whose copy is taken back there does not."""
+    reference = "The pump was built in Porto in 1910. It is not true that the old lamp is red."
+    facts = agreed(put, "What about the pump?", "Built in Porto in 1910. Boats are cheap [1].", reference)
+    assert facts.answer_p[0] == 1.0
+    assert (facts.answer_p[1] or 0.0) < 0.5
+    facts = agreed(put, "What about the pump?", "Dogs bark. The pump was built in Porto in 1910 [2].", reference)
+    assert facts.reference_p[0] == 1.0
+    assert not Wording([reference]).has("The old lamp is red.")
+    assert not Wording([reference]).has("lamp")
+
+
+FIGURES = [
+    ("1,577", "$1,577 million", True), ("1,577", "It was $1,577 thousand in 2019.", True), ("5.46", "5.46%", True),
+    ("-0.2", "A decrease of $0.2 million.", True), ("1,577", "1,578 million", False), ("1,577", "157.7", False),
+    ("$1,577 million", "1,577 thousand", False), ("$1,577 million", "$1.577 billion", True),
+    ("-0.2", "An increase of 0.2 million.", False), ("5.46", "54.6%", False), ("12 years", "12 months", False),
+]     # fmt: skip
+
+
+@pytest.mark.parametrize(("reference", "answer", "stated"), FIGURES)
+def test_a_bare_number_is_met_with_its_scale(put: Put, reference: str, answer: str, stated: bool) -> None:
+    """A reference of figures alone is met by them with a unit, a scale or per cent; one that gives a scale is not."""
+    assert agreed(put, "What was the total?", answer, reference).reference == (stated,)
+
+
+def test_a_missing_scale_is_left_open(put: Put) -> None:
+    """Figures without the scale of the reference neither state nor contradict it."""
+    facts = agreed(put, "What was the total?", "It was 1,577.", "$1,577 million")
+    assert (facts.answer, facts.reference) == (("absent",), (False,))
+    assert 0.2 < (facts.reference_p[0] or 0.0) < 0.5
+
+
+@pytest.mark.parametrize(("query", "answer", "reference"), [*STATED, *NOT_STATED])
+def test_probabilities_fit_the_verdicts(put: Put, query: str, answer: str, reference: str) -> None:
+    """What agrees or is stated has a probability of at least 0.5, what does not has less."""
+    facts = agreed(put, query, answer, reference)
+    assert len(facts.answer_p) == len(facts.answer)
+    assert len(facts.reference_p) == len(facts.reference)
+    pairs = [(verdict == "agrees", p) for verdict, p in zip(facts.answer, facts.answer_p, strict=True)]
+    pairs += [(bool(stated), p) for stated, p in zip(facts.reference, facts.reference_p, strict=True)]
+    assert all(p is not None and 0 <= p <= 1 and (p >= 0.5) == yes for yes, p in pairs)
+
+
+def test_probabilities_are_in_order(put: Put) -> None:
+    """A name as it is written is surer than another form of it, that than a part of it, that than another name."""
+    answers = ("Mara Lindqvist wrote it.", "Mara J. Lindquist wrote it.", "Lindqvist wrote it.", "Jon Olsen wrote it.")
+    found = [agreed(put, WHO, answer, "Mara Lindqvist").reference_p[0] or 0.0 for answer in answers]
+    assert found == sorted(found, reverse=True)
+    assert found[0] > found[1] > 0.5 > found[2] > found[3]
+
+
+def test_a_claim_that_could_not_be_had_has_no_probability(put: Put) -> None:
+    """A missing claim has neither verdict nor probability, nor has what it might have stated."""
+    facts = put(Agree((None, "Jon Olsen wrote it."), ("Mara Lindqvist",), WHO, (), "…"))
+    assert isinstance(facts, AgreementFacts)
+    assert (facts.answer[0], facts.answer_p[0], facts.reference, facts.reference_p) == (None, None, (None,), (None,))

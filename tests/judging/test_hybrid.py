@@ -29,10 +29,10 @@ from ragauge.testing.answers import answer
 JUDGE = HybridJudge.of("hybrid:openai:gpt-5-mini")
 QUERY = "When did the Harbour Museum open?"
 PASSAGES = (
-    "The Harbour Museum opened in 1901 and shows ships of the northern fleet. It is closed on Mondays.",
+    "The Harbour Museum has shown ships of the northern fleet since May 1901. It is closed on Mondays.",
     "Tickets for the museum cost twelve euros; children pay half of that price at the desk.",
 )
-SURE = "The Harbour Museum opened in 1901 and shows ships of the northern fleet."
+SURE = "The Harbour Museum has shown ships of the northern fleet since May 1901."
 MIDDLE = "A pass for grown visitors is sold at twelve euros in the hall."
 ABSURD = "Penguins like cold soup with onions."
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.judging.local.note import judge_note, middle, tables
-from ragauge.judging.local.weights import FILE, fingerprint, scorer, stored
+from ragauge.analysis.scores.gather import Claims
+from ragauge.judging.local.note import SEEN_WELL, judge_note, middle, tables
+from ragauge.judging.local.weights import FILE, evidence_weights, fingerprint, scorer, stored
 
 DOCS = Path(__file__).resolve().parents[2] / "docs/local-judge.md"
 
@@ -20,11 +21,18 @@ def test_the_middle_band_is_stored() -> None:
 
 def test_the_note_says_what_it_is_and_is_not() -> None:
     """The note names the method, its blindness, held-out figures with their range, and what would sharpen it."""
-    note = judge_note("local:any", 0.4)
+    note = judge_note("local:any", Claims(0.4, {"amount": 0.31, "sentence": 0.69}))
     said = " ".join([note.what, *note.limits, note.observed])
     parts = ("compares words", "negation", "implies", "English only", "AUROC", "by source", "50 labels", "model judge")
     assert [part for part in parts if part not in said] == []
     assert note.uncertain == 0.4
+    rates = evidence_weights()["found"]
+    missed = {kind: f"{share:.0%} of the reference claims are {name}" for kind, name, share in (
+        ("amount", "amounts", 0.31), ("sentence", "sentences", 0.69),
+    ) if rates[kind] < SEEN_WELL}     # fmt: skip
+    assert missed
+    assert all(words in said for words in missed.values())
+    assert said.count("of the reference claims are") == len(missed)
     figure = stored()["held_out"]["overlap_words"]["sources"]["mean"]["auroc"]
     assert f"AUROC {figure:.2f}" in note.observed
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from tests.judging.refusal_texts import ANSWERED, REFUSED
 
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.statements import statements
@@ -63,9 +64,100 @@ ANSWERS = [
 ]
 
 
+# answers that share the words of refusals; each is of another class
+LIKE_REFUSALS = [
+    "I could not find the exact name in the documents. It was written by the monks of Fulda. Please check the archive.",
+    "I cannot give you an exact figure. The museum has about 40 rooms.",
+    "As an AI, I don't have real-time data. As of my last update, the director is Ada Byron, who was hired in 2014.",
+    "The passage does not name the architect. It can be inferred that it was Ada Byron, who signed the plans.",
+    "Yes, the dividend was paid. Since it was paid every quarter and there is no sign that one was skipped, it is safe "
+    "to say that it was paid in spring as well.",
+    "The shop bought two firms in 2022: a mill and a bakery. There is no mention of later years in the passages. "
+    "Therefore, I cannot say what it bought in 2023.",
+    "It is not acceptable to share your login with colleagues.",
+    "It is illegal to park on the bridge, and it is never appropriate to leave a boat there.",
+    "No personal data is disclosed to third parties.",
+    "The guidelines say that nurses must not give advice by telephone.",
+    'He said "I cannot help you" and closed the door.',
+    "If you cannot find the file in the folder, restore it from the backup.",
+    "If you do not have access to the printer, ask for a card at desk 3.",
+    "Without a ticket, you cannot enter the platform.",
+    "We cannot refund tickets after departure.",
+    "I don't know why the manual is so short, but the filter is changed every 40 hours.",
+    "The documents do not mention the price, but according to other sources it is 49 euros.",
+    "The documents do not give the price. If you book online, it is 49 euros.",
+    "The report was not found until 1998, when the archive was opened.",
+    "The question of who built it was never answered by historians.",
+    "The results do not support the hypothesis.",
+    "In most schools the rules were not clearly defined.",
+    "There is no charge for the service, and no information is stored about you.",
+    "The committee was unable to determine the cause of the fire.",
+    "Es gibt keine Gebühr für die Karte.",
+    "Ich weiß, dass die Fähre im Winter nicht fährt: sie liegt dann im Dock.",
+    "No se puede entrar en el archivo sin un documento de identidad.",
+    "Não há necessidade de apresentar documentos.",
+    "Aucune information personnelle n'est conservée.",
+    "No se indica la fecha en los documentos, pero se puede deducir que la torre se terminó en 1871.",
+    "Nie ma opłaty za bilet dla dzieci.",
+    "Bilet için ücret yoktur.",
+    "Det finns ingen avgift för kortet.",
+    "Er zijn geen kosten verbonden aan de kaart.",
+    "没有人受伤。",
+    "けが人はいませんでした。",
+]
+# refusals that go on for long and still answer nothing
+LONG_REFUSALS = [
+    "As an AI, I do not have access to the ferry company's books. To calculate the load factor, you would need:\n\n"
+    "1. **Passengers**: found in the yearly report.\n2. **Seats**: found in the timetable.\n\n"
+    "Load factor = Passengers / Seats\n\nFor the latest figures, please consult the company's website.",
+    "To find the height of the tower, we need the survey and the plans. The passages list the survey of the "
+    "gate, which is 31 metres wide. However, the plans are not provided. Without the plans, it is not possible to "
+    "determine the height of the tower.",
+    "I don't know. The question asks who built the mill, but none of the passages answers it. Some passages discuss "
+    "other mills in the valley. Passages [2] and",
+    "I'm sorry, but the information provided does not include the toll for lorries. The details given cover the toll "
+    "for cars. If you can provide the tariff, I would be happy to help.",
+    "I cannot provide instructions on how to open someone else's safe, as that would be illegal. Safes protect "
+    "people's property. Breaking one open can lead to a prison sentence. Instead, talk to the owner.",
+    "Based on the passages, there is no evidence regarding the number of gulls. The passages focus on the terns. "
+    "Therefore, I do not have the information needed to answer.",
+    "Im Text wird die Länge der Brücke nicht genannt. Es wird nur erwähnt, dass sie aus Holz ist.",
+    "Los pasajes no mencionan quién diseñó el faro. Sin embargo, se habla de otros faros de la costa.",
+    "Les passages ne précisent pas la longueur du pont. Ils parlent surtout de sa construction.",
+    "I testi non indicano chi ha progettato il faro. Parlano soltanto della sua lampada.",
+]
+
+
+@pytest.mark.parametrize("answer", [text for listed in REFUSED.values() for text in listed])
+def test_refusals_are_seen_in_twelve_languages(answer: str) -> None:
+    """Lack of knowledge, lack of access and rules of conduct are refusals in every language that is claimed."""
+    assert statements(answer).refuses
+
+
+@pytest.mark.parametrize("answer", [text for listed in ANSWERED.values() for text in listed] + LIKE_REFUSALS)
+def test_answers_with_the_words_of_refusals_are_answers(answer: str) -> None:
+    """Negation, prohibition, hedging, quotation and half knowledge answer."""
+    assert not statements(answer).refuses
+
+
+@pytest.mark.parametrize("answer", LONG_REFUSALS)
+def test_what_would_be_needed_does_not_answer(answer: str) -> None:
+    """Lists of what is missing, formulas, advice, reasons, a broken-off end: a refusal remains one."""
+    found = statements(answer)
+    assert found.refuses
+    assert found.claims == ()
+
+
+def test_every_language_has_as_many_texts() -> None:
+    """Twelve languages, five refusals and five answers each."""
+    assert REFUSED.keys() == ANSWERED.keys()
+    assert len(REFUSED) == 12
+    assert {len(listed) for listed in (*REFUSED.values(), *ANSWERED.values())} == {5}
+
+
 @pytest.mark.parametrize("answer", REFUSALS)
 def test_a_refusal_is_seen(answer: str) -> None:
-    """The usual ways to decline are seen, in eight languages, and claim nothing."""
+    """The usual ways to decline are seen and claim nothing."""
     found = statements(answer)
     assert found.refuses
     assert found.claims == ()
@@ -132,4 +224,6 @@ def test_no_text_takes_long(part: str) -> None:
     text = part * 50_000
     started = time.process_time()
     is_refusal(text)
+    statements(text)
+    statements((part.strip() + ". ") * 3_000)
     assert time.process_time() - started < 1.0

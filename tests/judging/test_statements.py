@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judging.local.statements import bare, statements, states
+from ragauge.judging.local.statements import bare, parts, statements, states
 
 CLAIMS = [
     "The lid is green.",
@@ -75,3 +75,20 @@ def test_marks_are_taken_off() -> None:
     assert bare("2) Area [m²] doubled【4†source】.") == "Area [m²] doubled."
     assert bare("It grew.³ So did we.⁴") == "It grew. So did we."
     assert bare("3.5 kg") == "3.5 kg"
+
+
+def test_claims_of_a_sentence_keep_their_places_and_their_sentence() -> None:
+    """A claim's characters are its own, and it knows the sentence it is part of; one that is all of it needs none."""
+    answer = "Hello! The lid is green [1], and the box weighs 3 kg [2]. It is new."
+    first, second = statements(answer).claims
+    assert [(answer[p.start : p.end], p.within) for p in parts(first)] == [
+        ("The lid is green [1]", (7, 57)),
+        ("the box weighs 3 kg [2]", (7, 57)),
+    ]
+    assert [(part.text, part.within) for part in parts(second)] == [("It is new.", None)]
+
+
+def test_a_part_that_states_nothing_is_no_claim() -> None:
+    """Talk within a sentence is left out, and a sentence that has one other part stays whole."""
+    (whole,) = statements("The lid is green; feel free to ask for more details.").claims
+    assert [part.text for part in parts(whole)] == ["The lid is green; feel free to ask for more details."]

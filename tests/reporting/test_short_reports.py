@@ -19,6 +19,7 @@ from ragauge.reporting.words import (
     first_of_layers,
     first_thing,
     ignored,
+    outcomes,
     pareto_line,
     verdict,
     worst_segments,
@@ -74,7 +75,9 @@ def test_an_incomplete_run_is_said_to_be_one_first(whole: Whole) -> None:
         assert (verdict(same), first_thing(same)) == (verdict(card), first_thing(card))
     for run in (replace(finished, state="interrupted"), replace(finished, state="running")):
         short = replace(card, run=run, failed_examples=0)
-        assert verdict(short) == "Not complete: 24 of 60 responses. No failed example among 24 (37 in main)."
+        assert verdict(short) == (
+            "Not complete: 24 of 60 responses. 24 examples passed (37 failed in main); 5 more are not evaluated yet."
+        )
         assert first_thing(short) == (
             "Finish the run: the ragauge run command of reference RAG on golden, given again, goes on where it "
             "stopped. Until then it is no baseline."
@@ -84,16 +87,19 @@ def test_an_incomplete_run_is_said_to_be_one_first(whole: Whole) -> None:
             assert max(before) < text.index("recall")
 
 
-def test_no_failure_is_claimed_where_nothing_could_show_one(whole: Whole) -> None:
-    """Token F1 and latency alone say nothing about failing; recall from labels does, and so does an empty answer."""
-    card = replace(whole(24), failed_examples=0, baseline=None)
-    blind = tuple(replace(one, metric="token_f1") for one in card.summaries[:1])
-    told = "Whether any of the 24 examples failed is not known: nothing measured here shows it."
-    assert verdict(replace(card, summaries=blind)) == told
-    unlabelled = tuple(replace(one, metric="recall@5", scored=0, undefined=0) for one in blind)
-    assert verdict(replace(card, summaries=unlabelled)) == told
-    for one in (replace(blind[0], metric="recall@5"), replace(unlabelled[0], metric="faithfulness", undefined=24)):
-        assert verdict(replace(card, summaries=(*blind, one))) == "No failed example among 24."
+def test_no_failure_is_claimed_where_it_is_not_known(whole: Whole) -> None:
+    """Unknown, pending and unjudged examples each have their words; with none of them nothing failed."""
+    card = replace(whole(24), failed_examples=0, baseline=None, pending=0)
+    assert verdict(card) == "No failed example among 24."
+    assert verdict(replace(card, unknown={"nothing measured here shows it": 24})) == (
+        "Whether any of the 24 examples failed is not known: nothing measured here shows it."
+    )
+    some = replace(card, unknown={"not judged by j": 4})
+    assert verdict(some) == "20 of 24 examples passed; of 4 it is not known: not judged by j."
+    assert outcomes(some) == "0 failed · 20 passed · 4 not known (not judged by j)"
+    assert verdict(replace(card, pending=2)) == "24 examples passed; 2 more are not evaluated yet."
+    alone = replace(card, labels_alone=True)
+    assert verdict(alone) == "No example among 24 failed by its labels; no answer was judged."
 
 
 def test_one_failure_comes_from_its_cause(whole: Whole) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -56,3 +58,44 @@ def test_any_text_has_one_guess(text: str) -> None:
 def test_foreign_words_do_not_outvote_the_text() -> None:
     """A few words of another script in an English text leave it English."""
     assert guess("The word 東京 is the name of the capital of Japan") == "en"
+
+
+NAMES = (     # parted by a bar
+    "Łukasz Żak|São Bento|La Boqueria|De Wit|El Niño|Il Volo|Der Spiegel|José Pérez|Zoë Åkesson|Kuala Lumpur|Dr No|"
+    "Mon Repos|Po Delta|Die Zeit|Les Halles|Gdańsk|Şırnak|Do Carmo|Jak Systems|Con Edison|Den Haag|Que Sera|Om Shanti|"
+    "Te Papa|Bir Hakeim"
+)
+ASKED = (
+    "Who runs {}?", "What is {}?", "Where is {}?", "How do I get to {}?", "Does {} do no harm?",
+    "What year did {} die?", "Is {} open on Monday?", "{} refund policy?",
+)     # fmt: skip
+
+
+@pytest.mark.parametrize("name", re.split(r"\|", NAMES))
+def test_names_do_not_make_a_language(name: str) -> None:
+    """A short English question about a foreign name is English or tells too little; a name is no language."""
+    assert {guess(asked.format(name)) for asked in ASKED} <= {"en", "und"}
+    assert guess(f"How do I get to {name} from the station?") == "en"
+
+
+SHORT = {
+    "de": ["Kann ich den Vertrag kündigen?", "Welche Farben gibt es?", "Was kostet der Versand?"],
+    "fr": ["Où se trouve l'entrepôt ?", "Puis-je changer mon nom ?", "Qui dirige le service ?"],
+    "es": ["¿Cuánto dura la garantía?", "¿Dónde está el almacén?", "¿Quién dirige el departamento?"],
+    "it": ["Quali colori ci sono?", "Dove si trova il magazzino?", "Chi ha fondato Acme?"],
+    "pt": ["Onde fica o armazém do Porto?", "Quais são as cores?", "Quem fundou a Acme?"],
+    "nl": ["Kan ik mijn contract opzeggen?", "Welke kleuren zijn er?", "Wat kost de verzending?"],
+    "sv": ["Kan jag säga upp mitt avtal?", "Vilka färger finns det?", "Vad kostar frakten?"],
+    "pl": ["Czy mogę rozwiązać umowę?", "Jakie są kolory?", "Ile kosztuje wysyłka?"],
+    "tr": ["Hangi renkler var?", "Garanti ne kadar sürer?", "Depo nerede bulunuyor?"],
+    "ro": ["Unde este depozitul și cine îl conduce?"],
+    "vi": ["Công ty này được thành lập khi nào và ở đâu?"],
+}
+
+
+@pytest.mark.parametrize("code", SHORT)
+def test_short_questions_are_in_their_language_or_undetermined(code: str) -> None:
+    """Few words never make a text one of another language, and the first of each list is enough."""
+    found = [guess(text) for text in SHORT[code]]
+    assert found[0] == code
+    assert set(found) <= {code, "und"}

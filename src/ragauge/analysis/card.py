@@ -16,6 +16,7 @@ from ragauge.analysis.ranking.id_match import IdMatch
 from ragauge.analysis.results.scorecard import ExampleView, Finding, JudgeNote, Scorecard, Summary
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex, ScoreColumns, by_example
 from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.known import Known
 from ragauge.analysis.scores.quality import Quality
 from ragauge.analysis.scores.segments import BySegment, SegmentCells, Segments
 from ragauge.analysis.scores.summarize import NO_ERRORS, summary
@@ -78,6 +79,7 @@ class Tables:
         segments: the segments shown, with the labels of answerable even where too few differ to show them.
         level: of the intervals.
         errors: printed name -> how far the judge errs, where known.
+        known: of which examples it is known whether they failed.
     """
 
     def __init__(
@@ -87,7 +89,7 @@ class Tables:
         mine = segments.only(index.query_ids)
         shown = mine.tidy()
         self.summaries: tuple[Summary, ...] = ()
-        self.quality = Quality(index)
+        self.quality, self.known = Quality(index), Known(index)
         self.segments = _labelled(shown, mine)
         self.level, self.errors = level, errors
         self._cells = SegmentCells(index.query_ids, shown, level, errors)
@@ -99,6 +101,7 @@ class Tables:
         error = self.errors.get(str(metric))
         self.summaries = (*self.summaries, summary(metric, examples, self.level, error))
         self.quality.read(metric, responses)
+        self.known.read(metric, responses)
         self._cells.read(metric, examples)
         if self._kept is not None and str(metric) in OF_ANSWERABLE:
             kept = None if examples is None else examples.take(self._kept[examples.query].nonzero()[0])
@@ -148,9 +151,9 @@ def build(
     """
     in_segments = tables.in_segments
     handed = HANDED.get(run.variant, "")
-    if handed:
-        match = None     # whatever came was not found by the system
-    counts = Counter(failed.by_example().cause)
+    match = None if handed else match     # whatever came was not found by the system
+    of_examples = failed.by_example()
+    counts, shown_by = Counter(of_examples.cause), Counter(of_examples.shown_by)
     return Scorecard(
         run, _with_unknown(judge_note, metrics), n, pending, tables.summaries, in_segments,
         findings=tuple(one for one in diagnose(
@@ -160,9 +163,10 @@ def build(
         causes=dict(counts.most_common()), failed_examples=counts.total(), worst=tuple(worst),
         warnings=(*([handed] if handed else []), *warnings, *warn(tables.summaries, judge_note, n, match)),
         definitions={str(metric): describe(metric) for metric in metrics},
-        level=tables.level,
-        took=dict(took or {}),
+        level=tables.level, took=dict(took or {}),
         baseline=against.baseline if against is not None else None,
+        unknown=tables.known.unknown(failed, judge_note.judge_id).counts(),
+        failed_by=dict(shown_by.most_common()), labels_alone=tables.known.labels_alone,
     )     # fmt: skip
 
 

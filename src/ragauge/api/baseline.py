@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baselines import also_a_run, resolve
 from ragauge.api.given.sources import HasRun, run_of
+from ragauge.api.stored.columns import StoredColumns, causes_of
 from ragauge.api.stored.paired import measuring
-from ragauge.api.stored.shown import StoredColumns, causes_of
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.commands import command

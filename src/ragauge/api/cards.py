@@ -16,9 +16,10 @@ from ragauge.analysis.results.scorecard import Summary
 from ragauge.api.baseline import Held
 from ragauge.api.history import history_until
 from ragauge.api.results.scorecard import Scorecard
+from ragauge.api.stored.columns import StoredColumns, causes_of, failed_of, questions_at, visits
 from ragauge.api.stored.confirmed import confirmed_of
 from ragauge.api.stored.gaps import gaps_beside
-from ragauge.api.stored.shown import Shown, StoredColumns, causes_of, failed_of, questions_at, visits
+from ragauge.api.stored.shown import Shown
 from ragauge.api.stored.views import view_of
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.scorecard import Scorecard as Card
     from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.analysis.scores.failed import Failed
-    from ragauge.analysis.scores.gather import UncertainShare
+    from ragauge.analysis.scores.gather import ClaimsSeen
     from ragauge.analysis.scores.values import Values
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
@@ -110,17 +111,17 @@ def card_of(
     held = Held(store, run, baseline, metrics, judge_id, index, keep or {})
     found = _read(store, run, judge_id, metrics, index, held)
     failed = failed_of(store, run.run_id, judge_id, index)
+    unknown = found.tables.known.unknown(failed, judge_id).by_id()
     worst = pick_worst(failed, found.tables.quality.values(), MOST_WORST)
     use = use_of(store, run, judge_id, found.use, metrics, index)
     built = build(
-        run, note(store, run, judge_id, found.uncertain.share, use), len(index.query_ids),
+        run, note(store, run, judge_id, found.claims.claims, use), len(index.query_ids),
         max(0, (store.runs.size(run.run_id) if total is None else total) - done),
         metrics, found.tables, failed,
-        worst=[view_of(store, run.run_id, query_id, repeat, judge_id) for query_id, repeat in worst],
+        worst=[view_of(store, run.run_id, *one, judge_id, unknown.get(one[0], "")) for one in worst],
         warnings=(*_warnings(store, run), *held.warnings),
         took=dict(took or {}),
-        match=found.match.found(),
-        against=held.against(),
+        match=found.match.found(), against=held.against(),
     )     # fmt: skip
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
     beside = _with_other_runs(store, replace(built, use=use), judge_id, metrics, index, keep or {})
@@ -147,7 +148,7 @@ class _Found(NamedTuple):
     """What the two passes gathered."""
 
     match: IdGatherer
-    uncertain: UncertainShare
+    claims: ClaimsSeen
     use: UseGatherer
     beyond: OverviewGatherer
     tables: Tables
@@ -167,22 +168,22 @@ def _read(
     from ragauge.analysis.judges.use import UseGatherer
     from ragauge.analysis.overview.gathered import OverviewGatherer
     from ragauge.analysis.ranking.id_match import IdGatherer
-    from ragauge.analysis.scores.gather import UncertainShare, gather
+    from ragauge.analysis.scores.gather import ClaimsSeen, gather
     from ragauge.analysis.scores.segments import SegmentRows
     from ragauge.analysis.scores.values import Values
     from ragauge.engine.judge_error import judge_errors
     from ragauge.engine.judges import middle_band
 
-    segments, match, uncertain = SegmentRows(), IdGatherer(), UncertainShare(middle_band(judge_id))
+    segments, match, claims = SegmentRows(), IdGatherer(), ClaimsSeen(middle_band(judge_id))
     use = UseGatherer(hybrid=(judge_id or "").startswith("hybrid:"))
     beyond, values = OverviewGatherer(), Values(index)
-    gather(visits(store, judge_id, index), (segments, match, uncertain, use, beyond))
+    gather(visits(store, judge_id, index), (segments, match, claims, use, beyond))
     tables = Tables(index, segments.segments(index.query_ids), errors=judge_errors(judge_id))
     if held.readers:
         held.within(tables.segments.frame())
     columns = StoredColumns(store, run.run_id, judge_id, index, ahead=[str(metric) for metric in metrics])
     read_metrics(columns, metrics, (tables, values, *held.readers))
-    return _Found(match, uncertain, use, beyond, tables, values)
+    return _Found(match, claims, use, beyond, tables, values)
 
 
 def _overview(store: Store, found: _Found, failed: Failed, card: Card) -> Overview:
@@ -190,7 +191,8 @@ def _overview(store: Store, found: _Found, failed: Failed, card: Card) -> Overvi
     from ragauge.analysis.overview.listing import choose
 
     index, tables = found.values.index, found.tables
-    chosen = choose(failed, tables.quality.values())
+    unknown = tables.known.unknown(failed, card.judge.judge_id).by_id()
+    chosen = [one._replace(unknown=unknown.get(one.query_id, "")) for one in choose(failed, tables.quality.values())]
     absent = [one.place for one in chosen if one.place not in found.beyond.questions]
     questions = questions_at(store, index, absent)
     return found.beyond.overview(found.values, chosen, questions, failed, tables.segments, card.segments, card.level)

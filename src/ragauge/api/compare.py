@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run, nothing_in_common
 from ragauge.api.baselines import also_a_run
 from ragauge.api.given.sources import HasRun, named, store_url
 from ragauge.api.results.comparison import ComparisonResult
+from ragauge.api.stored.columns import causes_of
 from ragauge.api.stored.paired import Paired, measuring
-from ragauge.api.stored.shown import causes_of
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.commands import command, speaking_of
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from ragauge.analysis.comparison.alike import Measuring
@@ -222,28 +224,44 @@ class _Held:
         store, run, base, pair = self._store, self._run, self._base, self.pair
         new_causes, base_causes = self._causes
         both = set(pair.new.index.query_ids) & set(pair.base.index.query_ids)
+        known = both - self._unknown if self.paired else both
         if self.paired:
             new_causes, base_causes = (
-                frame.filter(pl.col("query_id").is_in(list(both))) for frame in (new_causes, base_causes)
+                frame.filter(pl.col("query_id").is_in(list(known))) for frame in (new_causes, base_causes)
             )
-        flips = flips_of(store, pair, self.comparer.flips, new_causes, base_causes, both) if self.paired else Flips()
+        flips = flips_of(store, pair, self.comparer.flips, new_causes, base_causes, known) if self.paired else Flips()
         hurt = any(part.change.verdict == "worse" for part in changes.segments) or bool(failing(changes.metrics))
         findings = findings_of(
             self.comparer, changes.metrics, held_against(base, pair.join, (), base_causes, paired=self.paired),
             new_causes, self._judge_id or "", traffic=run.kind == "traffic",
-            more_often=grown(new_causes, base_causes, len(both), self._level) if self.paired else (),
+            more_often=grown(new_causes, base_causes, len(known), self._level) if self.paired else (),
             more=handed_on_more(run.config, base.config), quiet=hurt,
         )     # fmt: skip
         matched = self._matched(both)
         return RunComparison(
             run, matched, changes.metrics, changes.segments, tuple(self.comparer.amounts), flips,
             config_diff(base.config, run.config),
-            failures_of(new_causes, base_causes, both if self.paired else None), findings,
+            failures_of(new_causes, base_causes, known if self.paired else None), findings,
             (
+                *self._not_known(len(both) - len(known)),
                 *filter(None, (also_a_run(store, one) for one in (base, run))),
                 *warnings_of(store, run, base, pair, self._asked, changes.metrics, matched),
             ),
         )     # fmt: skip
+
+    @cached_property
+    def _unknown(self) -> frozenset[str]:
+        """Examples of which it is not known, in one run or both, whether they failed."""
+        from ragauge.api.stored.views import unknown_of
+
+        sides = ((self._run, self.pair.new.index), (self._base, self.pair.base.index))
+        found = (unknown_of(self._store, run.run_id, self._judge_id, index).by_id() for run, index in sides)
+        return frozenset(query_id for one in found for query_id in one)
+
+    def _not_known(self, examples: int) -> Iterator[str]:
+        if examples:
+            those = f"{plural(examples, 'example is', 'examples are')} left out of failures and of what changed sides"
+            yield f"{those}: not known to have failed or passed in both runs."
 
     def _matched(self, both: set[str]) -> Matched:
         from ragauge.analysis.results.comparison import Matched

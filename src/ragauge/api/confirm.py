@@ -248,7 +248,7 @@ def _failures(store: Store, run: Run, judge_id: str) -> dict[str, tuple[int, str
     """query_id -> repeat and cause of each failed example."""
     found = causes_now(store.causes.frame(run.run_id, judge_id))
     if not found:
-        raise UsageError(f"{run.name} has no failed example: there is no cause to confirm.")
+        raise UsageError(f"{run.name} has no example that is known to have failed: there is no cause to confirm.")
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragauge.data.run import Run
@@ -43,7 +44,8 @@ def explain_example(
     (ranking,) = of_responses([(view.example, view.response)])
     facts = Facts(view.example, view.response, view.evidence, ranking)
     listing = store.listings.read(run.run_id)
-    return explain(facts, view.scores, chosen, indexed=listing, stored=view.cause)
+    found = explain(facts, view.scores, chosen, indexed=listing, stored=view.cause)
+    return replace(found, unknown=view.unknown if found.cause is None else "")
 
 
 def explain_run(
@@ -68,7 +70,7 @@ def explain_run(
     from ragauge.analysis.explaining.explain_run import MeansExplained
     from ragauge.analysis.explaining.explain_run import explain_run as explain
     from ragauge.api.cards import judged, stored_card
-    from ragauge.api.stored.shown import StoredColumns
+    from ragauge.api.stored.columns import StoredColumns
 
     judge_id = judged(store, run, judge)
     names = store.scores.metrics(run.run_id, judge_id)

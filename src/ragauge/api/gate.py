@@ -11,7 +11,7 @@ from ragauge.api.baseline import baseline_run, nothing_in_common
 from ragauge.api.given.sources import HasRun, run_of, store_url
 from ragauge.api.results.gate_result import GateResult
 from ragauge.api.results.scorecard import Scorecard
-from ragauge.api.stored.shown import StoredColumns
+from ragauge.api.stored.columns import StoredColumns
 from ragauge.data.config.reading import DEFAULT, ConfigFile, read_config
 from ragauge.data.run import Run
 from ragauge.errors import ConfigError, DataError, UnknownName, UsageError
@@ -148,13 +148,20 @@ class _Gate:
         return found
 
     def _pairs(self, metric: Metric) -> Pairs | None:
-        return None if self._paired is None else self._paired.pairs(metric)
+        return None if self._paired is None else self._paired.pairs(metric, whole=True)
 
     def _columns(self, metric: Metric) -> Columns | None:
         from ragauge.analysis.scores.arrays import by_example
 
-        found = self._scores.column(str(metric))
+        found = self._scored(metric)
         return None if found is None else by_example(found)
+
+    def _scored(self, metric: Metric) -> Columns | None:
+        """A metric's scores, those that nobody ever made as failed ones."""
+        from ragauge.analysis.scores.known import with_unjudged
+
+        found = self._scores.column(str(metric))
+        return None if found is None else with_unjudged(found, self._index, self._judge_id)
 
     def _slices(self, query_ids: Sequence[str]) -> Slices:
         from ragauge.gating.slices import Slices
@@ -166,17 +173,15 @@ class _Gate:
         from ragauge.gating.examples import check_causes, check_scores, check_share
 
         evaluated, rules = frozenset(self._index.query_ids), self._rules
-        (lost, looked_at), unanswered = self._known(), self._unanswered & evaluated
+        (lost, unknown), unanswered = self._known(), self._unanswered & evaluated
         failed = lost | unanswered
         found = [check_share(len(failed), len(unanswered), len(evaluated), rules.max_failed, rules.max_failed_line)]
         for rule in self._rules.must_pass:
             ids = self._tagged[rule.tag]
             if rule.metric is not None:
-                column = self._scores.column(str(rule.metric))
-                found.append(check_scores(rule, ids, self._index.query_ids, column))
+                found.append(check_scores(rule, ids, self._index.query_ids, self._scored(rule.metric)))
             else:
-                unsure = failed | (frozenset(ids) - evaluated)
-                found.append(check_causes(rule, ids, self._causes, unsure, evaluated - looked_at))
+                found.append(check_causes(rule, ids, self._causes, failed | (frozenset(ids) - evaluated), unknown))
         return found
 
     @cached_property
@@ -194,27 +199,28 @@ class _Gate:
         frame = self._store.causes.frame(self._run.run_id, self._judge_id)
         return frozenset(frame.filter(frame["cause"] == NAME)["query_id"])
 
-    def _known(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Examples of which a score failed, and those of which a score shows that they could have been seen to fail."""
+    def _known(self) -> tuple[frozenset[str], Mapping[str, str]]:
+        """Examples of which a score failed, and those of which it is not known whether they failed -> why."""
         import numpy as np
 
-        from ragauge.analysis.causes.attribute import can_show
-        from ragauge.analysis.scores.arrays import FAILED, SCORED, UNDEFINED
+        from ragauge.analysis.scores.arrays import FAILED
+        from ragauge.analysis.scores.known import Known
+        from ragauge.api.stored.columns import failed_of
         from ragauge.metrics.catalogue import parse
 
-        failed, looked_at = np.zeros((2, len(self._index.query_ids)), dtype=bool)
+        failed, known = np.zeros(len(self._index.query_ids), dtype=bool), Known(self._index)
         scores = StoredColumns(
             self._store, self._run.run_id, self._judge_id, self._index, ahead=self._measured, values_only=True
         )
         for name in self._measured:
             column = scores.column(name)
-            if column is None:
-                continue
-            failed[column.query[column.status == FAILED]] = True
-            if can_show(parse(name)):
-                looked_at[column.query[np.isin(column.status, (SCORED, UNDEFINED))]] = True
+            known.read(parse(name), column)
+            if column is not None:
+                failed[column.query[column.status == FAILED]] = True
         ids = self._index.query_ids
-        return frozenset(ids[at] for at in failed.nonzero()[0]), frozenset(ids[at] for at in looked_at.nonzero()[0])
+        causes = failed_of(self._store, self._run.run_id, self._judge_id, self._index)
+        unknown = known.unknown(causes, self._judge_id).by_id()
+        return frozenset(ids[at] for at in failed.nonzero()[0]), unknown
 
     def _tags(self) -> dict[str, tuple[str, ...]]:
         """Tag -> ids of its examples, evaluated or not."""

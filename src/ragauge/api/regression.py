@@ -165,9 +165,10 @@ class TestedExample:
     def check(self, wanted: Mapping[str, float] | None = None, /, **more: float) -> None:
         """Holds the example to what is wanted of it.
 
-        Without arguments it fails where ragauge names a cause of failure. Otherwise each metric must reach its number:
-        at least, for metrics that should be high, at most, for those that should be low. A metric that is undefined
-        for this example, or does not apply to it, is passed by; one that applies to none of the set is refused.
+        Without arguments it fails where the example failed, or where that is not known. Otherwise each metric must
+        reach its number: at least, for metrics that should be high, at most, for those that should be low. A metric
+        that is undefined for this example, or does not apply to it, is passed by; one that applies to none of the set
+        is refused.
 
         Args:
             wanted: printed name -> number, for names such as "recall@5".
@@ -182,6 +183,8 @@ class TestedExample:
         if not asked:
             if self.view.cause is not None:
                 raise ExampleFailed(self.facts())
+            if self.view.unknown:
+                raise ExampleFailed(self.facts(f"not known whether it failed: {self.view.unknown}"))
             return
         short = [said for name, bound in asked.items() if (said := self._short(name, bound))]
         if short:

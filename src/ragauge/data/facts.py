@@ -40,8 +40,8 @@ class Claim:
     Attributes:
         n: number, from 1, over the whole answer.
         text: the statement; None when the sentence's claims could not be had (then their number is unknown).
-        start: first character of its sentence in the answer.
-        end: one past the sentence's last character.
+        start: first character of its sentence in the answer, or of its own part of the sentence.
+        end: one past the last.
         status: "ok"; "failed" = no verdict on it.
         supporting: numbers of the passages that together support it.
         joint: the passages support it only together.
@@ -50,6 +50,7 @@ class Claim:
         p: the judge's probability that it is supported.
         window: the piece of a passage that decided.
         reason: why it failed, or the judge's words.
+        within: characters [first, last + 1) of the whole sentence where the claim is one part of it; else None.
     """
 
     n: int
@@ -64,6 +65,7 @@ class Claim:
     p: float | None = None
     window: Window | None = None
     reason: str = ""
+    within: tuple[int, int] | None = None
 
     @property
     def label(self) -> Label | None:

@@ -239,6 +239,8 @@ class _Execution:
         self.store.scores.write(plan.run_id, plan.columns, rows)
         causes = {one.response_no: one.cause for one in judged}
         self.store.causes.write(plan.run_id, plan.judge_id, causes, plan.judge_repeat)
+        if plan.judge_id is not None:     # what one who asks nobody sees, whoever evaluated first
+            self.store.causes.write(plan.run_id, None, {one.response_no: one.unjudged for one in judged})
 
     def _count(self, timed: Timed, done: int) -> None:
         self.done += done

@@ -60,13 +60,15 @@ class Judged:
         response_no: its number in the store.
         evidence: what was found, or found stored.
         measured: one result a metric.
-        cause: why it failed; None when it did not.
+        cause: why it failed; None when nothing shows that it did.
+        unjudged: the same by the record and the labels alone, as one who asks nobody finds it.
     """
 
     response_no: int
     evidence: tuple[PackedEvidence, ...]
     measured: tuple[Measured, ...]
     cause: Cause | None
+    unjudged: Cause | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,13 +335,21 @@ def _scored(one: Found, ranking: Ranking | None, more: Mapping[str, Evidence], w
         for metric, result in zip(work.metrics, _measured(work.metrics, facts), strict=True)
     ]
     results = {str(metric): result for metric, result in zip(work.metrics, measured, strict=True)}
+    cause = _cause(facts, results, work)
+    unjudged = cause
+    if work.judge is not None:
+        unjudged = _cause(Facts(one.item.example, one.item.response, {}, ranking), {}, work)
+    return Judged(one.item.response_no, tuple(one.packed), tuple(measured), cause, unjudged)
+
+
+def _cause(facts: Facts, results: Mapping[str, Measured], work: Work) -> Cause | None:
     try:
         cause = attribute(facts, results, indexed=work.listing)
     except Exception as error:
-        cause = Cause("", f"no cause could be found: {told(error)}")
+        return Cause("", f"no cause could be found: {told(error)}")
     if cause is not None and work.listing is not None:
         cause = replace(cause, listing=work.listing.fingerprint)
-    return Judged(one.item.response_no, tuple(one.packed), tuple(measured), cause)
+    return cause
 
 
 def _measured(metrics: Sequence[Metric], facts: Facts) -> list[Measured]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ragauge.analysis.results.judging import JudgeUse
 from ragauge.analysis.results.scorecard import JudgeNote
+from ragauge.analysis.scores.gather import Claims
 from ragauge.data.ask import PROVIDERS
 from ragauge.engine.judge_error import judge_errors
 from ragauge.errors import JudgeError, UnknownName, UsageError
@@ -76,12 +77,12 @@ class Known:
     use: JudgeUse | None = None
 
 
-def note_of(judge_id: str | None, uncertain: float | None, known: Known | None = None) -> JudgeNote:
+def note_of(judge_id: str | None, claims: Claims | None = None, known: Known | None = None) -> JudgeNote:
     """What a report says about a judge.
 
     Args:
         judge_id: None where nobody was asked.
-        uncertain: share of the claims in its middle band, where known.
+        claims: what kinds of claims it had before it, where known.
         known: what the store knows of it.
     """
     if judge_id is None:
@@ -90,7 +91,7 @@ def note_of(judge_id: str | None, uncertain: float | None, known: Known | None =
     if _is_local(judge_id):
         from ragauge.judging.local.note import judge_note
 
-        return replace(judge_note(judge_id, uncertain), errors=judge_errors(judge_id))
+        return replace(judge_note(judge_id, claims or Claims()), errors=judge_errors(judge_id))
     if judge_id.startswith("hybrid:"):
         from ragauge.judging.hybrid import note as hybrid
 
@@ -100,6 +101,7 @@ def note_of(judge_id: str | None, uncertain: float | None, known: Known | None =
 
         return model.judge_note(judge_id, known.spec, known.versions)
     built = f" (built from {known.spec})" if known.spec else ""
+    uncertain = claims.uncertain if claims is not None else None
     return JudgeNote(judge_id, f"Judged by {judge_id}{built}.", uncertain=uncertain)
 
 

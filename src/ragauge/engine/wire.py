@@ -32,16 +32,17 @@ def _judged(one: Judged) -> list[Any]:
         for e in one.evidence
     ]
     measured = [[m.status, m.value, m.numerator, m.denominator, m.low, m.high, m.reason] for m in one.measured]
-    return [one.response_no, evidence, measured, None if one.cause is None else plain(one.cause)]
+    causes = [None if cause is None else plain(cause) for cause in (one.cause, one.unjudged)]
+    return [one.response_no, evidence, measured, *causes]
 
 
 def _read(one: list[Any]) -> Judged:
-    number, evidence, measured, cause = one
+    number, evidence, measured, *causes = one
     return Judged(
         number,
         tuple(_evidence(*parts) for parts in evidence),
         tuple(Measured(*parts) for parts in measured),
-        None if cause is None else from_plain(Cause, cause),
+        *(None if cause is None else from_plain(Cause, cause) for cause in causes),
     )
 
 

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.scores.arrays import FAILED, SCORED
-from ragauge.gating.missing import of_system
+from ragauge.analysis.scores.known import NOTHING_SHOWS
+from ragauge.gating.missing import never_judged, of_system
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check, Example, Lost, Verdict
 from ragauge.gating.rules import level
 
@@ -14,12 +15,13 @@ if TYPE_CHECKING:
     from ragauge.analysis.scores.arrays import Columns
     from ragauge.gating.rules import MustPass
 
+NONE: Mapping[str, str] = {}
 NOTHING_SHOWN = "no metric that was measured could show that it failed"
 
 
 def check_causes(
     rule: MustPass, tagged: Sequence[str], causes: Mapping[str, str], unsure: Collection[str],
-    blind: Collection[str] = (),
+    unknown: Mapping[str, str] = NONE,
 ) -> Check:     # fmt: skip
     """Every tagged example must not have failed.
 
@@ -28,13 +30,18 @@ def check_causes(
         tagged: ids of the examples with the tag.
         causes: id of an example that failed -> why, in words.
         unsure: examples of which a judge call failed, or that are not evaluated.
-        blind: examples that were evaluated by nothing that could have shown a failure.
+        unknown: examples of which it is not known whether they failed -> why.
     """
     failing = tuple(Example(one, why=causes[one]) for one in tagged if one in causes)
     left = [one for one in tagged if one not in causes]
     lost = tuple(Example(one, why="a judge call failed, or it is not evaluated") for one in left if one in unsure)
-    unseen = tuple(Example(one, why=NOTHING_SHOWN) for one in left if one in blind and one not in unsure)
-    return _check(rule, len(tagged), failing, lost + unseen, Lost(judge=len(lost)))
+    unseen = tuple(Example(one, why=_why(unknown[one])) for one in left if one in unknown and one not in unsure)
+    unjudged = sum(never_judged(one.why) for one in unseen)
+    return _check(rule, len(tagged), failing, lost + unseen, Lost(judge=len(lost), unjudged=unjudged))
+
+
+def _why(reason: str) -> str:
+    return NOTHING_SHOWN if reason == NOTHING_SHOWS else reason
 
 
 def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str], columns: Columns | None) -> Check:
@@ -67,9 +74,9 @@ def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str]
         if name not in seen:
             unknown[name] = Example(name, why="not evaluated")
     left = tuple(one for name, one in unknown.items() if name not in failing)
-    system = sum(of_system(one.why) for one in left)
-    judge = sum(one.query_id in lost and not of_system(one.why) for one in left)
-    return _check(rule, len(tagged), tuple(failing.values()), left, Lost(system, judge))
+    system, unjudged = (sum(whose(one.why) for one in left) for whose in (of_system, never_judged))
+    judge = sum(one.query_id in lost and not of_system(one.why) and not never_judged(one.why) for one in left)
+    return _check(rule, len(tagged), tuple(failing.values()), left, Lost(system, judge, unjudged=unjudged))
 
 
 def asks(rule: MustPass) -> str:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.scores.arrays import FAILED, NOT_APPLICABLE
+from ragauge.analysis.scores.known import NOT_JUDGED
 from ragauge.gating.result import Lost
 from ragauge.gating.sample import Difference, Level
 
@@ -29,6 +30,15 @@ def of_system(reason: str) -> bool:
     (True, False)
     """
     return reason.startswith(OF_SYSTEM)
+
+
+def never_judged(reason: str) -> bool:
+    """Whether a score is missing since the judge never judged the example.
+
+    >>> never_judged("not judged by local-1"), never_judged("no verdict on verify_answer.claims")
+    (True, False)
+    """
+    return reason.startswith(NOT_JUDGED)
 
 
 class Missing:
@@ -55,8 +65,9 @@ class Missing:
             mine[sample.pairs.failed.query] = True
         reasons = self._reasons(FAILED, mine)
         system = sum(count for reason, count in reasons.items() if of_system(reason))
-        judge = sum(reasons.values()) - system
-        return Lost(system, judge, sample.failed - system - judge)
+        unjudged = sum(count for reason, count in reasons.items() if never_judged(reason))
+        judge = sum(reasons.values()) - system - unjudged
+        return Lost(system, judge, sample.failed - system - judge - unjudged, unjudged)
 
     def inapplicable(self, mask: Mask) -> tuple[int, str]:
         """How many examples the metric does not apply to, and why."""

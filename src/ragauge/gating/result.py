@@ -47,11 +47,13 @@ class Lost:
         system: examples that the system gave no response to.
         judge: examples of which a judge call failed.
         baseline: examples that failed in the baseline alone.
+        unjudged: examples that the judge never judged.
     """
 
     system: int = 0
     judge: int = 0
     baseline: int = 0
+    unjudged: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from ragauge.data.canonical import digest, plain
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, FactsOf
 from ragauge.data.response import REDACTED, Response
+from ragauge.text.clauses import clauses
 from ragauge.text.sentences import split
+from ragauge.text.verbs import participle
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class Agree:
     query: str = ""
     accepted: tuple[str, ...] = ()     # the other accepted answers, each whole
     answer: str = ""
+    reference: str = ""     # the main accepted answer as it is: an equal answer states it, however its claims were cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +108,34 @@ class Similarity:
     reference: str
 
 
+SUBJECT = "It was "      # what a sentence that begins with a participle has lost
+ENDS = (".", "!", "?", "。", "！", "？")
+
 Rate = RatePassages | RateSentences
 Cover = CoverAspects | CoverCriteria
 Inputs = VerifyAnswer | VerifyReference | Rate | Agree | Cover | GuessQuestions | Similarity
 
 
 def reference_claims(example: Example) -> tuple[str, ...]:
-    """The prepared claims, or the sentences of the main reference where the set is unprepared."""
+    """The prepared claims, or the clauses of the main reference's sentences where the set is unprepared.
+
+    >>> reference_claims(Example("q", "Who?", references=("The firm was founded in 1998 and is based in Porto.",)))
+    ('The firm was founded in 1998.', 'The firm is based in Porto.')
+    """
     if example.reference_claims is not None:
         return example.reference_claims
-    return tuple(sentence.text for sentence in split(example.references[0])) if example.references else ()
+    sentences = split(example.references[0]) if example.references else ()
+    return tuple(claim for sentence in sentences for claim in _cut(sentence.text))
+
+
+def _cut(sentence: str) -> tuple[str, ...]:
+    """A sentence's clauses, each a sentence again; the sentence as it is where nothing is cut."""
+    found = [one.text for one in clauses(sentence)]
+    if len(found) == 1 and participle(sentence.split(" ", 1)[0].lower()):     # "Founded in 1998 and based in Porto"
+        whole = [one.text for one in clauses(SUBJECT + sentence[0].lower() + sentence[1:])]
+        found = [(text := one.removeprefix(SUBJECT))[0].upper() + text[1:] for one in whole if one.startswith(SUBJECT)]
+        found = found if len(found) == len(whole) else [sentence]
+    return tuple(text if text.endswith(ENDS) else text + "." for text in found) if len(found) > 1 else (sentence,)
 
 
 def inputs_for(
@@ -148,7 +169,8 @@ def inputs_for(
             if not isinstance(verified, AnswerFacts) or not claims:
                 return None
             mine = tuple(claim.text for claim in verified.claims)
-            return Agree(mine, claims, example.query, example.references[1:], answer or "")
+            main = "".join(example.references[:1])
+            return Agree(mine, claims, example.query, example.references[1:], answer or "", main)
         case "cover_aspects":
             parts = example.aspects
             return CoverAspects(example.query, parts, answer) if parts and answer is not None else None

@@ -15,8 +15,10 @@ def targets(claim: Claim, citations: Sequence[Citation]) -> tuple[str, ...]:
 
     >>> targets(Claim(1, "a", start=0, end=9), [Citation(5, 12, "d1"), Citation(9, 20, "d2"), Citation(9, 9, "d3")])
     ('d1', 'd3')
+    >>> targets(Claim(1, "a", start=0, end=4, within=(0, 9)), [Citation(5, 9, "d1")])
+    ('d1',)
     """
-    start, end = claim.start, claim.end
+    start, end = claim.within or (claim.start, claim.end)
     overlapping = (
         citation.target
         for citation in citations

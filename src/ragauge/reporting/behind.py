@@ -10,7 +10,7 @@ from ragauge.analysis.overview.alignment import third
 from ragauge.analysis.results.overview import Bin, Timing
 from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting.anchors import Anchors
-from ragauge.reporting.lists import NOT_FAILED, Row, distributions, span, total_time
+from ragauge.reporting.lists import NOT_FAILED, NOT_KNOWN, Row, distributions, span, total_time
 from ragauge.reporting.words import UNNAMED, line
 from ragauge.text.amounts import number
 
@@ -218,10 +218,13 @@ def by_cause(mine: Iterable[Row], key: Key = ()) -> list[Some]:
     causes: dict[str | None, list[Row]] = {}
     for row in mine:
         causes.setdefault(row.listed.cause if row.listed.failed else None, []).append(row)
-    fine = causes.pop(None, [])
+    others = causes.pop(None, [])
+    unknown = [row for row in others if row.listed.unknown]
+    fine = [row for row in others if not row.listed.unknown]
     failed = sorted(((cause or "", part) for cause, part in causes.items()), key=lambda pair: -len(pair[1]))
     return [
         *(Some(cause or UNNAMED, part, (*key, cause) if key else ()) for cause, part in failed),
+        *([Some(NOT_KNOWN, unknown)] if unknown else []),
         Some(NOT_FAILED, fine),
     ]
 

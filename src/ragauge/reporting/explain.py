@@ -162,9 +162,11 @@ def _cause(found: ExampleExplained) -> Iterator[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    yield Text("\nWhy it failed", style="bold cyan") if found.cause else Text("\nIt did not fail.", style="green")
     if found.cause is None:
+        said = f"\nIt is not known whether it failed: {line(found.unknown)}." if found.unknown else "\nIt did not fail."
+        yield Text(said, style="yellow" if found.unknown else "green")
         return
+    yield Text("\nWhy it failed", style="bold cyan")
     yield Text(f"  {line(found.sign)}; the cause is the first row that applies:")
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
@@ -266,6 +268,7 @@ def example_json(found: ExampleExplained) -> dict[str, Any]:
         "cause": None if found.cause is None else {"name": found.cause.name, **plain(found.cause)},
         "rows": [asdict(row) for row in found.rows],
         "note": found.note,
+        "unknown": found.unknown,
     }
 
 

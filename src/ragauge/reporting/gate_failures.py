@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from ragauge.gating.result import Check, Gated, Lost
 from ragauge.reporting.words import safe
 from ragauge.text.commands import command
+from ragauge.text.plural import plural
 
 RECORDED = "recorded"     # the system of a run that came from a file and names none
 
@@ -19,7 +20,11 @@ def share(check: Check) -> str:
 
 def scores(check: Check) -> str:
     """How many scores failed, and whose calls these were."""
-    return f"{check.failed} scores failed" + ("" if check.lost is None else f" ({_counted(check.lost)})")
+    lost = check.lost
+    if lost is not None and lost.unjudged == check.failed:
+        return f"{plural(check.failed, 'example was', 'examples were')} never judged"
+    what = "scores are missing" if lost is not None and lost.unjudged else "scores failed"
+    return f"{check.failed} {what}" + ("" if lost is None else f" ({_counted(lost)})")
 
 
 def _counted(lost: Lost) -> str:
@@ -28,11 +33,14 @@ def _counted(lost: Lost) -> str:
     >>> _counted(Lost(system=17)), _counted(Lost(system=2, judge=3)), _counted(Lost(judge=1, baseline=4))
     ('the system gave no response', '2 no response of the system, 3 a judge call', '1 a judge call, 4 in the baseline')
     """
-    if not lost.judge and not lost.baseline:
+    if not (lost.judge or lost.baseline or lost.unjudged):
         return "the system gave no response"
-    if not lost.system and not lost.baseline:
+    if not (lost.system or lost.baseline or lost.unjudged):
         return "judge calls failed"
-    kinds = {"no response of the system": lost.system, "a judge call": lost.judge, "in the baseline": lost.baseline}
+    kinds = {
+        "no response of the system": lost.system, "a judge call": lost.judge, "in the baseline": lost.baseline,
+        "never judged": lost.unjudged,
+    }     # fmt: skip
     return ", ".join(f"{count} {name}" for name, count in kinds.items() if count)
 
 
@@ -45,6 +53,9 @@ def remedies(gated: Gated, checks: Sequence[Check]) -> Iterator[str]:
     if any(lost.judge for lost in known):
         again = command("evaluate", safe(gated.run.name), "--retry-failed")
         yield f"Failed judge calls are tried again, with the judge and metrics of before, by: {again}."
+    if any(lost.unjudged for lost in known):
+        again = command("evaluate", safe(gated.run.name))
+        yield f"Examples that were never judged are judged by: {again}, with the judge and metrics of before."
     if gated.base is not None and any(lost.baseline for lost in known):
         yield f"What failed in the baseline, and why: {command('show', safe(gated.base.name))}; the same helps there."
 

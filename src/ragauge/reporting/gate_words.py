@@ -120,8 +120,12 @@ def change(check: Check) -> str:
 
 
 def counted(check: Check) -> str:
-    """How many examples: 240, or 236 + 4 failed."""
-    return f"{check.n:,}" + (f" + {check.failed:,} failed" if check.failed and check.kind in LIMITS else "")
+    """How many examples: 240, or 236 + 4 failed, or 40 + 200 not judged."""
+    if not check.failed or check.kind not in LIMITS:
+        return f"{check.n:,}"
+    unjudged = 0 if check.lost is None else check.lost.unjudged
+    failed, more = check.failed - unjudged, f" + {unjudged:,} not judged" if unjudged else ""
+    return f"{check.n:,}" + (f" + {failed:,} failed" if failed else "") + more
 
 
 LIMITS = ("max_drop", "min", "max")
@@ -304,7 +308,7 @@ def _more_data(stopped: Sequence[Check]) -> Iterator[str]:
 def _unexplained(check: Check) -> bool:
     """Whether an example is not known for another reason than failed calls."""
     lost = check.lost
-    return lost is None or len(check.unknown) > lost.system + lost.judge
+    return lost is None or len(check.unknown) > lost.system + lost.judge + lost.unjudged
 
 
 def shown(gated: Gated) -> list[Check]:

@@ -68,7 +68,7 @@ def environment() -> Environment:
         {name: getattr(words, name) for name in (
             "number", "interval", "with_error", "between", "estimate", "counts", "opened", "signed", "difference",
             "share", "against", "by_layer", "left_out", "verdict", "first_of_layers", "ignored", "correlation",
-            "confidence", "pareto_line", "compared", "first_thing",
+            "confidence", "pareto_line", "compared", "first_thing", "outcomes",
         )},
         plural=plural, opened_findings=page.OPENED, percent=percent,
         arrows=dict(words.ARROWS), layer_names=dict(words.LAYERS), short=dict(words.SHORT_LAYERS),

@@ -12,7 +12,8 @@ from ragauge.reporting.words import UNNAMED, line
 from ragauge.text.amounts import number
 
 MOST_NAME = 40
-NOT_FAILED = "not failed"
+NOT_FAILED = "passed"
+NOT_KNOWN = "not known whether it failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +59,13 @@ def groups(card: Scorecard, listed: Sequence[Row], anchors: Anchors) -> tuple[Gr
         if mine:
             of = max(len(mine), card.causes.get(cause, 0))
             found.append(Group(anchors.add("cause", cause), cause or UNNAMED, mine, of, True))
-    rest = tuple(row for row in listed if not row.listed.failed)
+    unknown = tuple(row for row in listed if row.listed.unknown)
+    if unknown:
+        of = max(len(unknown), card.unknown_examples)
+        found.append(Group(anchors.add("unknown"), NOT_KNOWN, unknown, of, False))
+    rest = tuple(row for row in listed if not row.listed.failed and not row.listed.unknown)
     if rest:
-        of = max(len(rest), card.overview.listed_of - card.failed_examples)
+        of = max(len(rest), card.overview.listed_of - card.failed_examples - card.unknown_examples)
         found.append(Group(anchors.add("fine"), NOT_FAILED, rest, of, False))
     return tuple(found)
 

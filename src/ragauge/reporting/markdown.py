@@ -25,6 +25,7 @@ from ragauge.reporting.words import (
     interval,
     left_out,
     opened,
+    outcomes,
     pareto_line,
     safe,
     share,
@@ -43,6 +44,8 @@ SIGNS = {"better": "▲ better", "worse": "▼ **worse**"}
 def markdown(card: Scorecard) -> str:
     """Verdict, changes, scorecard, causes, what to do, worst segments, history, alignment, how far to trust it."""
     lines = [f"## {cell(card.run.name)}", "", f"**{cell(verdict(card))}**", ""]
+    if told := outcomes(card):
+        lines += [cell(told), ""]
     if first := first_thing(card):
         lines += [f"First thing to do: {cell(first)}", ""]
     if card.baseline is not None:

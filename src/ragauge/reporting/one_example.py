@@ -41,6 +41,8 @@ def _parts(view: ExampleView) -> Iterator[RenderableType]:
             yield Text(f"second opinion: {view.cause.second}{why}", style="dim")
         if view.cause.lacking:
             yield Text(f"not known: {safe('; '.join(view.cause.lacking))}", style="dim")
+    elif view.unknown:
+        yield Text(f"not known whether it failed: {safe(view.unknown)}", style="yellow")
     if view.response.error is not None:
         yield Text(f"the system failed: {safe(view.response.error)}", style="red")
     yield from _answer(view)
@@ -128,4 +130,6 @@ def example_json(view: ExampleView) -> dict[str, Any]:
             for name, score in view.scores.items()
         },
         "cause": plain(view.cause) if view.cause is not None else None,
+        "verdict": view.verdict,
+        "unknown": view.unknown,
     }

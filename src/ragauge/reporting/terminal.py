@@ -30,6 +30,7 @@ from ragauge.reporting.words import (
     interval_methods,
     left_out,
     opened,
+    outcomes,
     pareto_line,
     safe,
     share,
@@ -99,6 +100,8 @@ def _parts(card: Scorecard, width: int) -> Iterator[RenderableType]:
     about = f"  run {card.run.run_id} · {plural(card.n, 'example')}"
     yield Text(safe(card.run.name), style="bold") + Text(about, style="dim")
     yield Text(safe(verdict(card)), style="bold")
+    if told := outcomes(card):
+        yield Text(safe(told), style="dim")
     if first := first_thing(card):
         yield Text("First thing to do: ", style="cyan") + Text(safe(first), style="default")
     if card.baseline is not None:

@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.causes.attribute import can_show
 from ragauge.analysis.results.overview import Alignment, Baseline, Change, Estimate
 from ragauge.analysis.results.scorecard import Finding, Interval, Scorecard, Summary
 from ragauge.analysis.scores.segments import shortfall
 from ragauge.data.score import STATUSES
-from ragauge.metrics.catalogue import parse
 from ragauge.stats.instrument import WITH_ERROR
 from ragauge.text.amounts import number, signed
 from ragauge.text.plural import plural
@@ -161,11 +159,10 @@ def incomplete(card: Scorecard) -> bool:
 def _outcome(card: Scorecard) -> str:
     if not card.n:
         return "Nothing was evaluated."
-    if card.failed_examples == 0 and not _looked_at(card):
-        return f"Whether any of the {plural(card.n, 'example')} failed is not known: nothing measured here shows it."
     if card.failed_examples == 0:
-        return f"No failed example among {card.n:,}{_before(card)}."
-    head = f"{card.failed_examples:,} of {card.n:,} examples failed{_before(card)}"
+        return _none_failed(card)
+    known = f"{card.failed_examples:,} of {card.n:,} examples failed{_before(card)}"
+    head = f"{known}; of {card.unknown_examples:,} it is not known" if card.unknown else known
     if card.run.variant in ON:
         head = f"{ON[card.run.variant]}, {head}"
     if card.findings:
@@ -176,9 +173,39 @@ def _outcome(card: Scorecard) -> str:
     return f"{head}, most often by {top}." if top else f"{head}; the facts name no cause."
 
 
-def _looked_at(card: Scorecard) -> bool:
-    """Whether a metric was measured on any example that could have shown its failure."""
-    return any(one.scored + one.undefined and can_show(parse(one.metric)) for one in card.summaries)
+def _none_failed(card: Scorecard) -> str:
+    """What can be said where nothing shows a failure, which is not always that nothing failed."""
+    why = "; ".join(line(reason) for reason in card.unknown)
+    base = card.baseline
+    before = "" if base is None else f" ({base.failed_examples:,} failed in {line(base.name)})"
+    unknown, passed = card.unknown_examples, card.passed_examples
+    if unknown and not passed:
+        return f"Whether any of the {plural(card.n, 'example')} failed is not known: {why}."
+    if unknown:
+        return f"{passed:,} of {card.n:,} examples passed{before}; of {unknown:,} it is not known: {why}."
+    if card.pending or incomplete(card):
+        more = f"{card.pending:,} more {'is' if card.pending == 1 else 'are'} not evaluated yet"
+        return f"{plural(passed, 'example')} passed{before}{f'; {more}' if card.pending else ''}."
+    if card.labels_alone:
+        return f"No example among {card.n:,} failed by its labels{_before(card)}; no answer was judged."
+    return f"No failed example among {card.n:,}{_before(card)}."
+
+
+# what shows a failure, as it follows a count
+SHOWN_BY: Mapping[str, str] = {"record": "by the record", "labels": "by labels", "judge": "by the judge alone"}
+
+
+def outcomes(card: Scorecard) -> str:
+    """The examples that failed, passed, and those of which it is not known, with what shows it; "" without examples."""
+    if not card.n:
+        return ""
+    by = ", ".join(f"{count:,} {SHOWN_BY.get(name, name)}" for name, count in card.failed_by.items())
+    said = [f"{card.failed_examples:,} failed{f' ({by})' if by else ''}", f"{card.passed_examples:,} passed"]
+    if card.unknown:
+        several = len(card.unknown) > 1
+        why = ", ".join((f"{n:,} " if several else "") + line(reason) for reason, n in card.unknown.items())
+        said.append(f"{card.unknown_examples:,} not known ({why})")
+    return " · ".join(said)
 
 
 def _before(card: Scorecard) -> str:

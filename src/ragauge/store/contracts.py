@@ -348,7 +348,12 @@ class Scores(Protocol):
 
 
 class Causes(Protocol):
-    """Why failed examples failed, one row per run, response and judge."""
+    """Why failed examples failed, one row per run, response and judge.
+
+    What is read for a judge holds, of responses that this judge never judged, the causes that were kept for nobody
+    (judge None): what record and labels alone show. No row is no proof that a response did not fail: see
+    `analysis.scores.known`.
+    """
 
     def write(
         self, run_id: str, judge_id: str | None, causes: Mapping[int, Cause | None], judge_repeat: int = 0

@@ -119,6 +119,20 @@ def _number(plain: str, pos: int, found: re.Match[str]) -> Mark | None:
     return Mark("number", start, tail.end, normal, unit, other)
 
 
+def figure(plain: str, start: int, end: int) -> str:
+    """The number in characters [start, end) without its multiplier; "" where it has none.
+
+    >>> figure("$1,577 million", 1, 14), figure("1,577", 0, 5)
+    ('1577', '')
+    """
+    first = DIGITS.search(plain, start, end)
+    found = NUMBER.match(plain, first.start(), end) if first else None
+    if found is None or not plain[found.end() : end].strip(" .-").isalpha():
+        return ""
+    whole, fraction, _ = _read(found)
+    return "" if fraction is None else canonical(whole, fraction)
+
+
 def _read(found: re.Match[str]) -> tuple[str, str | None, str]:
     """Whole part, fraction (None: taken as it stands) and the digits of the other reading."""
     text, kind = found[0], found.lastgroup

@@ -18,7 +18,9 @@ Kind = Literal["number", "date", "name", "percent", "quote"]
 ALL: tuple[Kind, ...] = ("number", "date", "name", "percent", "quote")
 CACHED = 50_000     # characters; the finds of a longer text are not kept
 SAMPLE = 1_000      # characters that tell the language
+TELLING = 3         # digits of a number that is known without its multiplier: "5 million" is not 5
 APART = 100         # places between two texts
+BRACKETED = re.compile(r"\([$€£¥₹]?\s?$")
 DIGITS, DIGITS_OR_NOT = re.compile(r"[0-9]+"), re.compile(r"[0-9]+|[^0-9]+")
 
 
@@ -148,8 +150,13 @@ def _readings(mark: Mark, text: str) -> set[str]:
     if mark.kind == "date":
         both = {part for normal in both for part in dates.parts(normal)}
         return both | {numerals.canonical(digits, "") for digits in DIGITS.findall(text, mark.start, mark.end)}
+    if BRACKETED.search(text, max(0, mark.start - 3), mark.start) and text[mark.end : mark.end + 1] == ")":
+        both |= {f"-{normal}" for normal in both if normal[0] != "-"}      # as accounts write a negative
     if mark.kind == "percent":
         return both | {normal.removesuffix("%") for normal in both}
+    figure = numerals.figure(text, mark.start, mark.end)
+    if sum(map(str.isdigit, figure)) >= TELLING:
+        both.add(figure)      # "1,577 million" where a table in millions has 1,577
     both |= {normal.removeprefix("-") for normal in both}
     if " " in text[mark.start : mark.end]:      # "room 5 100 people" is not always 5,100
         both |= {numerals.canonical(digits, "") for digits in DIGITS.findall(text, mark.start, mark.end)}

@@ -6,12 +6,16 @@ from collections.abc import Container, Iterator, Mapping
 
 from ragauge.analysis.causes.row import Lack, Row, Why
 from ragauge.analysis.causes.seen import Seen
-from ragauge.analysis.causes.table import ROWS
+from ragauge.analysis.causes.table import ROWS, UNDECIDED
+from ragauge.analysis.causes.undecided import DECIDED
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.facts import Facts
 
+Sign = tuple[str, str]     # in words, and what shows it: record, labels or judge
+
 SHOWING = ("labels", "verify_answer", "verify_reference", "agree")     # the facts that signs are read off
+NO_SIGN: Sign = ("", "")
 
 
 def attribute(
@@ -20,7 +24,7 @@ def attribute(
     """The cause of one example's failure: the first row of the cause table that applies.
 
     It depends on the facts alone, not on which metrics were asked for. Rows whose facts are lacking are skipped and
-    named in `lacking`; rows that known facts rule out are not.
+    named in `lacking`; rows that known facts rule out are not, nor are those that are less likely than not.
 
     Two causes tie when both apply and neither explains the other: with the first mended, a later row would still
     decide. That row is the second opinion. A document that is not in the index cannot be a retrieval miss too, and a
@@ -36,7 +40,7 @@ def attribute(
         None when the example did not fail (see `failure`); a Cause with an empty name when no row applies.
     """
     seen = Seen(facts, indexed)
-    sign = failure(seen)
+    sign, shown_by = _first_sign(seen)
     if not sign:
         return None
     lacking: dict[str, None] = {}
@@ -45,16 +49,18 @@ def attribute(
         verdict = row.decide(seen)
         if isinstance(verdict, Lack):
             lacking[verdict.what] = None
-        elif verdict is not None:
+        elif verdict is not None and (verdict.p >= DECIDED or row is UNDECIDED):
             if verdict.lacking:
                 lacking[verdict.lacking] = None
             second, second_by = _tied(rows, Seen(facts, indexed, verdict.mends))
             more = tuple(lacking), verdict.basis, second_by
-            return Cause(row.name, verdict.text, row.fix, row.component, second, *more, p=round(verdict.p, 3))
+            return Cause(
+                row.name, verdict.text, row.fix, row.component, second, *more, p=round(verdict.p, 3), shown_by=shown_by
+            )
     for name, result in (measured or {}).items():
         if result.status == "failed":
             lacking[f"{name}: {result.reason}"] = None
-    return Cause("", sign, lacking=tuple(lacking))
+    return Cause("", sign, lacking=tuple(lacking), shown_by=shown_by)
 
 
 def _tied(later: Iterator[Row], mended: Seen) -> tuple[str, str]:
@@ -62,7 +68,7 @@ def _tied(later: Iterator[Row], mended: Seen) -> tuple[str, str]:
     if not mended.mended.everything:
         for row in later:
             verdict = row.decide(mended)
-            if isinstance(verdict, Why):
+            if isinstance(verdict, Why) and verdict.p >= DECIDED:
                 return row.name, verdict.text
     return "", ""
 
@@ -84,19 +90,30 @@ def failure(seen: Seen) -> str:
     passages; a claim is unsupported or contradicted; the answer leaves out or contradicts a reference claim, or does
     not fully address the question; or it refused an answerable question or answered an unanswerable one. A correct
     refusal never fails.
+
+    No sign is no proof that nothing failed: what was not judged shows none.
     """
+    return _first_sign(seen)[0]
+
+
+def _first_sign(seen: Seen) -> Sign:
     if seen.response.error is not None:
-        return "the system failed"
+        return "the system failed", "record"
     if seen.example.answerable is False and seen.refuse:
-        return ""
-    return next(_signs(seen), "")
+        return NO_SIGN
+    return next(_signs(seen), NO_SIGN)
 
 
-def _signs(seen: Seen) -> Iterator[str]:
+def _signs(seen: Seen) -> Iterator[Sign]:
+    """Every sign and what shows it, those of labels first."""
     if seen.missed:
-        yield f"{len(seen.missed)} of {len(seen.relevant)} gold documents missed"
+        yield f"{len(seen.missed)} of {len(seen.relevant)} gold documents missed", "labels"
     if seen.cut_spans:
-        yield "a gold span is not covered by the passages"
+        yield "a gold span is not covered by the passages", "labels"
+    yield from ((sign, "judge") for sign in _judged_signs(seen))
+
+
+def _judged_signs(seen: Seen) -> Iterator[str]:
     if seen.unmet:
         yield f"{len(seen.unmet)} of {len(seen.reference or ())} reference claims in no passage"
     if seen.bare or seen.against:

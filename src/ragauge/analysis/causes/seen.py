@@ -14,6 +14,7 @@ from ragauge.metrics.base import Failed, NotApplicable
 from ragauge.metrics.facts import Facts, resolve
 from ragauge.metrics.usage import cited_for
 
+EVEN = 0.5         # a reference claim likelier there than not is not missing, though no passage can be named
 LEAST_GAP = 3     # characters of a gold span: chunkers drop the white space between two chunks
 
 
@@ -267,7 +268,7 @@ class Seen:
 
     @cached_property
     def _unmet(self) -> tuple[ReferenceClaim, ...]:
-        return tuple(claim for claim in self.reference or () if claim.supporting == ())
+        return tuple(claim for claim in self.reference or () if claim.supporting == () and claim.chance < EVEN)
 
     @cached_property
     def lost(self) -> tuple[ReferenceClaim, ...]:
@@ -303,7 +304,7 @@ class Seen:
     def evidence_whole(self) -> bool:
         """Whether no missing verdict could add to `evidence`."""
         if self.reference is not None:
-            return len(self.met) + len(self.unmet) == len(self.reference)
+            return all(claim.supporting is not None for claim in self.reference)
         return self.marks is not None and None not in self.marks.values()
 
     @cached_property

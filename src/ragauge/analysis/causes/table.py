@@ -45,5 +45,6 @@ DECIDING: tuple[Row, ...] = (
     MISATTRIBUTED,
     INCOMPLETE,
 )
-ROWS: tuple[Row, ...] = (SYSTEM_FAILED, undecided(DECIDING), *DECIDING)
+UNDECIDED = undecided(DECIDING)
+ROWS: tuple[Row, ...] = (SYSTEM_FAILED, UNDECIDED, *DECIDING)
 BY_NAME: Mapping[str, Row] = {row.name: row for row in ROWS}

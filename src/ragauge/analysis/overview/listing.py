@@ -53,6 +53,7 @@ class Chosen(NamedTuple):
         failed: whether it failed.
         quality: None where there is none.
         decided_by: what the cause rests on.
+        unknown: why it is not known whether it failed; "" where it is.
     """
 
     place: int
@@ -62,6 +63,7 @@ class Chosen(NamedTuple):
     failed: bool
     quality: float | None
     decided_by: str
+    unknown: str = ""
 
 
 def choose(failed: Failed, quality: Floats, most: int = MOST_LISTED) -> tuple[Chosen, ...]:
@@ -131,6 +133,7 @@ def listed(
             handed=beside.handed.get(one.place, 0),
             kept=beside.kept.get(one.place, {}),
             timings=beside.timings.get(one.place, {}),
+            unknown="" if one.failed else one.unknown,
         )
         for one in chosen
     )

@@ -122,6 +122,7 @@ class ExampleExplained:
         cause: None when it did not fail.
         rows: the cause table, in order; () when it did not fail.
         note: where the stored cause is another one, which; "".
+        unknown: why it is not known whether it failed; "" where it failed or passed.
     """
 
     query_id: str
@@ -134,6 +135,7 @@ class ExampleExplained:
     cause: Cause | None
     rows: tuple[RowWorked, ...]
     note: str = ""
+    unknown: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ class Listed:
         handed: passages handed on.
         kept: stage of retrieval -> share of its labelled documents still there, as in `Stage`.
         timings: stage -> milliseconds, as in `Timing`.
+        unknown: why it is not known whether it failed; "" where it failed or passed.
     """
 
     query_id: str
@@ -47,6 +48,7 @@ class Listed:
     handed: int = 0
     kept: Mapping[str, float] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
+    unknown: str = ""
 
 
 @dataclass(frozen=True, slots=True)

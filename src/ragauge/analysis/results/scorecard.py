@@ -42,6 +42,8 @@ class Cause:
         second_by: the facts that decided the second, in words with numbers.
         listing: fingerprint of the listing of the index that was known; "" for none.
         p: probability that the facts that decided are so; 1 for a record, a label or a judge without probabilities.
+        shown_by: what shows that it failed at all, whatever decides why: record, labels or judge, the first of them
+            that does; "" of a cause that was found before this was noted.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Cause:
     second_by: str = ""
     listing: str = ""
     p: float = 1.0
+    shown_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,8 @@ class ExampleView:
         response: what the system returned.
         evidence: question -> what the judge found.
         scores: printed name -> score.
-        cause: why it failed; None when it did not.
+        cause: why it failed; None when nothing shows that it did.
+        unknown: why it is not known whether it failed; "" where it failed or passed.
     """
 
     example: Example
@@ -138,6 +142,12 @@ class ExampleView:
     evidence: Mapping[str, Evidence]
     scores: Mapping[str, Score]
     cause: Cause | None = None
+    unknown: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """failed, passed or unknown."""
+        return "failed" if self.cause is not None else "unknown" if self.unknown else "passed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +196,10 @@ class Scorecard:
         history: the evaluations of the same set up to this run; None where it is the first.
         gaps: what is lost to retrieval and to generation; None without runs on labelled passages or on none.
         confirmed: what experiments have said of the causes; None where none was made.
+        unknown: why it is not known whether an example failed -> such examples, most frequent first; of these none
+            counts as failed or passed. The failed, the passed and the unknown sum to n.
+        failed_by: what shows the failure (record, labels or judge) -> failed examples, most frequent first.
+        labels_alone: whether labels and the record alone say what failed: no judge was asked what could show it.
     """
 
     run: Run
@@ -208,3 +222,16 @@ class Scorecard:
     history: History | None = None
     gaps: Gaps | None = None
     confirmed: Confirmed | None = None
+    unknown: Mapping[str, int] = field(default_factory=dict)
+    failed_by: Mapping[str, int] = field(default_factory=dict)
+    labels_alone: bool = False
+
+    @property
+    def unknown_examples(self) -> int:
+        """Examples that neither failed nor passed, as far as is known."""
+        return sum(self.unknown.values())
+
+    @property
+    def passed_examples(self) -> int:
+        """Examples of which everything was looked at that could have shown a failure, and nothing did."""
+        return self.n - self.failed_examples - self.unknown_examples

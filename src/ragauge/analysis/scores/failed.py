@@ -35,6 +35,7 @@ class Failed:
         basis: what the cause rests on.
         lacking: the facts that were not known.
         p: shape (n,), probability that the facts that decided are so.
+        shown_by: what shows the failure: record, labels or judge.
         decided_by: some places -> place -> what decided the cause, in words.
     """
 
@@ -44,6 +45,7 @@ class Failed:
     basis: Coded[str]
     lacking: Coded[tuple[str, ...]]
     p: npt.NDArray[np.float64]
+    shown_by: Coded[str]
     decided_by: Words
 
     @classmethod
@@ -52,15 +54,18 @@ class Failed:
         import numpy as np
 
         places, p = array("q"), array("d")
-        cause, basis, lacking = Coding[str](), Coding[str](), Coding[tuple[str, ...]]()
+        cause, basis, lacking, shown_by = Coding[str](), Coding[str](), Coding[tuple[str, ...]](), Coding[str]()
         for place, one in causes:
             places.append(place)
             cause.add(one.name)
             basis.add(one.basis)
             lacking.add(tuple(one.lacking))
             p.append(one.p)
+            shown_by.add(shown(one.shown_by, one.basis))
         at = np.array(places, dtype=np.int64)
-        return cls(index, at, cause.coded(), basis.coded(), lacking.coded(), np.array(p), decided_by)
+        return cls(
+            index, at, cause.coded(), basis.coded(), lacking.coded(), np.array(p), shown_by.coded(), decided_by
+        )
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Failed:
@@ -70,13 +75,15 @@ class Failed:
         ids, query = numbered(frame["query_id"])
         place = np.arange(frame.height)
         index = ResponseIndex(place, query.to_numpy(), frame["repeat"].to_numpy(), None, None, ids)
-        lacking = Coding[tuple[str, ...]]()
+        lacking, shown_by = Coding[tuple[str, ...]](), Coding[str]()
         for facts in frame["lacking"]:
             lacking.add(tuple(facts))
+        for by, basis in frame.select("shown_by", "basis").iter_rows():
+            shown_by.add(shown(by, basis))
         words = frame["decided_by"]
         return cls(
             index, place, Coded.of(frame["cause"]), Coded.of(frame["basis"]), lacking.coded(), frame["p"].to_numpy(),
-            lambda places: {at: words[at] for at in places},
+            shown_by.coded(), lambda places: {at: words[at] for at in places},
         )     # fmt: skip
 
     def __len__(self) -> int:
@@ -91,7 +98,7 @@ class Failed:
         """Only these: their numbers, or a mask."""
         return replace(
             self, place=self.place[rows], cause=self.cause.take(rows), basis=self.basis.take(rows),
-            lacking=self.lacking.take(rows), p=self.p[rows],
+            lacking=self.lacking.take(rows), p=self.p[rows], shown_by=self.shown_by.take(rows),
         )     # fmt: skip
 
     def of_cause(self, cause: str) -> Failed:
@@ -103,3 +110,12 @@ class Failed:
         """One a failed example; see `frames.failures`."""
         rows = first_failures(self.index.query_ids, self.query, self.index.repeat[self.place], self.cause.codes)
         return self if rows is None else self.take(rows)
+
+
+def shown(shown_by: str, basis: str) -> str:
+    """What shows a failure; of a cause found before that was noted, what the cause rests on says it.
+
+    >>> shown("labels", "judge"), shown("", "record"), shown("", "guess")
+    ('labels', 'record', 'judge')
+    """
+    return shown_by or (basis if basis in ("record", "labels") else "judge")

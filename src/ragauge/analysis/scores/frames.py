@@ -50,17 +50,17 @@ def score_frame(
 def cause_frame(causes: Iterable[tuple[str, int, Cause | None]]) -> pl.DataFrame:
     """Causes as a table, one row a failed response; what did not fail (None) is left out.
 
-    Columns: query_id, repeat, cause, component, second, decided_by, lacking (a list), basis, p.
+    Columns: query_id, repeat, cause, component, second, decided_by, lacking (a list), basis, p, shown_by.
     """
     import polars as pl
 
     text = pl.String
     schema: dict[str, pl.DataType | type[pl.DataType]] = {
         "query_id": text, "repeat": pl.Int64, "cause": text, "component": text, "second": text, "decided_by": text,
-        "lacking": pl.List(text), "basis": text, "p": pl.Float64,
+        "lacking": pl.List(text), "basis": text, "p": pl.Float64, "shown_by": text,
     }     # fmt: skip
     rows = (
-        (query_id, repeat, c.name, c.component, c.second, c.decided_by, list(c.lacking), c.basis, c.p)
+        (query_id, repeat, c.name, c.component, c.second, c.decided_by, list(c.lacking), c.basis, c.p, c.shown_by)
         for query_id, repeat, c in causes
         if c is not None
     )

@@ -5,13 +5,15 @@ A gatherer keeps numbers, never the objects: memory then grows by a few bytes a 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from ragauge.data.example import Example
-from ragauge.data.facts import AnswerFacts, Evidence
+from ragauge.data.facts import AnswerFacts, Evidence, ReferenceFacts
 from ragauge.data.response import Response
+from ragauge.text.claim_kinds import ClaimKind, claim_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +49,38 @@ def gather(visits: Iterable[Visit], gatherers: Sequence[Gatherer]) -> None:
             gatherer.add(visit)
 
 
-class UncertainShare:
-    """The share of claims whose probability lies in the judge's middle band.
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What kinds of claims a judge with probabilities had before it.
+
+    Attributes:
+        uncertain: share of the answers' claims whose probability lies in its middle band; None when none has one.
+        reference: kind -> share of the reference claims; empty when there are none.
+    """
+
+    uncertain: float | None = None
+    reference: Mapping[ClaimKind, float] = field(default_factory=dict)
+
+
+class ClaimsSeen:
+    """The claims of a run by what a judge can see of them.
 
     Args:
-        band: its ends, included; None = the judge says no probabilities.
+        band: the ends of the judge's middle band, included; None = the judge says no probabilities.
     """
 
     def __init__(self, band: tuple[float, float] | None) -> None:
         self._band = band
         self._seen = self._middle = 0
+        self._kinds: Counter[ClaimKind] = Counter()
 
     def add(self, visit: Visit) -> None:
-        """Counts the claims of a response."""
+        """Counts the claims of a response and of its reference."""
         if self._band is None:
             return
+        wanted = visit.evidence.get("verify_reference")
+        if wanted is not None and isinstance(wanted.facts, ReferenceFacts):
+            self._kinds.update(claim_kind(claim.text) for claim in wanted.facts.claims)
         found = visit.evidence.get("verify_answer")
         claims = found.facts.claims if found is not None and isinstance(found.facts, AnswerFacts) else ()
         low, high = self._band
@@ -71,6 +90,8 @@ class UncertainShare:
                 self._middle += low <= claim.p <= high
 
     @property
-    def share(self) -> float | None:
-        """Of all claims seen; None when none has a probability."""
-        return self._middle / self._seen if self._seen else None
+    def claims(self) -> Claims:
+        """What was counted."""
+        total = self._kinds.total()
+        reference = {kind: count / total for kind, count in self._kinds.most_common()}
+        return Claims(self._middle / self._seen if self._seen else None, reference)

@@ -31,6 +31,7 @@ FEWEST = 5          # examples; smaller values are grouped
 MOST_VALUES = 50    # a column with more is an identifier, not a segment
 OTHER, NONE = "(other)", "(none)"
 UNDETERMINED = "und"
+DOMINANT = 0.8      # share of the examples whose language tells that make it the language of the others too
 DERIVED = ("language", "query_length", "answerable")
 SHORT, LONG = 6, 16     # words: up to 6 is short, from 16 is long
 # these stand for their layer when values of a segment are put in order
@@ -153,13 +154,17 @@ class SegmentRows:
         for column in declared.values():
             column.add(None, self._n - len(column))
         derived = {name: column for name, column in self._derived.items() if name not in self._declared}
-        return Segments(query_ids, {name: column.coded() for name, column in (declared | derived).items()})
+        coded = {name: column.coded() for name, column in (declared | derived).items()}
+        if "language" in derived:
+            coded["language"] = _decided(coded["language"])
+        return Segments(query_ids, coded)
 
 
 def segments_of(examples: Iterable[Example]) -> Segments:
     """The declared segments, and language, query_length and answerable.
 
-    The language is that of the query and the main reference together, since a short query alone tells little.
+    The language is that of the query and the main reference together, since a short query alone tells little. Where
+    they tell too little, it is the language of 80 % of the examples that tell theirs, if there are at least 5 of those.
     A declared column of one of these names wins. None where an example has no value. A column of many more values than
     `tidy` keeps is left out.
     """
@@ -168,6 +173,15 @@ def segments_of(examples: Iterable[Example]) -> Segments:
         rows.add_example(example)
         ids.append(example.query_id)
     return rows.segments(tuple(ids))
+
+
+def _decided(languages: Coded[str | None]) -> Coded[str | None]:
+    """The languages, those that are not known decided by the others where one of them clearly dominates."""
+    counts = {value: count for value, count in _counts(languages).items() if value is not None and count}
+    most = max(counts, key=lambda value: counts[value], default=None)
+    if most is None or sum(counts.values()) < FEWEST or counts[most] < DOMINANT * sum(counts.values()):
+        return languages
+    return languages.renamed([most if value is None else value for value in languages.values])
 
 
 def query_length(query: str) -> str:

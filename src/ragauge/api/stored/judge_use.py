@@ -11,6 +11,7 @@ from ragauge.analysis.results.judging import AskedOf, JudgeSpread, JudgeUse
 if TYPE_CHECKING:
     from ragauge.analysis.results.scorecard import JudgeNote
     from ragauge.analysis.scores.arrays import ResponseIndex
+    from ragauge.analysis.scores.gather import Claims
     from ragauge.data.run import Run
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
@@ -42,7 +43,7 @@ def use_of(
 
 def _replies(store: Store, judge_id: str, repeat: int, index: ResponseIndex) -> int:
     """How many replies the verdicts of one asking rest on."""
-    from ragauge.api.stored.shown import AT_A_TIME
+    from ragauge.api.stored.columns import AT_A_TIME
 
     found = 0
     for start in range(0, len(index), AT_A_TIME):
@@ -57,7 +58,7 @@ def spreads(
 ) -> tuple[JudgeSpread, ...]:
     """How far the metrics' means lie apart between the askings of a judge."""
     from ragauge.analysis.judges.spread import spread
-    from ragauge.api.stored.shown import StoredColumns
+    from ragauge.api.stored.columns import StoredColumns
     from ragauge.metrics.catalogue import questions
 
     askings = [StoredColumns(store, run_id, judge_id, index, repeat) for repeat in repeats]
@@ -70,11 +71,11 @@ def spreads(
     return tuple(found)
 
 
-def note(store: Store, run: Run, judge_id: str | None, uncertain: float | None, use: JudgeUse | None) -> JudgeNote:
+def note(store: Store, run: Run, judge_id: str | None, claims: Claims, use: JudgeUse | None) -> JudgeNote:
     """What a report says about the judge of a run."""
     from ragauge.engine.judges import Known, note_of
 
     if judge_id is None:
-        return note_of(None, None)
+        return note_of(None)
     versions = store.evidence.versions(run.run_id, judge_id)
-    return note_of(judge_id, uncertain, Known(store.judges.spec(judge_id) or "", versions, use))
+    return note_of(judge_id, claims, Known(store.judges.spec(judge_id) or "", versions, use))

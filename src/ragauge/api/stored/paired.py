@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ragauge.api.stored.shown import StoredColumns
+from ragauge.api.stored.columns import StoredColumns
 from ragauge.data.run import Run
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Paired:
         metrics: of interest; those that one run lacks are left out.
         keep: segment column or "tag" -> value; only examples of the new run that match.
         measured: how the new run and the baseline were measured, where the caller has asked already.
-        known: an index of the new run that the caller has made; it is taken where it holds just the same responses.
+        known: the responses of the new run to look at, where the caller has chosen them.
 
     Attributes:
         metrics: those that both runs have.
@@ -70,14 +70,22 @@ class Paired:
         self.base = self._scores(base, judge_id, names, None, None)
         self.join = Join(self.new.index.query_ids, self.base.index.query_ids)
 
-    def pairs(self, metric: Metric) -> Pairs | None:
-        """One metric's scores in both runs; None where one of them has none."""
+    def pairs(self, metric: Metric, *, whole: bool = False) -> Pairs | None:
+        """One metric's scores in both runs; None where one of them has none.
+
+        Args:
+            metric: whose.
+            whole: a response without a score, in either run, counts as one whose score failed.
+        """
         from ragauge.analysis.comparison.pairs import pair
         from ragauge.analysis.scores.arrays import by_example
+        from ragauge.analysis.scores.known import with_unjudged
 
         here, there = (side.column(str(metric)) for side in (self.new, self.base))
         if here is None or there is None:
             return None
+        if whole:
+            here, there = with_unjudged(here, self.new.index, None), with_unjudged(there, self.base.index, None)
         return pair(metric, by_example(here), by_example(there), self.join)
 
     @cached_property
@@ -101,7 +109,7 @@ class Paired:
         if keep:
             kept = {number for number, _ in store.runs.order(run.run_id, keep)}
             numbers = type(numbers)("q", (number for number in numbers if number in kept))
-        index = index_of(store, run, numbers, known)
+        index = index_of(store, run, numbers, None) if known is None else known
         return StoredColumns(store, run.run_id, judge_id, index, ahead=names, values_only=True)
 
 

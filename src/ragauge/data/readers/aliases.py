@@ -22,7 +22,7 @@ EXAMPLE_FIELDS: Mapping[str, str] = {
     "relevant": "judged documents: {doc_id: grade}, [doc_id], [{doc_ids, grade}], or [[doc_id, doc_id]] for groups",
     "relevant_texts": "texts of the relevant passages, where they have no ids",
     "gold_spans": "where the evidence stands: [{doc_id, start, end}]",
-    "answerable": "whether the corpus holds the answer",
+    "answerable": "whether the corpus holds the answer; not given, it is no where every reference declines",
     "segments": "column -> value, for reports per segment",
     "tags": "such as golden or regression",
     "cluster": "examples that share one are not independent",

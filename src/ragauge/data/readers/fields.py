@@ -25,6 +25,7 @@ from ragauge.data.readers.values import (
     yes_or_no,
 )
 from ragauge.data.response import REDACTED, Response
+from ragauge.text.declining import declines
 
 Found = Mapping[str, Any]           # our field -> a value that is not null
 Names = Mapping[str, str]           # our field -> what the source calls it
@@ -129,7 +130,10 @@ def query_of(found: Found, names: Names, notes: Notes) -> str:
 
 
 def example_of(found: Found, names: Names, query_id: str, query: str, notes: Notes) -> Example:
-    """The example that the values describe."""
+    """The example that the values describe.
+
+    A question whose references all decline ("The documents do not say.") is unanswerable unless the source says more.
+    """
     parts = {
         field: parse(found[field], names[field], notes)
         for field, parse in EXAMPLE_PARSERS.items()
@@ -137,7 +141,11 @@ def example_of(found: Found, names: Names, query_id: str, query: str, notes: Not
     }
     if "relevant" not in parts and "relevant_texts" in found:
         parts["relevant"] = retrieved.relevant_texts(found["relevant_texts"], names["relevant_texts"], notes)
-    return Example(query_id, query, references=_references(found, names, notes), **parts)
+    references = _references(found, names, notes)
+    if "answerable" not in found and references and all(map(declines, references)):
+        parts["answerable"] = False
+        notes.declining += 1
+    return Example(query_id, query, references=references, **parts)
 
 
 def _references(found: Found, names: Names, notes: Notes) -> tuple[str, ...]:

@@ -259,6 +259,11 @@ class Reading:
             yield f"{self.notes.replaced} texts held NUL or half a character (lone surrogate); replaced by U+FFFD."
         if self.notes.turns:
             yield f"{self.notes.turns} turns of tools left out of the history."
+        if self.notes.declining:
+            yield (
+                f"{self.notes.declining} questions taken as unanswerable, since their reference answers decline. "
+                "Give a field answerable to say otherwise."
+            )
         found = self.matching
         if found.by_text and 2 * found.met_by_text < found.by_text:
             yield (

@@ -36,6 +36,7 @@ class Notes:
         turns: earlier turns left out because they are a tool's.
         id_rules: where the doc_ids of passages came from -> how many: a key such as doc_id or metadata.source; "text",
             a hash of the text; "place", the place in the list of a passage without text.
+        declining: examples taken as unanswerable because their references decline.
     """
 
     cells: bool = False
@@ -43,6 +44,7 @@ class Notes:
     passage_keys: dict[str, int] = field(default_factory=dict)
     turns: int = 0
     id_rules: dict[str, int] = field(default_factory=dict)
+    declining: int = 0
 
     def identified(self, rule: str, n: int = 1) -> None:
         """Counts passages whose doc_id came by a rule."""

@@ -13,7 +13,7 @@ from ragauge.data.response import Response
 from ragauge.data.score import Score
 from ragauge.data.writers.whole import written
 
-View = tuple[Example, Response, Mapping[str, Evidence], Mapping[str, Score], str]
+View = tuple[Example, Response, Mapping[str, Evidence], Mapping[str, Score], str, str]
 
 
 def write_scores(path: str | Path, views: Iterable[View]) -> int:
@@ -21,7 +21,8 @@ def write_scores(path: str | Path, views: Iterable[View]) -> int:
 
     Args:
         path: packed where it ends in .gz.
-        views: (example, response, question -> evidence, printed name -> score, cause) each; "" = no cause.
+        views: (example, response, question -> evidence, printed name -> score, cause, verdict) each; "" = no cause; the
+            verdict is failed, passed or unknown.
 
     Returns:
         How many were written.
@@ -35,8 +36,9 @@ def write_scores(path: str | Path, views: Iterable[View]) -> int:
 
 
 def score_fields(
-    example: Example, response: Response, evidence: Mapping[str, Evidence], scores: Mapping[str, Score], cause: str = ""
-) -> dict[str, Any]:
+    example: Example, response: Response, evidence: Mapping[str, Evidence], scores: Mapping[str, Score],
+    cause: str = "", verdict: str = "",
+) -> dict[str, Any]:     # fmt: skip
     """One example's results as plain values; `repeat` stands there from the second answer on.
 
     Passages of a claim are named by passage_id. A claim without a verdict has the label null.
@@ -52,6 +54,8 @@ def score_fields(
     claims = facts.claims if isinstance(facts, AnswerFacts) else ()
     out["claims"] = [_claim(claim, response) for claim in claims]
     out["cause"] = cause or None
+    if verdict:
+        out["verdict"] = verdict
     return out
 
 

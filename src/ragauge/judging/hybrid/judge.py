@@ -89,7 +89,8 @@ def _answer(judge: HybridJudge, inputs: VerifyAnswer, judge_repeat: int) -> Aski
     checked = yield from check(inputs.query, texts, parts, asked)
     decided: dict[int, Claim] = {}
     for claim, supports in zip(unsure, checked.supports, strict=True):
-        decided[claim.n] = judged(Claim(claim.n, claim.text, claim.start, claim.end), supports, parts, checked.reason)
+        plain = Claim(claim.n, claim.text, claim.start, claim.end, within=claim.within)
+        decided[claim.n] = judged(plain, supports, parts, checked.reason)
     claims = tuple(decided.get(claim.n, claim) for claim in facts.claims)
     both, same = _agreeing([
         (bool(mine.supporting), bool(decided[mine.n].supporting)) for mine in unsure if decided[mine.n].status == "ok"

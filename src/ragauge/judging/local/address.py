@@ -1,60 +1,71 @@
-"""Whether an answer addresses the question: by relevance, by the kind of thing asked for, and part by part."""
+"""Whether an answer addresses the question: how likely fully, partly, or not at all.
+
+One line of evidence (shared words, cosine, the asked-for slot) is turned into three probabilities by two calibrated
+cuts: one between answers and what only is on the topic, one between what is on the topic and what is not.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from ragauge.data.facts import Address
-from ragauge.judging.local.index import Mode, carries_content, units_of
-from ragauge.judging.local.kinds import EXACT, NAME, TIME
-from ragauge.judging.local.relevance import LEXICAL, Asked, chosen
+from ragauge.judging.local.index import Mode, carries_content, indexed, units_of
+from ragauge.judging.local.kinds import NAME
+from ragauge.judging.local.relevance import LEXICAL as RELEVANCE
+from ragauge.judging.local.relevance import Asked
+from ragauge.judging.local.slots import carries, holds, slot, wanted_kind
 from ragauge.judging.local.statements import Statements, bare
-from ragauge.judging.local.weights import stored
+from ragauge.judging.local.weights import Leveller, leveller
 from ragauge.text.specifics import find
 from ragauge.text.tokens import words
 
-Wanted = Literal["number", "time", "name", "yes or no"]
+Levels = tuple[float, float, float]     # P(fully), P(partly), P(no)
 
-SHORT = 5              # words with content: too few to tell by relevance
+SHORT = 5              # words: too few to share any with the question
+BEGINNING = 200        # characters within which more words than that show
 LOOKED_AT = 20_000     # characters of an answer; what it is about shows by then
 LONGEST_QUERY = 2_000
-FEWEST_GRAMS = 0.1     # share of the question's pieces of words in the answer, where there are no vectors
 MOST_PARTS = 6
+OPEN = 0.75           # share of P(fully) that goes down a level where something asked for is plainly not there
+CUTS = (0.25, 0.75)    # expected values that part "no" from "partly" and "partly" from "fully": nearest of 0, 0.5 and 1
 
-_NUMBER = re.compile(
-    r"\bhow (?:many|much|old|tall|high|deep|far|large|big|long|often|fast|heavy|loud)\b"
-    r"|\bwhat (?:percentage|proportion|number|fraction)\b"
-    r"|\bwhat(?:['’]s| is| was) the (?:price|cost|fee|weight|height|population|capacity|number|amount)\b",
+# what counts against an answer, and what may count either way; all else counts for it
+AGAINST = frozenset({"lacks_exact", "lacks_name", "lacks_manner", "lacks_choice"})
+EITHER_WAY = frozenset({"query_length", "not_yes_no"})
+LEXICAL = (
+    "coverage", "first", "bigrams", "grams", "beside_names", "new", "query_length",
+    "lacks_exact", "lacks_name", "lacks_manner", "lacks_choice", "holds_manner", "yes_no", "not_yes_no",
+)  # fmt: skip
+BRIEF = ("coverage", "new", "lacks_exact", "lacks_name", "lacks_manner", "lacks_choice")
+EVERY_LANGUAGE = frozenset({"coverage", "first", "bigrams", "grams", "new", "query_length", "cosine"})
+LACKS = {
+    "number": "lacks_exact", "time": "lacks_exact", "name": "lacks_name", "place": "lacks_name",
+    "reason": "lacks_manner", "manner": "lacks_manner", "comparison": "lacks_choice", "choice": "lacks_choice",
+}  # fmt: skip
+
+_YES_NO = re.compile(r"^\W*(?:yes|no|true|false|ja|nein|oui|non|s[ií]|no|sim|não|是|不是|はい|いいえ)\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"^\W*(?:(?!\d)\w+\W+){0,3}?(?:who|whom|whose|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could"
+    r"|will|would|should|has|have|had|may|must|tell|give|name|list|explain|describe)\b",
     re.IGNORECASE,
 )
-_TIME = re.compile(r"(?:^|\band |[,;] )when\b|\b(?:what|which) (?:year|date|day|month|decade|century)\b", re.IGNORECASE)
-_NAME = re.compile(
-    r"(?:^|\band |[,;] )(?:who|whom|whose|where)\b|\b(?:what|which) (?:city|country|person|town|state)\b", re.IGNORECASE
-)
-POLAR = re.compile(
-    r"^\W*(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may|must)\b", re.IGNORECASE
-)
-_YES_NO = re.compile(r"^\W*(?:yes|no|true|false|ja|nein|oui|non|s[ií]|no|sim|não|是|不是|はい|いいえ)\b", re.IGNORECASE)
 _PART = re.compile(r"\?+\s+(?=\S)|,?\s+and\s+(?=(?:who|whom|whose|what|when|where|which|why|how)\b)", re.IGNORECASE)
 
-_AMOUNTS = """
-    none no several many few dozens hundreds thousands millions half both single once twice never all most unlimited one
-    every each always daily weekly monthly yearly annually rarely often
-"""
-_TIMES = """
-    before after during since until when while day days week weeks month months year years decade century centuries
-    time times early late later today yesterday tomorrow now currently spring summer autumn fall winter morning evening
-    night noon midnight immediately once then soon annually daily weekly monthly monday tuesday wednesday thursday
-    friday saturday sunday january february march april may june july august september october november december ago
-    period era birth death end beginning start age stage war reign season upon within always never every
-"""
-AMOUNTS, TIMES = frozenset(_AMOUNTS.split()), frozenset(_TIMES.split())
+
+class Addressed(NamedTuple):
+    """Whether an answer addresses the question; `p` sums to 1."""
+
+    label: Address
+    p: Levels
 
 
-def address(query: str, said: Statements, answer: str, cosine: float | None, mode: Mode) -> Address:
+def address(query: str, said: Statements, answer: str, cosine: float | None, mode: Mode) -> Addressed:
     """Whether the answer addresses the question fully, partly, or not.
+
+    The label is the level nearest to the expected value P(fully) + P(partly) / 2. A refusal, and an answer that states
+    nothing, do not address it, surely; to a question without a word of content anything does.
 
     Args:
         query: the question.
@@ -64,53 +75,106 @@ def address(query: str, said: Statements, answer: str, cosine: float | None, mod
         mode: how texts are compared.
     """
     if said.refuses:
-        return "no"
+        return Addressed("no", (0.0, 0.0, 1.0))
     if not said.claims:
-        return "fully" if wanted_kind(query) in ("yes or no", None) and _YES_NO.match(bare(answer)) else "no"
-    if not any(carries_content(unit, mode) for unit in units_of(query, mode)):
-        return "fully"
+        says = wanted_kind(query) in ("yes or no", None) and _YES_NO.match(bare(answer)) is not None
+        return Addressed("fully", (1.0, 0.0, 0.0)) if says else Addressed("no", (0.0, 0.0, 1.0))
     query, shown = query[:LONGEST_QUERY], said.shown[:LOOKED_AT]
-    short = sum(carries_content(unit, "words") for unit in units_of(shown[:400], "words")) <= SHORT
-    lacks = mode == "words" and not carries(wanted_kind(query), shown)
-    low, high = stored()["address"]
-    features = Asked(query, mode).features(shown, cosine)
-    p = chosen("relevance", cosine).p(features)
-    if short and not said.declined:
-        if lacks:
-            return "partly" if p >= high else "no"
-        return "no" if cosine is not None and p < low / 2 else "fully"
-    if p < low if cosine is not None else features[LEXICAL.index("grams")] < FEWEST_GRAMS:
-        return "no"
-    if lacks or said.declined or (p < high and cosine is not None):
-        return "partly"
-    return "fully" if mode == "grams" or _every_part(query, shown) else "partly"
+    if not any(carries_content(unit, mode) for unit in units_of(query, mode)):
+        return Addressed("fully", (1.0, 0.0, 0.0))
+    scorer = chosen(shown, cosine is not None, mode)
+    found = evidence(query, shown, answer, mode)
+    found["cosine"] = 0.0 if cosine is None else cosine
+    levels = scorer.levels([found[name] for name in scorer.names])
+    if mode == "words" and _says_nothing(query, shown, found):
+        levels = _lowered(levels, 2)
+    elif said.declined or (mode == "words" and (_lacks(found) or not _every_part(query, shown))):
+        levels = _lowered(levels, 1)
+    return Addressed(label(levels), levels)
 
 
-def wanted_kind(query: str) -> Wanted | None:
-    """The kind of thing that a question asks for; None where it is not plain."""
-    if POLAR.match(query):
-        return "yes or no"
-    if _NUMBER.search(query):
-        return "number"
-    if _TIME.search(query):
-        return "time"
-    return "name" if _NAME.search(query) else None
+def chosen(shown: str, vectors: bool, mode: Mode) -> Leveller:
+    """The scorer for an answer, by its length, whether there are vectors, and how texts are compared."""
+    return leveller("_".join(("brief" if brief(shown) else "long", mode, *(() if vectors else ("lexical",)))))
 
 
-def carries(wanted: Wanted | None, answer: str) -> bool:
-    """Whether the answer has the kind of thing asked for; where that is not plain, it has."""
-    if wanted == "number":
-        return bool(find(answer, EXACT)) or not AMOUNTS.isdisjoint(words(answer))
-    if wanted == "time":
-        return bool(find(answer, TIME)) or not TIMES.isdisjoint(words(answer))
-    if wanted == "name":
-        return any(any(map(str.isalpha, word)) for word in words(answer))
-    return True
+def brief(shown: str) -> bool:
+    """Whether an answer is of a few words ("Paris"), that need share none with the question."""
+    return len(words(shown[:BEGINNING])) <= SHORT
+
+
+def label(levels: Levels) -> Address:
+    """The level nearest to the expected value."""
+    expected = levels[0] + levels[1] / 2
+    return "no" if expected < CUTS[0] else "partly" if expected < CUTS[1] else "fully"
+
+
+def evidence(query: str, shown: str, answer: str, mode: Mode) -> dict[str, float]:
+    """What speaks for and against the answer, by name: shares in [0, 1], marks of 0 or 1, and a logarithm.
+
+    Args:
+        query: the question.
+        shown: what the answer states.
+        answer: the whole answer.
+        mode: how texts are compared. The asked-for slot is looked for in English only.
+    """
+    asked = Asked(query, mode)
+    shared = dict(zip(RELEVANCE, asked.features(shown, None), strict=True))
+    held = indexed(shown, mode)
+    first = frozenset(held.segments[0].units) if held.segments else frozenset()
+    content = [unit for unit in held.places if carries_content(unit, mode)]
+    named = _named(query) if mode == "words" else frozenset()
+    beside = [unit for unit in asked.distinct if unit not in named]
+    found = dict.fromkeys(LEXICAL, 0.0) | {
+        "coverage": shared["coverage"],
+        "first": sum(unit in first for unit in asked.distinct) / (len(asked.distinct) or 1),
+        "bigrams": shared["bigrams"],
+        "grams": shared["grams"],
+        "beside_names": sum(unit in held.places for unit in beside) / len(beside) if beside else 1.0,
+        "new": len(set(content).difference(asked.distinct)) / (len(content) or 1),
+        "query_length": shared["query_length"],
+    }
+    return found | (_slot(query, shown, answer) if mode == "words" else {})
+
+
+def _slot(query: str, shown: str, answer: str) -> dict[str, float]:
+    asked = slot(query)
+    if asked is None:
+        return {}
+    if asked == "yes or no":
+        return {"yes_no" if _YES_NO.match(bare(answer[:200])) else "not_yes_no": 1.0}
+    if not holds(asked, query, shown, few=brief(shown)):
+        return {LACKS[asked]: 1.0}
+    return {"holds_manner": 1.0} if asked in ("reason", "manner", "comparison") else {}
+
+
+def _named(query: str) -> frozenset[str]:
+    return frozenset(unit for one in find(query, NAME) for unit in units_of(one.text, "words"))
+
+
+def _lacks(found: Mapping[str, float]) -> bool:
+    return any(found[name] for name in ("lacks_exact", "lacks_name", "lacks_choice"))
+
+
+def _says_nothing(query: str, shown: str, found: Mapping[str, float]) -> bool:
+    """A few words without the thing asked for, or only words of the question."""
+    if brief(shown) and _lacks(found):
+        return True
+    return not found["new"] and slot(query) not in ("yes or no", "choice")
+
+
+def _lowered(levels: Levels, steps: Literal[1, 2]) -> Levels:
+    """What would be a full answer is most likely a partial one, or (in two steps) none."""
+    fully, partly, no = levels
+    moved = round(OPEN * fully, 6)
+    if steps == 1:
+        return round(fully - moved, 6), round(partly + moved, 6), no
+    return round(fully - moved, 6), 0.0, round(no + partly + moved, 6)
 
 
 def _every_part(query: str, answer: str) -> bool:
     """Whether each of several questions in one finds a word of its own, or the kind of thing it asks for, answered."""
-    parts = [part for part in _PART.split(query) if part and part.strip()][:MOST_PARTS]
+    parts = [part for part in _PART.split(query)[:MOST_PARTS] if part and _ASKS.match(part)]     # "…? I heard so."
     if len(parts) < 2:
         return True
     units = [{unit for unit in units_of(part, "words") if carries_content(unit, "words")} for part in parts]
@@ -126,6 +190,8 @@ def _answered(part: str, query: str, answer: str) -> bool:
     if wanted == "name":
         asked = {one.normal for one in find(query, NAME)}
         return any(one.normal not in asked for one in find(answer, NAME))
+    if wanted == "yes or no":
+        return _YES_NO.match(answer[:BEGINNING]) is not None
     return wanted in ("number", "time") and carries(wanted, answer)
 
 

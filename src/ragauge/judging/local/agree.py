@@ -3,20 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from ragauge.data.facts import Agreement, AgreementFacts
+from ragauge.judging.equal import settled, sure
 from ragauge.judging.inputs import Agree
 from ragauge.judging.judge import Asking
+from ragauge.judging.local import chances
 from ragauge.judging.local.index import mode_of
+from ragauge.judging.local.kinds import EXACT
+from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.rivals import names_another
 from ragauge.judging.local.short_answers import is_short
-from ragauge.judging.local.statements import bare
+from ragauge.judging.local.statements import bare, statements
 from ragauge.judging.local.stating import Answer, Stated
 from ragauge.judging.local.support import Evidence, Weighed
+from ragauge.judging.local.verbatim import Wording
+from ragauge.text.declining import declines
 from ragauge.text.sentences import split
+from ragauge.text.specifics import find
 
-VERSION = 1
+VERSION = 2
+UNDECIDED = 0.45   # most that p may be where the rules for numbers leave it open
 MOST_LONG = 16     # other accepted answers that are no phrases and are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One answer claim beside the reference.
+
+    Attributes:
+        found: its support by the reference claims and the longer accepted answers.
+        against: per reference claim, whether it is an altered copy of it.
+        states: the probability of what it states; None where it states nothing.
+        copied: whether it stands in the reference word for word.
+        touches: whether it may be a form of a short reference.
+    """
+
+    found: Weighed
+    against: Sequence[bool]
+    states: float | None
+    copied: bool
+    touches: bool
+
+    @property
+    def verdict(self) -> Agreement:
+        """What it is to the reference."""
+        able = any(place > len(self.against) or not self.against[place - 1] for place in self.found.supporting)
+        if self.copied or self.states is not None or able:
+            return "agrees"
+        return "contradicts" if any(self.against) else "absent"
+
+    @property
+    def p(self) -> float:
+        """The probability that it agrees: at least 0.5 where it does, less where it does not."""
+        if self.copied:
+            return 1.0
+        if self.verdict == "agrees":
+            return chances.agreeing(max(self.states or 0.0, self.found.p))
+        if self.verdict == "contradicts":
+            return chances.ALTERED
+        return chances.SHARED if self.touches else chances.differing(self.found.p)
 
 
 def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - every question has it
@@ -28,33 +75,74 @@ def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - eve
     other claim states has none either.
 
     A reference of few words is stated where its parts are named; a list needs all of them. Stating another accepted
-    answer is as good as stating the main one. What the reference repeats of the question need not be repeated.
+    answer is as good as stating the main one. What the reference repeats of the question need not be repeated. An
+    answer that is an accepted one agrees throughout, and so does what stands in it word for word, with probability 1.
     """
     yield from ()
+    equal = settled(inputs) or (sure(inputs) if _both_decline(inputs) else None)
+    if equal is not None:
+        return equal
     theirs = [bare(text) for text in inputs.reference_claims]
     others = [bare(text) for text in inputs.accepted]
     known = [None if text is None else bare(text) for text in inputs.answer_claims]
     mine = [text for text in known if text is not None]
     mode = mode_of((*mine, *theirs))
     answer = Answer(mine, (*theirs, *others), inputs.query, bare(inputs.answer), mode)
-    stated = _stated(answer, theirs, others)
-    states = frozenset[int]().union(*(found.by for found in stated if found is not None))
-    against = [[answer.alters(n, text) for text in theirs] for n in range(1, len(mine) + 1)]
-    if stated == [None] and mine and is_short(theirs[0]):
-        against[0][0] = against[0][0] or names_another(answer.said[0], [theirs[0], *others], inputs.query)
-    reference = Evidence([*theirs, *[text for text in others if not is_short(text)][:MOST_LONG]], mine, mode)
-    verdicts: list[Agreement | None] = []
-    n = 0
-    for text in known:
-        if text is None:
-            verdicts.append(None)
-            continue
-        n += 1
-        verdicts.append(_verdict(reference.weigh(text), against[n - 1], states=n in states))
+    said = Wording(mine)
+    stated = [
+        Stated(1.0, found.by if found else frozenset()) if not is_short(text) and said.has(text) else found
+        for text, found in zip(theirs, _stated(answer, theirs, others), strict=True)
+    ]
     lost = len(mine) < len(known)
+    compared = iter(_compared(inputs, answer, stated, theirs, others))
+    pairs = [None if text is None else next(compared) for text in known]
+    phrases = [text for text in others if is_short(text)] if len(theirs) == 1 else []
     return AgreementFacts(
-        tuple(verdicts), tuple(True if found is not None else None if lost else False for found in stated)
+        tuple(None if one is None else one.verdict for one in pairs),
+        tuple(True if found is not None else None if lost else False for found in stated),
+        tuple(None if one is None else one.p for one in pairs),
+        tuple(
+            found.p if found is not None else None if lost else answer.chance(text, phrases)
+            for text, found in zip(theirs, stated, strict=True)
+        ),
     )
+
+
+def _both_decline(inputs: Agree) -> bool:
+    references = [text for text in (inputs.reference, *inputs.accepted) if text] or list(inputs.reference_claims)
+    if not references or not statements(inputs.answer).refuses:
+        return False
+    return all(declines(text) or (is_refusal(text) and statements(text).refuses) for text in references)
+
+
+def _compared(
+    inputs: Agree, answer: Answer, stated: Sequence[Stated | None], theirs: Sequence[str], others: Sequence[str]
+) -> list[Compared]:
+    """Every answer claim beside the reference."""
+    mine = answer.claims
+    against = [[answer.alters(n, text) for text in theirs] for n in range(1, len(mine) + 1)]
+    if list(stated) == [None] and mine and is_short(theirs[0]):
+        against[0][0] = against[0][0] or names_another(answer.said[0], [theirs[0], *others], inputs.query)
+    reference = Evidence(
+        [*theirs, *[text for text in others if not is_short(text)][:MOST_LONG]], mine, answer.mode
+    )
+    wording = Wording([text for text in (*theirs, bare(inputs.reference)) if not is_short(text)])
+    short = len(theirs) == 1 and stated[0] is None and is_short(theirs[0])
+    return [
+        Compared(
+            _by_rule(reference.weigh(text)) if short and find(theirs[0], EXACT) else reference.weigh(text),
+            against[n - 1],
+            max((one.p for one in stated if one is not None and n in one.by), default=None),
+            wording.has(text),
+            short and answer.touches(n - 1, theirs[0]),
+        )
+        for n, text in enumerate(mine, 1)
+    ]
+
+
+def _by_rule(found: Weighed) -> Weighed:
+    """Of a short reference with a number the rules for numbers decide, not the words that are shared with it."""
+    return replace(found, p=min(found.p, UNDECIDED), supporting=(), joint=False)
 
 
 def _stated(answer: Answer, theirs: Sequence[str], others: Sequence[str]) -> list[Stated | None]:
@@ -74,15 +162,11 @@ def _wholes(theirs: Sequence[str], others: Sequence[str]) -> Sequence[str]:
 def _whole(answer: Answer, accepted: str) -> Stated | None:
     """Whether the answer states every sentence of an accepted answer."""
     by: frozenset[int] = frozenset()
+    p = chances.WHOLE
     for sentence in split(accepted):
         found = answer.states(bare(sentence.text))
         if found is None:
             return None
         by |= found.by
-    return Stated(by)
-
-
-def _verdict(found: Weighed, against: Sequence[bool], *, states: bool) -> Agreement:
-    if states or any(place > len(against) or not against[place - 1] for place in found.supporting):
-        return "agrees"
-    return "contradicts" if any(against) else "absent"
+        p = min(p, found.p)
+    return Stated(p, by)

@@ -10,12 +10,12 @@ from ragauge.data.facts import CoverFacts
 from ragauge.judging.cosines import cosine_table
 from ragauge.judging.inputs import CoverAspects, CoverCriteria
 from ragauge.judging.judge import Asking
-from ragauge.judging.local.address import carries, wanted_kind
 from ragauge.judging.local.criteria import Told
 from ragauge.judging.local.criteria_words import KINDS
 from ragauge.judging.local.index import Mode, mode_of
 from ragauge.judging.local.relevance import Asked, chosen, embed
 from ragauge.judging.local.short_answers import plain_units
+from ragauge.judging.local.slots import carries, wanted_kind
 from ragauge.judging.local.statements import bare, statements
 
 VERSION = 1

@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
 from ragauge.judging.local import criteria_words as known
-from ragauge.judging.local.address import POLAR, carries, wanted_kind
 from ragauge.judging.local.checkable import checked
 from ragauge.judging.local.criteria_words import DENIALS, KINDS, Act
 from ragauge.judging.local.index import STOPS
 from ragauge.judging.local.kinds import EXACT, NAME
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.short_answers import EACH, EITHER, Said, plain_units, readings
+from ragauge.judging.local.slots import POLAR, carries, wanted_kind
 from ragauge.judging.local.statements import bare
 from ragauge.judging.local.stating import YES_NO
 from ragauge.text.sentences import split

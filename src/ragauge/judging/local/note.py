@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragauge.analysis.results.scorecard import JudgeNote
-from ragauge.judging.local.weights import stored
+from ragauge.analysis.scores.gather import Claims
+from ragauge.judging.local.weights import evidence_weights, stored
+from ragauge.text.claim_kinds import ClaimKind
 
 WHAT = (
     "The local judge compares words: a logistic regression over lexical features of each claim and the passage that "
@@ -31,12 +33,12 @@ def middle() -> tuple[float, float]:
     return float(low), float(high)
 
 
-def judge_note(judge_id: str, uncertain: float | None) -> JudgeNote:
+def judge_note(judge_id: str, claims: Claims) -> JudgeNote:
     """What is to be said of this judge beside every score of it.
 
     Args:
         judge_id: whose verdicts.
-        uncertain: share of the run's claims in the middle band, where known.
+        claims: of the run, by what can be seen of them.
     """
     low, high = middle()
     rows = stored()["held_out"]["overlap_words"]
@@ -45,7 +47,26 @@ def judge_note(judge_id: str, uncertain: float | None) -> JudgeNote:
         f"On human labels of sources it was not trained on: AUROC {mean['auroc']:.2f}, balanced accuracy "
         f"{mean['balanced_accuracy']:.2f}. {_rates(rows['ends'], low, high)}"
     )
-    return JudgeNote(judge_id, WHAT, (*LIMITS, SHARPER), uncertain, observed)
+    return JudgeNote(judge_id, WHAT, (*unseen(claims.reference), *LIMITS, SHARPER), claims.uncertain, observed)
+
+
+KINDS: Mapping[ClaimKind, str] = {"amount": "amounts", "phrase": "short phrases", "sentence": "sentences"}
+LEAST_SHARE, SEEN_WELL = 0.05, 0.95     # kinds that are rarer, or nearly always found, need no word
+
+
+def unseen(reference: Mapping[ClaimKind, float]) -> list[str]:
+    """How many of the reference claims are of a kind that this judge often does not find, and how often it does.
+
+    Args:
+        reference: kind -> share of the run's reference claims.
+    """
+    rates = evidence_weights()["found"]
+    return [
+        f"{share:.0%} of the reference claims are {KINDS[kind]}: of such this judge finds {rates[kind]:.0%} where "
+        "their evidence is there (measured on public sets)."
+        for kind, share in reference.items()
+        if share >= LEAST_SHARE and rates[kind] < SEEN_WELL
+    ]
 
 
 def _rates(rows: Sequence[Mapping[str, Any]], low: float, high: float) -> str:

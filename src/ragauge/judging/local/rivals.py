@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragauge.judging.local.kinds import EXACT, NAME
-from ragauge.judging.local.short_answers import Said, plain_words, readings
+from ragauge.judging.local.short_answers import Said, figures, is_figure, plain_words, readings
 from ragauge.text.specifics import Specific, find
 
 
@@ -25,7 +25,9 @@ def names_another(said: Said, references: Sequence[str], query: str) -> bool:
         return False
     asked = set(plain_words(query))
     if all(part.numbers and not part.words for part in parts):
-        return _another_number(said, [one for part in parts for one in part.numbers], query)
+        figures = [one for part in parts if part.is_bare for one in part.numbers]
+        wanted = [one for part in parts for one in part.numbers]
+        return not any(map(said.scales, figures)) and _another_number(said, wanted, query)
     named = sum(bool(find(text, NAME)) for text in references)
     if 2 * named < len(references):
         return False
@@ -38,7 +40,9 @@ def _another_number(said: Said, wanted: Sequence[Specific], query: str) -> bool:
     asked = {one.normal for one in find(query, EXACT)}
     kinds = {one.kind for one in wanted}
     units = {one.unit for one in wanted}
+    scaled = set().union(*map(figures, wanted))     # "1,577" may leave out the scale of "1,577 million"
     return any(
-        one.kind in kinds and one.normal not in asked and (not one.unit or "" in units or one.unit in units)
+        not (is_figure(one) and one.normal in scaled)
+        and one.kind in kinds and one.normal not in asked and (not one.unit or "" in units or one.unit in units)
         for one in find(said.text, EXACT)
     )

@@ -39,6 +39,10 @@ OWNER = re.compile(r"['’]s?(?!\w)")
 SPELLED = {"one": "1", "zero": "0"}     # no numbers to check elsewhere ("one of them"), but they are as a whole answer
 _ARTICLES = "der die das den dem des le la les los las il lo gli os du di del della"
 ARTICLES = frozenset(_ARTICLES.split())
+FIGURE = re.compile(r"-?\d[\d.,' ]*")
+FALLING = re.compile(
+    r"\b(?:decreas|declin|fell|fall|drop|los[st]|lower|down|negative|reduc|minus|shrank|less)", re.IGNORECASE
+)
 GLUED = re.compile(r"^([^\W\d_]{3,})\d{1,2}$")      # a footnote's number
 
 
@@ -57,6 +61,13 @@ class Part:
     numbers: tuple[Specific, ...]
     joined: str
     compound: bool = True
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is one number and nothing else: no word, no unit, no scale."""
+        if self.words or len(self.numbers) != 1:
+            return False
+        return is_figure(self.numbers[0])
 
     def repeats(self, query: frozenset[str]) -> bool:
         """Whether the part has no word that the question, given by its stems, has not."""
@@ -166,12 +177,16 @@ class Said:
 
     def says(self, part: Part) -> bool:
         """Whether the claim names a part, and does not deny it."""
-        if not all(self.counts(one) for one in part.numbers):
+        if not all(self.counts(one) or (part.is_bare and self.scales(one)) for one in part.numbers):
             return False
         if not part.words:
             return True
         place = self._together([self.where(word) for word in part.words])
         return part.compound and self._compound(part.joined) if place is None else not self._denied(place, part)
+
+    def holds(self, part: Part) -> bool:
+        """Whether the claim has a part as it is written, forms of its words and numbers aside."""
+        return part.joined in self.joined or not part.words
 
     def counts(self, one: Specific) -> bool:
         """Whether a number or date is there, and counts the same; a round one also where the exact one is."""
@@ -182,6 +197,16 @@ class Said:
         same = {one.normal, one.other} - {""}
         units = {other.unit for other in self.numbers if same & {other.normal, other.other}}
         return not units or "" in units or one.unit in units
+
+    def scales(self, one: Specific) -> bool:
+        """Whether the figures of a bare number stand there with a scale, a currency or per cent: "1,577" in "$1,577m".
+
+        A negative one may be told as a fall: "-0.2" in "a decrease of $0.2 million".
+        """
+        wanted = {one.normal}
+        if one.normal.startswith("-") and FALLING.search(self.text):
+            wanted.add(one.normal[1:])
+        return any(wanted & figures(other) for other in self.numbers)
 
     @cached_property
     def numbers(self) -> tuple[Specific, ...]:
@@ -220,6 +245,26 @@ class Said:
             return False
         before = self.words[max(0, place - BEFORE) : place]
         return any(word in NEGATIONS for word in before) and "only" not in before
+
+
+def is_figure(one: Specific) -> bool:
+    """Whether a number is told by its figures alone, without a unit or a scale."""
+    return one.kind == "number" and not one.unit and FIGURE.fullmatch(one.text) is not None
+
+
+def figures(one: Specific) -> set[str]:
+    """The figures of a number as they are written, without its scale; of one digit with a scale none.
+
+    >>> [figures(one) for one in find("1,577 million and 5.46%", EXACT)]
+    [{'1577'}, {'5.46'}]
+    """
+    found = FIGURE.match(one.text) if one.kind in ("number", "percent") else None
+    if found is None:
+        return set()
+    figure = found[0].rstrip(" .,'")
+    if len(figure) < 2 and figure != one.text and one.kind == "number":
+        return set()
+    return {each.normal for each in find(figure, EXACT) if each.kind == "number"}
 
 
 def _rounds(exact: Specific, rough: Specific) -> bool:

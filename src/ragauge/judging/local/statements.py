@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from ragauge.judging.local.index import STOPS
-from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps
+from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps, refuses
 from ragauge.judging.local.wordings import compiled, found
+from ragauge.text.clauses import clauses as cut_up
 from ragauge.text.sentences import Sentence, split
 from ragauge.text.tokens import stem, words
 
@@ -27,6 +28,7 @@ OPENING_QUOTE = re.compile(r"(?:^|\s)[\"'“‘«「(]")
 POINTER_END = re.compile(r"[:：]\s*$")
 MOST_POINTER_WORDS = 14
 FEWEST_WORDS = 3        # of the part that answers in a sentence that declines
+MOST_LOOKED_AT = 400    # sentences in which declining is looked for: no refusal is as long
 LONGEST_TALK = 200      # characters: politeness is short
 CONTENTLESS = frozenset({"yes", "no", "ok", "okay", "sure", "true", "false", "none"})
 
@@ -75,6 +77,41 @@ class Statements:
     shown: str
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One claim of a sentence.
+
+    Attributes:
+        text: a statement of its own.
+        own: the same without the subject that was put back.
+        start: first character of the answer that makes it.
+        end: one past the last.
+        within: of the whole sentence, where this is one part of it; else None.
+    """
+
+    text: str
+    own: str
+    start: int
+    end: int
+    within: tuple[int, int] | None = None
+
+
+def parts(sentence: Sentence) -> tuple[Part, ...]:
+    """The claims of a sentence that states something: its clauses; the whole where fewer than two of them state any.
+
+    >>> [part.text for part in parts(Sentence(1, "The lid is green [1], and the box weighs 3 kg [2].", 0, 50))]
+    ['The lid is green', 'the box weighs 3 kg']
+    """
+    place = (sentence.start, sentence.end)
+    cut = [
+        Part(bare(one.text), bare(one.own), sentence.start + one.start, sentence.start + one.end, place)
+        for one in cut_up(sentence.text)
+    ]
+    stating = tuple(part for part in cut if states(part.text)) if len(cut) > 1 else ()
+    whole = bare(sentence.text)
+    return stating if len(stating) > 1 else (Part(whole, whole, *place),)
+
+
 def statements(answer: str) -> Statements:
     """The sentences of an answer that make a claim, and whether it declines to answer.
 
@@ -82,11 +119,11 @@ def statements(answer: str) -> Statements:
     the documents.") the part that answers is the claim.
     """
     sentences = split(answer)
-    declined = [is_refusal(sentence.text) for sentence in sentences]
+    declined = [sentence.n <= MOST_LOOKED_AT and is_refusal(sentence.text) for sentence in sentences]
     pairs = zip(sentences, declined, strict=True)
     told = [_told(one) if no else one if states(one.text) else None for one, no in pairs]
-    substance = [one is not None and not only_wraps(one.text) for one in told]
-    if any(declined) and not any(substance):
+    stated = [one.text if one else None for one in told]
+    if any(declined) and refuses([one.text for one in sentences], declined, stated):
         return Statements((), True, False, "")
     claims = tuple(one for one in told if one is not None)
     return Statements(claims, False, any(declined), " ".join(claim.text for claim in claims))

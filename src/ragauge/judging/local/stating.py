@@ -8,20 +8,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ragauge.judging.local.address import POLAR
+from ragauge.judging.local import chances
 from ragauge.judging.local.contrast import contrast
 from ragauge.judging.local.index import Mode, carries_content, units_of
 from ragauge.judging.local.kinds import EXACT
 from ragauge.judging.local.refusals import is_refusal
+from ragauge.judging.local.rivals import names_another
 from ragauge.judging.local.short_answers import (
     Part,
     Said,
+    figures,
     is_descriptive,
+    is_figure,
     is_negated,
     is_short,
     plain_units,
     readings,
 )
+from ragauge.judging.local.slots import POLAR
 from ragauge.judging.local.support import Evidence
 from ragauge.text.specifics import Specific, find
 
@@ -37,9 +41,11 @@ class Stated:
     """A reference is stated.
 
     Attributes:
+        p: the probability that it is, at least 0.5.
         by: numbers of the claims that state it or name a part of it, from 1; none where only all of them together do.
     """
 
+    p: float
     by: frozenset[int] = frozenset()
 
 
@@ -96,13 +102,36 @@ class Answer:
         if explicit is not None and self.told and explicit[1].lower() != self.told:
             return None
         if explicit is not None and not reference[explicit.end() :].strip(" .!,"):
-            return Stated(frozenset({1} if self.claims else ())) if self.told else None
+            return Stated(chances.TOLD, frozenset({1} if self.claims else ())) if self.told else None
         short = [text for text in (reference, *others) if is_short(text)]
         found = self._names(short[:MOST_REFERENCES]) if short else None
         if found is None:
             long = [text for text in (reference, *others) if text not in short or is_descriptive(text)]
             found = next(filter(None, map(self._says, long[:MOST_REFERENCES])), None)
         return found
+
+    def chance(self, reference: str, others: Sequence[str] = ()) -> float:
+        """The probability that a reference is stated after all which `states` does not find: below 0.5."""
+        explicit = YES_NO.match(reference)
+        if explicit is not None and self.told:
+            return chances.ANOTHER if explicit[1].lower() != self.told else chances.SHARED
+        if not self.said:
+            return chances.SILENT
+        if not is_short(reference):
+            altered = any(self.alters(n, reference) for n in range(1, len(self.claims) + 1))
+            return chances.ALTERED if altered else chances.differing(self.evidence.weigh(reference).p)
+        if names_another(self.said[0], (reference, *others), self.query):
+            return chances.ANOTHER
+        return chances.SHARED if any(self.touches(n, reference) for n in range(len(self.said))) else chances.ELSE
+
+    def touches(self, at: int, reference: str) -> bool:
+        """Whether the claim at a place, from 0, has a word or the figures of a short reference: maybe a form of it."""
+        parts = [part for reading in readings(reference) for part in reading]
+        one = self.said[at]
+        if any(one.where(word) for part in parts for word in part.words):
+            return True
+        wanted = {figure for part in parts for number in part.numbers for figure in figures(number)}
+        return any(is_figure(other) and other.normal in wanted for other in one.numbers)
 
     def _names(self, references: Sequence[str]) -> Stated | None:
         """Phrases: all parts of some reading are named. One that only repeats the question is no evidence."""
@@ -111,7 +140,10 @@ class Answer:
         for reading in new or every:
             by = [{n for n, one in enumerate(self.said, 1) if self._named(part, one, new)} for part in reading]
             if all(by):
-                return Stated(frozenset().union(*by) if self.claims else frozenset())
+                pairs = zip(reading, by, strict=True)
+                exact = all(any(self.said[n - 1].holds(part) for n in one) for part, one in pairs)
+                p = chances.EXACT if exact else chances.NAMED
+                return Stated(p, frozenset().union(*by) if self.claims else frozenset())
         return None
 
     def _named(self, part: Part, one: Said, new: Sequence[object]) -> bool:
@@ -138,17 +170,17 @@ class Answer:
         found = self.evidence.weigh(reference)
         by = {n for n in found.supporting if not self.alters(n, reference)}
         if found.joint and len(by) == len(found.supporting):
-            return Stated()
+            return Stated(chances.agreeing(found.p))
         numbers = find(reference, EXACT)
-        by = {n for n in by if not found.joint and self._counts(n, numbers)} or self._answers(reference)
-        return Stated(frozenset(by)) if by else None
+        by = {n for n in by if not found.joint and self._counts(n, numbers)}
+        return Stated(chances.agreeing(found.p), frozenset(by)) if by else self._answers(reference)
 
-    def _answers(self, reference: str) -> set[int]:
+    def _answers(self, reference: str) -> Stated | None:
         """Claims that state a reference to one who has read the question: "It lasts 24 months.", "Lisbon"."""
         content = self._content(reference)
         news = content - self.contents[0]
         if not news or news == content:
-            return set()
+            return None
         asked = {one.normal for one in find(self.query, EXACT)}
         numbers = [one for one in find(reference, EXACT) if one.normal not in asked]
         able = [
@@ -157,11 +189,12 @@ class Answer:
             if len(news & self.contents[n]) >= NEWS * len(news) and self._counts(n, numbers)
         ]
         if not able:
-            return set()
+            return None
         beside = Evidence([f"{self.claims[n - 1]}\n{self.query}" for n in able], (reference,), self.mode)
         found = beside.weigh(reference)
         by = set() if found.joint else {able[place - 1] for place in found.supporting}
-        return {n for n in by if not self.alters(n, reference)}
+        by = {n for n in by if not self.alters(n, reference)}
+        return Stated(chances.agreeing(found.p), frozenset(by)) if by else None
 
     def _content(self, text: str) -> set[str]:
         return {unit for unit in units_of(text, self.mode) if carries_content(unit, self.mode)}

@@ -1,6 +1,7 @@
 """What was learned from human labels: coefficients, threshold, bands and held-out figures.
 
-`weights.json` beside this file is written by bench/train_overlap.py and never edited by hand.
+`weights.json` beside this file is written by bench/train_overlap.py, `evidence_weights.json` by
+bench/train_evidence.py and `address_weights.json` by bench/train_address.py; none is ever edited by hand.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import Any
 from ragauge.data.canonical import digest
 
 FILE = Path(__file__).parent / "weights.json"
+EVIDENCE_FILE = Path(__file__).parent / "evidence_weights.json"
+ADDRESS_FILE = Path(__file__).parent / "address_weights.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +37,66 @@ class Scorer:
         z = self.intercept
         for weight, value in zip(self.coefficients, features, strict=True):
             z += weight * value
-        return round(1 / (1 + exp(-max(-50.0, min(50.0, z)))), 6)
+        return round(_logistic(z), 6)
 
     @classmethod
     def read(cls, stored: Mapping[str, Any], names: Sequence[str]) -> Scorer:
         """A scorer from its stored form, coefficients put in the order of the names."""
         weights = stored["coefficients"]
         return cls(tuple(weights[name] for name in names), stored["intercept"], stored["threshold"])
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """z = intercept + sum of coefficient x feature: log odds."""
+
+    coefficients: tuple[float, ...]
+    intercept: float
+
+    def z(self, features: Sequence[float]) -> float:
+        """The log odds of one row of features."""
+        return self.intercept + sum(w * value for w, value in zip(self.coefficients, features, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Leveller:
+    """Two calibrated logistic regressions for three levels in order.
+
+    P(fully)           = P(about) x s(z)
+    P(at least partly) = P(about) x s(slope x z + shift), never below P(fully)
+
+    about: whether a text belongs to the topic of the question at all; None = it does. z: whether it answers, if so.
+    s(z) = 1 / (1 + exp(-z)).
+    """
+
+    names: tuple[str, ...]
+    answers: Line
+    slope: float
+    shift: float
+    about: Line | None
+
+    def levels(self, features: Sequence[float]) -> tuple[float, float, float]:
+        """P(fully), P(partly) and P(no), to 6 decimals; they sum to 1."""
+        z = self.answers.z(features)
+        about = 1.0 if self.about is None else _logistic(self.about.z(features))
+        fully = round(about * _logistic(z), 6)
+        some = max(fully, round(about * _logistic(self.slope * z + self.shift), 6))
+        return fully, round(some - fully, 6) + 0.0, round(1 - some, 6) + 0.0
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any]) -> Leveller:
+        """A leveller from its stored form, features in the order of their names."""
+        names = tuple(sorted(stored["answers"]["coefficients"]))
+        lines = {
+            kind: Line(tuple(stored[kind]["coefficients"][name] for name in names), stored[kind]["intercept"])
+            for kind in ("answers", "about") if stored[kind] is not None
+        }  # fmt: skip
+        slope, shift = stored["at_least_partly"]
+        return cls(names, lines["answers"], slope, shift, lines.get("about"))
+
+
+def _logistic(z: float) -> float:
+    return 1 / (1 + exp(-max(-50.0, min(50.0, z))))
 
 
 @cache
@@ -57,6 +113,27 @@ def scorer(name: str, features: tuple[str, ...]) -> Scorer:
 
 
 @cache
+def evidence_weights() -> Mapping[str, Any]:
+    """The whole file on whether the evidence of a reference is there."""
+    found: Mapping[str, Any] = json.loads(EVIDENCE_FILE.read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def stored_address() -> Mapping[str, Any]:
+    """The whole file on whether an answer addresses its question."""
+    found: Mapping[str, Any] = json.loads(ADDRESS_FILE.read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def leveller(name: str) -> Leveller:
+    """One of the trained levellers: long or brief, _words or _grams, and _lexical where there are no vectors."""
+    return Leveller.read(stored_address()["scorers"][name])
+
+
+@cache
 def fingerprint() -> str:
-    """Short hash of everything in the file that changes a verdict."""
-    return digest([stored()["scorers"], stored()["bands"]])[:8]
+    """Short hash of everything in the files that changes a verdict."""
+    every = stored()["scorers"], stored()["bands"], evidence_weights()["scorer"], stored_address()["scorers"]
+    return digest(list(every))[:8]

@@ -2,6 +2,7 @@
 
 a space          white space (" ?" is white space that may be missing)
 …                up to 80 characters
+a line with "|"  first goes on the line before
 {NAME}           one of the words listed under that name
 everything else  as in a regular expression
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+CONTINUED = re.compile(r"\n\s*\|")
 LOOKED_AT = 400     # characters of a sentence: what kind it is shows early
 
 
@@ -23,7 +25,7 @@ def compiled(lines: str, words: Mapping[str, str]) -> re.Pattern[str]:
     >>> bool(compiled("i {CAN} not…find", {"CAN": "can|could"}).search("Sadly I could not really find it."))
     True
     """
-    given = [line.strip() for line in lines.split("\n") if line.strip()]
+    given = [line.strip() for line in CONTINUED.sub("|", lines).split("\n") if line.strip()]
     return re.compile("|".join(_expanded(line, words) for line in given), re.IGNORECASE)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragauge.data.facts import Agreement, AgreementFacts
+from ragauge.judging.equal import settled
 from ragauge.judging.inputs import Agree
 from ragauge.judging.judge import Asking
 from ragauge.judging.model.asking import Asked
@@ -27,10 +28,13 @@ SCHEMA = an_object(
 
 
 def agree(inputs: Agree, asked: Asked) -> Asking:
-    """Both lists go out in one call.
+    """Both lists go out in one call; nothing is asked where the answer is an accepted one.
 
     A claim that could not be had has no verdict. What another claim might state then stays open too.
     """
+    equal = settled(inputs)
+    if equal is not None:
+        return equal
     known = {n: text for n, text in enumerate(inputs.answer_claims, 1) if text is not None}
     answer: Listing[Agreement] = Listing("answer", "A", known, _agreement)
     reference = Listing("reference", "R", dict(enumerate(inputs.reference_claims, 1)), _stated)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ragauge.data.ask import Ask, Reply
@@ -105,11 +105,11 @@ def judged(plain: Claim, supports: Sequence[Support | None], parts: Sequence[Pac
     by = [place for one in known for place in one.by]
     against = [place for one in known for place in one.against]
     if len(known) < len(supports) and not by:
-        return Claim(plain.n, plain.text, plain.start, plain.end, status="failed", reason=reason or "no verdict")
+        return replace(plain, status="failed", reason=reason or "no verdict")
     alone = any(one.by and not one.together for one in known)
     shown = by or against
-    return Claim(
-        plain.n, plain.text, plain.start, plain.end,
+    return replace(
+        plain,
         supporting=_passages(by), joint=bool(by) and not alone, contradicting=_passages(against),
         strength=None if not by else "direct" if any(one.by and one.direct for one in known) else "implied",
         window=_window(shown[0], parts) if shown else None,

@@ -20,7 +20,8 @@ class AnswerCorrectness(Metric):
     P  answer_precision: share of the answer's claims that agree with the reference
     R  answer_recall: share of the reference's claims that the answer states
 
-    0 when R = 0, so a refusal is 0. It needs no passages.
+    0 when R = 0, so a refusal is 0 unless the reference declines too. R where the answer makes no claims and states
+    the reference all the same, such as a bare "Yes.". It needs no passages.
     Not applicable when there is no reference, it makes no claims, or the answer was not recorded. Never undefined.
     Source: F1 of RAGChecker, arXiv:2408.08067.
 
@@ -33,12 +34,15 @@ class AnswerCorrectness(Metric):
     separable: ClassVar = True
     version: ClassVar = 2
 
-    def value(self, agrees: Sequence[float], stated: Sequence[float], refuse: bool) -> float | NotApplicable:
-        recall = AnswerRecall().value(stated, refuse)
+    def value(
+        self, agrees: Sequence[float], stated: Sequence[float], refuse: bool, expected: bool = True
+    ) -> float | NotApplicable:
+        recall = AnswerRecall().value(stated, refuse, expected)
         if isinstance(recall, NotApplicable):
             return recall
+        r = recall.numerator / recall.denominator
         precision = AnswerPrecision().value(agrees)
-        if not isinstance(precision, Ratio) or not recall.numerator:
-            return 0.0
-        p, r = precision.numerator / precision.denominator, recall.numerator / recall.denominator
+        if not isinstance(precision, Ratio) or not r:
+            return r
+        p = precision.numerator / precision.denominator
         return 2 * p * r / (p + r)

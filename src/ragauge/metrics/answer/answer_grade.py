@@ -19,7 +19,8 @@ class AnswerGrade(Metric):
     B[h]  the answer states reference claim h
     R[i]  whether answer claim i agrees with the reference, contradicts it or is absent from it
 
-    A refusal is 0. It needs no passages.
+    A refusal is 0, unless the question is known to be unanswerable and the reference declines too. It needs no
+    passages.
     Not applicable when there is no reference, it makes no claims, or the answer was not recorded. Never undefined.
     Source: the three-step correctness grade of human review, read from RAGChecker's facts, arXiv:2408.08067.
 
@@ -30,12 +31,18 @@ class AnswerGrade(Metric):
     """
 
     measures: ClassVar = "end_to_end"
-    needs: ClassVar = {"agreement": "agree.answer", "stated": "agree.reference", "refuse": "verify_answer.refuse"}
+    needs: ClassVar = {
+        "agreement": "agree.answer", "stated": "agree.reference", "refuse": "verify_answer.refuse",
+        "expected": "set.expected",
+    }  # fmt: skip
     separable: ClassVar = True
+    version: ClassVar = 2
 
-    def value(self, agreement: Sequence[Agreement], stated: Sequence[bool], refuse: bool) -> float | NotApplicable:
+    def value(
+        self, agreement: Sequence[Agreement], stated: Sequence[bool], refuse: bool, expected: bool = True
+    ) -> float | NotApplicable:
         if not stated:
             return NotApplicable("the reference makes no claims")
-        if refuse or not any(stated):
+        if (refuse and expected) or not any(stated):
             return 0.0
         return 1.0 if all(stated) and "contradicts" not in agreement else 0.5

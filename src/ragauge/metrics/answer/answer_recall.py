@@ -15,11 +15,12 @@ class AnswerRecall(Metric):
 
     answer_recall = #{h : B[h]} / m; Σ b[h] / m where the judge has probabilities
 
-    m     claims of the reference answer; its sentences where the set is unprepared
+    m     claims of the reference answer; the clauses of its sentences where the set is unprepared
     B[h]  the answer states reference claim h
     b[h]  probability that it does
 
-    A refusal is 0. It needs no passages.
+    A refusal is 0, unless the question is known to be unanswerable and the reference declines too. It needs no
+    passages.
     Not applicable when there is no reference, it makes no claims, or the answer was not recorded. Never undefined.
     Source: recall of RAGChecker, arXiv:2408.08067.
 
@@ -28,11 +29,11 @@ class AnswerRecall(Metric):
     """
 
     measures: ClassVar = "end_to_end"
-    needs: ClassVar = {"stated": "agree.states", "refuse": "verify_answer.refuse"}
+    needs: ClassVar = {"stated": "agree.states", "refuse": "verify_answer.refuse", "expected": "set.expected"}
     separable: ClassVar = True
     version: ClassVar = 2
 
-    def value(self, stated: Sequence[float], refuse: bool) -> Ratio | NotApplicable:
+    def value(self, stated: Sequence[float], refuse: bool, expected: bool = True) -> Ratio | NotApplicable:
         if not stated:
             return NotApplicable("the reference makes no claims")
-        return Ratio(0 if refuse else sum(stated), len(stated))
+        return Ratio(0 if refuse and expected else sum(stated), len(stated))

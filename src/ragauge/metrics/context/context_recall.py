@@ -16,7 +16,7 @@ class ContextRecall(Metric):
 
     context_recall = #{h : T[h] is not empty} / m; Σ t[h] / m where the judge has probabilities
 
-    m     claims of the reference answer; its sentences where the set is unprepared
+    m     claims of the reference answer; the clauses of its sentences where the set is unprepared
     T[h]  passages that support reference claim h
     t[h]  probability that the passages support it
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sqlalchemy import and_, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, insert, or_, select
 
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores.frames import cause_frame
 from ragauge.data.codec import decode, encode
 from ragauge.store.packing import framed, pack, unescape, unpack
 from ragauge.store.schema import causes as table
-from ragauge.store.schema import responses
+from ragauge.store.schema import responses, scores
 from ragauge.store.sql.database import Database, among, chunks, raw_rows, rows_among
 from ragauge.store.sql.names import judge_no, put_judges, run_no
 from ragauge.store.sql.runs import response_no
@@ -55,11 +55,7 @@ class SqlCauses:
             query = (
                 select(responses.c.query_id, responses.c.repeat, table.c.body)
                 .join_from(table, responses, table.c.response_no == responses.c.response_no)
-                .where(
-                    table.c.run_no == run_no(connection, run_id),
-                    table.c.judge_no == judge_no(connection, judge_id),
-                    table.c.judge_repeat == judge_repeat,
-                )
+                .where(_known(connection, run_id, judge_id, judge_repeat))
                 .order_by(table.c.response_no)
             )
             return cause_frame(
@@ -74,9 +70,7 @@ class SqlCauses:
         """Number and cause of one failed response after another, by ascending number; words as in the frame."""
         with self._database.read() as connection:
             query = select(table.c.response_no, table.c.body).where(
-                table.c.run_no == run_no(connection, run_id),
-                table.c.judge_no == judge_no(connection, judge_id),
-                table.c.judge_repeat == judge_repeat,
+                _known(connection, run_id, judge_id, judge_repeat)
             ).order_by(table.c.response_no)
             every = (row for part in raw_rows(connection, query) for row in part)
             few = rows_among(connection, query, table.c.response_no, sorted(numbers or ()))
@@ -89,13 +83,29 @@ class SqlCauses:
         """The cause of one response; None when it did not fail."""
         with self._database.read() as connection:
             mine = (
-                table.c.run_no == run_no(connection, run_id),
                 table.c.response_no == response_no(connection, run_id, query_id, repeat),
-                table.c.judge_no == judge_no(connection, judge_id),
-                table.c.judge_repeat == judge_repeat,
+                _known(connection, run_id, judge_id, judge_repeat),
             )
             body = connection.execute(select(table.c.body).where(*mine)).scalar()
         return None if body is None else decode(Cause, unpack(body))
+
+
+def _known(connection: Connection, run_id: str, judge_id: str | None, judge_repeat: int) -> ColumnElement[bool]:
+    """The judge's causes, and those by record and labels alone of the responses that this judge never judged."""
+    run = run_no(connection, run_id)
+    nobody, judge = judge_no(connection, None), judge_no(connection, judge_id)
+    unjudged = and_(table.c.judge_no == nobody, table.c.judge_repeat == 0)
+    if judge is None or judge == nobody:
+        return and_(table.c.run_no == run, unjudged)
+    looked_at = [
+        exists().where(
+            other.c.run_no == run, other.c.response_no == table.c.response_no, other.c.judge_no == judge,
+            other.c.judge_repeat == judge_repeat,
+        )
+        for other in (table.alias(), scores)
+    ]     # fmt: skip
+    mine = and_(table.c.judge_no == judge, table.c.judge_repeat == judge_repeat)
+    return and_(table.c.run_no == run, or_(mine, and_(unjudged, *(~one for one in looked_at))))
 
 
 @lru_cache(maxsize=1_024)     # most examples fail as others do

@@ -1,0 +1,159 @@
+"""Of which examples it is known whether they failed: what was not judged is neither failed nor passed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragauge.analysis.causes.attribute import SHOWING, can_show
+from ragauge.analysis.scores.arrays import FAILED, SCORED, UNDEFINED, Columns, ResponseIndex
+from ragauge.analysis.scores.failed import Failed
+from ragauge.metrics.base import Metric
+from ragauge.metrics.catalogue import questions
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Mask = npt.NDArray[np.bool_]
+
+NOTHING_SHOWS = "nothing measured here shows it"
+CALL_FAILED = "a judge call or a score failed"
+NOT_JUDGED = "not judged by"     # whom, follows
+# a judge's question in words, of an example that it was not asked about
+NOT_ASKED: Mapping[str, str] = {
+    "verify_answer": "its answer was not checked",
+    "verify_reference": "its reference was not looked for in the passages",
+    "agree": "its answer was not held against its reference",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unknown:
+    """The examples that are not known to have failed or to have passed.
+
+    Attributes:
+        query_ids: all examples, by number.
+        reason: shape (examples,), number of the reason; -1 = known.
+        reasons: in words, by number.
+    """
+
+    query_ids: tuple[str, ...]
+    reason: npt.NDArray[np.int64]
+    reasons: tuple[str, ...]
+
+    def counts(self) -> dict[str, int]:
+        """Reason -> examples, most frequent first; {} where every example is known."""
+        found = Counter(self.reasons[number] for number in self.reason.tolist() if number >= 0)
+        return dict(found.most_common())
+
+    def by_id(self) -> dict[str, str]:
+        """query_id -> why it is not known."""
+        places = (self.reason >= 0).nonzero()[0].tolist()
+        return {self.query_ids[at]: self.reasons[int(self.reason[at])] for at in places}
+
+
+class Known:
+    """Takes in one metric's scores after another, and then says which examples nobody can call passed.
+
+    An example that did not fail has passed where everything was asked of it that was asked of the others, and nothing
+    of that failed. The questions that count are those by which a failure is seen (`attribute.SHOWING`), among the
+    metrics that are read: an example that lacks one of them could have failed by it.
+
+    Args:
+        index: the responses.
+    """
+
+    def __init__(self, index: ResponseIndex) -> None:
+        import numpy as np
+
+        self._index = index
+        self._judged, self._lost, self._shown = np.zeros((3, len(index)), dtype=bool)
+        self._asked: dict[str, Mask] = {}
+
+    def read(self, metric: Metric, responses: Columns | None) -> None:
+        """Takes in a metric's scores, one entry a response; None where none of these responses has one."""
+        import numpy as np
+
+        asked, showing = questions([metric]), can_show(metric)
+        wanted = set(asked).intersection(SHOWING) if showing else set()
+        for question in wanted:
+            self._asked.setdefault(question, np.zeros(len(self._index), dtype=bool))
+        if responses is None:
+            return
+        if asked:
+            self._judged[responses.place] = True
+        if showing:
+            self._lost[responses.place[responses.status == FAILED]] = True
+            self._shown[responses.place[np.isin(responses.status, (SCORED, UNDEFINED))]] = True
+        for question in wanted:
+            self._asked[question][responses.place] = True
+
+    def unknown(self, failed: Failed, judge_id: str | None) -> Unknown:
+        """What is not known, after every metric was read.
+
+        An example of several answers failed where one of them did, and is known to have passed where all did.
+
+        Args:
+            failed: the failed responses, of this index or of another one of the same run.
+            judge_id: whose verdicts were read; None or "" = nobody's, and labels alone say what passed.
+        """
+        import numpy as np
+
+        query, ids = self._index.query, self._index.query_ids
+        lacking = {NOT_ASKED.get(name, f"{name} was not asked"): ~asked for name, asked in self._asked.items()}
+        judged = self._judged if self._asked else np.ones_like(self._judged)
+        whys = {
+            f"{NOT_JUDGED} {judge_id or 'anybody'}": ~judged, CALL_FAILED: self._lost, **lacking,
+            NOTHING_SHOWS: ~self._shown,
+        }     # fmt: skip
+        found = np.full(len(ids), -1, dtype=np.int64)
+        for number, mask in reversed(list(enumerate(whys.values()))):     # the first that holds is the one that is said
+            found[query[mask]] = number
+        found[self._numbers(failed)] = -1
+        return Unknown(ids, found, tuple(whys))
+
+    @property
+    def labels_alone(self) -> bool:
+        """Whether nobody was asked anything by which a failure could be seen."""
+        return not self._asked
+
+    def _numbers(self, failed: Failed) -> npt.NDArray[np.int64]:
+        """Numbers of the examples that failed, in this index."""
+        import numpy as np
+
+        if failed.index is self._index:
+            return failed.query
+        names = {failed.index.query_ids[number] for number in failed.query.tolist()}
+        return np.array([at for at, name in enumerate(self._index.query_ids) if name in names], dtype=np.int64)
+
+
+def with_unjudged(columns: Columns, index: ResponseIndex, judge_id: str | None) -> Columns:
+    """A metric's scores, one entry a response, with a failed score for every response that has none.
+
+    So whoever asks for a mean over all of them is told how far those that were never judged could move it.
+    """
+    import numpy as np
+
+    absent = np.ones(len(index), dtype=bool)
+    absent[columns.place] = False
+    more = absent.nonzero()[0]
+    if not more.size:
+        return columns
+    place = np.concatenate([columns.place, more])
+
+    def grown(values: npt.NDArray[Any], value: float) -> npt.NDArray[Any]:
+        return np.concatenate([values, np.full(more.size, value)])
+
+    filled = Columns(
+        place=place, query=index.query[place], status=grown(columns.status, FAILED),
+        value=grown(columns.value, np.nan), numerator=grown(columns.numerator, np.nan),
+        denominator=grown(columns.denominator, np.nan), low=grown(columns.low, np.nan),
+        high=grown(columns.high, np.nan), reason=grown(columns.reason, len(columns.reasons)),
+        weight=None if index.weight is None else index.weight[place],
+        cluster=None if index.cluster is None else index.cluster[place],
+        reasons=(*columns.reasons, f"{NOT_JUDGED} {judge_id or 'anybody'}"),
+    )     # fmt: skip
+    return filled.take(np.argsort(place, kind="stable"))

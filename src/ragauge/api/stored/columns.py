@@ -1,0 +1,122 @@
+"""What is stored of a run, read a piece at a time, so that nothing grows with the number of examples."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.scores.arrays import Columns, ResponseIndex
+from ragauge.analysis.scores.gather import Visit
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragauge.analysis.scores.failed import Failed
+    from ragauge.store.open import Store
+
+AT_A_TIME = 100            # responses with their texts and evidence in memory
+SCORES_AHEAD = 100_000     # scores read together
+KEY = ["query_id", "repeat"]
+
+
+class StoredColumns:
+    """The scores of a run, one metric at a time from the store.
+
+    Args:
+        store: where the run is.
+        run_id: the run.
+        judge_id: who judged; None = nobody.
+        index: the responses looked at.
+        judge_repeat: which asking of the judge.
+        ahead: metrics in the order in which they will be asked for, each once. Several are then read together, as many
+            as a few hundred thousand scores make: the store keeps scores by response.
+        values_only: leave out numerators, denominators and reasons.
+    """
+
+    def __init__(
+        self, store: Store, run_id: str, judge_id: str | None, index: ResponseIndex, judge_repeat: int = 0,
+        ahead: Sequence[str] = (), *, values_only: bool = False,
+    ) -> None:     # fmt: skip
+        self.index = index
+        self._store, self._of = store, (run_id, judge_id)
+        self._judge_repeat, self._values_only = judge_repeat, values_only
+        self._ahead = list(ahead)
+        self._read: dict[str, Columns] = {}
+
+    def column(self, metric: str) -> Columns | None:
+        """A metric's scores; None where it has none."""
+        if metric not in self._read:
+            self._fill(metric)
+        found = self._read.pop(metric)
+        return found if found.place.size else None
+
+    def _fill(self, metric: str) -> None:
+        """Reads a metric, and those that will be asked for after it."""
+        names = [metric]
+        if metric in self._ahead:
+            start = self._ahead.index(metric)
+            names = self._ahead[start : start + max(1, SCORES_AHEAD // max(1, len(self.index)))]
+            del self._ahead[: start + len(names)]
+        self._read |= self._store.scores.of_metrics(
+            *self._of, names, self.index, self._judge_repeat, values_only=self._values_only
+        )
+
+
+def visits(store: Store, judge_id: str | None, index: ResponseIndex) -> Iterator[Visit]:
+    """The responses with their examples and evidence, in example order, read as a stream."""
+    for start in range(0, len(index), AT_A_TIME):
+        numbers = index.number[start : start + AT_A_TIME].tolist()
+        found = store.evidence.linked(numbers, judge_id) if judge_id is not None else {}
+        place = dict(zip(numbers, range(start, start + len(numbers)), strict=True))
+        for item in store.runs.load(numbers):
+            at = place[item.response_no]
+            evidence = {one.question: one.evidence() for one in found.pop(item.response_no, ())}
+            yield Visit(at, int(index.query[at]), item.example, item.response, evidence)
+
+
+def causes_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> pl.DataFrame:
+    """The cause frame of the responses of an index."""
+    found = store.causes.frame(run_id, judge_id)
+    kept = found.select(*KEY).with_row_index("row").join(keys(index), on=KEY, how="semi", maintain_order="left")["row"]
+    return found if len(kept) == found.height else found[kept]     # the join would copy every text
+
+
+def failed_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> Failed:
+    """The failed responses of an index; while the store is open, what decided their causes can be asked for."""
+    from ragauge.analysis.scores.failed import Failed
+
+    known = array("q", index.number.tobytes())
+
+    def place_of(number: int) -> int | None:
+        place = bisect_left(known, number)
+        return place if place < len(known) and known[place] == number else None
+
+    def decided_by(places: Sequence[int]) -> dict[int, str]:
+        place = {int(index.number[at]): at for at in places}
+        found = store.causes.read(run_id, judge_id, numbers=list(place))
+        return {place[number]: cause.decided_by for number, cause in found}
+
+    every = ((place_of(number), cause) for number, cause in store.causes.read(run_id, judge_id))
+    return Failed.gathered(index, ((place, cause) for place, cause in every if place is not None), decided_by)
+
+
+def keys(index: ResponseIndex) -> pl.DataFrame:
+    """query_id and repeat of every response, in example order."""
+    import polars as pl
+
+    ids = pl.Series("query_id", index.query_ids, dtype=pl.String).gather(index.query)
+    return pl.DataFrame([ids, pl.Series("repeat", index.repeat, dtype=pl.Int64)])
+
+
+def questions_at(store: Store, index: ResponseIndex, places: Sequence[int]) -> dict[int, str]:
+    """Place -> question of some responses."""
+    place = {int(index.number[at]): at for at in places}
+    parts = _chunks(list(place), AT_A_TIME)
+    return {place[item.response_no]: item.example.query for part in parts for item in store.runs.load(part)}
+
+
+def _chunks(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    for start in range(0, len(numbers), size):
+        yield numbers[start : start + size]

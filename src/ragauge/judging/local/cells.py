@@ -1,0 +1,314 @@
+"""Which rows and columns of a table a question or a claim speaks of."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import log
+
+from ragauge.judging.local.index import STOPS, units_of
+from ragauge.text.tables import Cell, Table, years
+
+LONGEST = 1_000         # characters of a question or claim that are looked at
+COVERED = 0.6           # share of a row's label, by weight, that names it
+ALIKE = 0.15            # scores as near as this are ties
+MISSED = 0.8            # what a word of a label counts that is not named, against one that is
+LIGHTLY = 0.3           # what a number, or "total" or "net", in a label counts where it is not named, against a word
+_NOTHING = "amount valu year month three twelv six nin period $ for the actual reported"
+PLAIN = frozenset(_NOTHING.split())     # words of a header that tell it from no other
+LIGHT = frozenset(["total", "net"])
+SECTION = 0.6           # what a word of a row's section counts, against one of its label
+MOST_LINES = 12         # rows, and groups of columns, that are looked at
+KEPT = frozenset(["other", "not", "non", "befor", "after", "under", "over", "before"])    # tell one row from another
+SHARE = re.compile(r"%|\bper\s?cent")
+_SHARES = "percentag percent cent proportion shar margin rat ratio portion"
+SHARED = frozenset(_SHARES.split())     # words of a question that asks for a share
+GLUED = re.compile(r"(?<=[^\W\d_]{3})\d{1,2}(?!\w)")      # the number of a footnote
+MONTH = re.compile(
+    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
+)
+ROUND = re.compile(r"\([^()]{0,80}\)")
+FROM_TO = re.compile(
+    r"\d\s?(?:-|–|—|to|through|until)\s?(?:FY|F|fiscal)?\s?(?:year\s)?\d|\bbetween\b.{1,40}?\d\s*and\s"
+    r"|\bfrom\b.{1,40}?\d\s*(?:to|through|-|–)\s",
+    re.IGNORECASE,
+)
+DAYS = re.compile(
+    r"\b(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)(?:\s\d{1,2}\b)?"
+    r"|(?<!\d\s)years?|months|\d\d weeks|fiscal|ended|ending|as (?:of|at)|at)\b",
+    re.IGNORECASE,
+)
+DATES = re.compile(r"\b(?:FY|F|CY)?\s?['’]?(?:19|20)\d\d\b|\b(?:FY|F|CY)\s?['’]?\d\d\b|\(\d\)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question or claim names.
+
+    Attributes:
+        words: stems of its words with content, in order.
+        years: its years, in order.
+        spans: whether it names the years between the first and the last as well.
+        months: names of months.
+    """
+
+    words: tuple[str, ...]
+    years: tuple[int, ...]
+    spans: bool
+    months: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A cell of a line; year None = nothing dates it."""
+
+    cell: Cell
+    year: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Cells of one thing over time, or over columns of one kind.
+
+    Attributes:
+        row: whose row it is; None = a column, whose rows are years.
+        place: where the words that name it stand in the question.
+        header: what the columns say beside their years.
+        entries: in the table's order.
+    """
+
+    row: int | None
+    place: int
+    header: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The part of a table that a question speaks of.
+
+    Attributes:
+        best: lines of what is named best; several where nothing tells them apart.
+        named: one line for each thing that is named, in the order of the question.
+        sides: where several kinds of columns are named, the best row's line of each, in the order of the question.
+        covered: share of the best label that is named, by weight.
+        dated: every year asked for has a column or a row of its own, or none is asked for.
+    """
+
+    best: tuple[Line, ...]
+    named: tuple[Line, ...]
+    sides: tuple[Line, ...]
+    covered: float
+    dated: bool
+
+
+@lru_cache(maxsize=512)
+def asked(text: str) -> Asked:
+    """Reads a question or claim."""
+    text = text[:LONGEST]
+    found = tuple(dict.fromkeys(years(text)))
+    spans = len(found) > 1 and FROM_TO.search(text) is not None
+    return Asked(_content(text), found, spans, _months(text))
+
+
+def _months(text: str) -> frozenset[str]:
+    return frozenset(found[0].lower() for found in MONTH.finditer(text))
+
+
+@lru_cache(maxsize=512)
+def link(table: Table, ask: Asked) -> Linked | None:
+    """The lines of a table that are spoken of; None where none is."""
+    groups = _groups(table, ask)
+    rows = _scores(table.labels, ask.words, table.sections)
+    lines = {row: _row_lines(table, row, groups, ask) for row in range(len(table.labels))}
+    kept = _best(rows, _dated(lines, ask))
+    if not kept:
+        return _columns(table, ask)
+    shown = _merged(table, [line for row in kept[:MOST_LINES] for line in lines[row]])
+    order = [(row, place) for row, place in _named(rows, ask.words) if lines[row]]
+    named = tuple(Line(row, place, line.header, line.entries) for row, place in order for line in lines[row][:1])
+    there = {entry.year for line in shown for entry in line.entries} | {None}
+    dated = set(ask.years) <= there or not there - {None}
+    sides = _sides(lines[kept[0]], ask.words)
+    return Linked(shown, named, sides, max(rows[row].covered for row in kept), dated) if shown else None
+
+
+def _sides(lines: Sequence[Line], words: Sequence[str]) -> tuple[Line, ...]:
+    """Lines of one row whose columns are named, in the order of the words."""
+    headers = [_content(line.header) for line in lines]
+    common = set.intersection(*map(set, headers)) if len(lines) > 1 else set()
+    scores = _scores([" ".join(word for word in header if word not in common) for header in headers], words)
+    return tuple(replace(lines[n], place=place) for n, place in _named(scores, words))
+
+
+def _merged(table: Table, lines: Sequence[Line]) -> tuple[Line, ...]:
+    """Rows of one name that stand under one year each as one line."""
+    alike: dict[tuple[str, str], list[Line]] = {}
+    for line in lines:
+        alike.setdefault((_kind(table.labels[line.row or 0]), line.header), []).append(line)
+    found = []
+    for same in alike.values():
+        entries = tuple(entry for line in same for entry in line.entries)
+        dates = {entry.year for entry in entries}
+        if len(same) > 1 and None not in dates and len(dates) == len(entries):
+            found.append(Line(same[0].row, same[0].place, same[0].header, entries))
+        else:
+            found += same
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Score:
+    value: float
+    covered: float
+    hits: frozenset[str]
+
+
+def _scores(labels: Sequence[str], words: Sequence[str], sections: Sequence[str] = ()) -> list[_Score]:
+    """How well each label is named: its words that are, by how rare they are among the labels, less half the others."""
+    own = [_content(ROUND.sub(" ", label)) or _content(label) for label in labels]
+    full = [_content(label) for label in labels]
+    above = [set(_content(section)) - set(row) for section, row in zip(sections or [""] * len(own), full, strict=True)]
+    often = Counter(word for row, over in zip(full, above, strict=True) for word in {*row, *over})
+    weight = {word: log(1 + len(labels) / count) for word, count in often.items()}
+    named = frozenset(words)
+    found = []
+    for n, row in enumerate(own):
+        hits = frozenset(full[n]) & named
+        hit = sum(weight[word] for word in hits)
+        missed = sum(weight[word] * (LIGHTLY if word.isdigit() or word in LIGHT else 1) for word in set(row) - named)
+        over = SECTION * sum(weight[word] for word in above[n] & named) if hits else 0.0
+        found.append(_Score(hit - MISSED * missed + over, hit / (hit + missed) if hit else 0.0, hits))
+    return found
+
+
+@lru_cache(maxsize=4_096)
+def _content(label: str) -> tuple[str, ...]:
+    return tuple(unit for unit in units_of(GLUED.sub("", label), "words") if unit not in STOPS or unit in KEPT)
+
+
+def _best(scores: Sequence[_Score], among: Iterable[int] | None = None) -> list[int]:
+    able = [n for n in (range(len(scores)) if among is None else among) if scores[n].hits]
+    if not able:
+        return []
+    top = max(scores[n].value for n in able)
+    return [n for n in able if scores[n].value >= top - ALIKE]
+
+
+def _dated(lines: Mapping[int, Sequence[Line]], ask: Asked) -> list[int]:
+    """Rows with numbers, and where any has one of a year that is asked for only those, and those without years."""
+    filled = [row for row, own in lines.items() if own]
+    dates = {row: {entry.year for line in lines[row] for entry in line.entries} - {None} for row in filled}
+    if not any(dates[row] & set(ask.years) for row in filled):
+        return filled
+    return [row for row in filled if not dates[row] or dates[row] & set(ask.years)]
+
+
+def _named(scores: Sequence[_Score], words: Sequence[str]) -> list[tuple[int, int]]:
+    """Rows that are named by words of their own, in the order of the words, and where they stand."""
+    taken: set[int] = set()
+    found = []
+    order = sorted((n for n, one in enumerate(scores) if one.covered >= COVERED), key=lambda n: -scores[n].value)
+    for n in order[: 2 * MOST_LINES]:
+        free = [place for place, word in enumerate(words) if word in scores[n].hits and place not in taken]
+        if {words[place] for place in free} != scores[n].hits:
+            continue
+        rare = next(place for place in free if free.count(place))
+        own = _nearest(free, words, rare)
+        taken |= own
+        found.append((n, min(own)))
+    return sorted(found, key=lambda one: one[1])
+
+
+def _nearest(free: Sequence[int], words: Sequence[str], first: int) -> set[int]:
+    """One place for each word, close together: of several that are named alike, the closest to the words named once."""
+    once = [place for place in free if sum(words[other] == words[place] for other in free) == 1]
+    middle = sum(once) / len(once) if once else first
+    chosen: dict[str, int] = {}
+    for place in sorted(free, key=lambda one: (abs(one - middle), -one)):
+        chosen.setdefault(words[place], place)
+    return set(chosen.values())
+
+
+def _groups(table: Table, ask: Asked) -> list[tuple[str, list[int]]]:
+    """Columns that say the same but for the year, those named best first, and only those where any is named."""
+    groups: dict[str, list[int]] = {}
+    for column, header in enumerate(table.headers[1:], 1):
+        groups.setdefault(_kind(header), []).append(column)
+    kinds = list(groups)
+    common = set.intersection(*(set(_content(kind)) for kind in kinds)) if len(kinds) > 1 else set()
+    scores = _scores([" ".join(word for word in _content(kind) if word not in common) for kind in kinds], ask.words)
+    shares = {n for n, kind in enumerate(kinds) if SHARE.search(kind) and SHARED.isdisjoint(ask.words)}
+    best = [n for n in _best(scores) if n not in shares] or [n for n in range(len(kinds)) if n not in shares]
+    best = best or list(range(len(kinds)))
+    own = [n for n, _ in _named(scores, ask.words) if n not in best and n not in shares]
+    chosen = {*best, *own}
+    plain = (n for n in range(len(kinds)) if n not in chosen and n not in shares and _says_nothing(kinds[n]))
+    order = [*best, *own, *plain]
+    return [(kinds[n], groups[kinds[n]]) for n in order[:MOST_LINES]]
+
+
+def _says_nothing(kind: str) -> bool:
+    return PLAIN.issuperset(_content(kind))
+
+
+@lru_cache(maxsize=2_048)
+def _kind(header: str) -> str:
+    """A header without its years and dates."""
+    bare = DATES.sub(" ", DAYS.sub(" ", header))
+    return " ".join(re.sub(r"[^\w%$€£¥₹]", " ", bare).split()).lower()
+
+
+def _in_months(table: Table, entries: Sequence[Entry], ask: Asked) -> tuple[Entry, ...]:
+    """Of several entries of one year those of the months that are asked for."""
+    if ask.months and len({entry.year for entry in entries}) < len(entries):
+        own = [entry for entry in entries if _months(table.headers[entry.cell.column]) & ask.months]
+        return tuple(own or entries)
+    return tuple(entries)
+
+
+def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]], ask: Asked) -> list[Line]:
+    cells = {cell.column: cell for cell in _by_row(table).get(row, ())}
+    above, own = years(table.sections[row]), years(table.labels[row])
+    found = []
+    for kind, columns in groups:
+        entries = []
+        for column in columns:
+            if column in cells:
+                dates = above or years(table.headers[column]) or own
+                entries.append(Entry(cells[column], dates[-1] if dates else None))
+        if entries:
+            found.append(Line(row, 0, kind, _in_months(table, entries, ask)))
+    return found
+
+
+def _columns(table: Table, ask: Asked) -> Linked | None:
+    """Where the rows are years and the columns are what is measured."""
+    scores = _scores([_kind(header) for header in table.headers], ask.words)
+    rows = {n: years(label)[-1:] for n, label in enumerate(table.labels)}
+    shown = [_column_line(table, column, 0, rows) for column in _best(scores)[:MOST_LINES]]
+    order = _named(scores, ask.words)
+    named = tuple(_column_line(table, column, place, rows) for column, place in order)
+    shown = [line for line in shown if line.entries]
+    if not shown:
+        return None
+    there = {entry.year for line in shown for entry in line.entries}
+    covered = max(scores[column].covered for column in _best(scores))
+    return Linked(tuple(shown), named, (), covered, set(ask.years) <= there or not there - {None})
+
+
+def _column_line(table: Table, column: int, place: int, rows: dict[int, list[int]]) -> Line:
+    cells = [cell for cell in table.cells if cell.column == column]
+    entries = tuple(Entry(cell, rows[cell.row][0] if rows[cell.row] else None) for cell in cells)
+    return Line(None, place, _kind(table.headers[column]), entries)
+
+
+@lru_cache(maxsize=256)
+def _by_row(table: Table) -> dict[int, tuple[Cell, ...]]:
+    found: dict[int, list[Cell]] = {}
+    for cell in table.cells:
+        found.setdefault(cell.row, []).append(cell)
+    return {row: tuple(cells) for row, cells in found.items()}

@@ -1,0 +1,227 @@
+"""Whether an amount is a number of a table, or follows from its numbers by one operation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from ragauge.judging.local.cells import Asked, Entry, Line, Linked
+
+MOST_ROWS = 4           # rows that an operation may be between
+MOST_ENTRIES = 8        # numbers of one row that are summed or averaged
+_LOSSES = "loss|used|expense|cost|deficit|decreas|less|outflow|paid|payment|repay|impair|provision|benefit|charge"
+_LOSSES += "|deduct|allowance|depreci|amorti|write|reduc|negative|tax|liabilit|repurchas|purchas|capital exp"
+_CHANGE = r"chang(?:e|es|ed)|differ(?:ence|ences|ed|s)?|increas(?:e|es|ed|ing)|decreas(?:e|es|ed|ing)|growth"
+_CHANGE += r"|gr[eo]w(?:s|n)?|variance|declin(?:e|ed|es)|rise|risen|rose|fall|fell|drop(?:ped)?|reduc(?:tion|ed)"
+_CHANGE += r"|movement|fluctuation|increment|how much (?:more|less|higher|lower|larger|greater|better)"
+_RATIO = r"ratio|proportion|portion|share|fraction|divided|per cent|percent|percentage|per|times|as a|multiple|weight"
+_RATIO += r"|over|margin|rate|accounts? for|cover(?:age|ed)?|turnover|constitutes?|represents?|return"
+_SUM = "total|sum|combined|altogether|together|aggregate|cumulative|in all|overall|both"
+_SHARE = "percent|percentage|per cent|proportion|share|portion|fraction"
+# words of a question or claim that ask for an operation
+CHANGE = re.compile(rf"\b(?:{_CHANGE})\b", re.IGNORECASE)
+MEAN = re.compile(r"\b(?:average|averaged|averaging|mean)\b", re.IGNORECASE)
+RATIO = re.compile(rf"\b(?:{_RATIO})\b|%", re.IGNORECASE)
+SUM = re.compile(rf"\b(?:{_SUM})\b", re.IGNORECASE)
+AND = re.compile(r"\band\b", re.IGNORECASE)
+PART = re.compile(r"\b(?:ratio|proportion|percentage|per cent|percent)\b", re.IGNORECASE)     # what no amount is
+# words that tell which way round it goes
+FALLING = re.compile(r"\b(?:decreas\w*|declin\w*|fell|fall|drop\w*|reduc\w*|lower|shrank|worse)\b", re.IGNORECASE)
+RISING = re.compile(r"\b(?:increas\w*|gr[eo]w\w*|rose|rise|higher|more|up|gain\w*|improv\w*)\b", re.IGNORECASE)
+EITHER = re.compile(
+    r"\bdiffer\w*|\bhow much (?:more|less|higher|lower)|\bvarianc\w*|\bbetween .{1,200} and\b", re.IGNORECASE
+)
+DIRECTED = re.compile(r"\b(?:change|increase|decrease)", re.IGNORECASE)
+OF_WHOLE = re.compile(rf"\b(?:{_SHARE}|part) of\b", re.IGNORECASE)
+AS_SHARE = re.compile(
+    rf"\bas an? (?:{_SHARE}|ratio|multiple)\b|\b(?:over|to|divided by|out of|among|relative to|against)\b",
+    re.IGNORECASE,
+)
+LOSSES = re.compile(rf"\b(?:{_LOSSES})", re.IGNORECASE)     # written as negative or as positive
+WHOLE = re.compile(r"^\W*(?:grand |sub-?)?total\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A value that follows from numbers of a table by one operation.
+
+    Attributes:
+        value: percentages in hundredths.
+        percent: whether it is one.
+        formula: the operation, in figures.
+        signs: whether its sign may be either.
+        entries: the numbers it is made of.
+        pure: whether it has no unit, so that the table's scale is none of its.
+    """
+
+    value: float
+    percent: bool
+    formula: str
+    signs: bool
+    entries: tuple[Entry, ...]
+    pure: bool = False
+
+
+def results(part: Linked, wholes: Sequence[Line], ask: Asked, text: str) -> Iterator[Result]:
+    """What follows from the numbers of a table by an operation that the words name.
+
+    Args:
+        part: what is spoken of.
+        wholes: lines of totals, which may be what a share is of.
+        ask: what is named.
+        text: question and claim.
+    """
+    lines, named, sides, asked, spans = part.best, part.named, part.sides, ask.years, ask.spans
+    change, mean = CHANGE.search(text), MEAN.search(text)
+    share = RATIO.search(text) is not None
+    summed = SUM.search(text) or (AND.search(text) and not (change or mean or share))
+    several = [line for line in named[: 2 * MOST_ROWS] if line.entries]
+    for line in lines[:MOST_ROWS]:
+        if change:
+            yield from _changes(line, asked, text)
+        if mean or summed:
+            yield from _gathered(_chosen(line, asked, spans=spans), mean=mean is not None)
+        if share:
+            yield from _over_time(line, asked)
+    for each in (*_columns(several, asked), *_columns(sides[:MOST_ROWS], asked)):
+        if change or EITHER.search(text):
+            yield from _apart(each)
+        if mean or summed:
+            yield from _gathered(each, mean=mean is not None)
+        if share:
+            yield from _shares(each, text)
+    if share and len(several) < 2:
+        for line in lines[:MOST_ROWS]:
+            for whole in wholes:
+                for each in _columns([line, whole], asked):
+                    yield from _quotient(each[0], each[1])
+
+
+def _once(line: Line) -> tuple[Entry, ...]:
+    """The entries, of each year the first: "31 December 2018" beside "1 January 2018"."""
+    dates = {entry.year for entry in line.entries}
+    if None in dates or not 1 < len(dates) < len(line.entries):
+        return line.entries
+    return tuple({entry.year: entry for entry in reversed(line.entries)}.values())[::-1]
+
+
+def _chosen(line: Line, asked: tuple[int, ...], *, spans: bool) -> Sequence[Entry]:
+    """The entries of the years that are named; all of them where fewer than two are."""
+    if len(asked) > 1:
+        low, high = min(asked), max(asked)
+        return [e for e in _once(line) if e.year in asked or (spans and e.year is not None and low <= e.year <= high)]
+    return [] if asked else line.entries[:MOST_ENTRIES]
+
+
+def _changes(line: Line, asked: tuple[int, ...], text: str) -> Iterator[Result]:
+    """From the earlier to the later; as an amount, and in per cent of the earlier."""
+    either = bool(EITHER.search(text)) and DIRECTED.search(text) is None
+    either = either or (FALLING.search(text) is not None and RISING.search(text) is None)
+    for old, new in _pairs(line, asked):
+        a, b = old.cell.value, new.cell.value
+        percent = old.cell.percent and new.cell.percent
+        if old.cell.percent != new.cell.percent:
+            continue
+        spent = a <= 0 and b <= 0      # costs and outflows, written as such: either way of counting
+        yield Result(b - a, percent, f"{b:,g} − {a:,g}", either or spent, (old, new))
+        if a:
+            formula = f"({b:,g} − {a:,g}) / {abs(a):,g}"
+            yield Result((b - a) / abs(a) * 100, True, formula, either or spent, (old, new), pure=True)
+
+
+def _pairs(line: Line, asked: tuple[int, ...]) -> Iterator[tuple[Entry, Entry]]:
+    """Earlier and later entries between which a change is asked for."""
+    entries = _once(line)
+    if any(entry.year is None for entry in entries) or len({entry.year for entry in entries}) < len(entries):
+        if len(entries) in (2, 3):
+            yield entries[1], entries[0]
+            yield entries[0], entries[1]
+        return
+    row = sorted(entries, key=lambda entry: entry.year or 0)
+    wanted = [entry for entry in row if entry.year in asked]
+    if len(wanted) > 1:
+        yield wanted[0], wanted[-1]
+    elif len(wanted) == 1:
+        at = row.index(wanted[0])
+        if at:
+            yield row[at - 1], row[at]
+        elif len(row) == 2:
+            yield row[0], row[1]
+    elif not asked:
+        yield row[0], row[-1]
+        if len(row) == 3:
+            yield row[0], row[1]
+            yield row[1], row[2]
+
+
+def _gathered(entries: Sequence[Entry], *, mean: bool) -> Iterator[Result]:
+    """The mean or the sum of these."""
+    if not 2 <= len(entries) <= MOST_ENTRIES or len({entry.cell.percent for entry in entries}) > 1:
+        return
+    total = sum(entry.cell.value for entry in entries)
+    formula = " + ".join(f"{entry.cell.value:,g}" for entry in entries)
+    percent = entries[0].cell.percent
+    value = total / len(entries) if mean else total
+    formula = f"({formula}) / {len(entries)}" if mean else formula
+    yield Result(value, percent, formula, total < 0, tuple(entries))
+
+
+def _over_time(line: Line, asked: tuple[int, ...]) -> Iterator[Result]:
+    wanted = [next((e for e in line.entries if e.year == year), None) for year in asked[:2]]
+    if len(wanted) == 2 and wanted[0] and wanted[1]:
+        yield from _quotient(wanted[0], wanted[1])
+
+
+def _columns(lines: Sequence[Line], asked: tuple[int, ...]) -> Iterator[list[Entry]]:
+    """Per column or year that is asked for, the entries of all these lines, in their order."""
+    if len(lines) < 2:
+        return
+    first = lines[0]
+    for entry in first.entries[:MOST_ENTRIES]:
+        if asked and entry.year is not None and entry.year not in asked:
+            continue
+        same = [entry]
+        for line in lines[1:]:
+            same += [other for other in line.entries if _beside(first, entry, line, other)][:1]
+        if len(same) > 1:
+            yield same
+
+
+def _beside(line: Line, entry: Entry, other: Line, its: Entry) -> bool:
+    """Whether two numbers are of one column, or of one row and one year."""
+    if line.row is not None and line.row == other.row:
+        return entry.year == its.year
+    return entry.cell.column == its.cell.column if line.row is not None else entry.cell.row == its.cell.row
+
+
+def _apart(entries: Sequence[Entry]) -> Iterator[Result]:
+    for one, other in combinations(entries[:MOST_ROWS], 2):
+        a, b = one.cell.value, other.cell.value
+        if one.cell.percent != other.cell.percent:
+            continue
+        yield Result(a - b, one.cell.percent, f"{a:,g} − {b:,g}", True, (one, other))
+        for first, last in ((a, b), (b, a)):
+            if last:
+                formula = f"({first:,g} − {last:,g}) / {abs(last):,g}"
+                yield Result((first - last) / abs(last) * 100, True, formula, False, (one, other), pure=True)
+
+
+def _shares(entries: Sequence[Entry], text: str) -> Iterator[Result]:
+    """What is named first over what is named later; "the percentage of A that is B" the other way round."""
+    turned = OF_WHOLE.search(text) is not None
+    straight = not turned or AS_SHARE.search(text) is not None
+    for one, other in combinations(entries[:MOST_ROWS], 2):
+        if straight:
+            yield from _quotient(one, other)
+        if turned and abs(one.cell.value) > abs(other.cell.value):
+            yield from _quotient(other, one)
+
+
+def _quotient(one: Entry, other: Entry) -> Iterator[Result]:
+    a, b = one.cell.value, other.cell.value
+    if b and one.cell.percent == other.cell.percent:
+        formula, parts = f"{a:,g} / {b:,g}", (one, other)
+        yield Result(a / b, False, formula, a * b < 0, parts, pure=True)
+        yield Result(a / b * 100, True, formula, a * b < 0, parts, pure=True)

@@ -1,0 +1,127 @@
+"""German, Dutch and Swedish wordings by which an answer declines, in the notation of `wordings.py`."""
+
+from __future__ import annotations
+
+WORDS = {
+    "DDOCS": """
+        dokument\\w*|kontext\\w*|text(?:e|en|es|auszüge\\w*|abschnitt\\w*|passage\\w*)?|quellen?|unterlagen
+        passagen?|abschnitte?n?|auszüge?n?
+        artikeln?|(?:bereitgestellt|vorliegend|gegeben|verfügbar|angegeben)\\w+ (?:\\w+ )?\\w+|materialien
+    """,
+    "DSAY": """
+        enth\\w+|geben|gibt|erwähn\\w*|nenn\\w*|liefer\\w*|mach\\w*|steht|stehen|sagen|sagt|beinhalt\\w*
+        spezifizier\\w*
+        beantwort\\w*|bieten|bietet|finde\\w*|beschreib\\w*
+    """,
+    "DINFO": """
+        informationen|information|angaben?|auskunft|aussagen?|details|daten|hinweise?|antwort|erwähnung
+        beschreibung|passagen?
+        textstellen?|zahlen|einzelheiten
+    """,
+    "DTOLD": """
+        erwähnt|genannt|angegeben|spezifiziert|beschrieben|aufgeführt|thematisiert|behandelt|definiert|beantwortet
+        benannt
+    """,
+    "DKNOW": """
+        beantworten|bestimmen|sagen|ermitteln|berechnen|feststellen|beurteilen|angeben|nennen|entnehmen|ableiten
+        erkennen
+    """,
+    "NDOCS": """
+        documenten|document|context|teksten|tekst|bronnen|bron|passages?|fragmenten|fragment|artikel(?:en)?
+        gegeven informatie|verstrekte informatie
+    """,
+    "NSAY": """
+        vermeld\\w*|bevat\\w*|noem\\w*|ge(?:ef|v)\\w*|zeg\\w*|specificeer\\w*|specificer\\w*|sta\\w*|beschrij\\w*
+        bied\\w*|beantwoord\\w*
+    """,
+    "NINFO": "informatie|gegevens|details|vermelding|antwoord|aanwijzing\\w*",
+    "NTOLD": "vermeld|genoemd|gespecificeerd|aangegeven|beschreven|gegeven|besproken|gevonden",
+    "NKNOW": "beantwoorden|bepalen|zeggen|vaststellen|berekenen|vinden|afleiden|geven|helpen|assisteren|achterhalen",
+    "VDOCS": """
+        dokumenten?|kontexten|sammanhanget|texten|texterna|källorna|källan|passage\\w*|avsnitten|utdragen|artikeln
+        informationen
+    """,
+    "VSAY": "nämn\\w*|innehåll\\w*|ange\\w*|ger|säger|beskriv\\w*|specific\\w*|uppge\\w*|besvara\\w*|framgå\\w*|tar",
+    "VINFO": "information|uppgift(?:er)?|detaljer|data|svar|omnämnande",
+    "VKNOW": "svara|besvara|avgöra|säga|fastställa|beräkna|hitta|ge|hjälpa|bestämma|utläsa|assistera|tillhandahålla",
+}
+
+HINT = r"nicht|kein|leider|\bniet|\bgeen|\binte\b|\bingen|inget|inga\b|tyvärr|\bej\b|helaas"
+
+DECLINING = """
+    ich…(?:kann|konnte|habe|finde|fand|verfüge|darf|werde|könnte|sehe|besitze)…(?:nicht|nichts|kein\\w*)
+    (?:kann|konnte|habe|finde|verfüge|darf|werde|könnte) ich…(?:nicht|nichts|kein\\w*)
+    ich weiß (?!,? dass)…(?:nicht|nichts)
+    weiß ich…(?:nicht|nichts)
+    {DDOCS}…{DSAY}…(?:kein\\w*|nicht\\w?)
+    {DSAY} {DDOCS}…(?:kein\\w*|nicht\\w?)
+    {DSAY} (?:der|die|das|den|diese\\w?) (?:\\w+ )?{DDOCS}…(?:kein\\w*|nicht\\w?)
+    {DDOCS}…(?:wird|werden|ist|sind|wurden?)…(?:nicht(?! als\\b)|kein\\w*)…(?:{DTOLD}|enthalten|ersichtlich|gegeben
+        |vorhanden|zu finden)
+    (?:nicht|kein\\w*)…(?:in|aus|anhand|auf grundlage|auf basis|durch|mit) (?:den|dem|der|diesen|diesem|des)…{DDOCS}
+    (?:nicht|kein\\w*) (?:explizit|ausdrücklich|genau|direkt|spezifisch|eindeutig|konkret|näher) (?:\\w+ )?(?:{DTOLD})
+    (?:wird|werden|ist|sind|wurden?) …nicht (?:erwähnt|genannt|angegeben|spezifiziert)\\W*$
+    (?:keine|keinerlei|nicht genügend|nicht genug|nicht ausreichend\\w*
+        |unzureichende) (?:\\w+ ){0,2}?(?:informationen|angaben|information|auskunft|aussage|hinweise|erwähnung)
+    es gibt (?:keine|keinen|nicht) (?:passage|textstelle|beschreibung|erwähnung|(?:spezifische|explizite|direkte
+        |konkrete|genaue)\\w* {DINFO})
+    (?:es ist|ist es)…nicht möglich…(?:frage|{DDOCS}|zu {DKNOW})
+    frage…nicht (?:\\w+ )?(?:beantwortet werden|beantworten)
+    (?:lässt|lassen) sich…nicht (?:\\w+ )?{DKNOW}
+    kein\\w* (?:zugriff|zugang) (?:auf|zu)
+    tut mir leid…(?:nicht|kein\\w*)
+    ik (?:kan|kon|weet|heb|vind|beschik|mag|zie|zal)…(?:niet|niets|geen)
+    (?:kan|kon|weet|heb|vind|mag|zal) ik…(?:niet|niets|geen)
+    {NDOCS}…(?:{NSAY})…(?:niet|niets|geen)
+    (?:{NSAY}) (?:de|het|deze) {NDOCS}…(?:niet|niets|geen)
+    (?:wordt|worden|is|zijn|werd) …niet (?:\\w+ )?(?:{NTOLD})…(?:in|door) (?:de|het|deze) {NDOCS}
+    {NDOCS}…(?:wordt|worden|is|zijn)…(?:niet|geen)…(?:{NTOLD}|{NINFO})
+    (?:geen|niet genoeg|onvoldoende) (?:\\w+ )?(?:{NINFO})…(?:over|in|beschikbaar|gevonden|om)
+    (?:het is|is het) niet mogelijk…(?:vraag|{NDOCS}|te {NKNOW})
+    (?:vraag|dit) kan niet (?:\\w+ ){0,4}?worden beantwoord
+    geen toegang tot
+    jag (?:kan|kunde|vet|har|hittar|hittade|saknar|får)…(?:inte|inget|ingen|inga|tillgång)
+    (?:kan|kunde|vet|har|hittar|hittade) jag…(?:inte|inget|ingen|inga)
+    {VDOCS}…(?:{VSAY})…(?:inte|inget|ingen|inga)
+    (?:framgår|nämns|anges|står|finns)…(?:inte|inget|ingen|inga)…(?:i|av|från|om)…(?:{VDOCS})
+    (?:inte|inget|ingen|inga)…(?:{VINFO})…(?:om|i) …(?:{VDOCS})
+    det finns (?:inte|ingen|inga) (?:\\w+ ){0,2}?(?:{VINFO}) (?:om|i|tillgänglig)
+    (?:nämns|anges|framgår|specificeras) (?:inte|ej)…(?:{VDOCS})
+    {VDOCS}…(?:nämns|anges|framgår|finns)…(?:inte|ej|ingen|inget|inga)
+    det går inte att {VKNOW}
+    inte möjligt att {VKNOW}
+"""
+
+CONDUCT = """
+    (?:dabei|damit|hierbei|bei dieser anfrage) (?:kann|darf|werde) ich…nicht (?:\\w+ )?(?:helfen|weiterhelfen
+        |behilflich|unterstützen|dienen)
+    ich (?:kann|darf|werde|möchte)…nicht (?:\\w+ )?(?:helfen|weiterhelfen|unterstützen|behilflich|nachkommen|erfüllen)
+    (?:daar|daarmee|hiermee|hier) (?:kan|mag) ik…niet…(?:helpen|assisteren)
+    ik (?:kan|mag|zal|wil)…niet (?:\\w+ ){0,3}?(?:helpen|assisteren|voldoen)
+    jag (?:kan|får|vill) (?:tyvärr )?inte (?:hjälpa|bistå|assistera|uppfylla)
+"""
+
+WRAPPING = """
+    ^\\W*(?:bitte|wenden sie|kontaktieren|sie (?:können|sollten|könnten|müssten|finden)|du (?:kannst|solltest
+        |könntest)|konsultieren)
+    ^\\W*(?:ich (?:empfehle|rate|schlage|würde|helfe|stehe|bin)|wenn (?:sie|du)|falls|für (?:weitere|genauere
+        |aktuelle|mehr)|weitere (?:{DINFO}))
+    ^\\W*(?:(?:jedoch|allerdings|aber|stattdessen|vielmehr),? )?es (?:geht|handelt sich|wird|werden|gibt)…(?:dort
+        |darin|hier|nur|lediglich|stattdessen|erwähnt|beschrieben|behandelt|passagen|text)
+    ^\\W*(?:stattdessen|vielmehr)
+    ^\\W*(?:die|der|das|diese|sie)(?: \\w+)? (?:{DDOCS}|informationen|angaben)?…(?:beschreib|bezieh|behandel
+        |konzentrier|beschäftig|diskutier|handel|erwähn|enth[aä]l|bespr)\\w*
+    ^\\W*(?:sie|er|es) (?:beschreib|bezieh|behandel|konzentrier|handel|erwähn)\\w*
+    ^\\W*um …zu (?:beantworten|berechnen|bestimmen|ermitteln)…(?:benötig|brauch|müss|wäre)\\w*
+    ^\\W*(?:entschuldigung|leider|es tut mir (?:sehr )?leid|tut mir leid|ich bitte um entschuldigung|verzeihung)\\W*$
+    ^\\W*(?:neem contact|raadpleeg|u kunt|je kunt|ik raad|ik adviseer|als u|als je|voor meer|kijk op|controleer
+        |bezoek|gelieve)
+    ^\\W*(?:het spijt me|sorry|helaas|excuses|mijn excuses)\\W*$
+    ^\\W*(?:(?:de|het|deze) {NDOCS}|ze|die|er wordt|er worden)…(?:gaa?n?|beschrijv|besprek|bespre|noem|vermeld|bevat
+        |alleen)\\w*
+    ^\\W*(?:kontakta|vänligen|du kan|ni kan|jag rekommenderar|jag föreslår|om du|för mer|se (?:även|till|deras)
+        |besök|kontrollera)\\b
+    ^\\W*(?:tyvärr|förlåt|jag är ledsen|ursäkta|jag beklagar|beklagar)\\W*$
+    ^\\W*(?:{VDOCS}|de|den) (?:handlar|beskriver|nämner|tar bara|innehåller|diskuterar|tar upp)
+"""
+WRAP_WORDS: dict[str, str] = {}

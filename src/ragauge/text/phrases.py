@@ -1,0 +1,311 @@
+"""A sentence read by its words: where its verbs stand, what their subjects are, and how parts of it are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import pairwise
+
+from ragauge.text.language import guess
+from ragauge.text.stopwords import ENGLISH
+from ragauge.text.verbs import (
+    ADVERBIAL,
+    AUXILIARIES,
+    BEHIND_VERB,
+    DETERMINERS,
+    JOINING,
+    LOOSE,
+    PARTICIPLES,
+    PAST,
+    PREPOSITIONS,
+    PRONOUNS,
+    THIRD,
+    finite,
+    gerund,
+    participle,
+    third,
+)
+
+LONGEST_THING = 5      # words of a member of a list
+LONGEST_SUBJECT = 20   # words; a longer one was not understood
+
+# a quotation, a bracket or a number is one token: nothing is cut inside
+TOKEN = re.compile(
+    r"""["“„«][^"“”„«»\n]{1,600}["”“»]|\([^()\n]{0,400}\)|\[[^\[\]\n]{0,200}\]
+    |[$€£¥~<>≥≤±+-]{0,2}\d+(?:[.,:/]\d+){0,12}(?:[%°]|\w*(?:[-/]\w+){0,6})|\w+(?:[.'’&/-]\w+){0,12}|[,;:—]|(?<=\s)–(?=\s)""",
+    re.VERBOSE,
+)
+SEPARATORS = frozenset([",", "—", "–"])
+RELATIVE = frozenset(["who", "which", "whose", "whom", "where"])
+# "opened in May" may have its subject before it; "the roof built by masons" is a noun with what is said of it
+BEHIND_PARTICIPLE = PREPOSITIONS - {"in", "into", "on", "at", "from", "against", "over", "since", "until", "during"}
+SMALL = (DETERMINERS | PREPOSITIONS | PRONOUNS) - {"i"}
+NARROWING = RELATIVE | {"that"}
+OPENING = PREPOSITIONS | ADVERBIAL | LOOSE | {"when", "however", "moreover", "therefore"}
+UNFINISHED = NARROWING | {"what"}     # a verb behind one of these is not that of the clause
+SUBJECTS = frozenset(["he", "she", "it", "they", "we", "i", "you"])
+BEING = frozenset(["is", "are", "was", "were", "been"])
+OBLIQUE = frozenset(["me", "us", "him", "them", "it"])
+# no other language that is told apart has them; "was", "her" and "over" do
+PLAINLY_ENGLISH = frozenset(word for word in ENGLISH if len(word) > 2) - {
+    "all", "can", "for", "has", "her", "him", "how", "man", "more", "not", "once", "over", "per", "same", "too",
+    "under", "was", "will",
+}  # fmt: skip
+QUANTITY = frozenset(["of", "all", "some", "most", "many", "both", "one", "each"])     # "some of which"
+Words = tuple[int | str, ...]     # numbers of tokens, and words that are put between them
+
+
+class Read:
+    """One sentence by its tokens; places and ids are their numbers, from 0.
+
+    Attributes:
+        text: the sentence.
+        spans: characters [start, end) of each token.
+        words: the tokens, the first in small letters.
+        stop: nothing is cut from this place on.
+    """
+
+    def __init__(self, sentence: str) -> None:
+        self.text = sentence
+        self.spans = [found.span() for found in TOKEN.finditer(sentence)]
+        self.words = _worded(sentence[start:end] for start, end in self.spans)
+        self.stop = len(self.words)     # nothing is cut from here on
+
+    def english(self) -> bool:
+        """Whether the rules apply; of a short sentence the language is often guessed wrong, so its own words count."""
+        return len(PLAINLY_ENGLISH.intersection(self.words)) >= 2 or guess(self.text) in ("en", "und")
+
+    def verb(self, ids: Sequence[int]) -> int | None:
+        """The position of the first finite verb among these tokens."""
+        words = [self.words[at] for at in ids]
+        return next((k for k in range(len(words)) if finite(words, k)), None)
+
+    def strong(self, ids: Sequence[int]) -> int | None:
+        """The same, where it cannot be a participle that belongs to the noun before it ("the contact achieved by")."""
+        words = [self.words[at] for at in ids]
+        for k, word in enumerate(words):
+            following = words[k + 1] if k + 1 < len(words) else ""
+            behind = participle(word) and following in BEHIND_PARTICIPLE and words[k - 1] not in PRONOUNS
+            if finite(words, k) and not behind:
+                return k
+        return None
+
+    def leads(self, ids: Sequence[int]) -> int | None:
+        """The position of the verb that a part begins with, adverbs aside; None where it begins otherwise."""
+        words = [self.words[at] for at in ids]
+        for k, word in enumerate(words[:3]):
+            if word in AUXILIARIES or word in PAST or word in THIRD:
+                return k
+            if participle(word) and k + 1 < len(words) and self._governs(ids[k + 1]):
+                return k
+            if third(word) and k + 1 < len(words) and words[k + 1] in BEHIND_VERB:
+                return k
+            if word not in LOOSE and not word.endswith("ly") and word not in ("not", "never"):
+                return None
+        return None
+
+    def _governs(self, at: int) -> bool:
+        """Whether a token may follow a verb, as it does not follow an adjective."""
+        word = self.words[at]
+        first = self.text[self.spans[at][0]]
+        return word in DETERMINERS or word in PREPOSITIONS or word == "to" or first.isupper() or first.isdigit()
+
+    def has_own(self, ids: Sequence[int], *, far: bool = False) -> bool:
+        """Whether a part begins with a subject that has a finite verb near by."""
+        verb = self.strong(ids)
+        if not verb or self.pronoun(ids[0], ids[-1] + 1) is not None:
+            return False
+        before = [self.words[at] for at in ids[:verb]]
+        if not UNFINISHED.isdisjoint(before) or (verb > 1 and before[-1] in PRONOUNS):
+            return False
+        if before[0] in PRONOUNS:
+            return verb <= 3
+        return verb <= (10 if far else 6) and (far or before[0] in DETERMINERS)
+
+    def name(self, at: int) -> bool:
+        """Whether a token is written with a capital, as names are."""
+        return at >= 0 and self.text[self.spans[at][0]].isupper()
+
+    def related(self, ids: Sequence[int]) -> bool:
+        """Whether a clause that only narrows ("the man who ...") is among these tokens."""
+        return any(self.words[at] in NARROWING for at in ids)
+
+    def subject(self, ids: Sequence[int], lead: Words, *, outer: bool = False) -> Words | None:
+        """The subject of a main clause; None where it is not plain.
+
+        Args:
+            ids: the tokens of the clause.
+            lead: the subject that was put back already; () = none.
+            outer: of "results showed that the drug failed", whether the results are wanted, not the drug.
+        """
+        if lead:
+            return self._without_auxiliary(lead)
+        ids = self._behind_opening(ids)
+        words = [self.words[at] for at in ids]
+        said = () if outer else range(1, len(words))
+        begin = next((k + 1 for k in said if words[k] == "that" and finite(words, k - 1)), 0)
+        verb = self.strong(ids[begin:]) or self.verb(ids[begin:])
+        if not verb:
+            return None
+        for _ in range(sum(word in NARROWING for word in words[begin : begin + verb])):     # "men who had ... were"
+            later = (k for k in range(begin + verb + 1, len(words)) if finite(words, k))
+            verb = next(later, begin) - begin
+        if verb <= 0:
+            return None
+        own = self._trimmed(ids[begin : begin + verb])
+        return tuple(own) if own and len(own) <= LONGEST_SUBJECT else None
+
+    def _trimmed(self, ids: Sequence[int]) -> Sequence[int]:
+        """A subject without "and", "then" or "mostly" around it."""
+        first, last = 0, len(ids)
+        while first < last and (self.words[ids[first]] in JOINING or self._adverb(ids[first])):
+            first += 1
+        if first < last and self.words[ids[first]] in SUBJECTS:
+            return ids[first : first + 1]
+        while last > first and self._adverb(ids[last - 1]):
+            last -= 1
+        return ids[first:last]
+
+    def _adverb(self, at: int) -> bool:
+        return self.words[at] in LOOSE or (self.words[at].endswith("ly") and not self.name(at))
+
+    def _without_auxiliary(self, lead: Words) -> Words:
+        end = len(lead)
+        while end > 1 and self._word(lead[end - 1]) in AUXILIARIES:
+            end -= 1
+        return lead[:end]
+
+    def _word(self, one: int | str) -> str:
+        return self.words[one] if isinstance(one, int) else one
+
+    def _behind_opening(self, ids: Sequence[int]) -> Sequence[int]:
+        """The tokens behind "In 1990," or "However,"; all of them where they begin otherwise."""
+        gap = next((k for k, (a, b) in enumerate(pairwise(ids), 1) if b - a > 1), None)
+        return ids[gap:] if gap is not None and self.opens(ids[0]) else ids
+
+    def opens(self, at: int) -> bool:
+        """Whether a phrase that begins here tells when, where or how, and is no subject."""
+        word = self.words[at]
+        return word in OPENING or word.endswith("ly")
+
+    def restored(
+        self, left: Sequence[int], lead: Words, right: Sequence[int], *, outer: bool = False
+    ) -> Words | None:
+        """The subject for a second verb phrase, with the auxiliary that both share."""
+        subject = self.subject(left, lead, outer=outer)
+        leads = self.leads(right)
+        if subject is None or leads is None:
+            return None
+        word = self.words[right[leads]]
+        verb = self.verb(left)
+        after = right[leads + 1 : leads + 2]
+        active = word in PAST and any(self.words[at] in DETERMINERS for at in after)     # "was sold and lost its roof"
+        if verb is None or active or not participle(word):
+            return subject
+        only = word in PARTICIPLES and word not in PAST     # "known" needs its "is"
+        if self.words[left[verb]] not in AUXILIARIES:
+            return (*subject, "was") if only else subject
+        shared = [left[verb]]
+        for at in left[verb + 1 : verb + 4]:
+            if participle(self.words[at]):
+                return (*subject, *shared)
+            if self.words[at] in ("been", "being", "be"):
+                shared.append(at)
+            elif self.words[at] not in LOOSE and not self.words[at].endswith("ly"):
+                break
+        return (*subject, *(shared if self.words[left[verb]] in BEING else ("was",))) if only else subject
+
+    def antecedent(self, ids: Sequence[int]) -> Words | None:
+        """The noun phrase at the end of what stands before a comma, or all of it where no verb is in it yet."""
+        words = [self.words[at] for at in ids]
+        if self.verb(ids) is None:
+            own = list(self._behind_opening(ids))
+            return None if not own or self.opens(own[0]) or len(own) > LONGEST_SUBJECT else tuple(own)
+        own = []
+        for k in range(len(ids) - 1, max(-1, len(ids) - 10), -1):
+            word = words[k]
+            if not own and (word in LOOSE or word.endswith("ly")):
+                continue
+            if word in AUXILIARIES or (word in PREPOSITIONS and word != "of"):
+                break
+            if finite(words, k) and not self.name(ids[k]):
+                break
+            own.append(ids[k])
+            if word in DETERMINERS and (k == 0 or words[k - 1] != "of"):
+                break
+        own = own[::-1]
+        while own and self.words[own[0]] in ("and", "or", "of"):
+            own = own[1:]
+        if len(own) == 1 and (self.words[own[0]] in OBLIQUE or self.words[own[0]].isdigit()):
+            return None
+        return tuple(own) or None
+
+    def thing(self, ids: Sequence[int]) -> bool:
+        """Whether a member of a list is one thing, without a verb or a place or time of its own."""
+        words = [self.words[at] for at in ids]
+        plain = (PREPOSITIONS | JOINING | {"or"}).isdisjoint(words)
+        plain = plain and not (words and (gerund(words[0]) or words[0].endswith("ly") or words[0] == "including"))
+        return 0 < len(ids) <= LONGEST_THING and plain and self.content(ids) > 0 and self.verb(ids) is None
+
+    # --- text -------------------------------------------------------------------------------------------------------
+
+    def content(self, ids: Sequence[int]) -> int:
+        """How many of these tokens carry content."""
+        return sum(self.words[at].lower() not in ENGLISH and self.words[at][0].isalnum() for at in ids)
+
+    def between(self, low: int, high: int, marks: Set[str]) -> Iterator[tuple[int, int]]:
+        """Stretches of tokens between marks, empty ones left out."""
+        start = low
+        for at in range(low, high):
+            if self.words[at] in marks and at < self.stop:
+                if at > start:
+                    yield start, at
+                start = at + 1
+        if high > start:
+            yield start, high
+
+    def _runs(self, words: Words) -> Iterator[str]:
+        """The words as they stand in the sentence, neighbours with what is between them."""
+        start, before, shown = -1, -1, 0
+        for one in (*words, ""):
+            if isinstance(one, int) and start >= 0 and self._follows(before, one):
+                before = one
+                continue
+            if start >= 0:
+                run = self.text[self.spans[start][0] : self.spans[before][1]]
+                yield run if shown == 0 or start or not self._small() else run[0].lower() + run[1:]
+                shown += 1
+            start = -1
+            if isinstance(one, int):
+                start = before = one
+            elif one:
+                yield one
+                shown += 1
+
+    def _small(self) -> bool:
+        """Whether the first word has its capital only because it is the first."""
+        word = self.words[0]
+        return word in SMALL or participle(word) or gerund(word)
+
+    def _follows(self, before: int, one: int) -> bool:
+        return one == before + 1 or (one == before + 2 and self.words[before + 1] in SEPARATORS)
+
+    def pronoun(self, start: int, end: int) -> int | None:
+        """The place of the relative pronoun of "who", "in which", "many of whom"; None where there is none."""
+        for at in range(start, min(start + 4, end - 1)):
+            word = self.words[at]
+            if word in RELATIVE:
+                return at
+            if word not in PREPOSITIONS | QUANTITY:
+                return None
+        return None
+
+    def shown(self, words: Words) -> str:
+        """The words as one text."""
+        return " ".join(self._runs(words)).replace(" 's ", "'s ")
+
+
+def _worded(tokens: Iterable[str]) -> list[str]:
+    """Tokens to be compared: the first in small letters, so that a later capital ("May", "United") is no verb."""
+    words = [token.replace("’", "'") for token in tokens]
+    return [words[0].lower(), *words[1:]] if words else []

@@ -1,0 +1,210 @@
+"""The lines of tables in running text, each cut into fields, and the number that a field is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice, pairwise
+
+from ragauge.text import numerals
+from ragauge.text.marks import plain
+
+MOST_LINES = 1_000      # of a text that are looked at
+MOST_COLUMNS = 24
+LONGEST_CELL = 300      # characters: a longer one is prose
+LONGEST_SECTION = 100   # of a line alone within a table
+FEWEST_ROWS = 2         # lines that make a table
+FEWEST_FIELDS = 3       # of a line parted by commas
+MOST_ABOVE = 2          # lines above a table that may be its caption
+LINE = re.compile(r"[^\n\r]+")
+GAP = re.compile(r"[ \u00a0]{2,}")
+COMMA = re.compile(r",(?!\d{3}(?!\d))|(?<!\d),")       # that is not within a number
+PROSE = re.compile(r"[,.] ")
+RULE = re.compile(r"[\s|:=+-]*")        # the line under a header: |---|---|
+ROW_TAG = re.compile(r"<tr\b[^<>]{0,200}>", re.IGNORECASE)
+CELL_TAG = re.compile(r"<t[dh]\b([^<>]{0,200})>", re.IGNORECASE)
+SPAN = re.compile(r"colspan\s*=\s*[\"']?(\d{1,2})", re.IGNORECASE)
+TAG = re.compile(r"<[^<>]{0,200}>")
+NIL = re.compile(r"[$€£¥₹\s(]{0,4}(?:[-–—]{1,3}|nil)[\s)%]{0,3}", re.IGNORECASE)
+NEGATIVE = re.compile(r"^\s*[$€£¥₹]?\s*(?:\(|[-–—−](?=\s?[$€£¥₹]?\s?\d))")
+ZEROS = re.compile(r"\W*000\W*")       # "$'000"
+AROUND = re.compile(
+    r"(?:US|S|A|C|HK|NT|R)?[$€£¥₹₩]|\b(?:USD|EUR|GBP|JPY|CNY|CHF|INR|RMB|RM|Rs)\b|\*+|\[\w\]|\(\w\)"
+)
+LETTERS = re.compile(r"[^\W\d_]+")
+COUNTED = re.compile(r"(?<=\d)\s?(?:x|times|years?|yrs?|days?|months?|shares|units|m|mn|bn|k)\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Characters [start, end) of a text, and what they say without white space around."""
+
+    text: str
+    start: int
+    end: int
+
+
+Block = tuple[list[list[Field]], list[str]]     # the rows of a table, and the lines above it
+
+
+def blocks(text: str) -> Iterator[Block]:
+    r"""The runs of rows that look like tables, with what stands above each.
+
+    >>> [[[field.text for field in row] for row in rows] for rows, _ in blocks("Fees  12  10\nRent  7  6")]
+    [[['Fees', '12', '10'], ['Rent', '7', '6']]]
+    """
+    found = _html(text) if CELL_TAG.search(text) else _lined(text)
+    return ((rows, above) for rows, above in found if len(rows) >= FEWEST_ROWS)
+
+
+@lru_cache(maxsize=4_096)
+def number(text: str) -> tuple[float, bool] | None:
+    """The value of a cell that is one number, and whether it has a per cent sign; None of anything else.
+
+    >>> number("$ (1,577)"), number("(149)%"), number("—"), number("Note 3"), number("2.5 (a)")
+    ((-1577.0, False), (-149.0, True), (0.0, False), None, (2.5, False))
+    """
+    if not text or len(text) > 60 or text.endswith(","):
+        return None
+    if NIL.fullmatch(text):
+        return 0.0, "%" in text
+    bare = AROUND.sub(" ", text) if not text[0].isdigit() or "(" in text[1:] or "*" in text else text
+    same = COUNTED.sub("", plain(bare))
+    if LETTERS.search(same) or not any(map(str.isdigit, same)):
+        return None
+    if ZEROS.fullmatch(same):
+        return None
+    marks = list(numerals.find(same.replace("(", " ").replace(")", " ").replace("-", " ")))
+    if len(marks) != 1 or marks[0].kind not in ("number", "percent", "date"):
+        return None
+    try:
+        value = float(marks[0].normal.removesuffix("%"))
+    except ValueError:
+        return None
+    return -value if NEGATIVE.match(text) else value, "%" in text
+
+
+def _lined(text: str) -> Iterator[Block]:
+    """Runs of lines that have several fields, and the lines above each; a line alone within a run is a section."""
+    rows: list[list[Field]] = []
+    above: list[str] = []
+    waiting: list[list[Field]] = []
+    split = None
+    for line in islice(LINE.finditer(text), MOST_LINES):
+        written = line[0]
+        if not written.strip() or (RULE.fullmatch(written) and "-" in written and "—" not in written):
+            continue
+        kind, fields = _fields(written, line.start())
+        if len(fields) > 1 and (split is None or kind == split or len(rows) < FEWEST_ROWS):
+            rows += waiting
+            rows.append(fields)
+            waiting, split = [], kind
+            continue
+        short = len(written) <= LONGEST_SECTION and not written.rstrip().endswith(".")
+        if rows and short and len(waiting) < MOST_ABOVE:
+            waiting.append(fields[:1])
+            continue
+        if rows:
+            yield rows, above
+            rows, waiting, split, above = [], [], None, []
+        above = [*above, written[:LONGEST_CELL]][-MOST_ABOVE:]
+    if rows:
+        yield rows, above
+
+
+def _fields(line: str, at: int) -> tuple[str, list[Field]]:
+    """How a line is parted, and its fields with their places."""
+    if "\t" in line:
+        return "tab", _cut(line, at, "\t")
+    if line.count("|") > 1 or " | " in line:
+        found = _cut(line, at, "|")
+        if line.lstrip().startswith("|"):
+            found = found[1:]
+        return "bar", found[:-1] if line.rstrip().endswith("|") else found
+    if len(GAP.findall(line.strip())) > 0:
+        return "gap", _gapped(line, at)
+    if len(COMMA.findall(line)) >= FEWEST_FIELDS - 1 and not PROSE.search(line):
+        return "comma", _quoted(line, at)
+    return _trailing(line, at)
+
+
+def _cut(line: str, at: int, mark: str) -> list[Field]:
+    found = []
+    for piece in line.split(mark)[:MOST_COLUMNS]:
+        lead = len(piece) - len(piece.lstrip())
+        stripped = piece.strip()
+        found.append(Field(stripped, at + lead, at + lead + len(stripped)))
+        at += len(piece) + 1
+    return found
+
+
+def _gapped(line: str, at: int) -> list[Field]:
+    """Fields parted by two spaces or more; a currency sign belongs to the number behind it."""
+    found: list[Field] = []
+    pos = 0
+    for gap in [*GAP.finditer(line), None]:
+        end = gap.start() if gap else len(line)
+        piece = line[pos:end].strip()
+        if piece and found and re.fullmatch(r"[$€£¥₹(]+", found[-1].text):
+            last = found.pop()
+            found.append(Field(last.text + piece, last.start, at + end))
+        elif piece and found and re.fullmatch(r"[)%]+", piece):
+            found[-1] = replace(found[-1], text=found[-1].text + piece, end=at + end)
+        elif piece or (pos == 0 and gap):
+            found.append(Field(piece, at + pos, at + end))
+        pos = gap.end() if gap else end
+    return found[:MOST_COLUMNS]
+
+
+def _quoted(line: str, at: int) -> list[Field]:
+    """Fields parted by commas; quotes keep theirs."""
+    found = []
+    start = 0
+    inside = False
+    for pos, char in enumerate(line + ","):
+        if char == '"':
+            inside = not inside
+        elif char == "," and (not inside or pos == len(line)):
+            found.append(Field(line[start:pos].strip(' "'), at + start, at + pos))
+            start = pos + 1
+    return found[:MOST_COLUMNS]
+
+
+def _trailing(line: str, at: int) -> tuple[str, list[Field]]:
+    """A label and the numbers that the line ends with: "Net sales $ 1,577 1,420"."""
+    words = [(found.start(), found.end()) for found in re.finditer(r"\S+", line[:LONGEST_CELL])]
+    first = len(words)
+    while first and (number(line[slice(*words[first - 1])]) or line[slice(*words[first - 1])] in ("$", "€", "£")):
+        first -= 1
+    numbers = [span for span in words[first:] if number(line[slice(*span)])]
+    if len(numbers) < FEWEST_ROWS or len(line) > LONGEST_CELL:
+        return "", [Field(line.strip(), at, at + len(line))]
+    label = line[: words[first][0]].strip()
+    return "gap", [Field(label, at, at + len(label)), *(Field(line[s:e], at + s, at + e) for s, e in numbers)]
+
+
+def _html(text: str) -> Iterator[Block]:
+    """The rows of HTML tables; those of several tables on end are one where no <table> stands between."""
+    lower = text.lower()
+    starts = [at.start() for at in re.finditer(r"<table\b", lower)] or [0]
+    for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
+        rows = []
+        places = [*(found.end() for found in ROW_TAG.finditer(text, start, stop)), stop]
+        for first, last in pairwise(places):
+            rows.append(_tagged(text, first, last))
+        above = [TAG.sub(" ", text[max(0, start - LONGEST_CELL) : start]).strip()]
+        yield [row for row in rows if row], above
+
+
+def _tagged(text: str, start: int, end: int) -> list[Field]:
+    found = []
+    tags = list(CELL_TAG.finditer(text, start, end))
+    stops = [after.start() for after in tags[1:]] + [end] * bool(tags)
+    for tag, stop in zip(tags[:MOST_COLUMNS], stops[:MOST_COLUMNS], strict=True):
+        written = TAG.sub("", text[tag.end() : stop]).replace("&nbsp;", " ").replace("&amp;", "&").strip()
+        found.append(Field(written[:LONGEST_CELL], tag.end(), stop))
+        span = SPAN.search(tag[1])
+        found += [Field("", stop, stop)] * (min(int(span[1]), MOST_COLUMNS) - 1 if span else 0)
+    return found[:MOST_COLUMNS]

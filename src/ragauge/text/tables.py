@@ -1,0 +1,237 @@
+"""Tables in running text: their cells with row label, column header, scale, sign and unit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from ragauge.text.marks import plain
+from ragauge.text.table_rows import Field, blocks, number
+
+LONGEST = 40_000        # characters of a text that are looked at
+MOST_ROWS = 200         # of one table
+WHOLE = 100.0           # per cent: a column that has it gives shares throughout
+LONGEST_SCALE = 8       # words of a note on the scale
+
+LETTERS = re.compile(r"[^\W\d_]+")
+YEAR = re.compile(r"(?<![\d.$€£¥₹])(?:((?:19|20)\d\d)(?!\d|,\d{3}(?!\d)|\.\d)|(?:FY|F|CY|Q[1-4])\s?['’]?(\d\d)(?!\d))")
+RANGE_YEAR = re.compile(r"(?<!\d)(?:19|20)(\d\d)\s?[-–/]\s?(\d\d)(?!\d)")
+_SCALE_WORDS = {
+    "hundreds": 2, "thousand": 3, "thousands": 3, "million": 6, "millions": 6, "billion": 9, "billions": 9,
+    "lakh": 5, "lakhs": 5, "crore": 7, "crores": 7, "tausend": 3, "mio": 6, "millionen": 6, "mrd": 9,
+}  # fmt: skip
+_SCALES = "|".join(_SCALE_WORDS)
+_CODES = "RMB|RM|USD|EUR|GBP|Rs|INR|SEK|NOK|DKK|CAD|AUD"
+_IN = r"in|all figures|expressed|amounts?|dollars?|USD|US\$|EUR|GBP|euros?|[$€£¥₹]"
+SCALE_WORD = re.compile(
+    rf"\b(?:{_CODES})['’]?\s?({_SCALES})\b|\b(?:{_IN})[^.;\n]{{0,30}}?\b({_SCALES})\b"
+    rf"|\(\s?[^()\n]{{0,20}}?\b({_SCALES})\b|^\W{{0,9}}({_SCALES})\b",
+    re.IGNORECASE,
+)
+SCALE_ZEROS = re.compile(r"(?<![\d,.])['‘’]?000(?:['’]?s)?(?![\d,.])")
+SCALE_LETTER = re.compile(r"(?:[$€£¥₹]|\b(?:USD|EUR|GBP|Rs))\s?(m|mn|bn|k|mm)\b", re.IGNORECASE)
+LETTER_SCALES = {"m": 6, "mn": 6, "mm": 6, "bn": 9, "k": 3}
+PER = re.compile(
+    r"\bper\b|\bcents\b|\bprice\b|\bEPS\b|\brate\b|\bmargin\b|\bratio\b|%|\bpercent|\bnumber of\b|\bdays\b|\byears?\)",
+    re.IGNORECASE,
+)
+CURRENCY = re.compile(r"[$€£¥₹₩]")
+NOTES = re.compile(r"^\W*notes?\W*$", re.IGNORECASE)
+PERCENT = re.compile(r"%|\bper\s?cent|\bpercentage", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number of a table.
+
+    Attributes:
+        row, column: numbers from 0; rows of headers are not counted.
+        value: as written, negative in parentheses; a dash is 0.
+        percent: whether it is a percentage, by its sign, its column or its row.
+        start: first character in the text.
+        end: one past the last.
+    """
+
+    row: int
+    column: int
+    value: float
+    percent: bool
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, read.
+
+    Attributes:
+        labels: of each row.
+        sections: per row, the line without numbers that it stands under; "" where there is none.
+        headers: of each column, all its lines joined; that of the labels is the first.
+        caption: what stands over the table and in its corner.
+        cells: its numbers, by row and column.
+        scale: the power of ten that its amounts are to be multiplied by; None where nothing says so.
+        unscaled: rows that the scale is not for, such as amounts per share.
+    """
+
+    labels: tuple[str, ...]
+    sections: tuple[str, ...]
+    headers: tuple[str, ...]
+    caption: str
+    cells: tuple[Cell, ...]
+    scale: int | None
+    unscaled: frozenset[int]
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A table while its lines are read."""
+
+    head: list[list[str]] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    sections: list[str] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+    caption: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    money: set[int] = field(default_factory=set)
+    section: str = ""
+    started: bool = False
+
+
+@lru_cache(maxsize=512)
+def tables(text: str) -> tuple[Table, ...]:
+    r"""The tables of a text, in order: cells parted by tabs, bars, wide gaps, commas or HTML tags.
+
+    >>> (table,) = tables("(in thousands)\t2021\t2020\nNet loss\t(1,577)\t—")
+    >>> table.scale, table.headers, [(cell.value, table.labels[cell.row]) for cell in table.cells]
+    (3, ('', '2021', '2020'), [(-1577.0, 'Net loss'), (0.0, 'Net loss')])
+    """
+    text = text[:LONGEST]
+    if "\n" not in text and "<t" not in text.lower():
+        return ()
+    found = (_table(rows[:MOST_ROWS], above) for rows, above in blocks(text))
+    return tuple(table for table in found if table is not None)
+
+
+def years(text: str) -> list[int]:
+    """The years of a text in order, also of "FY19" and "2018/19".
+
+    >>> years("from FY18 to 2019"), years("at 31 March 2018-20")
+    ([2018, 2019], [2018, 2020])
+    """
+    same = plain(text)
+    found = [(one.start(), int(one[1]) if one[1] else 2000 + int(one[2])) for one in YEAR.finditer(same)]
+    found += [(one.start(2), int(one[0][:2]) * 100 + int(one[2])) for one in RANGE_YEAR.finditer(same)]
+    return [year for _, year in sorted(found)]
+
+
+def scale_of(text: str) -> int | None:
+    """The power of ten that a caption names, or None.
+
+    >>> scale_of("(In millions, except per share data)"), scale_of("All figures in USD ‘000"), scale_of("£m")
+    (6, 3, 6)
+    """
+    if found := SCALE_WORD.search(text):
+        return _SCALE_WORDS[next(filter(None, found.groups())).lower()]
+    if SCALE_ZEROS.search(text):
+        return 3
+    if found := SCALE_LETTER.search(text):
+        return LETTER_SCALES[found[1].lower()]
+    return None
+
+
+def _table(rows: Sequence[Sequence[Field]], above: Sequence[str]) -> Table | None:
+    width = max(map(len, rows))
+    draft = _Draft()
+    for fields in rows:
+        _read(draft, [*fields], width)
+    if not draft.cells or len(draft.labels) == 0:
+        return None
+    headers = _headers(draft.head, width)
+    caption = " ".join([*above, *draft.caption])
+    told = [headers[0], *draft.caption, *draft.notes, *above]
+    scale = next((found for one in told if (found := scale_of(one)) is not None), None)
+    counted = [n for n, header in enumerate(headers) if n and NOTES.match(header)]
+    shares = {n for n, header in enumerate(headers) if PERCENT.search(header)} - draft.money
+    rates = {n for n, label in enumerate(draft.labels) if PERCENT.search(f"{label} {draft.sections[n]}")}
+    shares |= {cell.column for cell in draft.cells if cell.percent and cell.value == WHOLE}
+    money = {cell.row for cell in draft.cells if not cell.percent and abs(cell.value) > 1_000}
+    cells = tuple(
+        replace(cell, percent=cell.percent or cell.column in shares or cell.row in rates - money)
+        for cell in draft.cells
+        if cell.column not in counted
+    )
+    unscaled = frozenset(n for n, label in enumerate(draft.labels) if PER.search(label))
+    return Table(tuple(draft.labels), tuple(draft.sections), headers, caption, cells, scale, unscaled)
+
+
+def _read(draft: _Draft, fields: list[Field], width: int) -> None:
+    """Reads one line: a header, a caption or section, or a row of numbers."""
+    if len(fields) == 1 or not any(one.text for one in fields[1:]):
+        text = fields[0].text
+        if draft.started:
+            draft.section = text
+        else:
+            draft.caption.append(text)
+            draft.section = text
+        return
+    values = [(one, number(one.text)) for one in fields[1:]]
+    amounts = [one for one, value in values if value and not _is_year(one.text)]
+    opening = not draft.started and 2 * len(amounts) < sum(bool(one.text) for one in fields[1:])
+    if not amounts or opening or (all(_is_year(one.text) for one, _ in values if one.text) and not fields[0].text):
+        texts = [one.text for one in fields]
+        if draft.started and any(map(years, texts)) and not amounts:
+            draft.section = " ".join(text for text in texts if text)
+        elif not draft.started:
+            draft.notes += [text for text in texts if scale_of(text) is not None]
+            draft.section = ""
+            draft.head.append([*map(_unscaled, texts), *[""] * (width - len(texts))])
+        return
+    draft.started = True
+    row = len(draft.labels)
+    label = fields[0].text
+    if label and number(label) and not _is_year(label):
+        label = ""
+    draft.labels.append(label or "Total")
+    draft.sections.append(draft.section)
+    if not label:
+        draft.section = ""
+    for column, (one, value) in enumerate(values, 1):
+        if value is not None:
+            draft.cells.append(Cell(row, column, value[0], value[1], one.start, one.end))
+            if CURRENCY.search(one.text):
+                draft.money.add(column)
+
+
+def _unscaled(header: str) -> str:
+    """A header without its scale: "(in millions, except percentages)" names no column."""
+    if scale_of(header) is None or len(header.split()) > LONGEST_SCALE:
+        return header
+    rest = SCALE_WORD.sub(" ", SCALE_ZEROS.sub(" ", SCALE_LETTER.sub(" ", header)))
+    named = [word for word in LETTERS.findall(rest) if not re.search(rf"{word}\b[^()]*\)", header)]
+    return rest if len(named) > 1 or years(rest) else " "
+
+
+def _is_year(text: str) -> bool:
+    return bool(re.fullmatch(r"\W{0,2}(?:FY|F)?\s?'?(?:19|20)?\d\d\W{0,2}(?:\(\w+\))?", text)) and bool(years(text))
+
+
+def _headers(head: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
+    """The header of each column: a cell over several columns stands for those to its right as well."""
+    columns: list[list[str]] = [[] for _ in range(width)]
+    for row in head:
+        filled = [n for n, text in enumerate(row) if text and n]
+        ends = len(filled) > 1 and 1 not in filled and filled[-1] == width - 1 and all(years(row[n]) for n in filled)
+        for n in range(width):
+            if n == 0 or row[n]:
+                text = row[n]
+            elif len(filled) == 1:
+                text = row[filled[0]]
+            else:
+                nearest = range(n, width) if ends else range(n, 0, -1)
+                text = next((row[m] for m in nearest if row[m]), "")
+            if text:
+                columns[n].append(text)
+    return tuple(" ".join(" ".join(parts).split()) for parts in columns)

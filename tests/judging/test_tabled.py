@@ -1,0 +1,173 @@
+"""Amounts of claims are held against the tables of the passages."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragauge.data.facts import AnswerFacts, ReferenceFacts
+from ragauge.judging.inputs import VerifyAnswer, VerifyReference
+from ragauge.judging.local.sums import amounts
+from ragauge.judging.local.verify_answer import verify_answer
+from ragauge.judging.local.verify_reference import verify_reference
+
+HARBOUR = """\
+(in thousands)\t2022\t2021\t2020
+Ferry tickets\t$4,120\t$3,980\t$3,500
+Harbour dues\t1,030\t990\t1,010
+Crane hire\t515\t530\t490
+Net loss on dredging\t(310)\t(250)\t—
+Total revenue\t$5,665\t$5,500\t$5,000
+Load factor\t61.5%\t58.0%\t55.0%"""
+QUAYS = """\
+\tNorth quay\tSouth quay
+Berths at 1 May 2022\t14\t9
+Moorings at 1 May 2022\t120\t75"""
+
+
+def reference(query: str, claim: str, *passages: str) -> float:
+    """P of a reference claim."""
+    try:
+        next(verify_reference(VerifyReference(query, (claim,), passages or (HARBOUR,))))
+    except StopIteration as end:
+        facts = end.value
+        assert isinstance(facts, ReferenceFacts)
+        return facts.claims[0].p or 0.0
+    raise AssertionError
+
+
+def answer(text: str, *passages: str) -> AnswerFacts:
+    """Facts of an answer; with a question it would need a vector."""
+    asking = verify_answer(VerifyAnswer("", passages or (HARBOUR,), text))
+    try:
+        next(asking)
+    except StopIteration as end:
+        facts = end.value
+        assert isinstance(facts, AnswerFacts)
+        return facts
+    raise AssertionError
+
+
+ASKED = [
+    ("What were the harbour dues in 2021?", "990", "1,030"),
+    ("What were the harbour dues in 2021?", "$990 thousand", "$990 million"),
+    ("What were the ferry tickets in 2020?", "$3.5 million", "$3.5 billion"),
+    ("How much was crane hire in 2022?", "515", "530"),
+    ("What was the net loss on dredging in 2022?", "(310)", "(250)"),
+    ("What were ferry tickets in 2022 and 2021, respectively?", "4,120, 3,980", "3,980, 4,120"),
+    ("What was the load factor in 2021?", "58%", "61.5%"),
+    ("What was the change in harbour dues from 2021 to 2022?", "40", "1,030"),
+    ("What was the change in crane hire from 2021 to 2022?", "-15 thousand", "15 thousand"),
+    ("What was the percentage change in ferry tickets from 2020 to 2021?", "13.71%", "12.06%"),
+    ("What was the average of harbour dues in 2020 to 2022?", "1,010", "1,110"),
+    ("What were total harbour dues for 2021 and 2022 together?", "2,020", "1,030"),
+    ("What is the ratio of harbour dues to crane hire in 2022?", "2", "0.5"),
+    ("What were harbour dues as a percentage of total revenue in 2021?", "18%", "555.6%"),
+    ("What is the difference between harbour dues and crane hire in 2022?", "515", "1,545"),
+    ("What was the change in load factor between 2021 and 2022?", "3.5%", "61.5%"),
+    ("In which year was crane hire highest?", "2021", "2022"),
+    ("In how many years? How many years did harbour dues exceed $1,000 thousand?", "2", "3"),
+]
+
+
+@pytest.mark.parametrize(("query", "right", "wrong"), ASKED)
+def test_a_bare_amount_is_held_against_the_cell_that_the_question_names(query: str, right: str, wrong: str) -> None:
+    """What the cell holds, or what follows by the operation asked for, is supported; what another cell holds is not."""
+    assert reference(query, right) >= 0.5
+    assert reference(query, wrong) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("Harbour dues were $1,030 thousand in 2022.", "Harbour dues were $990 thousand in 2022."),
+        ("In 2020 ferry tickets brought in $3.5 million.", "In 2020 ferry tickets brought in $4.12 million."),
+        ("Crane hire fell by 15 thousand from 2021 to 2022.", "Crane hire fell by 45 thousand from 2021 to 2022."),
+        ("Harbour dues rose by 4.04% from 2021 to 2022.", "Harbour dues rose by 14.04% from 2021 to 2022."),
+        ("The ratio of harbour dues to crane hire was 2 in 2022.", "Crane hire to harbour dues had a ratio of 2."),
+    ],
+)
+def test_a_statement_is_held_against_the_cell_that_it_names(right: str, wrong: str) -> None:
+    """A sentence names its cell by its own words and year."""
+    assert reference("How did the harbour do?", right) >= 0.5
+    assert reference("How did the harbour do?", wrong) < 0.5
+
+
+def test_columns_may_be_what_is_measured() -> None:
+    """A column's header names a cell as a row's label does."""
+    query = "How many moorings were there at the south quay at 1 May 2022?"
+    assert reference(query, "75", QUAYS) >= 0.5
+    assert reference(query, "120", QUAYS) < 0.5
+
+
+def test_the_scale_may_stand_in_another_passage() -> None:
+    """A table without a scale takes the one that the passages name."""
+    table = HARBOUR.replace("(in thousands)", "")
+    query = "What were the harbour dues in 2021?"
+    assert reference(query, "$990 million", table, "Figures are shown below (in thousands).") < 0.5
+    assert reference(query, "$990 thousand", table, "Figures are shown below (in thousands).") >= 0.5
+
+
+def test_an_amount_beside_the_table_is_left_to_its_words() -> None:
+    """A number that a passage says in prose is not denied by a table."""
+    claim = prose = "Harbour dues in 2021 would have been 975 thousand without the storm."
+    query = "How did the harbour do?"
+    assert reference(query, claim, HARBOUR, prose) == reference(query, claim, prose)
+
+
+def test_what_follows_is_implied_and_says_how() -> None:
+    """An answer that follows by one operation has strength "implied", the passage of the table, and the operation."""
+    facts = answer("Harbour dues rose by 40 thousand from 2021 to 2022.", "The harbour is old.", HARBOUR)
+    (claim,) = facts.claims
+    assert (claim.strength, claim.supporting, claim.label) == ("implied", (2,), "supported")
+    assert claim.reason == "1,030 − 990 = 40 thousand, passage 2"
+    assert claim.window is not None
+    assert HARBOUR[claim.window.start : claim.window.end] == "1,030\t990"
+
+
+def test_what_is_stated_is_direct() -> None:
+    """An amount that stands in its cell is supported directly."""
+    (claim,) = answer("Harbour dues were $1,030 thousand in 2022.").claims
+    assert (claim.strength, claim.supporting) == ("direct", (1,))
+
+
+def test_a_wrong_cell_says_what_the_table_has() -> None:
+    """The reason of an amount that is not the table's names the passage and what stands there."""
+    (claim,) = answer("Harbour dues were $515 thousand in 2022.").claims
+    assert claim.label != "supported"
+    assert "1,030" in claim.reason or "passage 1" in claim.reason
+
+
+def test_no_table_changes_nothing() -> None:
+    """Passages of prose are weighed as ever."""
+    prose = "Harbour dues were 1,030 thousand in 2022."
+    assert reference("", "Harbour dues were 1,030 thousand in 2022.", prose) > 0.8
+
+
+def test_amounts_are_read_as_accounts_write_them() -> None:
+    """Brackets and dashes are signs, words behind a bracket are multipliers, and dates are no amounts."""
+    text = "From (1,212) million to -5.5% and ($3) bn in May 2021."
+    assert [(one.written, one.shift, one.percent) for one in amounts(text)] == [
+        (-1212.0, 6, False), (-5.5, 0, True), (-3.0, 9, False),
+    ]  # fmt: skip
+
+
+SPOKEN = "The ferry line spent $0.9 million on fuel in 2022 and $0.6 million in 2021."
+
+
+@pytest.mark.parametrize(
+    ("query", "right", "wrong"),
+    [
+        ("What was the total the ferry line spent on fuel in 2021 and 2022?", "$1.5 million", "$1.7 million"),
+        ("What was the change in what the ferry line spent on fuel from 2021 to 2022?", "0.3 million", "0.4 million"),
+        ("By what percentage did fuel spent by the ferry line increase from 2021 to 2022?", "50%", "33.3%"),
+    ],
+)
+def test_an_amount_may_follow_from_the_numbers_of_one_sentence(query: str, right: str, wrong: str) -> None:
+    """What one sentence's numbers give by the operation asked for is supported, another amount is not."""
+    assert reference(query, right, SPOKEN) >= 0.5
+    assert reference(query, wrong, SPOKEN) < 0.5
+
+
+def test_nothing_follows_where_no_operation_is_named() -> None:
+    """A sum that nobody asked for is not implied."""
+    assert reference("What did the ferry line spend on fuel in 2022?", "$1.5 million", SPOKEN) < 0.5
