@@ -1,10 +1,10 @@
-"""How far the local judge's means lie from people's on a source that it has not seen, and whether the interval says so.
+"""How far the local judge's means lie from people's on sources not seen before, and whether intervals say so.
 
-Over the labelled sets of the data folder: what the judge's mean is where people call everything right and where they
-call nothing right, by source. Writes the estimate for a new source into the package
-(src/ragauge/judging/local/judge_error.json, never edited by hand), and two tables into docs/local-judge.md: with each
-source left out in turn, whether the interval estimated from the others holds the true share, over mixtures of right
-and wrong texts; and whether the interval of a difference holds the true difference of two simulated systems.
+Over the labelled sets of the data folder: how far people's mean lies from the judge's, by source and band of a score.
+Writes the estimate for a new source into the package (src/ragauge/judging/local/judge_error.json, never edited by
+hand), and two tables into docs/local-judge.md. One leaves each source out in turn: does the interval that the others
+give hold the true share, for the source as it is and for mixtures of right and wrong texts? The other asks whether the
+interval of a difference holds the true difference of two simulated systems.
 
     python bench/judge_error.py            # about a minute
     python bench/judge_error.py --check    # fails where the figures are stale, or hold less than 90 %
@@ -26,7 +26,7 @@ import numpy.typing as npt
 from judge_error_data import SEED, Item, items
 
 from ragauge.judging.local.judge import LocalJudge
-from ragauge.stats.instrument import FEWEST_SOURCES, JudgeError, pooled, widened, widened_difference
+from ragauge.stats.instrument import FEWEST_SOURCES, JudgeError, Pooled, pooled, widened, widened_difference
 from ragauge.stats.intervals import mean_interval
 from ragauge.stats.quantiles import normal_quantile
 from ragauge.stats.result import Interval
@@ -40,7 +40,9 @@ PAGE = ROOT / "docs/local-judge.md"
 BEGIN, END = "<!-- judge's error, written by bench/judge_error.py: begin -->", "<!-- judge's error: end -->"
 
 FEWEST = 10           # texts of a label in a source, below which its mean says little
-SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)     # of right texts in a mixture
+SHARES = (0.25, 0.5, 0.75)    # of right texts in a mixture
+EDGES = (0.3, 0.7, 0.9)       # of the bands of a score
+FEWEST_IN_BAND = 5
 ASKED = 0.90          # of what the intervals are to hold
 SAME = "EVOUNA "      # sources that are systems asked the same questions: pairs of them are real pairs
 TILT = 1 / 3          # two thirds of one system's texts are long and one third of the other's
@@ -81,21 +83,32 @@ def end(values: Array) -> End:
 
 def estimate(sources: Sequence[Source], origin: str = "") -> JudgeError | None:
     """The judge's error on a source that is none of these; None for fewer than three."""
-    ends = [source.ends() for source in sources]
-    right, wrong = ([found[label] for found in ends if label in found] for label in (1, 0))
-    if min(len(right), len(wrong)) < FEWEST_SOURCES:
+    if len(sources) < FEWEST_SOURCES:
         return None
-    of_right, of_wrong = (pooled([one.mean for one in side], [one.variance for one in side]) for side in (right, wrong))
-    both = np.array([(found[1].mean, found[0].mean) for found in ends if len(found) == 2])
-    moving = len(both) >= FEWEST_SOURCES and both.std(axis=0).min() > 0
-    together = max(0.0, float(np.corrcoef(both.T)[0, 1])) if moving else 0.0
+    bands = [_band(sources, low, high) for low, high in zip((-1.0, *EDGES), (*EDGES, 2.0), strict=True)]
+    known = [one for one in bands if one is not None]
+    if not known:
+        return None
+    widest = max(one.spread for one in known)     # of a band that too few sources reach
+    shifts = tuple(round(one.mean if one is not None else 0.0, 6) for one in bands)
+    spreads = tuple(round(one.spread if one is not None else widest, 6) for one in bands)
     near = list(seen_without_difference(sources))
     # each pair both ways round: which of two systems is the new one is chance
     paired = pooled([s * one.mean for one in near for s in (1, -1)], [one.variance for one in near for _ in (1, -1)])
-    missed = [(1 - (right_end - wrong_end)) * one for right_end, wrong_end in both for one in DIFFERENCES]
+    ends = [found for found in (source.ends() for source in sources) if len(found) == 2]
+    missed = [(1 - (found[1].mean - found[0].mean)) * one for found in ends for one in DIFFERENCES]
     lost = float(np.sqrt(np.mean(np.square(missed))))
-    numbers = (of_right.mean, of_wrong.mean, of_right.spread, of_wrong.spread, together, paired.spread, lost)
-    return JudgeError(*(round(number, 6) for number in numbers), min(len(right), len(wrong)), origin)
+    fewest = min(one.sources for one in known)
+    return JudgeError(EDGES, shifts, spreads, round(paired.spread, 6), round(lost, 6), fewest, origin)
+
+
+def _band(sources: Sequence[Source], low: float, high: float) -> Pooled | None:
+    """How far people's mean lies above the judge's where its score lies in a band; None for too few sources."""
+    gaps = [one.truth[mine] - one.value[mine] for one in sources for mine in [(one.value >= low) & (one.value < high)]]
+    found = [end(gap) for gap in gaps if gap.size >= FEWEST_IN_BAND]
+    if len(found) < FEWEST_SOURCES:
+        return None
+    return pooled([one.mean for one in found], [one.variance for one in found])
 
 
 def seen_without_difference(sources: Sequence[Source]) -> Iterator[End]:
@@ -119,16 +132,20 @@ def _gap(by_label: Sequence[tuple[Array, Array]], part: float) -> End:
 
 
 def left_out(sources: Sequence[Source]) -> Iterator[tuple[str, float, float, Interval]]:
-    """Source, true share, the judge's mean, and the interval from all other sources."""
+    """Source, true share, the judge's mean, and the interval from all other sources; first as the source is."""
     for source in sources:
         error, ends = estimate([one for one in sources if one is not source]), source.ends()
         if error is None:
             continue
-        for share in SHARES if len(ends) == 2 else tuple(float(label) for label in ends):
-            parts = {label: part for label, part in ((1, share), (0, 1 - share)) if part}
-            mean = sum(part * ends[label].mean for label, part in parts.items())
-            half = normal_quantile(0.95) * sum(part**2 * ends[label].variance for label, part in parts.items()) ** 0.5
-            yield source.name, share, mean, widened(Interval(mean - half, mean + half, "normal"), mean, error)
+        for share in (float(source.truth.mean()), *(SHARES if len(ends) == 2 else ())):
+            weights = np.zeros(source.value.size)
+            for label, part in ((1, share), (0, 1 - share)):
+                mine = source.truth == label
+                weights[mine] = part / max(1, int(mine.sum()))
+            mean = float(weights @ source.value)
+            half = normal_quantile(0.95) * float(weights**2 @ (source.value - mean) ** 2) ** 0.5
+            sampled = Interval(mean - half, mean + half, "normal")
+            yield source.name, share, mean, widened(sampled, mean, error, source.value, weights)
 
 
 class Tried(NamedTuple):
@@ -171,7 +188,7 @@ def _pair(
     for values in (old, new):
         alone = mean_interval(values, kind="mean", bounds=(0.0, 1.0))
         assert alone is not None
-        ends = widened(alone, float(values.mean()), error)
+        ends = widened(alone, float(values.mean()), error, values)
         widths.append(ends.high - ends.low)
     return Tried(real, found, float(np.hypot(*widths)))
 
@@ -220,17 +237,17 @@ def measured(every: Mapping[str, Sequence[Source]]) -> Measured:
         held = [ends.low <= share <= ends.high for _, share, _, ends in found]
         missed = dict.fromkeys(source for (source, *_), ok in zip(found, held, strict=True) if not ok)
         width = np.mean([ends.high - ends.low for *_, ends in found])
-        of_right, of_wrong = (_range([source.ends()[label].mean for source in sources if label in source.ends()])
-                              for label in (1, 0))  # fmt: skip
+        both = zip(error.shifts, error.spreads, strict=True)
+        bands = " | ".join(f"{shift:+.2f} ± {spread:.2f}" for shift, spread in both)
         one.append(
-            f"`{name}` | {len(sources)} | {error.right:.2f} ({of_right}) | {error.wrong:.2f} ({of_wrong}) | "
-            f"{sum(held)} of {len(held)} | {width:.2f} | {', '.join(missed) or '–'}"
+            f"`{name}` | {len(sources)} | {bands} | {sum(held)} of {len(held)} | {width:.2f} | "
+            f"{', '.join(missed) or '–'}"
         )
         all_held += held
         row, mine = _paired_row(name, error, list(pairs(sources, draw)))
         two.append(row)
         pairs_held += mine
-    one.append(f"**all** | | | | {sum(all_held)} of {len(all_held)} ({np.mean(all_held):.1%}) | | ")
+    one.append(f"**all** | | | | | | {sum(all_held)} of {len(all_held)} ({np.mean(all_held):.1%}) | | ")
     two.append(f"**all** | | | {np.mean(pairs_held):.1%} of {len(pairs_held):,} | | | | ")
     stored = {"judge": LocalJudge().judge_id, "metrics": errors}
     return Measured(stored, _page(one, two), float(np.mean(all_held)), float(np.mean(pairs_held)))
@@ -248,16 +265,12 @@ def _paired_row(name: str, error: JudgeError, tried: Sequence[Tried]) -> tuple[s
     return row, held
 
 
-def _range(values: Sequence[float]) -> str:
-    return f"{min(values):.2f} to {max(values):.2f}"
-
-
 def _page(one: Sequence[str], two: Sequence[str]) -> str:
     return "\n".join([
         BEGIN, "",
-        "metric | sources | mean where all is right | where nothing is | true share held, source left out | "
+        "metric | sources | score below 0.3 | 0.3 to 0.7 | 0.7 to 0.9 | from 0.9 | true share held, source left out | "
         "mean width | missed in",
-        "---|---:|---|---|---:|---:|---", *one, "",
+        "---|---:|---:|---:|---:|---:|---:|---:|---", *one, "",
         "metric | spread without a difference | spread with one | true difference held | mean width | unpaired | "
         "10 points told | wrong verdicts",
         "---|---:|---:|---:|---:|---:|---:|---:", *two, "",

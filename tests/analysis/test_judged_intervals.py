@@ -35,7 +35,7 @@ from ragauge.reporting.words import estimate as said
 from ragauge.stats.instrument import JudgeError
 
 FAITHFULNESS = parse("faithfulness")
-ERROR = JudgeError(0.8, 0.2, 0.07, 0.07, 0.0, 0.02, 0.04, 9, "9 sources")
+ERROR = JudgeError((0.3, 0.7), (-0.05, -0.05, 0.05), (0.07, 0.1, 0.07), 0.02, 0.04, 9, "9 sources")
 N = 200
 
 
@@ -94,9 +94,9 @@ def test_words_show_both_intervals() -> None:
 
 
 def test_explain_says_how_the_wide_interval_was_made() -> None:
-    """One line with both ends of the judge, on what they rest, and t; nothing where the error is not known."""
+    """One line with how far people's mean lies, on what that rests, and t; nothing where the error is not known."""
     worked = explain_mean(FAITHFULNESS, columns(scores(0.6)), error=ERROR)
-    for part in ("0.80 ± 0.07", "0.20 ± 0.07", "9 sources", "t = 2.36 of 7 degrees of freedom"):
+    for part in (" ± 0.0", "from this judge's", "9 sources", "t = 2.36 of 7 degrees of freedom"):
         assert part in worked.judged
     assert explain_mean(FAITHFULNESS, columns(scores(0.6))).judged == ""
 
@@ -173,7 +173,7 @@ def test_the_error_is_known_of_the_local_judge_alone() -> None:
     known = judge_errors(LocalJudge().judge_id)
     assert {"faithfulness", "context_recall", "context_precision", "answer_relevance"} <= set(known)
     assert known["unsupported"] == known["faithfulness"].mirrored()
-    assert all(0 <= one.wrong < one.right <= 1 and one.sources >= 3 for one in known.values())
+    assert all(len(one.spreads) == len(one.edges) + 1 and one.sources >= 3 for one in known.values())
     for judge_id in (None, "openai:gpt-5-mini#12345678", "hybrid:openai:gpt-5-mini#1", "mine-1"):
         assert judge_errors(judge_id) == {}
     assert note_of(LocalJudge().judge_id, None).errors == known

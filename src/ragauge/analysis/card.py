@@ -84,12 +84,12 @@ class Tables:
 
     def __init__(
         self, index: ResponseIndex, segments: Segments, level: float = 0.95,
-        errors: Mapping[str, JudgeError] = NO_ERRORS,
+        errors: Mapping[str, JudgeError] = NO_ERRORS, *, answered: bool = False,
     ) -> None:     # fmt: skip
         mine = segments.only(index.query_ids)
         shown = mine.tidy()
         self.summaries: tuple[Summary, ...] = ()
-        self.quality, self.known = Quality(index), Known(index)
+        self.quality, self.known = Quality(index), Known(index, answered=answered)
         self.segments = _labelled(shown, mine)
         self.level, self.errors = level, errors
         self._cells = SegmentCells(index.query_ids, shown, level, errors)
@@ -206,6 +206,9 @@ def _not_unanswerable(index: ResponseIndex, segments: Segments) -> npt.NDArray[n
     return None if kept.all() else kept
 
 
+BLIND = 0.3     # label recall above judged recall by so much: the judge, not the retriever, misses evidence
+
+
 def warn(summaries: Sequence[Summary], judge: JudgeNote, n: int, match: IdMatch | None = None) -> Iterator[str]:
     """What the reader must know before believing a number."""
     if 0 < n < FEW:
@@ -232,7 +235,22 @@ def warn(summaries: Sequence[Summary], judge: JudgeNote, n: int, match: IdMatch 
             f"The judge is unsure about {judge.uncertain:.0%} of the claims: read scores built on them as a range. "
             "A model judge, or 50 labels of your own, would sharpen them."
         )
+    yield from _blind(summaries)
     yield from _lacking(summaries)
+
+
+def _blind(summaries: Sequence[Summary]) -> Iterator[str]:
+    """Where labels say that the evidence was handed on, and the judge does not find it."""
+    labels = next((one for one in summaries if one.metric.partition("@")[0] == "recall" and one.mean is not None), None)
+    judged = next((one for one in summaries if one.metric == "context_recall" and one.mean is not None), None)
+    if labels is None or judged is None or labels.mean is None or judged.mean is None:
+        return
+    if labels.mean - judged.mean >= BLIND and judged.scored >= labels.scored / 2:
+        yield (
+            f"The labelled documents were handed on ({labels.metric} {labels.mean:.2f}), but the judge finds only "
+            f"{judged.mean:.2f} of the reference claims in them: it cannot read much of these passages. Do not go by "
+            f"context_recall and faithfulness here before you have looked: ragauge judge check FILE, or a model judge."
+        )
 
 
 def _bounded(summary: Summary) -> bool:

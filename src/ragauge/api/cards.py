@@ -16,7 +16,7 @@ from ragauge.analysis.results.scorecard import Summary
 from ragauge.api.baseline import Held
 from ragauge.api.history import history_until
 from ragauge.api.results.scorecard import Scorecard
-from ragauge.api.stored.columns import StoredColumns, causes_of, failed_of, questions_at, visits
+from ragauge.api.stored.columns import StoredColumns, answers_recorded, causes_of, failed_of, questions_at, visits
 from ragauge.api.stored.confirmed import confirmed_of
 from ragauge.api.stored.gaps import gaps_beside
 from ragauge.api.stored.shown import Shown
@@ -178,7 +178,9 @@ def _read(
     use = UseGatherer(hybrid=(judge_id or "").startswith("hybrid:"))
     beyond, values = OverviewGatherer(), Values(index)
     gather(visits(store, judge_id, index), (segments, match, claims, use, beyond))
-    tables = Tables(index, segments.segments(index.query_ids), errors=judge_errors(judge_id))
+    tables = Tables(
+        index, segments.segments(index.query_ids), errors=judge_errors(judge_id), answered=answers_recorded(store, index)
+    )
     if held.readers:
         held.within(tables.segments.frame())
     columns = StoredColumns(store, run.run_id, judge_id, index, ahead=[str(metric) for metric in metrics])

@@ -205,10 +205,11 @@ class _Gate:
 
         from ragauge.analysis.scores.arrays import FAILED
         from ragauge.analysis.scores.known import Known
-        from ragauge.api.stored.columns import failed_of
+        from ragauge.api.stored.columns import answers_recorded, failed_of
         from ragauge.metrics.catalogue import parse
 
-        failed, known = np.zeros(len(self._index.query_ids), dtype=bool), Known(self._index)
+        failed = np.zeros(len(self._index.query_ids), dtype=bool)
+        known = Known(self._index, answered=answers_recorded(self._store, self._index))
         scores = StoredColumns(
             self._store, self._run.run_id, self._judge_id, self._index, ahead=self._measured, values_only=True
         )

@@ -303,7 +303,9 @@ class Level:
         if found is None or self.error is None or self.statistic != "mean":
             return found
         middle = self.estimate if where == "out" else (found.low + found.high) / 2
-        return found if middle is None else widened(found, min(found.high, max(found.low, middle)), self.error)
+        if middle is None or not self.values.size:
+            return found
+        return widened(found, min(found.high, max(found.low, middle)), self.error, self.values, self.weight)
 
     def sampled(self, level: float, where: Where = "out") -> Interval | None:
         """By `stats.intervals.mean_interval`; of quantiles by `order_statistics`, whose ends may be infinite."""

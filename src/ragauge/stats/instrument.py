@@ -1,23 +1,29 @@
 """How far a judge's mean may lie from what people would say, on data from a source that nobody labelled.
 
-A judge's mean is not people's: where everything is right it gives less than 1, where nothing is more than 0, and both
-ends differ from source to source. From labelled sources a random-effects estimate says where the ends lie on a new one.
-The true share is then every share for which such a judge could have given the mean that it gave.
+A judge's mean is not people's, and how far it is off differs from source to source and by how sure the judge is. From
+labelled sources a random-effects estimate says, by band of the score, how far it may be off on a new one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import copysign, inf, sqrt
-from typing import NamedTuple
+from math import sqrt
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.errors import UsageError
 from ragauge.stats.quantiles import t_quantile
 from ragauge.stats.result import Interval
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
 FEWEST_SOURCES = 3     # a spread between sources and a prediction from it need k − 2 >= 1 degrees of freedom
 WITH_ERROR = ", with the judge's error"
+TOGETHER = 0.5         # correlation of the bands of one source; 0 holds 90.9 % of what is left out, 1 98.5 %
 CLOSE = 1e-12          # of the spread, relative to the largest that is thinkable
 MOST_HALVINGS = 200    # 2^-200 of it is far below CLOSE
 
@@ -86,14 +92,12 @@ def _weighted(effects: Sequence[float], variances: Sequence[float], tau2: float)
 
 @dataclass(frozen=True, slots=True)
 class JudgeError:
-    """What a judge's mean is on a new source where all is right and where nothing is, and how far both may be off.
+    """How far a judge's mean lies from people's on a source that nobody labelled, by band of an example's score.
 
     Attributes:
-        right: its mean where people call everything right; 1 for a judge without error.
-        wrong: its mean where people call nothing right; 0 for a judge without error.
-        right_spread: standard deviation of that for a new source.
-        wrong_spread: likewise.
-        together: correlation of both between sources, in [0, 1].
+        edges: between the bands, ascending, within (0, 1); a score on an edge belongs to the band above it.
+        shifts: by band, people's mean less the judge's, over sources; one more than edges.
+        spreads: by band, standard deviation of that for a new source.
         paired: standard deviation, between sources, of the difference that it sees between two systems between which
             people see none, were every example changed.
         lost: standard deviation, between sources, of what it sees too little or too much of a true difference.
@@ -101,11 +105,9 @@ class JudgeError:
         origin: whose labels, in words: "9 public sets of labels".
     """
 
-    right: float
-    wrong: float
-    right_spread: float
-    wrong_spread: float
-    together: float
+    edges: tuple[float, ...]
+    shifts: tuple[float, ...]
+    spreads: tuple[float, ...]
     paired: float
     lost: float
     sources: int
@@ -121,73 +123,63 @@ class JudgeError:
     def mirrored(self) -> JudgeError:
         """That of 1 less the metric, as unsupported is 1 less faithfulness."""
         return replace(
-            self, right=1 - self.wrong, wrong=1 - self.right,
-            right_spread=self.wrong_spread, wrong_spread=self.right_spread,
+            self, edges=tuple(1 - edge for edge in reversed(self.edges)),
+            shifts=tuple(-shift for shift in reversed(self.shifts)), spreads=self.spreads[::-1],
         )     # fmt: skip
 
+    def of(self, values: Floats, weights: Floats | None = None) -> tuple[float, float]:
+        """Shift and spread of a mean over these scores.
 
-def widened(interval: Interval, mean: float, error: JudgeError) -> Interval:
-    """The interval of a mean in [0, 1] by a judge, with the judge's error: which true shares could have given it.
+        shift = Σ w · shift and spread² = r · (Σ w · spread)² + (1 − r) · Σ (w · spread)² over the bands, w being the
+        share of the scores in a band and r = TOGETHER
 
-    s belongs to it where |mean − a(s)| <= sqrt(h² + t² · v(s)), with a(s) = wrong + (right − wrong) · s and
-    v(s) = s² · rightₛ² + (1 − s)² · wrongₛ² + 2 s (1 − s) · together · rightₛ · wrongₛ
+        Args:
+            values: shape (n,), scores in [0, 1], at least one.
+            weights: shape (n,); None = all alike.
+        """
+        import numpy as np
 
-    h is the sampling interval's half on that side, t as `JudgeError.factor`. The whole sampling interval belongs to it
-    too. This is calibration in reverse (Eisenhart 1939, Fieller 1954) with the ends as random effects of sources, so
-    no share of right answers is taken for likelier than another.
+        band = np.searchsorted(np.array(self.edges), values, side="right")
+        counts = np.bincount(band, weights=weights, minlength=len(self.shifts))
+        shares = counts / counts.sum()
+        parts = shares * np.array(self.spreads)
+        spread = np.sqrt(TOGETHER * parts.sum() ** 2 + (1 - TOGETHER) * np.square(parts).sum())
+        return float(shares @ np.array(self.shifts)), float(spread)
+
+
+def widened(
+    interval: Interval, mean: float, error: JudgeError, values: Floats, weights: Floats | None = None
+) -> Interval:
+    """The interval of a mean in [0, 1] by a judge, with the judge's error: where people's mean may lie.
+
+    [m + b − sqrt(h² + t² s²), m + b + sqrt(h² + t² s²)], joined with the sampling interval, within [0, 1]
+
+    m is the mean, b and s its shift and spread by `JudgeError.of`, h the sampling interval's half on that side, t as
+    `JudgeError.factor`.
 
     Args:
         interval: of the mean, by sampling alone.
         mean: within it.
         error: of the judge on this metric.
+        values: shape (n,), the scores that the mean is over.
+        weights: shape (n,); None = all alike.
 
-    >>> perfect = JudgeError(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 9)
-    >>> widened(Interval(0.6, 0.8, "t"), 0.7, perfect)
+    >>> import numpy as np
+    >>> perfect = JudgeError((0.5,), (0.0, 0.0), (0.0, 0.0), 0.0, 0.0, 9)
+    >>> widened(Interval(0.6, 0.8, "t"), 0.7, perfect, np.array([0.6, 0.8]))
     Interval(low=0.6, high=0.8, method="t, with the judge's error", level=0.95)
-    >>> wide = widened(Interval(0.66, 0.74, "t"), 0.7, JudgeError(0.8, 0.2, 0.08, 0.08, 0.0, 0.0, 0.0, 9))
+    >>> wide = widened(
+    ...     Interval(0.66, 0.74, "t"), 0.7, JudgeError((0.5,), (0.0, -0.1), (0.1, 0.05), 0.0, 0.0, 9), np.array([0.7])
+    ... )
     >>> round(wide.low, 2), round(wide.high, 2)
-    (0.6, 1.0)
+    (0.48, 0.74)
     """
-    t = error.factor(interval.level)
-    shares = [interval.low, interval.high, *_possible(mean, (mean - interval.low, interval.high - mean), error, t)]
-    low, high = (min(1.0, max(0.0, round(end, 12))) for end in (min(shares), max(shares)))
-    return Interval(low, high, interval.method + WITH_ERROR, interval.level)
-
-
-def _possible(mean: float, halves: tuple[float, float], error: JudgeError, t: float) -> Iterator[float]:
-    """Ends of the sets of shares that could have given the mean; the nearer end of [0, 1] where none could."""
-    slope = error.right - error.wrong
-    one, other = (t * error.right_spread) ** 2, (t * error.wrong_spread) ** 2
-    both = 2 * error.together * sqrt(one * other)
-    # (mean − a(s))² − h² − t² v(s) = square · s² + linear · s + constant
-    square = slope**2 - one - other + both
-    linear = -2 * slope * (mean - error.wrong) + 2 * other - both
-    far = inf, 0.0
-    found = False
-    for half, sign in zip(halves, (1.0, -1.0), strict=True):
-        constant = (mean - error.wrong) ** 2 - half**2 - other
-        for share in (0.0, 1.0, *_roots(square, linear, constant)):
-            left = square * share**2 + linear * share + constant
-            beyond = mean - error.wrong - slope * share      # above 0: the judge gives this share less than the mean
-            if not 0 <= share <= 1 or (beyond * sign < 0):
-                continue
-            far = min(far, (abs(beyond), share))
-            if left <= CLOSE:
-                found = True
-                yield share
-    if not found:
-        yield far[1]
-
-
-def _roots(square: float, linear: float, constant: float) -> tuple[float, ...]:
-    """Real roots of a quadratic, or of the line that is left of it."""
-    if abs(square) < CLOSE:
-        return (-constant / linear,) if linear else ()
-    inside = linear**2 - 4 * square * constant
-    if inside < 0:
-        return ()
-    q = -(linear + copysign(sqrt(inside), linear)) / 2      # without cancellation
-    return (q / square, constant / q) if q else (0.0,)
+    shift, spread = error.of(values, weights)
+    reach = error.factor(interval.level) * spread
+    low = mean + shift - sqrt((mean - interval.low) ** 2 + reach**2)
+    high = mean + shift + sqrt((interval.high - mean) ** 2 + reach**2)
+    low, high = max(0.0, min(low, interval.low)), min(1.0, max(high, interval.high))
+    return Interval(round(low, 12), round(high, 12), interval.method + WITH_ERROR, interval.level)
 
 
 def widened_difference(

@@ -9,6 +9,8 @@ from ragauge.analysis.causes.row import Basis, Lack, Row, Verdict, Why
 from ragauge.analysis.causes.seen import Mended, Seen, counted, numbers
 from ragauge.data.facts import Claim
 
+EVIDENCE = "relevance labels or a reference answer: whether retrieval should have brought the evidence"
+
 
 def _missed_refusal(seen: Seen) -> Verdict:
     """The corpus does not hold the answer, and the system answered.
@@ -72,6 +74,8 @@ def _ignored(seen: Seen) -> Verdict:
     """
     if seen.used or seen.mended.usage or (seen.claims_whole and not seen.claims):
         return None
+    if seen.reference is None and seen.likely_only:
+        return None     # a passage on the topic is no evidence yet
     if not seen.claims_whole:
         return Lack(seen.lack("verify_answer.support"))
     if seen.evidence:
@@ -90,7 +94,9 @@ def _hallucinated(seen: Seen) -> Verdict:
     if seen.bare:
         numbered = [claim.n for claim in seen.bare]
         text = f"{_share(seen, seen.bare)} in no passage ({counted('claim', numbered)})"
-        return Why(text, "judge", Mended(claims=frozenset(numbered)), p=likely.unsupported(seen.bare))
+        known = seen.missed is not None or seen.reference is not None or not seen.likely_only
+        mends, p = Mended(claims=frozenset(numbered)), likely.unsupported(seen.bare)
+        return Why(text, "judge" if known else "guess", mends, "" if known else EVIDENCE, p)
     return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
 
 

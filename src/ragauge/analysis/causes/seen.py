@@ -206,11 +206,21 @@ class Seen:
 
     @property
     def address(self) -> str | None:
-        """Whether the answer addresses the question: fully, partly, no."""
+        """Whether the answer addresses the question: fully, partly, no; less than fully where that is likelier.
+
+        An answer that states the whole reference addresses the question, however unlikely a judge that has but
+        probabilities takes that to be.
+        """
         if self.answer is None or self.answer.address is None:
             return None
-        excused = self.mended.evidence and (self.answer.refuse or self.answer.address == "partly")
-        return "fully" if excused or self.mended.answer else self.answer.address
+        level: str = self.answer.address
+        if self.answer.address_p is not None:
+            fully, _, no = self.answer.address_p
+            stated = self.agreement.reference if self.agreement is not None else ()
+            answered = bool(stated) and all(stated)
+            level = "fully" if answered or fully >= EVEN else "no" if no >= EVEN else "partly"
+        excused = self.mended.evidence and (self.answer.refuse or level == "partly")
+        return "fully" if excused or self.mended.answer else level
 
     @cached_property
     def claims(self) -> tuple[Claim, ...] | None:
@@ -292,6 +302,12 @@ class Seen:
             return None
         rated = {rating.passage: rating.relevant for rating in found.ratings}
         return {n: rated.get(n) for n in range(1, self.n + 1)}
+
+    @property
+    def likely_only(self) -> bool:
+        """Whether the judge of relevance has but probabilities: it tells the topic, not whether the answer is there."""
+        found = self.asked("rate_passages")
+        return isinstance(found, RelevanceFacts) and any(one.p is not None for one in found.ratings)
 
     @cached_property
     def evidence(self) -> frozenset[int]:

@@ -11,7 +11,9 @@ from ragauge.analysis.causes.seen import Mended, Seen
 
 DECIDED = 0.5     # from here on a component is more likely at fault than all else together
 CERTAIN = ("record", "labels")
-SETTLES = "gold documents (relevant), a model judge (--judge), labels of your own, or an experiment (ragauge confirm)"
+LABELS = "gold documents (relevant)"
+SPANS = "gold spans (where in the documents the evidence stands)"
+SETTLES = "a model judge (--judge), labels of your own, or an experiment (ragauge confirm)"
 
 
 class Odds(NamedTuple):
@@ -80,6 +82,7 @@ def undecided(rows: Sequence[Row]) -> Row:
         text = f"retrieval {found.retrieval:.2f}, generation {found.generation:.2f}: neither reaches {DECIDED:g}"
         if found.named:
             text += f" ({' or '.join(found.named)})"
-        return Why(text, "judge", Mended(everything=True), SETTLES, 1 - found.retrieval - found.generation)
+        settles = f"{SPANS if seen.relevant else LABELS}, {SETTLES}"
+        return Why(text, "judge", Mended(everything=True), settles, 1 - found.retrieval - found.generation)
 
-    return Row("undecided", "undecided", f"Settle it first: {SETTLES}.", decide)
+    return Row("undecided", "undecided", f"Settle it first: {LABELS} where there are none, {SETTLES}.", decide)

@@ -38,7 +38,7 @@ STARTING_POINTS: Mapping[str, StartingPoint] = {
     "noise_sensitivity:source=irrelevant": StartingPoint(0.10, "ours"),
     "empty_result_rate": StartingPoint(0.05, "ours"),
 }
-# where a metric was not measured or is unclear, this one is read: label recall is context recall without a judge
+# what is read before a metric: labels beat a judge, and label recall is context recall without one
 STAND_INS: Mapping[str, str] = {"context_recall": "recall"}
 # metrics that are read whatever their parameters are
 ANY_PARAMETER = ("no_retrieval_rate",)
@@ -65,8 +65,8 @@ def measured(name: str, summaries: Sequence[Summary]) -> list[Summary]:
 
 
 def speaks_for(name: str, found: Sequence[Named]) -> list[Named]:
-    """Summaries or changes that speak for a metric, the best first: its own, at any cutoff, then its stand-in's."""
-    return [one for wanted in (name, STAND_INS.get(name)) for one in found if _plain(one.metric) == wanted]
+    """Summaries or changes that speak for a metric, the best first: its stand-in's, then its own, at any cutoff."""
+    return [one for wanted in (STAND_INS.get(name), name) for one in found if _plain(one.metric) == wanted]
 
 
 def _plain(metric: str) -> str:

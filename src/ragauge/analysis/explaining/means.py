@@ -48,23 +48,19 @@ def explain_mean(
     interval = _interval(found, scored, metric)
     return MeanWorked(
         found, sentence, formula, _mean(found, scored), counts, interval, "" if interval else _why_none(scored),
-        _micro(found, scored), _bounds(found, examples), "" if error is None else _judged(found, error),
+        _micro(found, scored), _bounds(found, examples), "" if error is None else _judged(found, scored, error),
     )     # fmt: skip
 
 
-def _judged(found: Summary, error: JudgeError) -> str:
+def _judged(found: Summary, scored: Columns, error: JudgeError) -> str:
     """How the interval with the judge's error was made, in one line."""
     wide = found.judged
     if wide is None:
         return ""
-    right, wrong = (
-        f"{mean:.2f} ± {spread:.2f}"
-        for mean, spread in ((error.right, error.right_spread), (error.wrong, error.wrong_spread))
-    )
+    shift, spread = error.of(scored.value, scored.weight)
     return (
-        f"[{number(wide.low)}, {number(wide.high)}]  (every true share for which this judge could have given "
-        f"{number(found.mean or 0.0)}: on another source its mean is {right} where people call all right and {wrong} "
-        f"where nothing, from {error.origin or f'{error.sources} labelled sources'}, "
+        f"[{number(wide.low)}, {number(wide.high)}]  (on another source people's mean lies {shift:+.2f} ± {spread:.2f} "
+        f"from this judge's, by the bands of the scores, from {error.origin or f'{error.sources} labelled sources'}; "
         f"t = {error.factor(wide.level):.2f} of {max(1, error.sources - 2)} degrees of freedom)"
     )
 

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 NOTHING_SHOWS = "nothing measured here shows it"
 CALL_FAILED = "a judge call or a score failed"
+UNSEEN = "nothing that its answer says could be checked"
+ANSWER_UNSEEN = "its answer was not judged"
+# facts that tell whether what an answer says is so, or whether it rightly says nothing
+TELLING = ("verify_answer.support", "verify_answer.used", "agree.answer", "agree.agrees", "agree.reference",
+           "agree.states", "set.answerable")     # fmt: skip
 NOT_JUDGED = "not judged by"     # whom, follows
 # a judge's question in words, of an example that it was not asked about
 NOT_ASKED: Mapping[str, str] = {
@@ -64,13 +69,15 @@ class Known:
 
     Args:
         index: the responses.
+        answered: whether the system answered at all, so that labels of documents alone do not say that it passed.
     """
 
-    def __init__(self, index: ResponseIndex) -> None:
+    def __init__(self, index: ResponseIndex, *, answered: bool = False) -> None:
         import numpy as np
 
-        self._index = index
-        self._judged, self._lost, self._shown = np.zeros((3, len(index)), dtype=bool)
+        self._index, self._answered = index, answered
+        self._judged, self._lost, self._shown, self._told = np.zeros((4, len(index)), dtype=bool)
+        self._telling = False
         self._asked: dict[str, Mask] = {}
 
     def read(self, metric: Metric, responses: Columns | None) -> None:
@@ -88,6 +95,9 @@ class Known:
         if showing:
             self._lost[responses.place[responses.status == FAILED]] = True
             self._shown[responses.place[np.isin(responses.status, (SCORED, UNDEFINED))]] = True
+        if showing and not set(TELLING).isdisjoint(metric.needs.values()):
+            self._telling = True
+            self._told[responses.place[responses.status == SCORED]] = True
         for question in wanted:
             self._asked[question][responses.place] = True
 
@@ -107,7 +117,8 @@ class Known:
         judged = self._judged if self._asked else np.ones_like(self._judged)
         whys = {
             f"{NOT_JUDGED} {judge_id or 'anybody'}": ~judged, CALL_FAILED: self._lost, **lacking,
-            NOTHING_SHOWS: ~self._shown,
+            NOTHING_SHOWS: ~self._shown, UNSEEN: ~self._told & self._telling,
+            ANSWER_UNSEEN: np.full(len(self._index), self._answered and not self._asked),
         }     # fmt: skip
         found = np.full(len(ids), -1, dtype=np.int64)
         for number, mask in reversed(list(enumerate(whys.values()))):     # the first that holds is the one that is said

@@ -110,7 +110,9 @@ def summary(
         high=extreme(failed.high, failed.weight, metric.range[1], total, size, sign=-1.0),
         quantiles=_quantiles(values, weights) if metric.scale == "amount" else {},
         reasons=_reasons(columns) if scored.size < columns.status.size else {},
-        judged=None if error is None or interval is None or mean is None else widened(interval, mean, error),
+        judged=None
+        if error is None or interval is None or mean is None
+        else widened(interval, mean, error, values, weights),
     )
 
 

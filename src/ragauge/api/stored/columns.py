@@ -102,6 +102,11 @@ def failed_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIn
     return Failed.gathered(index, ((place, cause) for place, cause in every if place is not None), decided_by)
 
 
+def answers_recorded(store: Store, index: ResponseIndex) -> bool:
+    """Whether the system answered, by the first responses of an index: a retriever alone has no answers."""
+    return any(item.response.answer for item in store.runs.load(index.number[:AT_A_TIME].tolist()))
+
+
 def keys(index: ResponseIndex) -> pl.DataFrame:
     """query_id and repeat of every response, in example order."""
     import polars as pl

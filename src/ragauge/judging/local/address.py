@@ -54,6 +54,15 @@ _ASKS = re.compile(
 _PART = re.compile(r"\?+\s+(?=\S)|,?\s+and\s+(?=(?:who|whom|whose|what|when|where|which|why|how)\b)", re.IGNORECASE)
 
 
+# a task about the text at hand names no topic that an answer could miss
+_TASK = re.compile(
+    r"^\W*(?:please |could you |can you )?(?:summari[sz]e|paraphrase|translate|rewrite|rephrase|shorten|tl;?dr"
+    r"|(?:give|write|provide)(?: me| us)? (?:an? |the )?(?:\w+ )?(?:summary|abstract|overview|gist|translation)"
+    r"|what (?:is|does) (?:this|the) (?:article|text|passage|document|page|story) (?:about|say))\b",
+    re.IGNORECASE,
+)
+
+
 class Addressed(NamedTuple):
     """Whether an answer addresses the question; `p` sums to 1."""
 
@@ -80,6 +89,8 @@ def address(query: str, said: Statements, answer: str, cosine: float | None, mod
         says = wanted_kind(query) in ("yes or no", None) and _YES_NO.match(bare(answer)) is not None
         return Addressed("fully", (1.0, 0.0, 0.0)) if says else Addressed("no", (0.0, 0.0, 1.0))
     query, shown = query[:LONGEST_QUERY], said.shown[:LOOKED_AT]
+    if _TASK.match(query):
+        return Addressed("fully", (1.0, 0.0, 0.0))
     if not any(carries_content(unit, mode) for unit in units_of(query, mode)):
         return Addressed("fully", (1.0, 0.0, 0.0))
     scorer = chosen(shown, cosine is not None, mode)

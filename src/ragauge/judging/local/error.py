@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ragauge.stats.instrument import JudgeError
 
@@ -20,4 +21,9 @@ FILE = Path(__file__).parent / "judge_error.json"
 def errors() -> Mapping[str, JudgeError]:
     """Printed name of a metric -> how far its mean errs."""
     found = json.loads(FILE.read_text(encoding="utf-8"))
-    return {name: JudgeError(**one) for name, one in found["metrics"].items()}
+    return {name: _error(one) for name, one in found["metrics"].items()}
+
+
+def _error(stored: Mapping[str, Any]) -> JudgeError:
+    bands = {part: tuple(stored[part]) for part in ("edges", "shifts", "spreads")}
+    return JudgeError(**{**stored, **bands})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from ragauge.judging.local.index import STOPS
+from ragauge.judging.local.lead_ins import lead_in
 from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps, refuses
 from ragauge.judging.local.wordings import compiled, found
 from ragauge.text.clauses import clauses as cut_up
@@ -17,7 +18,10 @@ from ragauge.text.tokens import stem, words
 CITATION = re.compile(
     r"\s?(?:\[\^?\s*(?:\d+|[a-z]+\d+)(?:\s*[,;–-]\s*\^?\d+)*\s*\]|【[^】]{0,40}】)|(?<=[.,;:!?\"'”’)])[¹²³⁰⁴-⁹]+"
 )
-MARKUP = re.compile(r"^\s*(?:[-*+•‣◦·]\s+|#{1,6}\s+|>\s+|\(?\d{1,3}[.)]\s+|\(?[A-Za-z][.)]\s+)+|[*_`]{1,3}|\|")
+MARKUP = re.compile(
+    r"^\s*(?:[-*+•‣◦·]\s+|#{1,6}\s+|>\s+|\(?\d{1,3}[.)]\s+|\(?[A-Za-z][.)]\s+)+|(?<!\w)[*_`]{1,3}"
+    r"|[*_`]{1,3}(?!\w)|\|"     # emphasis, not the underscores of DB_HOST
+)
 HEADING = re.compile(r"^\s*#{1,6}\s")
 QUESTION_END = re.compile(r"[?？؟\u037e]\s*[\"'”’»)\]」]*$")
 ASKING = re.compile(
@@ -116,17 +120,23 @@ def statements(answer: str) -> Statements:
     """The sentences of an answer that make a claim, and whether it declines to answer.
 
     Of a sentence that declines in one part and answers in another ("It costs 49 euros, but taxes are not mentioned in
-    the documents.") the part that answers is the claim.
+    the documents.") the part that answers is the claim. An opening that says nothing of the matter ("According to the
+    passages, the answer is") is no part of one.
     """
     sentences = split(answer)
     declined = [sentence.n <= MOST_LOOKED_AT and is_refusal(sentence.text) for sentence in sentences]
-    pairs = zip(sentences, declined, strict=True)
-    told = [_told(one) if no else one if states(one.text) else None for one, no in pairs]
+    pairs = zip(sentences, map(_without_opening, sentences), declined, strict=True)
+    told = [_told(one) if no else shorter if states(shorter.text) else None for one, shorter, no in pairs]
     stated = [one.text if one else None for one in told]
     if any(declined) and refuses([one.text for one in sentences], declined, stated):
         return Statements((), True, False, "")
     claims = tuple(one for one in told if one is not None)
     return Statements(claims, False, any(declined), " ".join(claim.text for claim in claims))
+
+
+def _without_opening(sentence: Sentence) -> Sentence:
+    size = lead_in(sentence.text)
+    return replace(sentence, text=sentence.text[size:], start=sentence.start + size) if size else sentence
 
 
 def _told(sentence: Sentence) -> Sentence | None:
