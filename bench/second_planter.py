@@ -24,7 +24,7 @@ KINDS = (*ASKED, "noun", "adjective", "verb")
 FEWEST_WORDS, MOST_WORDS = 8, 45
 MOST_PASSAGE = 12_000     # characters; a web page of a book's length is no passage
 ENDS = re.compile(r"(?<=[.!?])[\"”’)]?\s+(?=[\"“(]?[A-Z0-9])")
-SHORTENED = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Co|Corp|Ltd|vs|No|Nos|Fig|al|etc|approx|Gen|Sen|Rep|Lt|Col|Mt|Ft|i\.e|e\.g|U\.S|U\.K|ca|cf|pp|[A-Z])\.)$")
+SHORTENED = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Co|Corp|Ltd|vs|No|Nos|Fig|al|etc|approx|Gen|Sen|Rep|Lt|Col|Mt|Ft|i\.e|e\.g|U\.S|U\.K|ca|cf|pp|Jan|Feb|Aug|Sept|Oct|Nov|Dec|[A-Z])\.)$")
 WORD = re.compile(r"[^\W_]+")
 LIST_LIKE = re.compile(r"[|•\t{}<>@]|https?:|www\.|\.{3}|…|\bclick\b|\bcookies?\b", re.I)
 
@@ -154,7 +154,8 @@ def _false(change: Change, copied: Copied) -> bool:
     old = copied.sentence[change.start : change.end]
     if made in copied.passage or old.strip().lower() == change.new.strip().lower():
         return False
-    if copied.sentence[: change.start].count('"') % 2 or copied.sentence[: change.start].count("“") > copied.sentence[: change.start].count("”"):
+    before = copied.sentence[: change.start]
+    if before.count('"') % 2 or before.count("“") > before.count("”") or before.count("``") > before.count("''"):
         return False     # within a quotation or a title
     words = _words(copied.sentence)
     new = change.new.lower()

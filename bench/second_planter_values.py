@@ -33,7 +33,7 @@ PART = re.compile(rf"\b({'|'.join(PARTS[1:])}|half)(?= (?:of|the)\b)", re.I)
 TWICE = re.compile(rf"\b({'|'.join(TIMES)})\b", re.I)
 SCALED = re.compile(rf"(?<=\d )({'|'.join(SCALES[1:])})\b")
 
-YEAR = re.compile(r"(?<![\w.,$£€/-])(1[0-9]\d\d|20[0-3]\d)(?![\w/%]|[.,]\d|-\d|\s?(?:people|men|women|patients|miles|km))")
+YEAR = re.compile(r"(?<![\w.,$£€/-])(1[0-9]\d\d|20[0-3]\d)(?![\w/%]|[.,]\d|-\d|\s?(?:people|men|women|patients|cases|miles|km|vs|versus|mg|ml|g)\b)")
 DECADE = re.compile(r"(?<!\w)(1[5-9]|20)([0-9])0s\b")
 CENTURY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)(?=[ -]centur)")
 SPELLED_CENTURY = re.compile(r"\b(tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth)(?=[ -]centur)", re.I)
@@ -76,7 +76,8 @@ def dates(copied: Copied, random: Random) -> Iterator[Change]:
         if NAMED.search(text[: found.start()]) and not re.search(r"\b[A-Z][a-z]+ $", text[: found.start()]):
             continue
         new = random.choice(others) if others and random.random() < 0.4 else _year(int(found[1]), text[: found.start()], random)
-        yield Change(*found.span(1), new)
+        if new not in text:
+            yield Change(*found.span(1), new)
     for found in DECADE.finditer(text):
         other = random.choice([n for n in range(10) if n != int(found[2])])
         yield Change(*found.span(2), str(other))
@@ -93,8 +94,11 @@ def dates(copied: Copied, random: Random) -> Iterator[Change]:
     for found in MONTH_DAY.finditer(text):
         n = 1 if found[1] else 2
         now = int(found[n])
-        if 1 <= now <= 31:
-            yield Change(*found.span(n), str(random.choice([day for day in range(1, 29) if abs(day - now) > 1])))
+        days = [day for day in range(1, 29) if abs(day - now) > 1]
+        if re.search(r"\b(?:since|before|by|until)\s(?:[A-Z][a-z]+ )?$", text[: found.start(n)], re.I):
+            days = [day for day in days if day < now]
+        if days and now <= 31:
+            yield Change(*found.span(n), str(random.choice(days)))
 
 
 def _other(words: tuple[str, ...] | list[str], old: str, text: str, random: Random) -> str:
@@ -139,7 +143,7 @@ def _digits(copied: Copied, before: str, digits: str, decimals: str, after: str,
         return
     new = random.choice(pool)
     shown = f"{new:,.{max(0, len(decimals) - 1)}f}" if "," in digits else f"{new:.{max(0, len(decimals) - 1)}f}"
-    if float(shown.replace(",", "")) > 0 and shown not in copied.sentence:
+    if float(shown.replace(",", "")) > 0 and shown != "1" and shown not in copied.sentence:
         yield Change(start, end, shown)
 
 
@@ -190,3 +194,20 @@ def _worded(text: str, random: Random) -> Iterator[Change]:
 
 def _share(words: str) -> str:
     return words.replace("one ", "a ")
+
+
+def respelled(text: str, random: Random) -> str:
+    """The same sentence with its numbers and denials written another way: as true as before."""
+    ways: list[tuple[str, str]] = [
+        (r"(?<=\d) ?%", " percent"), (r"(?<=\d) percent\b", "%"), (r"\b(did|was|were|has|had|is|are|does) not\b", r"\1n't"),
+        (r"\b(did|was|were|has|had|is|are|does)n['’]t\b", r"\1 not"), (r"\bcannot\b", "can't"), (r"\bSeptember\b", "Sept."),
+        (rf"\b({'|'.join(MONTHS)}) (\d{{1,2}})(?=,? \d{{4}})", r"\2 \1"), (r"(?<=\d),(?=\d{3}\b)", ""),
+    ]     # fmt: skip
+    ways += [(rf"(?<![\w-]){word}(?![\w-])", str(n)) for n, word in enumerate(SMALL, 2)]
+    ways += [(rf"(?<![\w.,:/$£€(–-]){n}(?= [a-z]{{4,}})", word) for n, word in enumerate(SMALL[:11], 2)]
+    random.shuffle(ways)
+    for old, new in ways:
+        made = re.sub(old, new, text, count=1)
+        if made != text:
+            return made
+    return text

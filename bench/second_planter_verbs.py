@@ -122,10 +122,11 @@ GONE = (
     (r"\b(?:do|does|did) not (?=[a-z]{3,})(?!(?:only|just|necessarily|always|even|yet)\b)", ""),
     (r"\bdid(?: not|n['’]t) (?!(?:only|just|necessarily|always|even|yet|do)\b)", "did "),
     (r"\bnever (?=[a-z]{3,}(?:ed|en)\b)", ""),
-    (r"\bno (?=significant|statistically|effect|difference|evidence|association|relationship|impact|correlation)", "a "),
+    (r"\bno (?=significant|statistically|difference|relationship|correlation)", "a "),
+    (r"\bno (?=effect|association|impact|increase|improvement|indication)", "an "), (r"\bno (?=evidence)", ""),
     (r"\bwithout (?=(?:a|an|the|any)\b)", "with "),
     (r"\bfailed to (?=[a-z])", "managed to "), (r"\bfails to (?=[a-z])", "manages to "),
-    (r"\bneither (.{3,50}?) nor\b", r"both \1 and"), (r"\bno longer\b", "still"), (r"\bthere (is|was) no\b", r"there \1 a"),
+    (r"\bneither (.{3,50}?) nor\b", r"both \1 and"), (r"\bno longer\b", "still"), (r"\bthere (is|was) no (?=[bcdfghj-np-tv-z])", r"there \1 a "),
 )     # fmt: skip
 
 
