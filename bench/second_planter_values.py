@@ -111,6 +111,8 @@ def _year(now: int, before: str, random: Random) -> str:
         near = [n for n in near if n < now - 1]     # "since 1999" follows from "since 1990": only an earlier year is wrong
     elif re.search(r"\bafter (?:[A-Z][a-z]+ (?:\d+, )?)?$", before, re.I):
         near = [n for n in near if n > now] or near
+    if re.search(r"\b(?:around|about|circa|c\.|ca\.|approximately|roughly) ?(?:the )?$", before, re.I):
+        near = [n for n in near if abs(n - now) > 15]     # a rough year is not wrong for being a little off
     return str(random.choice(near))
 
 
@@ -201,7 +203,7 @@ def respelled(text: str, random: Random) -> str:
     ways: list[tuple[str, str]] = [
         (r"(?<=\d) ?%", " percent"), (r"(?<=\d) percent\b", "%"), (r"\b(did|was|were|has|had|is|are|does) not\b", r"\1n't"),
         (r"\b(did|was|were|has|had|is|are|does)n['’]t\b", r"\1 not"), (r"\bcannot\b", "can't"), (r"\bSeptember\b", "Sept."),
-        (rf"\b({'|'.join(MONTHS)}) (\d{{1,2}})(?=,? \d{{4}})", r"\2 \1"), (r"(?<=\d),(?=\d{3}\b)", ""),
+        (rf"\b({'|'.join(MONTHS)}) (\d{{1,2}})(?=,? \d{{4}})", r"\2 \1"), (r"(?<![\d,])(\d{1,3}),(\d{3})(?![\d,])", r"\1\2"),
     ]     # fmt: skip
     ways += [(rf"(?<![\w-]){word}(?![\w-])", str(n)) for n, word in enumerate(SMALL, 2)]
     ways += [(rf"(?<![\w.,:/$£€(–-]){n}(?= [a-z]{{4,}})", word) for n, word in enumerate(SMALL[:11], 2)]

@@ -28,7 +28,7 @@ GIVEN = set(
     "Bill Bob Jim Joe Tom Tim Dan Ben Sam Chris Nick Ken Ron Jeff Greg Tony Jimmy Bobby Billy Johnny Luke Leo Ian Neil Alan".split()
 )
 NO_NAMES = {
-    *MONTHS, *DAYS, "The", "This", "That", "These", "Those", "It", "He", "She", "They", "We", "In", "On", "At", "As", "For", "From",
+    *MONTHS, *DAYS, *(month[:3] for month in MONTHS), "Sept", "The", "This", "That", "These", "Those", "It", "He", "She", "They", "We", "In", "On", "At", "As", "For", "From",
     "Our", "A", "An", "And", "But", "However", "Although", "While", "When", "After", "Before", "During", "With", "By", "Title",
     "If", "There", "Its", "His", "Her", "Their", "Most", "Many", "Some", "All", "Both", "Note", "Table", "Internet", "Web", "God", "Earth",
     "Section", "Part", "Chapter", "Figure", "Phase", "Level", "Act", "Notes", "Company", "Group", "Other", "One", "Two", "Three",

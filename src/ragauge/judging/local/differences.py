@@ -248,11 +248,16 @@ def _negations(laid: Laid) -> Iterator[Difference | None]:
     """Negations that only one side has; None for one whose negated word the other side does not have."""
     ahead = {its: mine for mine, its in laid.beside.items()}
     for at in laid.lonely:
-        if laid.claim[at].negates:
+        if laid.claim[at].negates and not _second_half(laid.claim, at):
             yield _negation(laid.claim, at, laid.beside, laid.passage, "claim", laid.replaced)
     for at in laid.skipped:
-        if laid.passage[at].negates:
+        if laid.passage[at].negates and not _second_half(laid.passage, at):
             yield _negation(laid.passage, at, ahead, laid.claim, "passage", laid.replaced)
+
+
+def _second_half(row: Sequence[Item], at: int) -> bool:
+    """Whether it is the "nor" of a "neither", which denies no more than that does."""
+    return row[at].key == "nor" and any(one.key == "neither" for one in row[:at])
 
 
 def _negation(

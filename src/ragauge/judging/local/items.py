@@ -11,7 +11,7 @@ from typing import Literal
 from ragauge.judging.local.forms import FUNCTION_WORDS, SHORTENED, base
 from ragauge.judging.local.index import STOPS
 from ragauge.judging.local.kinds import EVERY
-from ragauge.judging.local.measures import ROUNDED, Measure, unit_after
+from ragauge.judging.local.measures import ROUNDED, Measure, is_year, unit_after
 from ragauge.judging.local.opposites import MONTHS, NEGATIONS, PHRASES
 from ragauge.text.names import canonical, fold, pieces
 from ragauge.text.specifics import Specific, find
@@ -34,6 +34,9 @@ NO_HEADS = STOPS | OPENERS
 NO_CONTENT = STOPS | NEGATIONS
 NO_NAMES = OPENERS | WEEKDAYS | set(MONTHS)
 NO_PARTS = PARTICLES | TITLES | {"of", "the", "and"}
+# ranks that are no parts as well: "a third" may be either
+_RANKS = "eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+ORDINALS = {word: rank for rank, word in enumerate(_RANKS.split(), 11)}
 SHORT_FORMS = {"st": "saint", "mt": "mount", "ft": "fort"}
 
 
@@ -171,8 +174,10 @@ def _number(text: str, one: Specific) -> Item:
     figure = text[start : one.end]
     head = LABEL.search(text[max(0, one.start - 30) : one.start]) if not unit else None
     label = head is not None and head[1].lower() not in NO_HEADS and not head[1].endswith("ly")
+    label = label and (figure[-1:].isdigit() or not head[1].istitle())     # "Leaping nine places"
     readings = tuple(form.removesuffix("%") for form in (one.normal, one.other) if form)
-    measure = Measure(readings, unit, ROUNDED.search(text[max(0, start - 20) : start]) is not None)
+    rough = ROUNDED.search(text[max(0, start - 20) : start]) is not None
+    measure = Measure(readings, unit, rough, year=not unit and is_year(figure, text[end : end + 12]))
     return Item("number", text[start:end], start, end, one.normal, "", True, readings, measure, figure, label=label)
 
 
@@ -199,6 +204,9 @@ def _word(text: str, start: int, end: int, word: str) -> Item:
     written = text[start:end]
     if word == "one":
         return Item("number", written, start, end, "1", "", False, ("1",), Measure(("1",), "", False), written)
+    if word in ORDINALS:
+        rank = str(ORDINALS[word])
+        return Item("number", written, start, end, rank, "", True, (rank,), Measure((rank,), "", False), written)
     key = base(word)
     other = stem(word) if word not in FUNCTION_WORDS else key
     other = key if other in FUNCTION_WORDS else other
