@@ -25,8 +25,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 from second_planter import ASKED, KINDS, SOURCES, copies, plant
+from second_planter_loose import reworded
 from second_planter_values import respelled
 
 from ragauge.data.ask import Reply
@@ -51,35 +53,48 @@ TITLES = {
 Cell = tuple[str, str]     # kind, source
 
 
+class Counted(NamedTuple):
+    """Items, those called contradicted, those with a claim less likely supported than not."""
+
+    total: Counter[Cell]
+    found: Counter[Cell]
+    unlikely: Counter[Cell]
+
+
 def judged(claim: str, passage: str) -> list[Claim]:
     """The claims that the judge makes of a sentence, with their labels."""
     facts = drive(verify_answer(VerifyAnswer("", (passage,), claim)), lambda asks: [Reply("failed", reason="no vectors") for _ in asks])
     return list(facts.claims) if isinstance(facts, AnswerFacts) else []
 
 
-def items(kind: str, source: str, most: int) -> Iterator[tuple[str, str, str]]:
-    """Sentence to judge, its passage, and what was done to it."""
+def items(kind: str, source: str, most: int, *, loose: bool = False) -> Iterator[tuple[str, str, str]]:
+    """Sentence to judge, its passage, and what was done to it; loose: only those that could be reworded besides."""
+    random = Random(SEED)
     if kind in KINDS:
         for one in plant(source, kind, most, SEED):
-            yield one.text, one.copied.passage, f"{one.old} -> {one.new}"
+            text = reworded(one.text, one.start, one.start + len(one.new), random) if loose else one.text
+            if not loose or text != one.text:
+                yield text, one.copied.passage, f"{one.old} -> {one.new}"
         return
-    random = Random(SEED)
     count = 0
     for copied in copies(source, 10_000, SEED):
         text = respelled(copied.sentence, random) if kind == "respelled" else copied.sentence
-        if kind == "clean" or text != copied.sentence:
+        if loose:
+            at = random.randrange(len(text) // 2)
+            text = reworded(text, at, at, random)
+        if (kind == "clean" and not loose) or text != copied.sentence:
             yield text, copied.passage, kind
             count += 1
         if count == most:
             return
 
 
-def measured(sources: list[str], most: int, misses: str) -> tuple[Counter[Cell], Counter[Cell], Counter[Cell]]:
+def measured(sources: list[str], most: int, misses: str, *, loose: bool) -> Counted:
     """Items, those called contradicted, and those with a claim of p < 0.5, by kind and set."""
     total, found, unlikely = Counter[Cell](), Counter[Cell](), Counter[Cell]()
     for source in sources:
-        for kind in COLUMNS:
-            for text, passage, done in items(kind, source, most):
+        for kind in (COLUMNS[:-1] if loose else COLUMNS):
+            for text, passage, done in items(kind, source, most, loose=loose):
                 claims = judged(text, passage)
                 hit = any(one.label == "contradicted" for one in claims)
                 total[kind, source] += 1
@@ -87,7 +102,7 @@ def measured(sources: list[str], most: int, misses: str) -> tuple[Counter[Cell],
                 unlikely[kind, source] += any(one.p is not None and one.p < 0.5 for one in claims)
                 if kind == misses and hit == (kind in TRUE):
                     print(f"{source} | {done} | {text} | {[one.reason for one in claims if one.label == 'contradicted']}")
-    return total, found, unlikely
+    return Counted(total, found, unlikely)
 
 
 def share(counts: Counter[Cell], total: Counter[Cell], kind: str, sources: tuple[str, ...]) -> float:
@@ -95,18 +110,19 @@ def share(counts: Counter[Cell], total: Counter[Cell], kind: str, sources: tuple
     return sum(counts[kind, one] for one in sources) / max(1, sum(total[kind, one] for one in sources))
 
 
-def table(total: Counter[Cell], found: Counter[Cell], unlikely: Counter[Cell]) -> str:
+def table(copied: Counted, loose: Counted) -> str:
     """The figures in Markdown: called contradicted, then less likely supported than not."""
     out = ["set | " + " | ".join(COLUMNS), "---|" + "|".join(["---:"] * len(COLUMNS))]
-    present = [one for one in SOURCES if any(total[kind, one] for kind in COLUMNS)]
-    rows = [(TITLES[one], (one,)) for one in present]
-    rows += [("the first three, looked at", LOOKED_AT), ("the last three, not looked at", KEPT)]
-    for title, sources in rows:
-        cells = [
-            f"{share(found, total, kind, sources):.1%}, {share(unlikely, total, kind, sources):.0%} of "
-            f"{sum(total[kind, one] for one in sources)}"
-            for kind in COLUMNS
-        ]
+    rows = [(TITLES[one], (one,), copied) for one in SOURCES if copied.total["clean", one]]
+    rows += [("all looked at", LOOKED_AT, copied), ("all not looked at", KEPT, copied)]
+    rows += [("looked at, reworded", LOOKED_AT, loose), ("not looked at, reworded", KEPT, loose)]
+    for title, sources, counted in rows:
+        cells = []
+        for kind in COLUMNS:
+            count = sum(counted.total[kind, one] for one in sources)
+            found = share(counted.found, counted.total, kind, sources)
+            unlikely = share(counted.unlikely, counted.total, kind, sources)
+            cells.append(f"{found:.1%} ({unlikely:.0%}) of {count}" if count else "–")
         out.append(f"{title} | {' | '.join(cells)}")
     return "\n".join(out)
 
@@ -129,13 +145,15 @@ def main() -> None:
     given.add_argument("--sets", nargs="*", default=list(SOURCES), choices=SOURCES)
     given.add_argument("--write", action="store_true")
     given.add_argument("--misses", default="", choices=["", *COLUMNS])
+    given.add_argument("--loose", action="store_true", help="misses of the reworded ones")
     chosen = given.parse_args()
-    total, found, unlikely = measured(chosen.sets, chosen.sample, chosen.misses)
-    print(table(total, found, unlikely))
+    copied = measured(chosen.sets, chosen.sample, "" if chosen.loose else chosen.misses, loose=False)
+    loose = measured(chosen.sets, chosen.sample, chosen.misses if chosen.loose else "", loose=True)
+    print(table(copied, loose))
     if chosen.write:
         before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{table(total, found, unlikely)}\n\n{rest[rest.index(END) :]}", encoding="utf-8")
-    if wrong := failures(total, found):
+        PAGE.write_text(f"{before}{BEGIN}\n{table(copied, loose)}\n\n{rest[rest.index(END) :]}", encoding="utf-8")
+    if wrong := failures(copied.total, copied.found):
         sys.exit("\n".join(wrong))
 
 

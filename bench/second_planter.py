@@ -37,6 +37,7 @@ class Planted(NamedTuple):
     text: str
     old: str
     new: str
+    start: int     # of the new in the text
 
 
 def passages(source: str) -> list[str]:
@@ -135,7 +136,7 @@ def plant(source: str, kind: str, most: int, seed: int = 0) -> list[Planted]:
         if changes:
             one = random.choice(changes)
             sentence = copied.sentence
-            found.append(Planted(kind, copied, one.applied(sentence), sentence[one.start : one.end], one.new))
+            found.append(Planted(kind, copied, one.applied(sentence), sentence[one.start : one.end], one.new, one.start))
         if len(found) == most:
             break
     return found
