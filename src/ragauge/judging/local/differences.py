@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
-from ragauge.judging.local.align import Pair, align
+from ragauge.judging.local.align import Pair, align, related
 from ragauge.judging.local.items import Item
 from ragauge.judging.local.opposites import HEDGES
 
@@ -19,6 +19,7 @@ FEWEST = 2           # equal items with content that a near-copy has, unless it 
 NEAR_COPY = 0.7      # share of the claim's items with content that have an equal partner; measured from 0.5 to 0.8
 NEARBY = 3           # items within which the next pair stands on the looser side of a difference
 REACH = 4            # items behind a negation among which the negated one is looked for
+MOST_REWORDED = 2    # words that stand for others on one side of a name
 UNTIL = frozenset(["until", "unless", "till"])
 MOST_SHOWN = 8       # words of a sentence in a reason
 _SYMMETRIC = """
@@ -148,6 +149,12 @@ def difference(laid: Laid) -> Difference | None:
     return _voice(laid)
 
 
+def apart(laid: Laid, whole: Sequence[Item]) -> bool:
+    """Whether nothing that differs from the sentence's part is said elsewhere in the whole of it: in its brackets."""
+    differing = [laid.claim[pair.claim] for pair in laid.pairs if pair.relation != "same"]
+    return not any(related(one, other) == "same" or one.key == other.key for one in differing for other in whole)
+
+
 def _anchored(laid: Laid, pair: Pair) -> bool:
     """Whether pairs hold a difference in place: right beside it on one side, and close by on the other."""
     at = laid.pairs.index(pair)
@@ -158,16 +165,27 @@ def _anchored(laid: Laid, pair: Pair) -> bool:
     return left and right and 1 in (before, after)
 
 
-def _embedded(laid: Laid, pair: Pair, way: Literal[1, -1]) -> bool:
-    """Whether pairs without a gap lead from a name to an item with content, or to the end of the claim."""
+def _embedded(laid: Laid, pair: Pair, way: Literal[1, -1], most: int = 0) -> bool:
+    """Whether pairs lead from a name to an item with content, or to the end of the claim.
+
+    Between them stands nothing, but for so many places where one word or two are said in other words.
+    """
     run = [pair, *[other for other in laid.pairs if (other.claim - pair.claim) * way > 0][::way]]
     for first, last in pairwise(run):
         if _distance(laid, *sorted((first, last))) > 1:
-            return False
+            most -= 1
+            if most < 0 or not _reworded(laid, *sorted((first, last))):
+                return False
         if laid.claim[last.claim].content:
             return True
     end = run[-1].claim
     return all(map(_leads, laid.claim[end + 1 :] if way > 0 else laid.claim[:end]))
+
+
+def _reworded(laid: Laid, first: Pair, last: Pair) -> bool:
+    """Whether both sides have a word or two between two neighbouring pairs: "while" for "whereas", "put out" for "released"."""
+    rows = laid.claim[first.claim + 1 : last.claim], laid.passage[first.passage + 1 : last.passage]
+    return all(0 < len(row) <= MOST_REWORDED and all(one.kind == "word" and not one.negates for one in row) for row in rows)
 
 
 def _distance(laid: Laid, first: Pair, last: Pair) -> int:
@@ -185,7 +203,10 @@ def _names(laid: Laid, names: Sequence[Pair]) -> Difference | None:
     changes = {(laid.claim[pair.claim].key, laid.passage[pair.passage].key) for pair in names}
     if len(changes) == 1:
         mine, its = laid.words(names[0])
-        held = _embedded(laid, names[0], 1) and _embedded(laid, names[0], -1)
+        held = any(
+            _embedded(laid, names[0], 1, after) and _embedded(laid, names[0], -1, before)
+            for after, before in ((0, 1), (1, 0))
+        )
         return Difference("name", mine, its, mine) if held else None
     return _exchanged(laid, names, "roles") if len(names) == len(changes) else None
 

@@ -24,6 +24,7 @@ MOST = 240                # items of a text that are looked at
 OPENING = re.compile(r"[.!?:…\n|•*#]\s*[\"“‘'(\[]*$")     # a sentence begins
 INSIDE = re.compile(r"(?<=[A-Za-z0-9,;] )[A-Z][^\W_]+(?:'s)?")
 SMALL = re.compile(r"\b[a-z]+")
+BRACKETS = re.compile(r"\([^()]{0,200}\)")
 LINK = re.compile(r" ?[-–/&]? ?")
 CURRENCY = re.compile(r"[$€£¥₹]\s?$")
 LABEL = re.compile(
@@ -131,6 +132,13 @@ def items(text: str) -> tuple[Item, ...]:
             break
     found.extend(_words(text, at, len(text)))
     return tuple(_phrased(found[:MOST]))
+
+
+def unglossed(text: str, row: Sequence[Item]) -> tuple[Item, ...] | None:
+    """The items of a sentence without those in brackets; None where none are: "2,000 km (1,200 mi)"."""
+    spans = [found.span() for found in BRACKETS.finditer(text)]
+    kept = tuple(one for one in row if not any(start < one.start < end for start, end in spans))
+    return kept if len(kept) < len(row) else None
 
 
 def _joined(text: str, found: Sequence[Item]) -> Iterator[Item]:
