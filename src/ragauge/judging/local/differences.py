@@ -165,21 +165,22 @@ def _anchored(laid: Laid, pair: Pair) -> bool:
     return left and right and 1 in (before, after)
 
 
-def _embedded(laid: Laid, pair: Pair, way: Literal[1, -1], most: int = 0) -> bool:
-    """Whether pairs lead from a name to an item with content, or to the end of the claim.
+def _embedded(laid: Laid, pair: Pair, way: Literal[1, -1], most: int | None = None) -> bool:
+    """Whether pairs without a gap lead from a name to an item with content, or to the end of the claim.
 
-    Between them stands nothing, but for so many places where one word or two are said in other words.
+    With `most`, that many gaps may be words said otherwise, and the end of the claim is not enough.
     """
+    left = most or 0
     run = [pair, *[other for other in laid.pairs if (other.claim - pair.claim) * way > 0][::way]]
     for first, last in pairwise(run):
         if _distance(laid, *sorted((first, last))) > 1:
-            most -= 1
-            if most < 0 or not _reworded(laid, *sorted((first, last))):
+            left -= 1
+            if left < 0 or not _reworded(laid, *sorted((first, last))):
                 return False
         if laid.claim[last.claim].content:
             return True
     end = run[-1].claim
-    return all(map(_leads, laid.claim[end + 1 :] if way > 0 else laid.claim[:end]))
+    return most is None and all(map(_leads, laid.claim[end + 1 :] if way > 0 else laid.claim[:end]))
 
 
 def _reworded(laid: Laid, first: Pair, last: Pair) -> bool:
@@ -205,7 +206,7 @@ def _names(laid: Laid, names: Sequence[Pair]) -> Difference | None:
         mine, its = laid.words(names[0])
         held = any(
             _embedded(laid, names[0], 1, after) and _embedded(laid, names[0], -1, before)
-            for after, before in ((0, 1), (1, 0))
+            for after, before in ((None, None), (0, 1), (1, 0))
         )
         return Difference("name", mine, its, mine) if held else None
     return _exchanged(laid, names, "roles") if len(names) == len(changes) else None

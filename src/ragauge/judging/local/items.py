@@ -13,6 +13,7 @@ from ragauge.judging.local.index import STOPS
 from ragauge.judging.local.kinds import EVERY
 from ragauge.judging.local.measures import ROUNDED, Measure, is_year, unit_after
 from ragauge.judging.local.opposites import MONTHS, NEGATIONS, PHRASES
+from ragauge.judging.local.synonyms import meaning
 from ragauge.text.names import canonical, fold, pieces
 from ragauge.text.specifics import Specific, find
 from ragauge.text.stopwords import OPENERS, PARTICLES, TITLES, WEEKDAYS
@@ -77,7 +78,8 @@ class Item:
     def keys(self) -> tuple[str, ...]:
         """What an equal item may be found by."""
         if self.kind == "word":
-            return (self.key,) if self.key == self.stem else (self.key, self.stem)
+            forms = (self.key,) if self.key == self.stem else (self.key, self.stem)
+            return (*forms, same) if (same := meaning(self.key)) else forms
         return (base(self.parts[0]),) if self.kind == "name" and len(self.parts) == 1 else ()
 
     @property
