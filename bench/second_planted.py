@@ -48,9 +48,9 @@ END = "<!-- second planter: end -->"
 TITLES = {
     "clapnq": "CLAPNQ", "wice": "WiCE", "attributionbench": "AttributionBench", "xquad": "XQuAD",
     "pubmedqa": "PubMedQA", "tatqa": "TAT-QA paragraphs",
-}     # fmt: skip
+}  # fmt: skip
 
-Cell = tuple[str, str]     # kind, source
+Cell = tuple[str, str]  # kind, source
 
 
 class Counted(NamedTuple):
@@ -63,7 +63,10 @@ class Counted(NamedTuple):
 
 def judged(claim: str, passage: str) -> list[Claim]:
     """The claims that the judge makes of a sentence, with their labels."""
-    facts = drive(verify_answer(VerifyAnswer("", (passage,), claim)), lambda asks: [Reply("failed", reason="no vectors") for _ in asks])
+    facts = drive(
+        verify_answer(VerifyAnswer("", (passage,), claim)),
+        lambda asks: [Reply("failed", reason="no vectors") for _ in asks],
+    )
     return list(facts.claims) if isinstance(facts, AnswerFacts) else []
 
 
@@ -93,7 +96,7 @@ def measured(sources: list[str], most: int, misses: str, *, loose: bool) -> Coun
     """Items, those called contradicted, and those with a claim of p < 0.5, by kind and set."""
     total, found, unlikely = Counter[Cell](), Counter[Cell](), Counter[Cell]()
     for source in sources:
-        for kind in (COLUMNS[:-1] if loose else COLUMNS):
+        for kind in COLUMNS[:-1] if loose else COLUMNS:
             for text, passage, done in items(kind, source, most, loose=loose):
                 claims = judged(text, passage)
                 hit = any(one.label == "contradicted" for one in claims)
@@ -101,7 +104,9 @@ def measured(sources: list[str], most: int, misses: str, *, loose: bool) -> Coun
                 found[kind, source] += hit
                 unlikely[kind, source] += any(one.p is not None and one.p < 0.5 for one in claims)
                 if kind == misses and hit == (kind in TRUE):
-                    print(f"{source} | {done} | {text} | {[one.reason for one in claims if one.label == 'contradicted']}")
+                    print(
+                        f"{source} | {done} | {text} | {[one.reason for one in claims if one.label == 'contradicted']}"
+                    )
     return Counted(total, found, unlikely)
 
 

@@ -19,12 +19,15 @@ from second_planter_verbs import negations
 from second_planter_words import Names, swaps
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-ASKED = ("number", "name", "date", "negation")          # kinds of which a share is asked
+ASKED = ("number", "name", "date", "negation")  # kinds of which a share is asked
 KINDS = (*ASKED, "noun", "adjective", "verb")
 FEWEST_WORDS, MOST_WORDS = 8, 45
-MOST_PASSAGE = 12_000     # characters; a web page of a book's length is no passage
+MOST_PASSAGE = 12_000  # characters; a web page of a book's length is no passage
 ENDS = re.compile(r"(?<=[.!?])[\"”’)]?\s+(?=[\"“(]?[A-Z0-9])")
-SHORTENED = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Co|Corp|Ltd|vs|No|Nos|Fig|al|etc|approx|Gen|Sen|Rep|Lt|Col|Mt|Ft|i\.e|e\.g|U\.S|U\.K|ca|cf|pp|Jan|Feb|Aug|Sept|Oct|Nov|Dec|[A-Z])\.)$")
+SHORTENED = re.compile(
+    r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Co|Corp|Ltd|vs|No|Nos|Fig|al|etc|approx|Gen|Sen|Rep|Lt|Col|Mt"
+    r"|Ft|i\.e|e\.g|U\.S|U\.K|ca|cf|pp|Jan|Feb|Aug|Sept|Oct|Nov|Dec|[A-Z])\.)$"
+)
 WORD = re.compile(r"[^\W_]+")
 LIST_LIKE = re.compile(r"[|•\t{}<>@]|https?:|www\.|\.{3}|…|\bclick\b|\bcookies?\b", re.I)
 
@@ -37,7 +40,7 @@ class Planted(NamedTuple):
     text: str
     old: str
     new: str
-    start: int     # of the new in the text
+    start: int  # of the new in the text
 
 
 def passages(source: str) -> list[str]:
@@ -45,7 +48,7 @@ def passages(source: str) -> list[str]:
     found = {
         "clapnq": _clapnq, "xquad": _xquad, "pubmedqa": _pubmedqa, "wice": _wice,
         "attributionbench": _attributionbench, "tatqa": _tatqa,
-    }[source]()     # fmt: skip
+    }[source]()  # fmt: skip
     return list(dict.fromkeys(text.strip() for text in found if 60 < len(text) <= MOST_PASSAGE))
 
 
@@ -111,7 +114,8 @@ def _whole(sentence: str) -> bool:
         and capitals < 0.5 * len(words)
         and sentence.count('"') % 2 == 0
         and sentence.count("(") == sentence.count(")")
-        and re.search(r"\b(?:is|are|was|were|has|have|had|will|can|does|did|[a-z]{2,}(?:ed|es|s))\b", sentence) is not None
+        and re.search(r"\b(?:is|are|was|were|has|have|had|will|can|does|did|[a-z]{2,}(?:ed|es|s))\b", sentence)
+        is not None
     )
 
 
@@ -136,7 +140,9 @@ def plant(source: str, kind: str, most: int, seed: int = 0) -> list[Planted]:
         if changes:
             one = random.choice(changes)
             sentence = copied.sentence
-            found.append(Planted(kind, copied, one.applied(sentence), sentence[one.start : one.end], one.new, one.start))
+            found.append(
+                Planted(kind, copied, one.applied(sentence), sentence[one.start : one.end], one.new, one.start)
+            )
         if len(found) == most:
             break
     return found
@@ -145,19 +151,23 @@ def plant(source: str, kind: str, most: int, seed: int = 0) -> list[Planted]:
 def _maker(kind: str, source: str) -> Callable[[Copied, Random], Iterator[Change]]:
     if kind == "name":
         return Names(passages(source)).changes
-    known: dict[str, Callable[[Copied, Random], Iterator[Change]]] = {"number": numbers, "date": dates, "negation": negations}
+    known: dict[str, Callable[[Copied, Random], Iterator[Change]]] = {
+        "number": numbers,
+        "date": dates,
+        "negation": negations,
+    }
     return known.get(kind) or partial(swaps, kind)
 
 
 def _false(change: Change, copied: Copied) -> bool:
-    """The passage nowhere says the edited sentence: not word for word, nor in a sentence much like it that has the new."""
+    """The passage says it nowhere: not word for word, nor in a sentence much like it that has the new."""
     made = change.applied(copied.sentence)
     old = copied.sentence[change.start : change.end]
     if made in copied.passage or old.strip().lower() == change.new.strip().lower():
         return False
     before = copied.sentence[: change.start]
     if before.count('"') % 2 or before.count("“") > before.count("”") or before.count("``") > before.count("''"):
-        return False     # within a quotation or a title
+        return False  # within a quotation or a title
     words = _words(copied.sentence)
     new = change.new.lower()
     for other in re.split(r"(?<=[.!?])\s+|\n", copied.passage):

@@ -7,27 +7,36 @@ from random import Random
 
 from second_planter_values import respelled
 
-MOST = 3     # rewordings of a sentence
+MOST = 3  # rewordings of a sentence
 ALIKE = (
     "approximately/about", "began/started", "started/began", "such as/like", "because/since",
     "located/situated", "many/a lot of", "several/a number of", "often/frequently", "large/big", "important/key",
-    "received/got", "obtained/got", "purchased/bought", "while/whereas", "whereas/while", "created/made", "around/about",
-    "movie/film", "film/movie", "shows/demonstrates", "showed/demonstrated", "needed/required", "performed/carried out",
-    "conducted/carried out", "evaluated/assessed", "assessed/evaluated", "examined/studied", "investigated/studied", "difficult/hard",
-    "almost/nearly", "nearly/almost", "whole/entire", "entire/whole", "usually/generally", "primarily/mainly", "mainly/primarily",
-    "mostly/largely", "due to/because of", "in order to/to", "as well as/and", "prior to/before", "children/kids", "constructed/built",
+    "received/got", "obtained/got", "purchased/bought", "while/whereas", "whereas/while", "created/made",
+    "around/about",
+    "movie/film", "film/movie", "shows/demonstrates", "showed/demonstrated", "needed/required",
+    "performed/carried out",
+    "conducted/carried out", "evaluated/assessed", "assessed/evaluated", "examined/studied",
+    "investigated/studied", "difficult/hard",
+    "almost/nearly", "nearly/almost", "whole/entire", "entire/whole", "usually/generally", "primarily/mainly",
+    "mainly/primarily",
+    "mostly/largely", "due to/because of", "in order to/to", "as well as/and", "prior to/before",
+    "children/kids", "constructed/built",
     "released/put out", "got/received", "helped/assisted", "become/turn into", "famous/well known",
     "throughout/all over", "currently/at present", "today/nowadays", "subsequently/later", "later/afterwards",
-    "primary/main", "main/principal", "increase/rise", "decrease/drop", "illness/disease", "physician/doctor", "methods/approaches",
-)     # fmt: skip
-OPENING = re.compile(r"^(?:In|On|At|During|After|Since|By|For|Under|Following|However|Moreover|Furthermore|Additionally|Also|Thus|Therefore|Finally|Today|Currently)\b[^,;()]{0,60}, (?=[a-z])")
+    "primary/main", "main/principal", "increase/rise", "decrease/drop", "illness/disease", "physician/doctor",
+    "methods/approaches",
+)  # fmt: skip
+OPENING = re.compile(
+    r"^(?:In|On|At|During|After|Since|By|For|Under|Following|However|Moreover|Furthermore|Additionally"
+    r"|Also|Thus|Therefore|Finally|Today|Currently)\b[^,;()]{0,60}, (?=[a-z])"
+)
 ENDING = re.compile(r"(?<=\w),? ?, (?:which|who|where|whose|including|such as|with|as well as)\b[^.;()]*(?= ?\.$)")
 BRACKETS = re.compile(r" \([^()]{1,80}\)")
-FEWEST = 30     # characters that stay
+FEWEST = 30  # characters that stay
 
 
 def reworded(text: str, start: int, end: int, random: Random) -> str:
-    """The sentence with up to three things around characters [start, end) said otherwise or left out, none of them untrue."""
+    """Up to three things around characters [start, end) said otherwise or left out, as true as before."""
     left, kept, right = text[:start], text[start:end], text[end:]
     done = 0
     for pattern in (OPENING, BRACKETS):

@@ -17,6 +17,7 @@ class Token(NamedTuple):
 
     @property
     def low(self) -> str:
+        """Without capitals, its apostrophe a plain one."""
         return self.text.lower().replace("’", "'")
 
 
@@ -28,6 +29,7 @@ class Change(NamedTuple):
     new: str
 
     def applied(self, sentence: str) -> str:
+        """The sentence with the change made."""
         return sentence[: self.start] + self.new + sentence[self.end :]
 
 

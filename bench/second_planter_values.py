@@ -11,19 +11,28 @@ from second_planter_types import Change, Copied, cased_like
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July",
     "August", "September", "October", "November", "December",
-)     # fmt: skip
+)  # fmt: skip
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-SMALL = (
-    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-).split()
-TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-ORDINALS = "second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
+_SMALL = """
+two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+nineteen
+"""
+SMALL = _SMALL.split()
+_TENS = """
+twenty thirty forty fifty sixty seventy eighty ninety
+"""
+TENS = _TENS.split()
+_ORDINALS = """
+second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
+"""
+ORDINALS = _ORDINALS.split()
 PARTS = ("half", "a third", "a quarter", "two thirds", "three quarters", "one third", "one quarter")
 TIMES = ("twice", "three times", "four times")
 SCALES = ("hundred", "thousand", "million", "billion")
 
-NUMBER = re.compile(r"(?<![\w.,/:-])(?P<money>[$£€]\s?)?(?P<digits>\d{1,3}(?:,\d{3})+|\d+)(?P<decimals>\.\d+)?(?![\w/:]|[.,]\d)")
+NUMBER = re.compile(
+    r"(?<![\w.,/:-])(?P<money>[$£€]\s?)?(?P<digits>\d{1,3}(?:,\d{3})+|\d+)(?P<decimals>\.\d+)?(?![\w/:]|[.,]\d)"
+)
 RANGE = re.compile(r"(?<![\w.,/-])(\d{1,3}(?:\.\d+)?)\s?[–-]\s?(\d{1,3}(?:\.\d+)?)(?![\w/-]|[.,]\d)")
 RANK = re.compile(r"\b(\d{1,2})(st|nd|rd|th)\b(?! centur|-centur)")
 SPELLED = re.compile(rf"\b({'|'.join(SMALL + TENS)})\b(?![-’'])", re.I)
@@ -33,20 +42,40 @@ PART = re.compile(rf"\b({'|'.join(PARTS[1:])}|half)(?= (?:of|the)\b)", re.I)
 TWICE = re.compile(rf"\b({'|'.join(TIMES)})\b", re.I)
 SCALED = re.compile(rf"(?<=\d )({'|'.join(SCALES[1:])})\b")
 
-YEAR = re.compile(r"(?<![\w.,$£€/-])(1[0-9]\d\d|20[0-3]\d)(?![\w/%]|[.,]\d|-\d|\s?(?:people|men|women|patients|cases|miles|km|vs|versus|mg|ml|g)\b)")
+YEAR = re.compile(
+    r"(?<![\w.,$£€/-])(1[0-9]\d\d|20[0-3]\d)(?![\w/%]|[.,]\d|-\d|\s?(?:people|men|women|patients|cases"
+    r"|miles|km|vs|versus|mg|ml|g)\b)"
+)
 DECADE = re.compile(r"(?<!\w)(1[5-9]|20)([0-9])0s\b")
 CENTURY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)(?=[ -]centur)")
-SPELLED_CENTURY = re.compile(r"\b(tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth)(?=[ -]centur)", re.I)
-CENTURIES = "tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split()
+SPELLED_CENTURY = re.compile(
+    r"\b(tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth"
+    r"|nineteenth|twentieth)(?=[ -]centur)",
+    re.I,
+)
+_CENTURIES = """
+tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth
+"""
+CENTURIES = _CENTURIES.split()
 MONTH = re.compile(rf"\b({'|'.join(MONTHS)})\b(?=,? \d|$|[ ,.;)])")
 DAY = re.compile(rf"\b({'|'.join(DAYS)})\b(?!\s+[A-Z])")
-MONTH_DAY = re.compile(rf"(?<=\b)(?:(?:{'|'.join(MONTHS)}) (\d{{1,2}})(?!\d)|(?<![\w.,])(\d{{1,2}}) (?:{'|'.join(MONTHS)}))\b")
+MONTH_DAY = re.compile(
+    rf"(?<=\b)(?:(?:{'|'.join(MONTHS)}) (\d{{1,2}})(?!\d)|(?<![\w.,])(\d{{1,2}}) (?:{'|'.join(MONTHS)}))\b"
+)
 
-UP = re.compile(r"(?:\bat least|more than|over|above|exceed(?:s|ed|ing)?|minimum of|≥|>|greater than|as early as|beyond|upwards of)\s*(?:a total of |about )?[$£€]?$")
-DOWN = re.compile(r"(?:\bat most|up to|less than|under|below|fewer than|maximum of|≤|<|within|as many as|as much as|almost|nearly|no more than)\s*[$£€]?$")
+UP = re.compile(
+    r"(?:\bat least|more than|over|above|exceed(?:s|ed|ing)?|minimum of|≥|>|greater than|as early as"
+    r"|beyond|upwards of)\s*(?:a total of |about )?[$£€]?$"
+)
+DOWN = re.compile(
+    r"(?:\bat most|up to|less than|under|below|fewer than|maximum of|≤|<|within|as many as|as much as"
+    r"|almost|nearly|no more than)\s*[$£€]?$"
+)
 NAMED = re.compile(  # a number that is part of a name or of an address is no quantity
-    r"(?:\b(?:[Nn]ote|[Nn]os?|[Ss]ection|[Aa]rticle|[Cc]hapter|[Tt]able|[Ff]ig(?:ure)?|[Tt]opic|ASC|ASU|[Ii]tem|[Pp]art|[Pp]age|pp?|[Vv]ol(?:ume)?"
-    r"|[Ll]evel|[Rr]oute|[Hh]ighway|[Tt]ype|[Ss]tep|[Gg]rade|[Pp]hase|Form|IFRS|IAS|Rule|Act|FRS|[Gg]roup|[Cc]lass)\.?\s?|#|\[|\d\s?[x×/:]\s?|[A-Z][a-z]+ )$"
+    r"(?:\b(?:[Nn]ote|[Nn]os?|[Ss]ection|[Aa]rticle|[Cc]hapter|[Tt]able|[Ff]ig(?:ure)?|[Tt]opic|ASC"
+    r"|ASU|[Ii]tem|[Pp]art|[Pp]age|pp?|[Vv]ol(?:ume)?"
+    r"|[Ll]evel|[Rr]oute|[Hh]ighway|[Tt]ype|[Ss]tep|[Gg]rade|[Pp]hase|Form|IFRS|IAS|Rule|Act|FRS"
+    r"|[Gg]roup|[Cc]lass)\.?\s?|#|\[|\d\s?[x×/:]\s?|[A-Z][a-z]+ )$"
 )
 NAMED_AFTER = re.compile(r"^(?:[-–]?[A-Za-z]*\]|\s?[–-]\s?\d|\s?\(\d|\s?[x×/:]\s?\d)")
 UNSAID = re.compile(r"^[- ](?:or|to|and) ", re.I)
@@ -75,7 +104,11 @@ def dates(copied: Copied, random: Random) -> Iterator[Change]:
     for found in YEAR.finditer(text):
         if NAMED.search(text[: found.start()]) and not re.search(r"\b[A-Z][a-z]+ $", text[: found.start()]):
             continue
-        new = random.choice(others) if others and random.random() < 0.4 else _year(int(found[1]), text[: found.start()], random)
+        new = (
+            random.choice(others)
+            if others and random.random() < 0.4
+            else _year(int(found[1]), text[: found.start()], random)
+        )
         if new not in text:
             yield Change(*found.span(1), new)
     for found in DECADE.finditer(text):
@@ -83,12 +116,18 @@ def dates(copied: Copied, random: Random) -> Iterator[Change]:
         yield Change(*found.span(2), str(other))
     for found in CENTURY.finditer(text):
         now = int(found[1])
-        yield Change(*found.span(), _rank(random.choice([n for n in (now - 3, now - 2, now - 1, now + 1) if 2 < n < 22])))
+        yield Change(
+            *found.span(), _rank(random.choice([n for n in (now - 3, now - 2, now - 1, now + 1) if 2 < n < 22]))
+        )
     for pattern, words in ((SPELLED_CENTURY, CENTURIES), (DAY, DAYS)):
         for found in pattern.finditer(text):
             yield Change(*found.span(1), cased_like(_other(words, found[1], text, random), found[1]))
     for found in MONTH.finditer(text):
-        if found[1] in ("May", "March") and not re.match(r",? \d", text[found.end() :]) and not re.search(r"\b(?:in|of|since|until|by) $", text[: found.start()]):
+        if (
+            found[1] in ("May", "March")
+            and not re.match(r",? \d", text[found.end() :])
+            and not re.search(r"\b(?:in|of|since|until|by) $", text[: found.start()])
+        ):
             continue
         yield Change(*found.span(1), _other(MONTHS, found[1], text, random))
     for found in MONTH_DAY.finditer(text):
@@ -102,17 +141,19 @@ def dates(copied: Copied, random: Random) -> Iterator[Change]:
 
 
 def _other(words: tuple[str, ...] | list[str], old: str, text: str, random: Random) -> str:
-    return random.choice([word for word in words if word.lower() not in text.lower() and word.lower() != old.lower()] or [words[0]])
+    return random.choice(
+        [word for word in words if word.lower() not in text.lower() and word.lower() != old.lower()] or [words[0]]
+    )
 
 
 def _year(now: int, before: str, random: Random) -> str:
     near = [n for n in range(now - 30, min(now + 31, 2024)) if n != now]
     if re.search(r"\b(?:since|before|by|until|prior to) (?:[A-Z][a-z]+ (?:\d+, )?)?$", before, re.I):
-        near = [n for n in near if n < now - 1]     # "since 1999" follows from "since 1990": only an earlier year is wrong
+        near = [n for n in near if n < now - 1]  # "since 1999" follows from "since 1990": only an earlier year is wrong
     elif re.search(r"\bafter (?:[A-Z][a-z]+ (?:\d+, )?)?$", before, re.I):
         near = [n for n in near if n > now] or near
     if re.search(r"\b(?:around|about|circa|c\.|ca\.|approximately|roughly) ?(?:the )?$", before, re.I):
-        near = [n for n in near if abs(n - now) > 15]     # a rough year is not wrong for being a little off
+        near = [n for n in near if abs(n - now) > 15]  # a rough year is not wrong for being a little off
     return str(random.choice(near))
 
 
@@ -179,7 +220,13 @@ def _worded(text: str, random: Random) -> Iterator[Change]:
         before, after = text[: found.start()], text[found.end() :]
         words: list[str] = SMALL if found[1].lower() in SMALL else TENS
         at = words.index(found[1].lower())
-        keep = words[at + 1 :] if UP.search(before) else words[:at] if DOWN.search(before) else [w for w in words if w != words[at]]
+        keep = (
+            words[at + 1 :]
+            if UP.search(before)
+            else words[:at]
+            if DOWN.search(before)
+            else [w for w in words if w != words[at]]
+        )
         near = [word for word in keep if abs(words.index(word) - at) <= 5 and word not in text.lower()]
         if near and not UNSAID.match(after) and not re.search(r"(?:\bor|\bto|[-’']) ?$", before):
             yield Change(*found.span(1), cased_like(random.choice(near), found[1]))
@@ -201,10 +248,13 @@ def _share(words: str) -> str:
 def respelled(text: str, random: Random) -> str:
     """The same sentence with its numbers and denials written another way: as true as before."""
     ways: list[tuple[str, str]] = [
-        (r"(?<=\d) ?%", " percent"), (r"(?<=\d) percent\b", "%"), (r"\b(did|was|were|has|had|is|are|does) not\b", r"\1n't"),
-        (r"\b(did|was|were|has|had|is|are|does)n['’]t\b", r"\1 not"), (r"\bcannot\b", "can't"), (r"\bSeptember\b", "Sept."),
-        (rf"\b({'|'.join(MONTHS)}) (\d{{1,2}})(?=,? \d{{4}})", r"\2 \1"), (r"(?<![\d,])(\d{1,3}),(\d{3})(?![\d,])", r"\1\2"),
-    ]     # fmt: skip
+        (r"(?<=\d) ?%", " percent"), (r"(?<=\d) percent\b", "%"),
+         (r"\b(did|was|were|has|had|is|are|does) not\b", r"\1n't"),
+        (r"\b(did|was|were|has|had|is|are|does)n['’]t\b", r"\1 not"), (r"\bcannot\b", "can't"),
+         (r"\bSeptember\b", "Sept."),
+        (rf"\b({'|'.join(MONTHS)}) (\d{{1,2}})(?=,? \d{{4}})", r"\2 \1"),
+         (r"(?<![\d,])(\d{1,3}),(\d{3})(?![\d,])", r"\1\2"),
+    ]  # fmt: skip
     ways += [(rf"(?<![\w-]){word}(?![\w-])", str(n)) for n, word in enumerate(SMALL, 2)]
     ways += [(rf"(?<![\w.,:/$£€(–-]){n}(?= [a-z]{{4,}})", word) for n, word in enumerate(SMALL[:11], 2)]
     random.shuffle(ways)

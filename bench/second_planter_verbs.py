@@ -12,48 +12,70 @@ AUXILIARIES = {
     "is": "isn't", "are": "aren't", "was": "wasn't", "were": "weren't", "had": "hadn't", "has": "hasn't",
     "have": "haven't", "will": "won't", "would": "wouldn't", "can": "cannot", "could": "couldn't",
     "should": "shouldn't", "must": "must not", "does": "doesn't", "did": "didn't", "do": "don't",
-}     # fmt: skip
+}  # fmt: skip
 IRREGULAR = {
-    "became": "become", "began": "begin", "wrote": "write", "gave": "give", "took": "take", "went": "go", "came": "come",
+    "became": "become", "began": "begin", "wrote": "write", "gave": "give", "took": "take", "went": "go",
+    "came": "come",
     "rose": "rise", "grew": "grow", "knew": "know", "saw": "see", "chose": "choose", "fell": "fall", "won": "win",
     "lost": "lose", "met": "meet", "made": "make", "led": "lead", "held": "hold", "kept": "keep", "left": "leave",
-    "said": "say", "sold": "sell", "spent": "spend", "told": "tell", "thought": "think", "brought": "bring", "found": "find",
-    "built": "build", "felt": "feel", "fought": "fight", "ran": "run", "drew": "draw", "spoke": "speak", "sang": "sing",
-}     # fmt: skip
-REGULAR = (
-    "show include provide require allow contain remain consist produce receive create develop increase decrease use "
-    "play move start follow believe happen appear continue serve die open close offer return support report improve "
-    "reduce affect cause occur announce release publish direct design accept join pass reach add change establish invent "
-    "discover introduce adopt replace live visit demonstrate reveal identify enjoy carry marry study"
-).split()
+    "said": "say", "sold": "sell", "spent": "spend", "told": "tell", "thought": "think", "brought": "bring",
+    "found": "find",
+    "built": "build", "felt": "feel", "fought": "fight", "ran": "run", "drew": "draw", "spoke": "speak",
+    "sang": "sing",
+}  # fmt: skip
+_REGULAR = """
+show include provide require allow contain remain consist produce receive create develop increase decrease use
+play move start follow believe happen appear continue serve die open close offer return support report improve
+reduce affect cause occur announce release publish direct design accept join pass reach add change establish
+invent discover introduce adopt replace live visit demonstrate reveal identify enjoy carry marry study
+"""
+REGULAR = _REGULAR.split()
 PAST = IRREGULAR | {
     (base + "d" if base.endswith("e") else base[:-1] + "ied" if base.endswith("y") and base[-2] not in "aeo" else
      "occurred" if base == "occur" else base + "ed"): base
     for base in REGULAR
-}     # fmt: skip
-PRESENT = {(base[:-1] + "ies" if base.endswith("y") and base[-2] not in "aeo" else base + "es" if base.endswith(("ch", "s", "sh")) else base + "s"): base for base in [
-    *REGULAR, "make", "take", "give", "become", "hold", "know", "mean", "belong", "depend", "need", "want", "refer", "lie"
-] if base not in ("support", "report", "offer", "play", "change", "start", "visit", "design", "cause", "release", "study", "use", "return", "increase", "decrease")}     # fmt: skip
+}  # fmt: skip
+_MORE = "make take give become hold know mean belong depend need want refer lie"
+_AS_NOUNS = """
+support report offer play change start visit design cause release study use return increase decrease
+"""     # whose form with s is a plural as often
+
+
+def _present(base: str) -> str:
+    """Third person: "carries", "reaches", "takes"."""
+    if base.endswith("y") and base[-2] not in "aeo":
+        return base[:-1] + "ies"
+    return base + ("es" if base.endswith(("ch", "s", "sh")) else "s")
+
+
+PRESENT = {_present(base): base for base in [*REGULAR, *_MORE.split()] if base not in _AS_NOUNS.split()}
 FINITE = {  # past forms that are no participles
-    "became", "began", "wrote", "gave", "took", "went", "came", "rose", "grew", "knew", "saw", "chose", "fell", "ran",
+    "became", "began", "wrote", "gave", "took", "went", "came", "rose", "grew", "knew", "saw", "chose", "fell",
+    "ran",
     "drew", "spoke", "sang",
-}     # fmt: skip
+}  # fmt: skip
 SUBJECTS = {"he", "she", "it", "they", "we", "who", "which", "i"}
 SOME = {  # "some are" and "some are not" are both true
-    "some", "many", "several", "certain", "few", "often", "sometimes", "occasionally", "may", "might", "any", "either",
-    "partly", "if", "whether", "unless", "usually", "generally", "typically", "mainly", "or", "much", "other", "others", "but",
+    "some", "many", "several", "certain", "few", "often", "sometimes", "occasionally", "may", "might", "any",
+    "either",
+    "partly", "if", "whether", "unless", "usually", "generally", "typically", "mainly", "or", "much", "other",
+    "others", "but",
     "?", "(", "“", '"',
-}     # fmt: skip
+}  # fmt: skip
 DENIED = {
-    "not", "never", "no", "none", "nobody", "nothing", "neither", "nor", "without", "hardly", "cannot", "little", "few",
+    "not", "never", "no", "none", "nobody", "nothing", "neither", "nor", "without", "hardly", "cannot",
+    "little", "few",
     "fail", "failed", "fails", "lack", "lacks", "lacked", "barely", "rarely", "nowhere", "longer",
-}     # fmt: skip
+}  # fmt: skip
 SOFT = {  # what no clean denial can stand before
-    "also", "still", "even", "only", "just", "not", "never", "mainly", "largely", "often", "to", "sometimes", "usually",
-    "generally", "primarily", "mostly", "then", "now", "a", "one", "some", "partly", "more", "less", "almost", "about",
-    "likely", "later", "subsequently", "several", "many", "probably", "because", "since", "either", "both", "all", ",",
+    "also", "still", "even", "only", "just", "not", "never", "mainly", "largely", "often", "to", "sometimes",
+    "usually",
+    "generally", "primarily", "mostly", "then", "now", "a", "one", "some", "partly", "more", "less", "almost",
+    "about",
+    "likely", "later", "subsequently", "several", "many", "probably", "because", "since", "either", "both",
+    "all", ",",
     "and", "or", "(", ".", ";", "too", "there", "approximately", "widely", "commonly", "sufficient",
-}     # fmt: skip
+}  # fmt: skip
 PLURAL = {"we", "they", "these", "those", "i", "you"}
 
 
@@ -92,18 +114,28 @@ def _denied(words: list[Token], n: int, random: Random) -> str | None:
     told = before.low in SUBJECTS or (before.text[:1].isupper() and n > 1)
     if word.low in FINITE or (word.low in PAST and told):
         base = PAST[word.low]
-        return random.choice((f"did not {base}", f"didn't {base}", f"never {word.text}", f"failed to {base}", f"did not {base}"))
-    if word.low in PRESENT and (told or after.low in ("the", "an", "that", "of", "its", "their")) and before.low not in ("the", "a", "an", "of", "and", ","):
+        return random.choice(
+            (f"did not {base}", f"didn't {base}", f"never {word.text}", f"failed to {base}", f"did not {base}")
+        )
+    if (
+        word.low in PRESENT
+        and (told or after.low in ("the", "an", "that", "of", "its", "their"))
+        and before.low not in ("the", "a", "an", "of", "and", ",")
+    ):
         base = PRESENT[word.low]
-        return random.choice((f"does not {base}", f"doesn't {base}", f"never {word.text}", f"fails to {base}", f"does not {base}"))
+        return random.choice(
+            (f"does not {base}", f"doesn't {base}", f"never {word.text}", f"fails to {base}", f"does not {base}")
+        )
     return None
 
 
 def _auxiliary(low: str, before: Token, after: Token, random: Random) -> str | None:
     if after.low in SOFT or before.low in ("there", "what", "and", "as", "than", "or", "it", "so", "neither", ","):
         return None
-    if low in ("has", "have", "had") and not re.search(r"(?:ed|en|wn|one|ome|ade)$|^(?:been|won|had|found|led)$", after.low):
-        return None     # to own, not to have done
+    if low in ("has", "have", "had") and not re.search(
+        r"(?:ed|en|wn|one|ome|ade)$|^(?:been|won|had|found|led)$", after.low
+    ):
+        return None  # to own, not to have done
     if low in ("do", "does", "did") and not after.text.islower():
         return None
     full = "cannot" if low == "can" else f"{low} not"
@@ -115,9 +147,10 @@ def _auxiliary(low: str, before: Token, after: Token, random: Random) -> str | N
     return random.choice(ways)
 
 
+HELP = "is|are|was|were|has|had|have|could|would|should"
 GONE = (
-    (r"\b(is|are|was|were|has|had|have|could|would|will|should|must) not(?! (?:only|just|necessarily|until|yet|always|all|every))\b", r"\1"),
-    (r"\b(is|are|was|were|has|had|have|could|would|should)n['’]t(?! (?:only|just|necessarily|until|yet|always))\b", r"\1"),
+    (rf"\b({HELP}|will|must) not(?! (?:only|just|necessarily|until|yet|always|all|every))\b", r"\1"),
+    (rf"\b({HELP})n['’]t(?! (?:only|just|necessarily|until|yet|always))\b", r"\1"),
     (r"\bcannot\b", "can"), (r"\bcan['’]t\b", "can"), (r"\bwon['’]t\b", "will"),
     (r"\b(?:do|does|did) not (?=[a-z]{3,})(?!(?:only|just|necessarily|always|even|yet)\b)", ""),
     (r"\bdid(?: not|n['’]t) (?!(?:only|just|necessarily|always|even|yet|do)\b)", "did "),
@@ -126,8 +159,9 @@ GONE = (
     (r"\bno (?=effect|association|impact|increase|improvement|indication)", "an "), (r"\bno (?=evidence)", ""),
     (r"\bwithout (?=(?:a|an|the|any)\b)", "with "),
     (r"\bfailed to (?=[a-z])", "managed to "), (r"\bfails to (?=[a-z])", "manages to "),
-    (r"\bneither (.{3,50}?) nor\b", r"both \1 and"), (r"\bno longer\b", "still"), (r"\bthere (is|was) no (?=[bcdfghj-np-tv-z])", r"there \1 a "),
-)     # fmt: skip
+    (r"\bneither (.{3,50}?) nor\b", r"both \1 and"), (r"\bno longer\b", "still"),
+     (r"\bthere (is|was) no (?=[bcdfghj-np-tv-z])", r"there \1 a "),
+)  # fmt: skip
 
 
 def _taken_out(text: str) -> Iterator[Change]:
@@ -155,12 +189,22 @@ def _inflected(said: str, text: str, end: int) -> Change | None:
 
 def _particles(text: str, words: list[Token], random: Random) -> Iterator[Change]:
     for found in re.finditer(r"\bwith (?=(?:a|an|the) [a-z]+)", text):
-        if not re.search(r"\b(?:associated|compared|along|together|comply|deal\w*|consistent|agree\w*|begin\w*|began|start\w*|end\w*|accordance|equipped) $", text[: found.start()]):
+        if not re.search(
+            r"\b(?:associated|compared|along|together|comply|deal\w*|consistent|agree\w*|begin\w*"
+            r"|began|start\w*|end\w*|accordance|equipped) $",
+            text[: found.start()],
+        ):
             yield Change(*found.span(), "without ")
     for found in re.finditer(r"\bboth ((?:[a-z]+ ){0,3}[A-Za-z]+) and (?=[a-zA-Z]+ ?[\w]*)", text):
         if not re.search(r"\b(?:not|n't|never|between|of|for|to|in|on|from|by|with|against) ?$", text[: found.start()]):
             yield Change(*found.span(), f"neither {found[1]} nor ")
     for found in re.finditer(r"\b(?:has|had|have|was|were|is|there (?:is|was)) (a|an|any) (?=[a-z])", text):
         at = next(n for n, word in enumerate(words) if word.end >= found.end(1))
-        if _plain(words, at) and not re.match(r"(?:lot|few|number|variety|little|bit|new|single|list|type|kind|form|part|series|member|further|total)\b", text[found.end() :]):
-            yield Change(*found.span(1), random.choice(("no", "not " + found[1])) if found[0][:2] in ("wa", "we", "is") else "no")
+        if _plain(words, at) and not re.match(
+            r"(?:lot|few|number|variety|little|bit|new|single|list|type|kind|form|part|series|member|further|total)\b",
+            text[found.end() :],
+        ):
+            yield Change(
+                *found.span(1), random.choice(("no", "not " + found[1])) if found[0][:2] in ("wa", "we",
+                "is") else "no"
+            )

@@ -20,6 +20,7 @@ NEAR_COPY = 0.7      # share of the claim's items with content that have an equa
 NEARBY = 3           # items within which the next pair stands on the looser side of a difference
 REACH = 4            # items behind a negation among which the negated one is looked for
 MOST_REWORDED = 2    # words that stand for others on one side of a name
+ARTICLES = ("the", "a", "an")
 UNTIL = frozenset(["until", "unless", "till"])
 MOST_SHOWN = 8       # words of a sentence in a reason
 _SYMMETRIC = """
@@ -160,7 +161,7 @@ def _anchored(laid: Laid, pair: Pair) -> bool:
     at = laid.pairs.index(pair)
     before = _distance(laid, laid.pairs[at - 1], pair) if at else None
     after = _distance(laid, pair, laid.pairs[at + 1]) if at + 1 < len(laid.pairs) else None
-    left = pair.claim == 0 if before is None else before <= NEARBY
+    left = all(one.key in ARTICLES for one in laid.claim[: pair.claim]) if before is None else before <= NEARBY
     right = pair.claim + 1 == len(laid.claim) if after is None else after <= NEARBY
     return left and right and 1 in (before, after)
 
@@ -184,9 +185,11 @@ def _embedded(laid: Laid, pair: Pair, way: Literal[1, -1], most: int | None = No
 
 
 def _reworded(laid: Laid, first: Pair, last: Pair) -> bool:
-    """Whether both sides have a word or two between two neighbouring pairs: "while" for "whereas", "put out" for "released"."""
+    """Whether both sides have a word or two between two neighbouring pairs: "put out" for "released"."""
     rows = laid.claim[first.claim + 1 : last.claim], laid.passage[first.passage + 1 : last.passage]
-    return all(0 < len(row) <= MOST_REWORDED and all(one.kind == "word" and not one.negates for one in row) for row in rows)
+    return all(0 < len(row) <= MOST_REWORDED for row in rows) and all(
+        one.kind == "word" and not one.negates for row in rows for one in row
+    )
 
 
 def _distance(laid: Laid, first: Pair, last: Pair) -> int:
@@ -196,7 +199,7 @@ def _distance(laid: Laid, first: Pair, last: Pair) -> int:
 
 
 def _leads(one: Item) -> bool:
-    return one.kind == "word" and (one.text[0].isupper() or one.key in ("the", "a", "an"))
+    return one.kind == "word" and (one.text[0].isupper() or one.key in ARTICLES)
 
 
 def _names(laid: Laid, names: Sequence[Pair]) -> Difference | None:

@@ -13,7 +13,7 @@ from ragauge.judging.local.index import STOPS
 from ragauge.judging.local.kinds import EVERY
 from ragauge.judging.local.measures import ROUNDED, Measure, is_year, unit_after
 from ragauge.judging.local.opposites import MONTHS, NEGATIONS, PHRASES
-from ragauge.judging.local.synonyms import meaning
+from ragauge.judging.local.synonyms import sense_of
 from ragauge.text.names import canonical, fold, pieces
 from ragauge.text.specifics import Specific, find
 from ragauge.text.stopwords import OPENERS, PARTICLES, TITLES, WEEKDAYS
@@ -79,7 +79,7 @@ class Item:
         """What an equal item may be found by."""
         if self.kind == "word":
             forms = (self.key,) if self.key == self.stem else (self.key, self.stem)
-            return (*forms, same) if (same := meaning(self.key)) else forms
+            return (*forms, sense) if (sense := sense_of(self.key)) else forms
         return (base(self.parts[0]),) if self.kind == "name" and len(self.parts) == 1 else ()
 
     @property
@@ -182,13 +182,19 @@ def _number(text: str, one: Specific) -> Item:
     if symbol := CURRENCY.search(text, max(0, start - 4), start):
         start = symbol.start()
     figure = text[start : one.end]
-    head = LABEL.search(text[max(0, one.start - 30) : one.start]) if not unit else None
-    label = head is not None and head[1].lower() not in NO_HEADS and not head[1].endswith("ly")
-    label = label and (figure[-1:].isdigit() or not head[1].istitle())     # "Leaping nine places"
+    label = not unit and _labels(text[max(0, one.start - 30) : one.start], figure)
     readings = tuple(form.removesuffix("%") for form in (one.normal, one.other) if form)
     rough = ROUNDED.search(text[max(0, start - 20) : start]) is not None
     measure = Measure(readings, unit, rough, year=not unit and is_year(figure, text[end : end + 12]))
     return Item("number", text[start:end], start, end, one.normal, "", True, readings, measure, figure, label=label)
+
+
+def _labels(before: str, figure: str) -> bool:
+    """Whether the word before a number makes it a label; one in words is none behind a mere capital: "Leaping nine"."""
+    head = LABEL.search(before)
+    if head is None or head[1].lower() in NO_HEADS or head[1].endswith("ly"):
+        return False
+    return figure[-1:].isdigit() or not head[1].istitle()
 
 
 def _words(text: str, start: int, end: int) -> Iterator[Item]:

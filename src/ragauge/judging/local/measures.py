@@ -55,7 +55,9 @@ ROUNDED = re.compile(
     re.IGNORECASE,
 )
 
-YEAR_ENDS = re.compile(r"\s*(?:$|[.,;:)\]]|[A-Z]|(?:and|to|when|as|by|in|the|at|until|with|after|for|of|he|she|it|they)\b)")
+YEAR_ENDS = re.compile(     # what may follow a year, and no number of things
+    r"\s*(?:$|[.,;:)\]]|[A-Z]|(?:and|to|when|as|by|in|the|at|until|with|after|for|of|he|she|it|they)\b)"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,15 +20,15 @@ error mistake|method approach|picture image
 reside live|suggest indicate|use utilise utilize
 maybe perhaps|since because|while whereas|however though|within inside|about around
 """.replace("\n", "|")
-MEANINGS = {
+SENSES = {
     base(word): f"={entry.split()[0]}" for entry in _GROUPS.strip("|").split("|") for word in entry.split()
 }
 
 
-def meaning(key: str) -> str:
+def sense_of(key: str) -> str:
     """What words of one meaning share; "" where no other is known. The word as `forms.base` gives it.
 
-    >>> meaning(base("bought")) == meaning(base("purchases")), meaning(base("harbour"))
+    >>> sense_of(base("bought")) == sense_of(base("purchases")), sense_of(base("harbour"))
     (True, '')
     """
-    return MEANINGS.get(key, "")
+    return SENSES.get(key, "")
