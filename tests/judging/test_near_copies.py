@@ -187,10 +187,11 @@ def test_another_name_at_the_start_needs_equal_words(claim: str, passage: str) -
     ("claim", "passage"),
     [
         ("The headwaters are not situated in Dodge County.", "The headwaters are located in Dodge County."),
-        ("The yard hasn't purchased the big cranes at the north quay.", "The yard has bought the large cranes at the north quay."),
+        ("The yard hasn't purchased the big cranes at the north quay.",
+         "The yard has bought the large cranes at the north quay."),
         ("The Blanda Station is no big underground plant.", "The Blanda Station is a large underground plant."),
     ],
-)
+)  # fmt: skip
 def test_a_denial_of_the_same_in_another_word(claim: str, passage: str) -> None:
     """A denied word is found where the passage has another of the same meaning."""
     assert_contradicted(claim, passage)
