@@ -20,6 +20,7 @@ CONTENT, FUNCTION, SLOT = 2.0, 0.5, 2.5
 RIVALS = 1.0
 LONELY = (0.1, 0.6)       # of the claim: function word, content
 SKIPPED = (0.06, 0.3)     # of the passage
+FEWEST_DIGITS = 3         # of a number that may stand where a year does
 SPAN = re.compile(r"\d\s?(?:-|–|to|and)\s?\d{1,2}\b(?!-)")     # of days: both ends count
 
 
@@ -136,6 +137,8 @@ def related(one: Item, other: Item) -> Relation | None:
         if other_unit(one.measure, other.measure):
             return "unit"
         return "number" if alike(one.measure, other.measure) else None
+    if {one.kind, other.kind} == {"date", "number"}:
+        return _year(one, other) if one.kind == "date" else _year(other, one)
     if one.kind == other.kind == "date":
         spans = SPAN.search(one.text) is not None and SPAN.search(other.text) is not None
         same = set(one.parts) == set(other.parts) if spans else same_day(one.parts, other.parts)
@@ -145,3 +148,13 @@ def related(one: Item, other: Item) -> Relation | None:
     if same_name(one.parts, other.parts):
         return "same"
     return "name" if one.kind == other.kind == "name" else None
+
+
+def _year(date: Item, number: Item) -> Relation | None:
+    """How a bare year relates to a number that may be one, as its place alone tells: "in 1844", "between 1790 and"."""
+    year, figure, measure = date.key, number.figure, number.measure
+    if not (year.isdigit() and figure.isdigit()) or len(figure) < FEWEST_DIGITS or measure is None or measure.unit:
+        return None
+    if year == figure:
+        return "same"
+    return "date" if len(figure) == len(year) else "number"

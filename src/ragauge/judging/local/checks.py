@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ragauge.judging.local.differences import AMOUNTS, NEAR_COPY, Difference, difference, lay, stated
+from ragauge.judging.local.differences import AMOUNTS, NEAR_COPY, Difference, apart, difference, lay, stated
 from ragauge.judging.local.index import Indexed, Mode
-from ragauge.judging.local.items import items, read, seen
+from ragauge.judging.local.items import items, read, seen, unglossed
 from ragauge.judging.local.overlap import Wanted
 from ragauge.text.language import guess
 from ragauge.text.tokens import stem
@@ -45,18 +45,26 @@ def check(claim: str, want: Wanted, text: str, passage: Indexed, mode: Mode) -> 
     english = mode == "words" or guess(claim) in ("en", "und")
     known, small = (mine | its for mine, its in zip(seen(claim), seen(text), strict=True))
     row = read(claim, known, small)
+    glossed = "(" in claim
     found = None
     near = False
     for start, end, alone in spans:
         if near and not alone:
             break
-        laid = lay(row, read(text[start:end], known, small), NEAR_COPY if alone else NEARER)
+        said = read(text[start:end], known, small)
+        enough = NEAR_COPY if alone else NEARER
+        laid = lay(row, said, enough)
         if laid is None:
             continue
         near = True
         if stated(laid):
             return Stated(start, end)
         differs = difference(laid)
+        if differs is None and not glossed and (bare := unglossed(text[start:end], said)) is not None:
+            laid = lay(row, bare, enough)
+            if laid is not None and stated(laid):
+                return Stated(start, end)
+            differs = difference(laid) if laid is not None and apart(laid, said) else None
         if differs and found is None and (english or differs.kind in AMOUNTS):
             found = Opposed(start, end, differs)
     return found

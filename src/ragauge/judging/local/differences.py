@@ -19,6 +19,8 @@ FEWEST = 2           # equal items with content that a near-copy has, unless it 
 NEAR_COPY = 0.7      # share of the claim's items with content that have an equal partner; measured from 0.5 to 0.8
 NEARBY = 3           # items within which the next pair stands on the looser side of a difference
 REACH = 4            # items behind a negation among which the negated one is looked for
+MOST_REWORDED = 2    # words that stand for others on one side of a name
+ARTICLES = ("the", "a", "an")
 UNTIL = frozenset(["until", "unless", "till"])
 JUST = frozenset(["just", "merely", "solely"])
 FAILED = frozenset(["fail"])
@@ -150,26 +152,46 @@ def difference(laid: Laid) -> Difference | None:
     return _voice(laid)
 
 
+def apart(laid: Laid, whole: Sequence[Item]) -> bool:
+    """Whether nothing that differs from the sentence's part is said elsewhere in the whole of it: in its brackets."""
+    differing = [laid.claim[pair.claim] for pair in laid.pairs if pair.relation != "same"]
+    return not any(related(one, other) == "same" or one.key == other.key for one in differing for other in whole)
+
+
 def _anchored(laid: Laid, pair: Pair) -> bool:
     """Whether pairs hold a difference in place: right beside it on one side, and close by on the other."""
     at = laid.pairs.index(pair)
     before = _distance(laid, laid.pairs[at - 1], pair) if at else None
     after = _distance(laid, pair, laid.pairs[at + 1]) if at + 1 < len(laid.pairs) else None
-    left = pair.claim == 0 if before is None else before <= NEARBY
+    left = all(one.key in ARTICLES for one in laid.claim[: pair.claim]) if before is None else before <= NEARBY
     right = pair.claim + 1 == len(laid.claim) if after is None else after <= NEARBY
     return left and right and 1 in (before, after)
 
 
-def _embedded(laid: Laid, pair: Pair, way: Literal[1, -1]) -> bool:
-    """Whether pairs without a gap lead from a name to an item with content, or to the end of the claim."""
+def _embedded(laid: Laid, pair: Pair, way: Literal[1, -1], most: int | None = None) -> bool:
+    """Whether pairs without a gap lead from a name to an item with content, or to the end of the claim.
+
+    With `most`, that many gaps may be words said otherwise, and the end of the claim is not enough.
+    """
+    left = most or 0
     run = [pair, *[other for other in laid.pairs if (other.claim - pair.claim) * way > 0][::way]]
     for first, last in pairwise(run):
         if _distance(laid, *sorted((first, last))) > 1:
-            return False
+            left -= 1
+            if left < 0 or not _reworded(laid, *sorted((first, last))):
+                return False
         if laid.claim[last.claim].content:
             return True
     end = run[-1].claim
-    return all(map(_leads, laid.claim[end + 1 :] if way > 0 else laid.claim[:end]))
+    return most is None and all(map(_leads, laid.claim[end + 1 :] if way > 0 else laid.claim[:end]))
+
+
+def _reworded(laid: Laid, first: Pair, last: Pair) -> bool:
+    """Whether both sides have a word or two between two neighbouring pairs: "put out" for "released"."""
+    rows = laid.claim[first.claim + 1 : last.claim], laid.passage[first.passage + 1 : last.passage]
+    return all(0 < len(row) <= MOST_REWORDED for row in rows) and all(
+        one.kind == "word" and not one.negates for row in rows for one in row
+    )
 
 
 def _distance(laid: Laid, first: Pair, last: Pair) -> int:
@@ -179,7 +201,7 @@ def _distance(laid: Laid, first: Pair, last: Pair) -> int:
 
 
 def _leads(one: Item) -> bool:
-    return one.kind == "word" and (one.text[0].isupper() or one.key in ("the", "a", "an"))
+    return one.kind == "word" and (one.text[0].isupper() or one.key in ARTICLES)
 
 
 def _names(laid: Laid, names: Sequence[Pair]) -> Difference | None:
@@ -189,7 +211,10 @@ def _names(laid: Laid, names: Sequence[Pair]) -> Difference | None:
         if any(_elsewhere(laid, pair) for pair in names):
             return None
         mine, its = laid.words(names[0])
-        held = _embedded(laid, names[0], 1) and _embedded(laid, names[0], -1)
+        held = any(
+            _embedded(laid, names[0], 1, after) and _embedded(laid, names[0], -1, before)
+            for after, before in ((None, None), (0, 1), (1, 0))
+        )
         return Difference("name", mine, its, mine) if held else None
     return _exchanged(laid, names, "roles") if len(names) == len(changes) else None
 
@@ -265,11 +290,16 @@ def _negations(laid: Laid) -> Iterator[Difference | None]:
         return     # "has failed to do" is "has not done"
     ahead = {its: mine for mine, its in laid.beside.items()}
     for at in laid.lonely:
-        if laid.claim[at].negates:
+        if laid.claim[at].negates and not _second_half(laid.claim, at):
             yield _negation(laid.claim, at, laid.beside, laid.passage, "claim", laid.replaced)
     for at in laid.skipped:
-        if laid.passage[at].negates:
+        if laid.passage[at].negates and not _second_half(laid.passage, at):
             yield _negation(laid.passage, at, ahead, laid.claim, "passage", laid.replaced)
+
+
+def _second_half(row: Sequence[Item], at: int) -> bool:
+    """Whether it is the "nor" of a "neither", which denies no more than that does."""
+    return row[at].key == "nor" and any(one.key == "neither" for one in row[:at])
 
 
 def _negation(

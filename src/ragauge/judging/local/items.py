@@ -11,8 +11,9 @@ from typing import Literal
 from ragauge.judging.local.forms import FUNCTION_WORDS, SHORTENED, base
 from ragauge.judging.local.index import STOPS
 from ragauge.judging.local.kinds import EVERY
-from ragauge.judging.local.measures import ROUNDED, Measure, unit_after
+from ragauge.judging.local.measures import ROUNDED, Measure, is_year, unit_after
 from ragauge.judging.local.opposites import MONTHS, NEGATIONS, PHRASES
+from ragauge.judging.local.synonyms import sense_of
 from ragauge.text.names import canonical, fold, pieces
 from ragauge.text.specifics import Specific, find
 from ragauge.text.stopwords import OPENERS, PARTICLES, TITLES, WEEKDAYS
@@ -24,6 +25,7 @@ MOST = 240                # items of a text that are looked at
 OPENING = re.compile(r"[.!?:…\n|•*#]\s*[\"“‘'(\[]*$")     # a sentence begins
 INSIDE = re.compile(r"(?<=[A-Za-z0-9,;] )[A-Z][^\W_]+(?:'s)?")
 SMALL = re.compile(r"\b[a-z]+")
+BRACKETS = re.compile(r"\([^()]{0,200}\)")
 LINK = re.compile(r" ?[-–/&]? ?")
 CURRENCY = re.compile(r"[$€£¥₹]\s?$")
 LABEL = re.compile(
@@ -34,6 +36,9 @@ NO_HEADS = STOPS | OPENERS
 NO_CONTENT = STOPS | NEGATIONS
 NO_NAMES = OPENERS | WEEKDAYS | set(MONTHS)
 NO_PARTS = PARTICLES | TITLES | {"of", "the", "and"}
+# ranks that are no parts as well: "a third" may be either
+_RANKS = "eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+ORDINALS = {word: rank for rank, word in enumerate(_RANKS.split(), 11)}
 SHORT_FORMS = {"st": "saint", "mt": "mount", "ft": "fort"}
 
 
@@ -73,7 +78,8 @@ class Item:
     def keys(self) -> tuple[str, ...]:
         """What an equal item may be found by."""
         if self.kind == "word":
-            return (self.key,) if self.key == self.stem else (self.key, self.stem)
+            forms = (self.key,) if self.key == self.stem else (self.key, self.stem)
+            return (*forms, sense) if (sense := sense_of(self.key)) else forms
         return (base(self.parts[0]),) if self.kind == "name" and len(self.parts) == 1 else ()
 
     @property
@@ -130,6 +136,13 @@ def items(text: str) -> tuple[Item, ...]:
     return tuple(_phrased(found[:MOST]))
 
 
+def unglossed(text: str, row: Sequence[Item]) -> tuple[Item, ...] | None:
+    """The items of a sentence without those in brackets; None where none are: "2,000 km (1,200 mi)"."""
+    spans = [found.span() for found in BRACKETS.finditer(text)]
+    kept = tuple(one for one in row if not any(start < one.start < end for start, end in spans))
+    return kept if len(kept) < len(row) else None
+
+
 def _joined(text: str, found: Sequence[Item]) -> Iterator[Item]:
     """Names that nothing but a space, a dash or a stroke divides as one: Bcr - Abl."""
     last: Item | None = None
@@ -169,11 +182,19 @@ def _number(text: str, one: Specific) -> Item:
     if symbol := CURRENCY.search(text, max(0, start - 4), start):
         start = symbol.start()
     figure = text[start : one.end]
-    head = LABEL.search(text[max(0, one.start - 30) : one.start]) if not unit else None
-    label = head is not None and head[1].lower() not in NO_HEADS and not head[1].endswith("ly")
+    label = not unit and _labels(text[max(0, one.start - 30) : one.start], figure)
     readings = tuple(form.removesuffix("%") for form in (one.normal, one.other) if form)
-    measure = Measure(readings, unit, ROUNDED.search(text[max(0, start - 20) : start]) is not None)
+    rough = ROUNDED.search(text[max(0, start - 20) : start]) is not None
+    measure = Measure(readings, unit, rough, year=not unit and is_year(figure, text[end : end + 12]))
     return Item("number", text[start:end], start, end, one.normal, "", True, readings, measure, figure, label=label)
+
+
+def _labels(before: str, figure: str) -> bool:
+    """Whether the word before a number makes it a label; one in words is none behind a mere capital: "Leaping nine"."""
+    head = LABEL.search(before)
+    if head is None or head[1].lower() in NO_HEADS or head[1].endswith("ly"):
+        return False
+    return figure[-1:].isdigit() or not head[1].istitle()
 
 
 def _words(text: str, start: int, end: int) -> Iterator[Item]:
@@ -199,6 +220,9 @@ def _word(text: str, start: int, end: int, word: str) -> Item:
     written = text[start:end]
     if word == "one":
         return Item("number", written, start, end, "1", "", False, ("1",), Measure(("1",), "", False), written)
+    if word in ORDINALS:
+        rank = str(ORDINALS[word])
+        return Item("number", written, start, end, rank, "", True, (rank,), Measure((rank,), "", False), written)
     key = base(word)
     other = stem(word) if word not in FUNCTION_WORDS else key
     other = key if other in FUNCTION_WORDS else other

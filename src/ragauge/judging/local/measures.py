@@ -12,6 +12,7 @@ from ragauge.text.units import UNITS
 
 LARGE = 1_000          # from here on a rounded number is no other number
 ROUGHLY = 0.1          # most that a number called rough may be off
+ROUGH_YEARS = 10       # most that a year called rough may be off: "around 1450"
 CONVERTED = 0.05       # most that a converted number may be off: "5 km (3 miles)"
 # unit of `text.units`, or its own: family and size
 _FAMILIES = """
@@ -54,6 +55,10 @@ ROUNDED = re.compile(
     re.IGNORECASE,
 )
 
+YEAR_ENDS = re.compile(     # what may follow a year, and no number of things
+    r"\s*(?:$|[.,;:)\]]|[A-Z]|(?:and|to|when|as|by|in|the|at|until|with|after|for|of|he|she|it|they)\b)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Measure:
@@ -63,11 +68,13 @@ class Measure:
         values: its canonical forms; two where the spelling has two readings.
         unit: canonical; "" where none is known.
         rough: called rough by the words before it.
+        year: written and placed as a year is.
     """
 
     values: tuple[str, ...]
     unit: str
     rough: bool
+    year: bool = False
 
 
 def unit_after(text: str, end: int) -> tuple[str, int]:
@@ -84,6 +91,15 @@ def unit_after(text: str, end: int) -> tuple[str, int]:
         if unit and unit not in COUNTED and name != "in":
             return unit, found.end(count)
     return "", end
+
+
+def is_year(figure: str, after: str) -> bool:
+    """Whether a number may be a year: four digits in one, and behind them nothing that could be counted.
+
+    >>> is_year("1450", " Ulrich built"), is_year("1450", " ships"), is_year("1,450", ".")
+    (True, False, False)
+    """
+    return len(figure) == 4 and figure.isdigit() and int(figure) <= LAST_YEAR and YEAR_ENDS.match(after) is not None
 
 
 def same_amount(one: Measure, other: Measure) -> bool:
@@ -103,7 +119,7 @@ def same_amount(one: Measure, other: Measure) -> bool:
     if abs(first - second) > ROUGHLY * max(abs(first), abs(second)):
         return False
     if one.rough or other.rough:
-        return True
+        return not (one.year and other.year) or abs(first - second) <= ROUGH_YEARS
     if not one.unit and not other.unit and max(first, second) <= LAST_YEAR:
         return False     # years
     return max(abs(first), abs(second)) >= LARGE and _rounds(first, second)

@@ -29,7 +29,13 @@ surely: no doubt
 only: nothing but
 just: none other
 whatever: no matter
-not: it is not true that, it is not the case that, it is false that, it is untrue that, it is wrong that
+not: it is not true that, it is not the case that, it is false that, it is untrue that, it is wrong that,
+    fail to, refuse to, neglect to
+twothirds: 2 thirds
+threequarters: 3 quarters
+third: 1 third
+quarter: 1 quarter
+half: 1 half
 quite: nothing short of
 perhaps: if not
 >: at least, no less than, no fewer than, not less than, not fewer than, a minimum of, more than, upwards of,
@@ -43,7 +49,7 @@ some: a few, a number of, a couple of, some of, several of
 many: a lot of, lots of, a great many, plenty of, many of
 most: the majority of, a majority of, nearly all, almost all, almost every, nearly every, most of
 usually: almost always
--: at all, after all, above all, first of all
+-: at all, after all, above all, first of all, manage to
 throughout: all over
 all: all the, each of, all of
 no: none of
@@ -128,7 +134,7 @@ EXCLUSIVE: tuple[tuple[Opposition, str], ...] = (
     ("unit", "minute hour day week month year decade century"),
     ("unit", "thousand million billion trillion"),
     ("number", "once twice thrice"),
-    ("number", "half third quarter"),
+    ("number", "half third quarter twothirds threequarters"),
     ("antonym", "north south east west"),
 )
 PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non")
