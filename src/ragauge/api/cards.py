@@ -179,7 +179,8 @@ def _read(
     beyond, values = OverviewGatherer(), Values(index)
     gather(visits(store, judge_id, index), (segments, match, claims, use, beyond))
     tables = Tables(
-        index, segments.segments(index.query_ids), errors=judge_errors(judge_id), answered=answers_recorded(store, index)
+        index, segments.segments(index.query_ids), errors=judge_errors(judge_id),
+        answered=answers_recorded(store, index),
     )
     if held.readers:
         held.within(tables.segments.frame())

@@ -20,10 +20,10 @@ _ANSWER = (
     r"(?:the|my|a)\s+(?:(?:short|final|correct|right|direct|best)\s+)?answer(?:\s+to\s+(?:the|this|your)\s+question)?"
     r"\s+(?:is|would be)(?:\s+that)?(?:\s*:)?\s+"
     r"|(?:(?:short|final|direct)\s+)?answer\s*:\s*"
-    r"|a resposta (?:é|seria)(?: que)?:?\s+|la respuesta es(?: que)?:?\s+|la réponse est(?: que)?"
-    r"(?:\s*:)?\s+|la risposta è(?: che)?:?\s+"
-    r"|die antwort (?:ist|lautet):?\s+|het antwoord is(?: dat)?:?\s+"
-    r"|svaret är(?: att)?:?\s+|odpowiedź (?:to|brzmi):?\s+|(?:resposta|respuesta|réponse|risposta|antwort|antwoord|svar|odpowiedź|cevap)\s*:\s*"
+    r"|a resposta (?:é|seria)(?: que)?:?\s+|la respuesta es(?: que)?:?\s+|la réponse est(?: que)?(?:\s*:)?\s+"
+    r"|la risposta è(?: che)?:?\s+|die antwort (?:ist|lautet):?\s+|het antwoord is(?: dat)?:?\s+"
+    r"|svaret är(?: att)?:?\s+|odpowiedź (?:to|brzmi):?\s+"
+    r"|(?:resposta|respuesta|réponse|risposta|antwort|antwoord|svar|odpowiedź|cevap)\s*:\s*"
 )
 LEAD = re.compile(
     rf"[\W_]*(?:{_BY}\s+(?:{_THE}\s+){{0,4}}{_SOURCES}{_AFTER},\s+|{_OTHER_SOURCES})?(?:{_ANSWER})?", re.IGNORECASE
