@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 
 from ragauge.data.example import Example
 from ragauge.data.identity import query_id_of
-from ragauge.data.readers import langsmith, mlflow, ragchecker
+from ragauge.data.readers import deepeval, langsmith, mlflow, ragchecker
 from ragauge.data.readers.aliases import RESPONSE_FIELDS, Plan, check_mapped, nearest_column, nearest_field, plan_for
+from ragauge.data.readers.answerable import settled
 from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of
 from ragauge.data.readers.payloads import conversation, messages_in
 from ragauge.data.readers.rows import Row, Rows
@@ -95,7 +96,7 @@ class Reading:
                 self._no_field("query", row, n)
             query, given = query_of(found, names, self.notes), query_id_in(found, names, self.notes)
             example = example_of(found, names, given or query_id_of(query), query, self.notes)
-            example = self._segmented(example, flat)
+            example = settled(self._segmented(example, flat), flat)
             response = None
             if not RESPONSE.isdisjoint(found):
                 response = response_of(found, names, example.query_id, self.notes, self.rows.blank)
@@ -140,6 +141,8 @@ class Reading:
             flat = langsmith.flat(row, self.notes)
         elif self._tool == "mlflow":
             flat = mlflow.flat(row, self.notes)
+        elif self._tool == "deepeval":
+            flat = deepeval.flat(row, self.notes)
         elif self._tool == "ragchecker":
             flat = ragchecker.flat(row, self.options.system)
             if flat is None:
@@ -257,6 +260,11 @@ class Reading:
             yield f"keys of passages not read: {', '.join(self.notes.passage_keys)}."
         if self.notes.replaced:
             yield f"{self.notes.replaced} texts held NUL or half a character (lone surrogate); replaced by U+FFFD."
+        for column, n in self.notes.unclear.items():
+            yield (
+                f"{n} texts in {column} hold a | of their own beside those that deepeval joins them with: they may be "
+                "parted wrongly. Save as JSON, which keeps lists."
+            )
         if self.notes.turns:
             yield f"{self.notes.turns} turns of tools left out of the history."
         if self.notes.declining:
@@ -279,7 +287,10 @@ class Reading:
 
 def _tool(columns: tuple[str, ...]) -> str:
     """Which tool's columns hold objects that have to be taken apart; "" for most files."""
-    readers = {"langsmith": langsmith.reads, "mlflow": mlflow.reads, "ragchecker": ragchecker.reads}
+    readers = {
+        "langsmith": langsmith.reads, "mlflow": mlflow.reads, "deepeval": deepeval.reads,
+        "ragchecker": ragchecker.reads,
+    }  # fmt: skip
     return next((name for name, reads in readers.items() if reads(columns)), "")
 
 
