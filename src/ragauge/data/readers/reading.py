@@ -8,13 +8,15 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
+from ragauge.data.citing import with_numbers
 from ragauge.data.example import Example
 from ragauge.data.identity import query_id_of
 from ragauge.data.readers import deepeval, langsmith, mlflow, ragchecker
+from ragauge.data.readers.ahead import Ahead
 from ragauge.data.readers.aliases import RESPONSE_FIELDS, Plan, check_mapped, nearest_column, nearest_field, plan_for
 from ragauge.data.readers.answerable import settled
 from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of
-from ragauge.data.readers.payloads import conversation, messages_in
+from ragauge.data.readers.payloads import conversation, messages_in, returned
 from ragauge.data.readers.rows import Row, Rows
 from ragauge.data.readers.values import BadValue, Notes, scalar_text
 from ragauge.data.records import Record
@@ -62,7 +64,8 @@ class Reading:
 
     def __init__(self, rows: Rows, options: Options) -> None:
         check_mapped(options.columns)
-        self.rows, self.options = rows, options
+        self._ahead = Ahead(rows.rows, self._answer)
+        self.rows, self.options = replace(rows, rows=iter(self._ahead)), options
         self.notes, self.matching = Notes(cells=rows.cells), Matching()
         self.count = 0
         self.sought = {*options.columns.values(), *options.segments}      # columns named by the user, not yet seen
@@ -99,7 +102,7 @@ class Reading:
             example = settled(self._segmented(example, flat), flat)
             response = None
             if not RESPONSE.isdisjoint(found):
-                response = response_of(found, names, example.query_id, self.notes, self.rows.blank)
+                response = self._cited(response_of(found, names, example.query_id, self.notes, self.rows.blank))
         except BadValue as bad:
             self._fail(bad, n, names)
         if self._repeats(n, example, response, given is None, twice=self._tool == "ragchecker"):
@@ -121,6 +124,7 @@ class Reading:
             if not (given or query):
                 self._no_field("query_id", row, n)
             response = response_of(found, names, given or query_id_of(query), self.notes, self.rows.blank)
+            response = self._cited(response)
         except BadValue as bad:
             self._fail(bad, n, names)
         self._once(n, response.query_id, response.repeat, given is None)
@@ -168,6 +172,16 @@ class Reading:
         said, column = conversation(chat), plan.columns["query"]
         del found["query"]
         return {**said, **found}, {**dict.fromkeys(said, column), **plan.columns}
+
+    def _cited(self, response: Response) -> Response:
+        """With the citations of its numbers, where the answers of this source cite by number."""
+        return with_numbers(response) if self._ahead.cites else response
+
+    def _answer(self, row: Row) -> Any:
+        """The answer of a row, before any of it is read."""
+        plan = plan_for(row, self.options.columns).columns
+        value = row.get(plan.get("answer", ""), row.get("outputs", row.get("response")))
+        return returned(value).get("answer") if isinstance(value, Mapping) else value
 
     def _segmented(self, example: Example, row: Row) -> Example:
         named = {
