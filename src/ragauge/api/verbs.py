@@ -92,8 +92,8 @@ async def evaluate_async(
     how = (source,) if set is None else (set, source), columns or {}, named(segments), name
     found = Source(*how, config=config or {}, variant=variant, traffic=traffic)
     wanted = Wanted(
-        named(metrics), given_judge(judge, judge_name), limit, filter or {}, workers, index, None, baseline, retry_failed,
-        judge_repeats, Calls.given("evaluate", calls),
+        named(metrics), given_judge(judge, judge_name), limit, filter or {}, workers, index, None, baseline,
+        retry_failed, judge_repeats, Calls.given("evaluate", calls),
     )     # fmt: skip
     return await evaluate_source(found, wanted, store, progress)
 

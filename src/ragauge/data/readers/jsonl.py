@@ -16,6 +16,7 @@ from ragauge.errors import DataError
 
 # control characters inside texts are accepted as they are; json.loads would build a decoder at every call
 DECODER = JSONDecoder(strict=False)
+LINES = frozenset({".jsonl", ".ndjson"})     # whose lines are an example each, also where there is one
 
 
 def read(path: Path) -> Rows:
@@ -30,14 +31,14 @@ def read(path: Path) -> Rows:
         return Rows(name, _listed(path), unit="entry")
     if len(first) == 2 and _continues(*first):
         row = _object(_parsed(whole(path), name, None), name, 1)
-        held = _held(row, name)
+        held = _held(row, path)
         return Rows(name, iter([(1, row)]) if held is None else _numbered(held, name), unit="entry")
     if len(first) == 1:
         try:
             value = DECODER.decode(first[0])
         except (ValueError, RecursionError):
             value = None
-        if isinstance(value, dict) and (held := _held(value, name)) is not None:
+        if isinstance(value, dict) and (held := _held(value, path)) is not None:
             return Rows(name, _numbered(held, name), unit="entry")
     return Rows(name, _lines(path))
 
@@ -118,12 +119,12 @@ def _object(value: Any, source: str, n: int) -> Row:
     return value
 
 
-def _held(value: Row, source: str) -> Iterator[Any] | None:
+def _held(value: Row, path: Path) -> Iterator[Any] | None:
     """The examples that one object holds; None where it is an example itself."""
     try:
-        return rows_in(value)
+        return rows_in(value, wrapped_only=not LINES.isdisjoint(path.suffixes))
     except BadValue as bad:
-        raise DataError(str(bad), source=source) from None
+        raise DataError(str(bad), source=str(path)) from None
 
 
 def _numbered(items: Iterator[Any], source: str) -> Iterator[tuple[int, Row]]:

@@ -17,22 +17,27 @@ MISSPELT = 0.75     # questoin is no category: the reader names the nearest fiel
 CATEGORY = "category"     # the segment that the name of a list of questions becomes
 
 
-def rows_in(value: Mapping[str, Any]) -> Iterator[Any] | None:
+def rows_in(value: Mapping[str, Any], *, wrapped_only: bool = False) -> Iterator[Any] | None:
     """What an object holds one example each of; None where the object is an example itself.
 
     {"results": [row, ...]} holds rows; {"question": [...], "answer": [...]} columns, each a list or, as pandas writes
     them, an object of index and cell; {"simple": ["How ...?", ...]} questions under their category.
+
+    Args:
+        value: the object.
+        wrapped_only: it is a line of a file of lines, where columns and categories have no place.
 
     Raises:
         BadValue: columns of different lengths.
     """
     spelled = {snake(str(key)) for key in value}
     if QUERY_NAMES & spelled:
-        return _columns(value)
+        return None if wrapped_only else _columns(value)
     if key := _wrapper(value):
-        return iter(value[key])
+        held: list[Any] = value[key]
+        return iter(held)
     named = KNOWN & spelled or nearest_column("query", spelled, MISSPELT)     # this is one example, or columns
-    return None if named or not value else _categories(value)
+    return None if named or not value or wrapped_only else _categories(value)
 
 
 def _wrapper(value: Mapping[str, Any]) -> str:

@@ -55,6 +55,7 @@ class Matching:
 
     judged: int = 0         # examples with labels and passages
     met: int = 0            # of them, with a label among the passages
+    chunks: int = 0         # examples whose labels name passage_ids, and no document
     by_text: int = 0        # examples whose labels are texts
     met_by_text: int = 0
 
@@ -220,6 +221,9 @@ class Reading:
             return
         returned = {passage.doc_id for passage in response.passages}
         met = any(not returned.isdisjoint(one.doc_ids) for one in example.relevant)
+        self.matching.chunks += not met and any(
+            passage.passage_id in one.doc_ids for one in example.relevant for passage in response.passages
+        )
         by_text = all(doc_id.startswith("text:") for one in example.relevant for doc_id in one.doc_ids)
         self.matching.judged += 1
         self.matching.met += met
@@ -291,6 +295,11 @@ class Reading:
             yield (
                 f"labels are texts, and only {found.met_by_text} of {found.by_text} examples have one word for word "
                 "among the passages: recall will be low whatever was retrieved. Give ids to passages and labels."
+            )
+        elif found.chunks > found.met:
+            yield (
+                f"{found.chunks} of {found.judged} examples have labels that name chunks (passage_id), not documents. "
+                "Read them as such: --map relevant_chunks=COLUMN."
             )
         elif found.judged >= MANY_LABELS and not found.met:
             yield (
