@@ -69,7 +69,12 @@ def test_every_form_is_asked(model: Any) -> None:
 def test_the_schema_is_in_the_prompt() -> None:
     """A model without a way to take a schema reads it at the end of what it is asked."""
     seen: list[str] = []
-    given(lambda text: seen.append(text) or "{}", "house")
+
+    def model(text: str) -> str:
+        seen.append(text)
+        return "{}"
+
+    given(model, "house")
     asyncio.run(build_model(ModelName("own", "house")).reply(ASK, 1))
     assert seen[0].startswith("Judge.\n\nIs it so?")
     assert seen[0].endswith(json.dumps(ASK.schema))

@@ -10,7 +10,7 @@ from ragauge.data.canonical import digest, plain
 
 
 class Place(NamedTuple):
-    """Where a provider's models are: its own base URL, and the variable that names another."""
+    """Where a provider's models are: its own base URL, and the variable that names another ("": none does)."""
 
     official: str
     variable: str
