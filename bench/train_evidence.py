@@ -3,8 +3,9 @@
 python bench/train_evidence.py            writes judging/local/evidence_weights.json and docs/local-judge.md
 python bench/train_evidence.py --check    exit 1 when the weights are not what the data and the code give
 
-Each question of four public sets stands twice: with its gold passages among others that rank high for it, and with
-such others alone. A claim of its reference is labelled by which of the two it is.
+Each question of four public sets stands three times: with its gold passages among others that rank high for it, with
+such others alone, and joined with the next question, of which only one has its gold passages. A claim of a reference is
+labelled by whether the gold passages of its question are there.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
-from evidence_data import SETS, asked
+from evidence_data import SETS, Asked, asked
 from logistic import auroc, brier, fit, sigmoid
 
 from ragauge.data.example import Example
@@ -34,7 +36,8 @@ PAGE = ROOT / "docs/local-judge.md"
 MARKS = "<!-- evidence, written by bench/train_evidence.py: begin -->", "<!-- evidence: end -->"
 MOST = 250          # questions of each set
 BESIDE = 2          # other passages beside the gold ones
-PRESENT = 0.6       # share of questions whose evidence is there: between a weak retriever and a strong one
+PRESENT = 0.7       # share of questions whose evidence is there: between a weak retriever and a strong one
+JOINED = 0.2         # share of questions of which only a part may have its evidence
 PENALTY = 1.0
 EVEN = 0.5
 FEWEST = 20         # claims of a kind in a set that a rate is given for
@@ -48,20 +51,33 @@ class Row(NamedTuple):
     topic: float
     held: int
     kind: ClaimKind
+    joined: bool
 
 
 def rows(source: str) -> Iterator[Row]:
-    """Every claim of the drawn questions, with the evidence and without."""
-    for one in asked(source, MOST):
-        claims = reference_claims(Example(one.query_id, one.query, references=(one.reference,)))
-        for held, passages in ((1, (*one.gold, *one.others[:BESIDE])), (0, one.others)):
-            if not passages:
-                continue
-            inputs = VerifyReference(one.query, claims, passages)
-            topic = on_topic(one.query, passages, mode_of((one.query, *passages)))
-            for claim, found in zip(claims, stated(inputs), strict=True):
-                if not found.otherwise:
-                    yield Row(source, found.p, topic, held, claim_kind(claim))
+    """Every claim of the drawn questions: with the evidence, without, and with that of one of two questions in one."""
+    drawn = asked(source, MOST)
+    for one, other in zip(drawn, [*drawn[1:], drawn[0]], strict=True):
+        mine, its = _claims(one), _claims(other)
+        yield from _rows(one, one.query, mine, (*one.gold, *one.others[:BESIDE]), [1] * len(mine))
+        yield from _rows(one, one.query, mine, one.others, [0] * len(mine))
+        both = f"{one.query} {other.query}"
+        yield from _rows(one, both, (*mine, *its), (*one.gold, *other.others), [1] * len(mine) + [0] * len(its))
+
+
+def _claims(one: Asked) -> tuple[str, ...]:
+    return reference_claims(Example(one.query_id, one.query, references=(one.reference,)))
+
+
+def _rows(
+    one: Asked, query: str, claims: tuple[str, ...], passages: tuple[str, ...], held: Sequence[int]
+) -> Iterator[Row]:
+    if not passages:
+        return
+    verdicts = stated(VerifyReference(query, claims, passages))
+    topic = on_topic(query, passages, mode_of((query, *passages)))
+    for claim, found, there in zip(claims, verdicts, held, strict=True):
+        yield Row(one.source, found.p, topic, there, claim_kind(claim), query != one.query)
 
 
 def table(found: Sequence[Row]) -> tuple[Any, Any, Any]:
@@ -70,8 +86,9 @@ def table(found: Sequence[Row]) -> tuple[Any, Any, Any]:
     labels = np.array([float(row.held) for row in found])
     weights = np.zeros(len(found))
     for source in {row.source for row in found}:
-        for held, share in ((1, PRESENT), (0, 1 - PRESENT)):
-            mine = [n for n, row in enumerate(found) if (row.source, row.held) == (source, held)]
+        for held, joined in product((0, 1), (False, True)):
+            share = (PRESENT if held else 1 - PRESENT) * (JOINED if joined else 1 - JOINED)
+            mine = [n for n, row in enumerate(found) if (row.source, row.held, row.joined) == (source, held, joined)]
             weights[mine] = share / max(1, len(mine))
     return features, labels, weights * len(found) / weights.sum()
 

@@ -32,7 +32,7 @@ from ragauge.judging.judge import drive
 from ragauge.judging.local import note, overlap, relevance
 from ragauge.judging.local.index import Mode
 from ragauge.judging.local.statements import bare
-from ragauge.judging.local.support import CONTRADICTED, Evidence
+from ragauge.judging.local.support import ABSENT, ANOTHER, Evidence
 from ragauge.judging.local.verify_answer import verify_answer
 from ragauge.judging.local.weights import FILE
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
@@ -42,6 +42,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"
 BEGIN = "<!-- held-out figures, written by bench/train_overlap.py: begin -->\n"
 END = "<!-- held-out figures: end -->"
 PENALTY = 10.0
+TURNS = 3          # of choosing the best row of an item and fitting again
 BANDS = (0.3, 0.7)
 ADDRESS = (0.2, 0.5)     # relevance of an answer below which it does not address the question, or only partly
 EDGES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
@@ -52,7 +53,7 @@ Sources = npt.NDArray[np.str_]
 
 
 class Table:
-    """Features, labels and sources of one task; `together` and `alone` say which rows belong to which item."""
+    """Features, labels and sources of one task. Where an item has several rows its score is that of the best one."""
 
     def __init__(self, names: Sequence[str], rows: Any, labels: Any, sources: Any, owner: Any = None) -> None:
         self.names = tuple(names)
@@ -60,7 +61,8 @@ class Table:
         self.labels = np.asarray(labels, dtype=np.float64)
         self.sources: Sources = np.asarray(sources)
         self.owner = np.arange(len(self.labels)) if owner is None else np.asarray(owner)
-        self.most = np.ones(len(self.rows))     # per row, the most that p may be
+        self.least = np.zeros(len(self.rows))   # per row, the least that p is
+        self.most = np.ones(len(self.rows))     # and the most that it may be
 
     def bounds(self) -> Bounds:
         """Signs that the coefficients may have."""
@@ -68,10 +70,15 @@ class Table:
         return [(None if name in below else 0.0, 0.0 if name in overlap.AGAINST else None) for name in self.names]
 
     def train(self, chosen: npt.NDArray[np.bool_]) -> Fitted:
-        """A model of the chosen items, on the row of each that takes its passages together."""
-        first = np.searchsorted(self.owner, np.arange(len(self.labels)))[chosen]
+        """A model of the chosen items, on the row of each that the model itself scores best: fitted in turns."""
         weights = evened(self.sources[chosen])
-        return fit(self.rows[first], self.labels[chosen], weights, PENALTY, self.bounds())
+        rows = np.searchsorted(self.owner, np.arange(len(self.labels)))[chosen]
+        for _ in range(TURNS):
+            model = fit(self.rows[rows], self.labels[chosen], weights, PENALTY, self.bounds())
+            z = model.z(self.rows)
+            order = np.lexsort((z, self.owner))
+            rows = order[np.searchsorted(self.owner[order], np.arange(len(self.labels)), "right") - 1][chosen]
+        return model
 
     def best(self, values: Array, chosen: npt.NDArray[np.bool_]) -> Array:
         """Per chosen item the greatest value of its rows: of its passages together and of each alone."""
@@ -95,7 +102,7 @@ class Table:
             others = ~mine
             slope, shift = platt(self.held_out_z(others), self.labels[others], evened(self.sources[others]))
             p = sigmoid(slope * self.train(others).z(self.rows) + shift)
-            out[mine] = self.best(np.minimum(p, self.most), mine)
+            out[mine] = self.best(np.maximum(np.minimum(p, self.most), self.least), mine)
         return out
 
     def final(self, threshold: float) -> dict[str, Any]:
@@ -108,20 +115,18 @@ class Table:
 
 
 def overlap_table(items: Sequence[Labelled], mode: Mode) -> Table:
-    """Rows of every claim: its passages together first, then each alone where there are several."""
-    rows, owner, most = [], [], []
+    """Rows of every claim: of each passage, and of each group of passages that may support it jointly."""
+    rows, owner, least, most = [], [], [], []
     for number, item in enumerate(items):
         claim = bare(item.claim)
-        evidence = Evidence(item.passages, [claim], mode)
-        compared = evidence.compare(claim)
-        every = list(range(1, len(item.passages) + 1))
-        for chosen in [every, *([n] for n in every if len(every) > 1)]:
+        compared = Evidence(item.passages, [claim], mode).compare(claim)
+        for chosen in [*((n,) for n in range(1, len(item.passages) + 1)), *compared.joinable()]:
             rows.append(compared.features(chosen))
             owner.append(number)
-            against = CONTRADICTED if evidence.sides(claim, compared, ())[0] else 1.0
-            most.append(min(compared.most(chosen), against))
+            most.append(min(compared.most(chosen), ANOTHER if any(map(compared.another, chosen)) else 1.0))
+            least.append(compared.least(chosen[0]) if len(chosen) == 1 else 0.0)
     table = Table(overlap.FEATURES, rows, [i.supported for i in items], [i.source for i in items], owner)
-    table.most = np.asarray(most)
+    table.least, table.most = np.asarray(least), np.asarray(most)
     return table
 
 
@@ -202,8 +207,7 @@ def band_rates(table: Table, p: Array, edges: Sequence[float]) -> list[dict[str,
 
 def absent_numbers(table: Table) -> dict[str, float]:
     """Claims with digits that stand nowhere in the evidence, and the share of them that people called supported."""
-    first = np.searchsorted(table.owner, np.arange(len(table.labels)))
-    inside = table.most[first] < 1.0
+    inside = table.best(table.most, np.ones(len(table.labels), dtype=bool)) <= ABSENT
     return {"n": int(inside.sum()), "supported": round(float(table.labels[inside].mean()), 4)}
 
 

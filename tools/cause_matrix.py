@@ -30,7 +30,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs/causes.md"
 MARKS = "<!-- {name}, written by tools/cause_matrix.py: begin -->", "<!-- {name}: end -->"
 QUESTIONS = ("verify_answer", "verify_reference", "rate_passages", "agree")
 NONE, UNNAMED = "no failure", "no cause"
-FIRST_JUDGED = 10     # causes before it are decided by labels and the run's record, but for a few cases
+FIRST_JUDGED = 11     # causes before it are decided by labels and the run's record, but for a few cases
 LEAST = 0.75          # right overall: what the local judge has to reach
 TOLERANCE = 0.03      # how far the share of right causes may move before the page is stale
 MOST_MOVED = 6        # cases of one cause
@@ -44,11 +44,12 @@ def listed(cases: Sequence[Case]) -> str:
 
 def _row(n: int, row: Row, cases: Sequence[Case]) -> Iterator[str]:
     what, _, when = cleandoc(row.decide.__doc__ or "").partition("\n\n")
-    case = next(case for case in cases if case.cause == row.name)
-    cause = attribute(Facts(case.example, case.response, case.evidence), indexed=case.listing)
+    case = next((case for case in cases if case.cause == row.name), None)     # undecided is never planted
     yield from (f"### {n}. {row.name}", "", f"{what} {' '.join(when.split())}", "")
-    yield f"- where: {row.component}"
-    yield f"- such as: “{cause.decided_by if cause else ''}”"
+    yield f"- where: {row.component if case is not None else 'retrieval or generation'}"
+    if case is not None:
+        cause = attribute(Facts(case.example, case.response, case.evidence), indexed=case.listing)
+        yield f"- such as: “{cause.decided_by if cause else ''}”"
     yield from (f"- fix: {row.fix}", "")
 
 

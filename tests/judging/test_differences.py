@@ -167,6 +167,11 @@ def test_a_word_that_excludes_the_other(claim: str, passage: str, words: str) ->
         ("The mill in Porto opened in 1932.", "The mill in Porto, which did not burn down, opened in 1932."),
         ("The bridge was opened in 1932 to the public.", "The bridge was not opened until 1932 to the public."),
         ("The pump does not reduce the noise.", "The trial was made to see whether the pump reduces the noise."),
+        ("The club has not gone beyond the second round.", "The club has failed to go beyond the second round."),
+        ("He was in the squad but only played three minutes.", "He was in the squad but played just three minutes."),
+        # the claim's own name or number stands further on
+        ("Mara Lind will play Gundel.", "Jon Ek will play the beggar and Mara Lind will appear as Gundel."),
+        ("The Reds spent 298 crowns.", "The Reds' bill was 298 crowns, the Greens spent 158 crowns and lost."),
         # quoted negations, and "not only"
         ("The singer recorded the song in Porto.", 'The singer recorded the song "Not Tonight" in Porto.'),
         ('The sign at the gate says "No entry" in red.', "The sign at the gate says “No entry” in red."),
@@ -216,12 +221,19 @@ def test_a_sentence_that_states_the_claim_counts_first() -> None:
 
 
 def test_a_passage_that_only_shares_words_does_not_support_an_altered_copy() -> None:
-    """Beside a near-copy that contradicts, a passage supports only where it holds more of the claim in one sentence."""
+    """Beside a near-copy that contradicts, a passage supports only surely, or with more of the claim in one sentence.
+
+    The near-copy itself supports nothing, however much of the claim it holds; and the probability, which the other
+    passage gives, is not lowered.
+    """
     copy = "The warden opens the northern gate at sunset, after the last ferry has left the harbour."
     other = "At the northern gate the warden waits for the last ferry. It left the harbour at sunset. The gate opens."
-    found = weigh(copy.replace("opens", "closes"), copy, other)
-    assert found.supporting == ()
-    assert found.contradicting == (1,)
+    claim = copy.replace("opens", "closes")
+    alone, found = weigh(claim, other), weigh(claim, copy, other)
+    assert alone.supporting == (1,)
+    assert (found.supporting, found.contradicting, found.p) == ((), (1,), alone.p)
+    assert weigh(claim, copy).supporting == ()
+    assert weigh(claim, copy).p <= CONTRADICTED
     assert weigh(copy, copy, copy.replace("northern", "southern")).supporting == (1,)
 
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from math import log, log1p
+from math import log1p
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragauge.judging.local.index import build
-from ragauge.judging.local.overlap import FEATURES, LONGEST_CLAIM, features, overlap, rarities, wanted
+from ragauge.judging.local.overlap import FEATURES, LONGEST_CLAIM, features, overlap, together, wanted
 
 WORDS = st.lists(st.sampled_from(["oak", "elm", "ash", "fir", "yew", "bay"]), min_size=1, max_size=12)
 
 
 def measured(claim: str, *passages: str, numbers: int = 0, names: float = 0.0) -> dict[str, float]:
-    """The features by name."""
+    """The features by name, of several passages as of one."""
     want = wanted(claim, "words")
-    ready = [build(text, "words") for text in passages]
-    overlaps = [overlap(want, one, n) for n, one in enumerate(ready, 1)]
-    return dict(zip(FEATURES, features(want, overlaps, rarities(want, ready), numbers, names), strict=True))
+    overlaps = [overlap(want, build(text, "words"), n) for n, text in enumerate(passages, 1)]
+    return dict(zip(FEATURES, features(want, together(want, overlaps), numbers, names), strict=True))
 
 
 def test_features_by_hand() -> None:
@@ -46,13 +45,38 @@ def test_features_by_hand() -> None:
     assert found["evidence_length"] == pytest.approx(log1p(12))
 
 
-def test_rare_words_count_more() -> None:
-    """Coverage by rarity follows log(1 + N / (n + 0.5)), N one more than the segments, n those that hold the word."""
-    # three segments; oak in all, yew in none
-    found = measured("oak yew", "The oak. An oak. Oak here.")
-    oak, yew = log(1 + 4 / 3.5), log(1 + 4 / 0.5)
-    assert found["coverage_idf"] == pytest.approx(oak / (oak + yew))
-    assert found["coverage"] == pytest.approx(1 / 2)
+def test_words_of_a_family_count_where_kin_counts() -> None:
+    """Another word of the family, with five letters in common, counts in `best_three_kin` and nowhere else.
+
+    It needs a word of the claim itself beside it, and four letters are too few.
+    """
+    found = measured("The foundation of oak", "They founded it on oak.")
+    assert found["best_three"] == found["coverage"] == pytest.approx(1 / 2)
+    assert found["best_three_kin"] == 1
+    assert measured("The foundation of oak", "They founded it.")["best_three_kin"] == 0
+    assert measured("oak ash", "An oak. Ashore.")["best_three_kin"] == pytest.approx(1 / 2)
+
+
+def test_passages_together_by_hand() -> None:
+    """Sets of several passages are joined; the best one's subsequence grows by the content that the others add."""
+    found = measured("oak elm ash fir", "The oak and the elm.", "An elm, an ash.")
+    assert found["coverage"] == found["best_three"] == pytest.approx(3 / 4)
+    assert found["best_sentence"] == pytest.approx(2 / 4)
+    assert found["rouge_l"] == found["rouge_l_content"] == pytest.approx(3 / 4)     # oak, elm; ash from the other
+    # oak-elm stands in the one, elm-ash in the other, as neighbours among the claim's units
+    assert found["content_pairs"] == pytest.approx(2 / 3)
+    assert found["evidence_length"] == pytest.approx(log1p(5 + 4))
+
+
+@given(WORDS, st.lists(WORDS, min_size=2, max_size=3))
+def test_together_holds_at_least_as_much(claim: list[str], texts: list[list[str]]) -> None:
+    """Several passages together have no share below that of the best of them, and none above 1."""
+    passages = [" ".join(words) for words in texts]
+    every = measured(" ".join(claim), *passages)
+    for name, value in every.items():
+        if not name.endswith(("missing", "length")) and not name.startswith("rouge"):
+            assert value >= max(measured(" ".join(claim), text)[name] for text in passages)
+            assert value <= 1 + 1e-12
 
 
 def test_missing_specifics_are_counted() -> None:
@@ -103,6 +127,7 @@ def test_shares_are_shares(claim: list[str], sentences: list[list[str]]) -> None
     found = measured(" ".join(claim), text)
     assert all(0 <= value <= 1 + 1e-12 for name, value in found.items() if not name.endswith("length"))
     assert found["best_sentence"] <= found["best_three"] <= found["best_five"] <= found["coverage"]
+    assert found["best_three"] <= found["best_three_kin"]
 
 
 def test_an_endless_claim_is_bounded() -> None:

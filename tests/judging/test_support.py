@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
-from ragauge.judging.local.support import ABSENT, CONTRADICTED, Evidence, Weighed
+from ragauge.judging.local.index import Mode
+from ragauge.judging.local.support import ABSENT, CONTRADICTED, SURE, Evidence, Weighed
 from ragauge.judging.local.weights import stored
 
 HUB = "The Aldgate hub accepts 60 paired devices. Pairing codes expire after 15 minutes."
@@ -74,10 +77,12 @@ def test_a_missing_name_is_named() -> None:
 
 def test_a_near_copy_with_another_number_contradicts() -> None:
     """Where a near-copy has another number in the same place, the passage contradicts, and says what it holds."""
-    found = weigh("The warranty of the hub lasts 36 months from the date of purchase.")
+    claim = "The warranty of the hub lasts 36 months from the date of purchase."
+    found = weigh(claim)
     assert found.supporting == ()
     assert found.contradicting == (2,)
-    assert found.p <= CONTRADICTED
+    assert weigh(claim, WARRANTY).p <= CONTRADICTED
+    assert found.p == weigh(claim, HUB, FOUNDER).p      # beside others it adds nothing, and takes nothing away
     assert found.window is not None
     assert found.window.missing == ("36",)
     assert "'24'" in found.reason
@@ -89,6 +94,16 @@ def test_conflicting_passages_are_both_named() -> None:
     found = weigh("The warranty of the hub lasts 24 months.", WARRANTY, WARRANTY.replace("24", "12"))
     assert found.supporting == (1,)
     assert found.contradicting == (2,)
+
+
+def test_a_sure_support_stays_beside_a_near_copy() -> None:
+    """A passage that has the claim in other words, surely, supports it beside a near-copy that contradicts."""
+    claim = "The warranty of the hub lasts 24 months from the date of purchase."
+    sure = "As the leaflet says, from the date of purchase the warranty of the hub lasts a full 24 months."
+    wrong = WARRANTY.replace("24", "36")
+    alone, found = weigh(claim, sure), weigh(claim, wrong, sure)
+    assert alone.p >= SURE
+    assert (found.supporting, found.contradicting, found.p) == ((2,), (1,), alone.p)
 
 
 def test_support_of_several_passages_together() -> None:
@@ -106,12 +121,117 @@ def test_no_passages_support_nothing() -> None:
     assert weigh("Oak is a tree.", "", "   ").supporting == ()
 
 
-def test_more_passages_never_lower_p() -> None:
-    """Adding a passage that says something else does not lower the probability."""
-    for claim in ("The warranty lasts 24 months.", "Returns go to the depot.", "The hub accepts sixty devices."):
-        alone = weigh(claim, WARRANTY).p
-        assert weigh(claim, WARRANTY, FOUNDER, HUB).p >= alone - 0.05     # rarity of words may shift a little
-        assert weigh(claim, WARRANTY, "").p >= alone
+NOUNS = ("hub", "warranty", "depot", "company", "device", "code", "office", "purchase", "valve", "harbour")
+VERBS = ("lasts", "accepts", "founded", "expires after", "employs", "sends", "has", "replaced", "is not", "closed")
+ENDS = ("24 months", "60 devices", "1998", "Porto", "Lena Ortiz", "Leeds", "15 minutes", "Tom Baker", "purchase", "tea")
+FOREIGN = (
+    "Der Hafen wurde im Jahre 1998 von der Stadt gebaut und ist seitdem jeden Tag geöffnet, auch sonntags und nachts.",
+    "Le dépôt de la société se trouve depuis longtemps à Porto, et il est ouvert tous les jours de la semaine.",
+    "",
+)
+CLAIMS = (
+    "The warranty of the hub lasts 24 months from the date of purchase.",
+    "Pairing codes expire after 15 minutes and the warranty of the hub lasts 24 months from purchase.",
+    "Lena Ortiz founded the company in Porto in 1998, and it employs 340 people.",
+    "Returns go to the depot in Leeds.",
+    "The hub accepts sixty devices.",
+    "Tom Baker founded the company in Porto.",
+)
+
+
+def filler(draw: random.Random) -> str:
+    """A passage of random sentences in the claims' own words, a near-copy of a passage, or one in another language."""
+    kind = draw.random()
+    if kind < 0.1:
+        return draw.choice(FOREIGN)
+    if kind < 0.3:
+        wrong = {"24": "36", "Porto": "Leeds", "60": "70", "Lena Ortiz": "Tom Baker", "15": "5", "lasts": "never lasts"}
+        text = draw.choice(PASSAGES)
+        for old, new in draw.sample(sorted(wrong.items()), 2):
+            text = text.replace(old, new)
+        return text
+    said = [f"The {draw.choice(NOUNS)} {draw.choice(VERBS)} {draw.choice(ENDS)}." for _ in range(draw.randint(1, 6))]
+    return " ".join(said)
+
+
+@pytest.mark.parametrize("mode", [None, "words", "grams"])
+def test_another_passage_never_lowers_support(mode: Mode | None) -> None:
+    """Law, 500 random fillers: wherever a passage joins, p does not fall, and what was supported stays supported.
+
+    The one exception: a near-copy that contradicts takes the name of support from what is not sure; p stays.
+    The fillers are in the claims' words, altered copies of the passages, passages in other languages, and empty ones.
+    """
+    draw = random.Random(18)
+    raised = 0
+    for n in range(500):
+        claim = CLAIMS[n % len(CLAIMS)]
+        passages = draw.sample(PASSAGES, draw.randint(1, 3)) + [filler(draw) for _ in range(draw.randint(0, 4))]
+        more = list(passages)
+        more.insert(draw.randint(0, len(more)), filler(draw))
+        before, after = (Evidence(some, [claim], mode).weigh(claim) for some in (passages, more))
+        assert after.p >= before.p, (claim, passages, more)
+        kept = bool(after.supporting) >= bool(before.supporting)
+        joined = len(after.contradicting) - len(before.contradicting)
+        assert kept or (joined > 0 and after.p < SURE), (claim, passages, more)
+        assert joined >= 0, (claim, passages, more)
+        raised += after.p > before.p
+    assert raised > 25      # the fillers are near enough to matter
+
+
+def test_many_unrelated_passages_change_nothing() -> None:
+    """Sixteen unrelated passages, or five hundred, leave p, the support and the window as they are."""
+    others = [f"Bay {n} of the old brewery is rented to a baker until spring." for n in range(500)]
+    alone = weigh("The warranty lasts 24 months.", WARRANTY)
+    assert alone.supporting == (1,)
+    assert weigh("The warranty lasts 24 months.", WARRANTY, *others[:16]) == alone
+    assert weigh("The warranty lasts 24 months.", WARRANTY, *others) == alone
+
+
+@pytest.mark.parametrize(
+    ("claim", "passages"),
+    [
+        ("Lena Ortiz, who founded the company in Porto, won the Harbour Prize in 2011.",
+         (FOUNDER, "Tom Baker won the Harbour Prize in 2011. He gave the money away.")),
+        ("The Aldgate hub weighs 300 grams and fits into a coat pocket.",
+         (HUB, "The Brixton drill weighs 300 grams and fits into a coat pocket.")),
+        ("Mara Lind opened the Tarn observatory in May 1974 after a long dispute.",
+         ("Mara Lind led the Tarn observatory for years.", "In May 1974 Jon Ek opened a gallery after a dispute.")),
+    ],
+)  # fmt: skip
+def test_the_name_of_one_and_the_fact_of_another_support_nothing(claim: str, passages: tuple[str, ...]) -> None:
+    """A claim whose subject stands in one passage, and its fact in another about somebody else, is not supported."""
+    for order in (passages, passages[::-1], (*passages, WARRANTY)):
+        found = weigh(claim, *order)
+        assert found.supporting == ()
+        assert found.p < stored()["scorers"]["overlap_words"]["threshold"]
+    assert weigh(claim, claim, *passages).supporting == (1,)
+
+
+def test_the_fact_of_another_in_the_same_passage_is_no_support() -> None:
+    """Nor is it where both stand in one passage, apart: the sentence with the fact begins with another name."""
+    between = "The jury met in the old customs house. It had nine members. Each had one vote. Nobody abstained."
+    passage = f"Lena Ortiz was shortlisted for her atlas. {between} Tom Baker received the Harbour Prize in 2011."
+    claim = "In 2011 the Harbour Prize was received by Lena Ortiz."
+    assert weigh(claim, passage).supporting == ()
+    assert weigh(claim.replace("Lena Ortiz", "Tom Baker"), passage).supporting == (1,)
+
+
+def test_passages_about_one_name_support_jointly() -> None:
+    """Halves in two passages that share the name support together, among others and in any order."""
+    first = "Mara Lind was born in the village of Tarn. Her father kept bees."
+    second = "Later Mara Lind designed the lighthouse at Skarv and the pier beside it."
+    claim = "Mara Lind, born in the village of Tarn, later designed the lighthouse at Skarv and the pier beside it."
+    whole = weigh(claim, HUB, second, FOUNDER, first)
+    assert set(whole.supporting) <= {2, 4}
+    assert whole.supporting
+    assert whole.p >= weigh(claim, first, second).p >= max(weigh(claim, first).p, weigh(claim, second).p)
+
+
+@pytest.mark.parametrize("text", [*HUB.split(". "), *WARRANTY.split(". "), *FOUNDER.split(". ")])
+def test_a_copy_is_supported_and_a_stranger_is_not(text: str) -> None:
+    """A verbatim copy has a p of 0.95 at least, beside anything; a claim that shares no word, 0.05 at most."""
+    assert weigh(text).p >= 0.95
+    assert weigh(text, "Penguins breed early.", "Zebras graze at dawn.").p <= 0.05
 
 
 def test_the_window_is_a_piece_of_the_passage() -> None:

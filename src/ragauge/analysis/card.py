@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragauge.analysis.causes.table import BY_NAME
@@ -18,10 +19,11 @@ from ragauge.analysis.scores.failed import Failed
 from ragauge.analysis.scores.known import Known
 from ragauge.analysis.scores.quality import Quality
 from ragauge.analysis.scores.segments import BySegment, SegmentCells, Segments
-from ragauge.analysis.scores.summarize import summary
+from ragauge.analysis.scores.summarize import NO_ERRORS, summary
 from ragauge.data.run import Run
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import describe, parse
+from ragauge.metrics.catalogue import describe, parse, questions
+from ragauge.stats.instrument import JudgeError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,35 +71,41 @@ class Tables:
         index: the responses.
         segments: not tidied; there may be pending examples among them.
         level: of the intervals.
+        errors: printed name -> how far the judge errs, where known.
 
     Attributes:
         summaries: one a metric, over all examples.
         quality: of every response.
         segments: the segments shown, with the labels of answerable even where too few differ to show them.
         level: of the intervals.
+        errors: printed name -> how far the judge errs, where known.
         known: of which examples it is known whether they failed.
     """
 
-    def __init__(self, index: ResponseIndex, segments: Segments, level: float = 0.95) -> None:
+    def __init__(
+        self, index: ResponseIndex, segments: Segments, level: float = 0.95,
+        errors: Mapping[str, JudgeError] = NO_ERRORS,
+    ) -> None:     # fmt: skip
         mine = segments.only(index.query_ids)
         shown = mine.tidy()
         self.summaries: tuple[Summary, ...] = ()
         self.quality, self.known = Quality(index), Known(index)
         self.segments = _labelled(shown, mine)
-        self.level = level
-        self._cells = SegmentCells(index.query_ids, shown, level)
+        self.level, self.errors = level, errors
+        self._cells = SegmentCells(index.query_ids, shown, level, errors)
         self._kept = _not_unanswerable(index, mine)
         self._answerable: list[Summary] = []
 
     def read(self, metric: Metric, responses: Columns | None, examples: Columns | None) -> None:
         """Takes in a metric's scores."""
-        self.summaries = (*self.summaries, summary(metric, examples, self.level))
+        error = self.errors.get(str(metric))
+        self.summaries = (*self.summaries, summary(metric, examples, self.level, error))
         self.quality.read(metric, responses)
         self.known.read(metric, responses)
         self._cells.read(metric, examples)
         if self._kept is not None and str(metric) in OF_ANSWERABLE:
             kept = None if examples is None else examples.take(self._kept[examples.query].nonzero()[0])
-            self._answerable.append(summary(metric, kept, self.level))
+            self._answerable.append(summary(metric, kept, self.level, error))
 
     @property
     def in_segments(self) -> BySegment:
@@ -147,7 +155,7 @@ def build(
     of_examples = failed.by_example()
     counts, shown_by = Counter(of_examples.cause), Counter(of_examples.shown_by)
     return Scorecard(
-        run, judge_note, n, pending, tables.summaries, in_segments,
+        run, _with_unknown(judge_note, metrics), n, pending, tables.summaries, in_segments,
         findings=tuple(one for one in diagnose(
             tables.summaries, in_segments, failed, n, segments=tables.segments, judge_id=judge_note.judge_id,
             answerable=tables.answerable, against=against,
@@ -160,6 +168,15 @@ def build(
         unknown=tables.known.unknown(failed, judge_note.judge_id).counts(),
         failed_by=dict(shown_by.most_common()), labels_alone=tables.known.labels_alone,
     )     # fmt: skip
+
+
+def _with_unknown(note: JudgeNote, metrics: Sequence[Metric]) -> JudgeNote:
+    """The note with the metrics of this run whose interval lacks the judge's error."""
+    without = [str(metric) for metric in metrics if questions([metric]) and str(metric) not in note.errors]
+    if not note.judge_id or not note.errors or not without:
+        return note
+    said = f"How far it errs is not known for {', '.join(without)}: their intervals are of sampling alone."
+    return replace(note, limits=(*note.limits, said))
 
 
 def _of_retrieval(finding: Finding) -> bool:

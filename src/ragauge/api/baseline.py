@@ -173,6 +173,7 @@ class Held:
         from ragauge.analysis.comparison.alike import is_paired
         from ragauge.analysis.comparison.changes import Beside
         from ragauge.analysis.comparison.join import Join
+        from ragauge.engine.judge_error import judge_errors
 
         names = [str(metric) for metric in metrics]
         numbers = self._store.scores.evaluated(base.run_id, self._judge_id, names)
@@ -182,7 +183,7 @@ class Held:
         index = self._store.runs.index(base.run_id, numbers)
         there = StoredColumns(self._store, base.run_id, self._judge_id, index, ahead=names)
         paired = is_paired(self._run, base, Join(self._index.query_ids, there.index.query_ids))
-        return Beside(self._index, there, metrics, paired=paired)
+        return Beside(self._index, there, metrics, paired=paired, errors=judge_errors(self._judge_id))
 
     def _found(self) -> tuple[Run, Beside] | None:
         """The newest run on oracle passages of the same set that was measured alike, or the one given as baseline."""

@@ -171,13 +171,14 @@ def _read(
     from ragauge.analysis.scores.gather import ClaimsSeen, gather
     from ragauge.analysis.scores.segments import SegmentRows
     from ragauge.analysis.scores.values import Values
+    from ragauge.engine.judge_error import judge_errors
     from ragauge.engine.judges import middle_band
 
     segments, match, claims = SegmentRows(), IdGatherer(), ClaimsSeen(middle_band(judge_id))
     use = UseGatherer(hybrid=(judge_id or "").startswith("hybrid:"))
     beyond, values = OverviewGatherer(), Values(index)
     gather(visits(store, judge_id, index), (segments, match, claims, use, beyond))
-    tables = Tables(index, segments.segments(index.query_ids))
+    tables = Tables(index, segments.segments(index.query_ids), errors=judge_errors(judge_id))
     if held.readers:
         held.within(tables.segments.frame())
     columns = StoredColumns(store, run.run_id, judge_id, index, ahead=[str(metric) for metric in metrics])

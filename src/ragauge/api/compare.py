@@ -186,6 +186,7 @@ class _Held:
         from ragauge.analysis.comparison.runs import Comparer
         from ragauge.analysis.comparison.unanswered import unanswered
         from ragauge.analysis.scores.arrays import by_example
+        from ragauge.engine.judge_error import judge_errors
 
         self._store, self._base, self._run, self._judge_id, self._keep = store, base, run, judge_id, keep
         self._level = level
@@ -197,7 +198,9 @@ class _Held:
         if self.paired and not join.matched and here and there:
             raise nothing_in_common(run, base, here[0], there[0])
         looked_at = self.pair.segments if segments and self.paired else None
-        self.comparer: Comparer = Comparer(self.pair.new.index, join, looked_at, level=level, paired=self.paired)
+        self.comparer: Comparer = Comparer(
+            self.pair.new.index, join, looked_at, level=level, paired=self.paired, errors=judge_errors(judge_id)
+        )
         for metric in self.pair.metrics:
             sides = (side.column(str(metric)) for side in (self.pair.new, self.pair.base))
             self.comparer.read(metric, *(None if side is None else by_example(side) for side in sides))

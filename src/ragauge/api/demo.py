@@ -49,7 +49,8 @@ class Demo:
         from rich.table import Table
         from rich.text import Text
 
-        from ragauge.reporting.words import ARROWS, estimate, verdict
+        from ragauge.reporting.words import ARROWS, interval, verdict, with_error
+        from ragauge.text.amounts import number
 
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))     # 80 columns hold it
         first = next(iter(self.cards.values()))
@@ -57,8 +58,11 @@ class Demo:
         for name in self.cards:
             table.add_column(name, justify="right", overflow="fold")
         for name in HEADLINE:
-            cells = (estimate(card[name]) for card in self.cards.values())
+            found = [card[name] for card in self.cards.values()]
+            cells = (f"{number(one.mean, one.kind)} {interval(one)}".strip() for one in found)
             table.add_row(name + ARROWS[first[name].direction], *cells)
+            if any(one.judged for one in found):
+                table.add_row("  with judge's error", *map(with_error, found), style="dim")
         parts: list[RenderableType] = [
             Text("A question-answering system over the manual, policies and release notes of a backup appliance."),
             Text(f"{first.card.n} questions, three configurations, judged offline by the embedded local judge.\n"),

@@ -77,7 +77,7 @@ def explain_run(
     chosen = _chosen(metrics or names, names)
     card = stored_card(store, run, judge_id, baseline)
     index = store.runs.index(run.run_id, store.scores.evaluated(run.run_id, judge_id, names))
-    means = MeansExplained(card.card.level)
+    means = MeansExplained(card.card.level, card.card.judge.errors)
     read_metrics(StoredColumns(store, run.run_id, judge_id, index), chosen, (means,))
     return explain(card.card, means.found)
 

@@ -110,6 +110,7 @@ class _Gate:
 
     def gated(self) -> Gated:
         """Every check, and the verdict."""
+        from ragauge.engine.judge_error import judge_errors
         from ragauge.gating.checking import Source, check_conditions, verdict_of
         from ragauge.gating.result import Gated
 
@@ -117,7 +118,7 @@ class _Gate:
         source = Source(
             self._columns, self._pairs, self._slices(self._index.query_ids),
             None if paired is None else self._slices(paired.new.index.query_ids),
-            self._base is not None and self._base.run_id == self._run.run_id,
+            self._base is not None and self._base.run_id == self._run.run_id, judge_errors(self._judge_id),
         )     # fmt: skip
         found, families = check_conditions(self._rules.conditions, source)
         checks = sorted([*self._examples(), *found], key=lambda check: check.rule)

@@ -120,6 +120,7 @@ def _read(
     from ragauge.analysis.scores.arrays import SCORED, by_example
     from ragauge.analysis.scores.summarize import summary
     from ragauge.api.cards import judged
+    from ragauge.engine.judge_error import judge_errors
 
     judge_id = judged(store, run, judge)
     known = store.scores.metrics(run.run_id, judge_id)
@@ -129,12 +130,13 @@ def _read(
     index = store.runs.index(run.run_id, store.scores.evaluated(run.run_id, judge_id, [str(metric)]))
     columns = StoredColumns(store, run.run_id, judge_id, index).column(str(metric))
     examples = None if columns is None else by_example(columns)
-    mean = summary(metric, examples)
+    mean = summary(metric, examples, error=judge_errors(judge_id).get(str(metric)))
     values = None if examples is None else examples.value[examples.status == SCORED]
     name, others, said, without, found = _outcome(store, index, columns, metric, target, outcome, good)
     return Thresholds(
         run.name, run.run_id, str(metric), metric.direction, metric.scale, judge_id or "", mean.scored, mean.mean,
         mean.interval, () if values is None else reached(values, metric.direction), name, said, others, without, found,
+        mean.judged,
     )     # fmt: skip
 
 

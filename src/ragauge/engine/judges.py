@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ragauge.analysis.results.judging import JudgeUse
 from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.analysis.scores.gather import Claims
 from ragauge.data.ask import PROVIDERS
+from ragauge.engine.judge_error import judge_errors
 from ragauge.errors import JudgeError, UnknownName, UsageError
 from ragauge.judging.judge import Judge as Judge  # noqa: PLC0414 - for the layers that may not see judging
 
@@ -110,7 +111,7 @@ def note_of(judge_id: str | None, claims: Claims | None = None, known: Known | N
     if _is_local(judge_id):
         from ragauge.judging.local.note import judge_note
 
-        return judge_note(judge_id, claims or Claims())
+        return replace(judge_note(judge_id, claims or Claims()), errors=judge_errors(judge_id))
     if judge_id.startswith("hybrid:"):
         from ragauge.judging.hybrid import note as hybrid
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.scores.arrays import Columns
     from ragauge.gating.rules import Condition
     from ragauge.metrics.base import Metric
+    from ragauge.stats.instrument import JudgeError
 
     Mask = npt.NDArray[np.bool_]
 
@@ -38,6 +39,7 @@ class Source:
         slices: of the run, in the numbering of `columns`.
         paired_slices: of the run, in the numbering of `pairs`.
         same: the baseline is the run itself.
+        errors: printed name of a metric -> how far the judge errs, where known.
     """
 
     columns: Callable[[Metric], Columns | None]
@@ -45,6 +47,7 @@ class Source:
     slices: Slices
     paired_slices: Slices | None = None
     same: bool = False
+    errors: Mapping[str, JudgeError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,8 @@ def _cells(condition: Condition, source: Source) -> Iterator[Placed]:
 
 def _difference(condition: Condition, source: Source) -> Callable[[Mask], Difference] | None:
     pairs = source.pairs(condition.metric)
-    return None if pairs is None else lambda mask: Difference(pairs.within(mask))
+    error = source.errors.get(str(condition.metric))
+    return None if pairs is None else lambda mask: Difference(pairs.within(mask), error)
 
 
 def _level(condition: Condition, source: Source) -> Callable[[Mask], Level] | None:
@@ -128,7 +132,8 @@ def _level(condition: Condition, source: Source) -> Callable[[Mask], Level] | No
         return None
 
     def make(mask: Mask) -> Level:
-        return Level.of(condition.metric, columns.take(mask[columns.query].nonzero()[0]), condition.statistic)
+        part = columns.take(mask[columns.query].nonzero()[0])
+        return Level.of(condition.metric, part, condition.statistic, source.errors.get(str(condition.metric)))
 
     return make
 
@@ -187,6 +192,7 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
         new=means[0] if means else sample.estimate if isinstance(sample, Level) else None,
         base=means[1] if means else None,
         interval=None if sample.estimate is None else sample.interval(1 - 2 * ALPHA),
+        sampled=None if sample.estimate is None or sample.error is None else sample.sampled(1 - 2 * ALPHA),
         fail_interval=None if sample.estimate is None or point else sample.interval(1 - 2 * alpha),
         alpha=None if point else alpha, reach=sample.reach() if sample.failed else None,
         n=sample.scored, failed=sample.failed, lost=placed.lost, applies=sample.applies, min_n=condition.min_n,

@@ -112,7 +112,8 @@ class Cell:
         if self._beyond(self._near(at), self.limit):
             far = at_alpha is not None and self._beyond(self._near(at_alpha), self.limit)
             return "unsupported" if far else "corrected"
-        return "interval"
+        sampled = None if self.sample.error is None else self.sample.sampled(1 - 2 * ALPHA)
+        return "judge" if sampled is not None and self._decided(sampled) else "interval"
 
     def _decided(self, found: Interval) -> bool:
         return self._beyond(self._near(found), self.limit) or not self._beyond(self._far(found), self.limit)

@@ -18,6 +18,7 @@ Because = Literal[
     "interval",      # the whole interval lies on one side of the limit, or it holds the limit
     "corrected",     # worse at 5 % alone, not with the correction for all checks
     "unsupported",   # the interval says worse, the test that assumes less does not
+    "judge",         # the interval by sampling would decide, with the judge's error it does not
     "point",         # the estimate alone
     "few",           # fewer examples than min_n
     "failed",        # the verdict depends on scores that failed
@@ -83,6 +84,7 @@ class Check:
         new: mean of this run.
         base: mean of the baseline over the same examples.
         interval: of the estimate at 90 %: it passes by this one.
+        sampled: that by sampling alone, where `interval` holds the judge's error too; else None.
         fail_interval: of the estimate, at the level at which this check fails, with the correction.
         alpha: one-sided level at which this check fails.
         reach: least and greatest estimate that failed scores allow.
@@ -119,6 +121,7 @@ class Check:
     new: float | None = None
     base: float | None = None
     interval: Interval | None = None
+    sampled: Interval | None = None
     fail_interval: Interval | None = None
     alpha: float | None = None
     reach: tuple[float, float] | None = None

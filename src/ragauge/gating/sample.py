@@ -11,6 +11,7 @@ from functools import cached_property
 from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
+from ragauge.stats.instrument import JudgeError, widened, widened_difference
 from ragauge.stats.intervals import mean_interval, order_statistics
 from ragauge.stats.paired import paired_interval
 from ragauge.stats.partly_known import quantile_reach
@@ -41,6 +42,10 @@ class Sample(Protocol):
     """What a check decides on."""
 
     @property
+    def error(self) -> JudgeError | None:
+        """How far the judge errs; None where nobody judged, or it is not known."""
+
+    @property
     def scored(self) -> int:
         """Examples (of differences: pairs) with a value."""
 
@@ -60,7 +65,10 @@ class Sample(Protocol):
         """The least and greatest estimate that the failed scores allow; infinite where nothing bounds it."""
 
     def interval(self, level: float, where: Where = "out") -> Interval | None:
-        """The two-sided interval of the estimate."""
+        """The two-sided interval of the estimate, with the judge's error where that is known."""
+
+    def sampled(self, level: float, where: Where = "out") -> Interval | None:
+        """The two-sided interval by sampling alone."""
 
     def least_width(self, level: float) -> float:
         """What the interval, had nothing failed, reaches at least to either side of the estimate; 0 is always true."""
@@ -71,9 +79,15 @@ class Sample(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """The mean difference new − base of one metric over pairs."""
+    """The mean difference new − base of one metric over pairs.
+
+    Attributes:
+        pairs: of both runs.
+        error: how far the judge errs; None = nobody judged, or not known.
+    """
 
     pairs: Pairs
+    error: JudgeError | None = None
     _intervals: dict[tuple[float, Where], Interval | None] = field(default_factory=dict)
 
     @property
@@ -117,6 +131,20 @@ class Difference:
         return _reach(self.pairs.base, self.pairs.weight, *failed.base, failed.weight)
 
     def interval(self, level: float, where: Where = "out") -> Interval | None:
+        """By `sampled`, with what the judge sees between two systems where there is nothing to see.
+
+        The limits of a drop are in points as this judge sees them: what it does not see of a true one is no part.
+        """
+        found = self.sampled(level, where)
+        if found is None or self.error is None:
+            return found
+        d = self.pairs.new - self.pairs.base
+        changed = (int((d != 0).sum()) + self.failed) / max(1, d.size + self.failed)
+        middle = self.estimate if where == "out" else None
+        middle = (found.low + found.high) / 2 if middle is None else min(found.high, max(found.low, middle))
+        return widened_difference(found, middle, self.error, changed, seen=True)
+
+    def sampled(self, level: float, where: Where = "out") -> Interval | None:
         """By `stats.paired.paired_interval`."""
         key = (level, where)
         if key not in self._intervals:
@@ -148,7 +176,7 @@ class Difference:
         too, so for them Agresti and Min's interval must reach as far (`_least_of_zero_one`). Weighted or clustered
         pairs, and pairs that are all alike, are not covered by this: 0.
         """
-        found = self.interval(level)
+        found = self.sampled(level)
         if found is None or self.pairs.weight is not None or self.pairs.cluster is not None:
             return 0.0
         if found.method.endswith("alike"):
@@ -198,6 +226,7 @@ class Level:
         failed_cluster: of the failed ones.
         undefined: how many are undefined.
         statistic: mean, p50, p95 or p99.
+        error: how far the judge errs; None = nobody judged, or not known.
     """
 
     metric: Metric
@@ -210,9 +239,12 @@ class Level:
     failed_cluster: Codes | None
     undefined: int
     statistic: str = "mean"
+    error: JudgeError | None = None
 
     @classmethod
-    def of(cls, metric: Metric, columns: Columns, statistic: str = "mean") -> Level:
+    def of(
+        cls, metric: Metric, columns: Columns, statistic: str = "mean", error: JudgeError | None = None
+    ) -> Level:
         """From a metric's scores, one entry an example."""
         import numpy as np
 
@@ -226,7 +258,7 @@ class Level:
             np.nan_to_num(columns.low[lost], nan=metric.range[0], posinf=inf, neginf=-inf),
             np.nan_to_num(columns.high[lost], nan=metric.range[1], posinf=inf, neginf=-inf),
             None if weight is None else weight[lost], None if cluster is None else cluster[lost],
-            int((columns.status == UNDEFINED).sum()), statistic,
+            int((columns.status == UNDEFINED).sum()), statistic, error,
         )     # fmt: skip
 
     @property
@@ -266,6 +298,14 @@ class Level:
         return _reach(self.values, self.weight, self.low, self.high, self.failed_weight)
 
     def interval(self, level: float, where: Where = "out") -> Interval | None:
+        """By `sampled`; of a mean with the judge's error, where that is known."""
+        found = self.sampled(level, where)
+        if found is None or self.error is None or self.statistic != "mean":
+            return found
+        middle = self.estimate if where == "out" else (found.low + found.high) / 2
+        return found if middle is None else widened(found, min(found.high, max(found.low, middle)), self.error)
+
+    def sampled(self, level: float, where: Where = "out") -> Interval | None:
         """By `stats.intervals.mean_interval`; of quantiles by `order_statistics`, whose ends may be infinite."""
         values, weights, clusters = self.values, self.weight, self.cluster
         if where != "out":
@@ -283,7 +323,7 @@ class Level:
 
     def least_width(self, level: float) -> float:
         """As of a difference; Wilson's interval is not centred on the estimate, so a rate has none."""
-        found = self.interval(level) if self.statistic == "mean" else None
+        found = self.sampled(level) if self.statistic == "mean" else None
         plain = self.weight is None and self.cluster is None
         if found is None or not plain or not found.method.startswith("skew-corrected t"):
             return 0.0

@@ -26,6 +26,8 @@ def summary_json(summary: Summary) -> dict[str, Any]:
     }
     if found is not None:
         out["ci_method"] = found.method
+    if summary.judged is not None:
+        out["judged_ci"] = [summary.judged.low, summary.judged.high]
     if summary.micro is not None:
         out["micro"] = summary.micro
     if summary.failed:
@@ -51,13 +53,14 @@ def reading_json(reading: Reading) -> dict[str, Any]:
 
 def change_json(change: Change) -> dict[str, Any]:
     """One metric against the baseline."""
-    found = change.difference.interval
+    found, wide = change.difference.interval, change.difference.judged
     return {
         "base": change.base,
         "new": change.new,
         "difference": change.difference.mean,
         "ci": None if found is None else [found.low, found.high],
         "ci_method": None if found is None else found.method,
+        "judged_ci": None if wide is None else [wide.low, wide.high],
         "n": change.difference.n,
         "verdict": change.verdict,
     }

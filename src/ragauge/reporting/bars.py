@@ -30,13 +30,17 @@ POINTS_CAPTION = (
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A middle with its interval and the point it is held against, as shares of the line's width; hue names a style."""
+    """A middle with its interval and the point it is held against, as shares of the line's width; hue names a style.
+
+    wide is the interval with the judge's error, drawn lighter behind; None where there is none.
+    """
 
     low: float
     middle: float
     high: float
     point: float | None
     hue: str = ""
+    wide: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +137,14 @@ def _on_unit(one: Reading) -> Bar:
     return Bar(one.interval.low, one.mean, one.interval.high, one.point, "worse" if bad else "")
 
 
-def _around(middle: float, found: Interval, most: float, hue: str) -> Bar:
+def _around(middle: float, found: Interval, most: float, hue: str, wide: Interval | None = None) -> Bar:
     """Around 0 in the middle of a line from −most to most."""
-    low, centre, high = (0.5 + value / (2 * most) if most else 0.5 for value in (found.low, middle, found.high))
-    return Bar(low, centre, high, 0.5, hue)
+
+    def at(value: float) -> float:
+        return 0.5 + value / (2 * most) if most else 0.5
+
+    behind = None if wide is None else (at(wide.low), at(wide.high))
+    return Bar(at(found.low), at(middle), at(found.high), 0.5, hue, behind)
 
 
 def _hue(one: Reading) -> str:
@@ -168,11 +176,20 @@ def changes(card: Scorecard, anchors: Anchors, link: Callable[[str], str]) -> Ch
     if card.baseline is None:
         return None
     kinds = {summary.metric: summary.kind for summary in card.summaries}
-    drawn = {one.metric: _drawn(one, kinds.get(one.metric, "mean")) for one in card.baseline.changes}
+    drawn, wide = (
+        {one.metric: _drawn(one, found, kinds.get(one.metric, "mean")) for one, found in several}
+        for several in (
+            [(one, one.difference.interval) for one in card.baseline.changes],
+            [(one, one.difference.judged) for one in card.baseline.changes],
+        )
+    )
     ends = {
-        amount: scale(found for name, found in drawn.items() if found and (kinds.get(name) == "amount") == amount)
+        amount: scale(
+            found for name, of in drawn.items() for found in (of, wide[name])
+            if found and (kinds.get(name) == "amount") == amount
+        )
         for amount in (False, True)
-    }
+    }     # fmt: skip
     groups = []
     for verdict, (sign, title) in VERDICTS.items():
         mine = []
@@ -181,7 +198,8 @@ def changes(card: Scorecard, anchors: Anchors, link: Callable[[str], str]) -> Ch
                 kind, found = kinds.get(one.metric, "mean"), drawn[one.metric]
                 hue = verdict if verdict in ("worse", "better") else ""
                 middle = (one.difference.mean or 0.0) / _size(one, kind)
-                bar = None if found is None else _around(middle, found, ends[kind == "amount"], hue)
+                far = wide[one.metric]
+                bar = None if found is None else _around(middle, found, ends[kind == "amount"], hue, far)
                 mine.append(_row(one, kind, bar, anchors, link))
         if mine:
             groups.append(ChangeGroup(verdict, sign, title, tuple(mine)))
@@ -194,8 +212,8 @@ def _size(change: Change, kind: str) -> float:
     return (abs(change.base) or 1.0) if kind == "amount" else 1.0
 
 
-def _drawn(change: Change, kind: str) -> Interval | None:
-    found, size = change.difference.interval, _size(change, kind)
+def _drawn(change: Change, found: Interval | None, kind: str) -> Interval | None:
+    size = _size(change, kind)
     return None if found is None else Interval(found.low / size, found.high / size, found.method, found.level)
 
 

@@ -227,6 +227,8 @@ def _mean(worked: MeanWorked, level: float) -> RenderableType:
     head = Text(f"{worked.summary.metric}{ARROWS[worked.summary.direction]}", style="bold")
     head += Text(f"  {worked.mean}" if worked.mean else "  no mean", style="" if worked.mean else "yellow")
     rows = [(f"{level:.0%}", worked.interval or f"no interval: {worked.why_none}"), ("n", worked.counts)]
+    if worked.judged:
+        rows.insert(1, ("judge", worked.judged))
     if worked.micro:
         rows.append(("micro", worked.micro))
     if worked.bounds:
@@ -311,6 +313,7 @@ def run_json(found: RunExplained) -> dict[str, Any]:
                 "why_no_interval": worked.why_none,
                 "micro": worked.micro,
                 "bounds": worked.bounds,
+                "judged": worked.judged,
                 "summary": summary_json(worked.summary),
             }
             for worked in found.metrics

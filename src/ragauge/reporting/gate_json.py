@@ -39,6 +39,7 @@ def _check(check: Check) -> dict[str, Any]:
         "reason": reason(check), "on_fail": check.on_fail, "stops": check.stops, "decide": check.decide,
         "statistic": check.statistic, "limit": _number(check.limit), "estimate": _number(check.estimate),
         "new": _number(check.new), "baseline": _number(check.base), "interval": _interval(check.interval),
+        "sampled": _interval(check.sampled),
         "fail_interval": _interval(check.fail_interval), "alpha": check.alpha,
         "reach": None if check.reach is None else [_number(end) for end in check.reach],
         "n": check.n, "failed": check.failed, "min_n": check.min_n,

@@ -129,6 +129,14 @@ def counted(check: Check) -> str:
 
 
 LIMITS = ("max_drop", "min", "max")
+# what settles a check that the judge's error leaves open: more examples do not
+SETTLED = {
+    "level": "More examples do not settle it. A rule of max_drop does with far less, since one judge errs alike on "
+    "both runs; else another judge that you have checked on labels of your own (ragauge judge check FILE), a rule on "
+    "labels such as recall, or decide: point, which takes the judge's mean as it is.",
+    "max_drop": "More examples do not settle it: what does is a larger change, another judge that you have checked on "
+    "labels of your own (ragauge judge check FILE), or a rule on labels.",
+}
 
 
 def reason(check: Check) -> str:
@@ -163,6 +171,12 @@ def reason(check: Check) -> str:
         case "unsupported":
             few = "too few examples, or clusters, differ"
             return f"the interval says worse, but {few} for a test that assumes less to agree."
+        case "judge":
+            return (
+                f"by sampling alone, {ends(check.sampled, check)}, it would be decided, but with the judge's error the "
+                f"interval of the {what} is {ends(check.interval, check)} and reaches to both sides of {held}: this "
+                f"judge cannot tell. {SETTLED['max_drop' if check.kind == 'max_drop' else 'level']}"
+            )
         case "point":
             side = "meets" if check.verdict == "pass" else "is beyond"
             return f"the {what} {valued(check.estimate, check)} {side} {held}."

@@ -66,9 +66,9 @@ def environment() -> Environment:
     made.filters.update(line=words.line, breakable=breakable, tight=tight, closed_up=closed_up)
     made.globals.update(
         {name: getattr(words, name) for name in (
-            "number", "interval", "between", "estimate", "counts", "opened", "signed", "difference", "share",
-            "against", "by_layer", "left_out", "verdict", "first_of_layers", "ignored", "correlation", "confidence",
-            "pareto_line", "compared", "first_thing", "outcomes",
+            "number", "interval", "with_error", "between", "estimate", "counts", "opened", "signed", "difference",
+            "share", "against", "by_layer", "left_out", "verdict", "first_of_layers", "ignored", "correlation",
+            "confidence", "pareto_line", "compared", "first_thing", "outcomes",
         )},
         plural=plural, opened_findings=page.OPENED, percent=percent,
         arrows=dict(words.ARROWS), layer_names=dict(words.LAYERS), short=dict(words.SHORT_LAYERS),

@@ -30,6 +30,7 @@ from ragauge.reporting.words import (
     safe,
     share,
     verdict,
+    with_error,
     worst_segments,
 )  # fmt: skip
 from ragauge.text.amounts import number
@@ -88,10 +89,14 @@ def _askings(card: Scorecard) -> Iterator[str]:
 
 def _scorecard(card: Scorecard) -> Iterator[str]:
     changes = {change.metric: change for change in card.baseline.changes} if card.baseline else {}
-    yield f"| metric | mean | interval |{' change |' if changes else ''} micro | counts |"
-    yield f"|---|--:|---|{'---|' if changes else ''}--:|---|"
+    wide = any(summary.judged for summary in card.summaries)
+    yield (
+        f"| metric | mean | interval |{' with the judge’s error |' if wide else ''}{' change |' if changes else ''} "
+        "micro | counts |"
+    )
+    yield f"|---|--:|---|{'---|' if wide else ''}{'---|' if changes else ''}--:|---|"
     for layer, summaries in by_layer(card.summaries):
-        yield f"| **{LAYERS[layer]}** | | | | |{' |' if changes else ''}"
+        yield f"| **{LAYERS[layer]}** | | | | |{' |' if wide else ''}{' |' if changes else ''}"
         for summary in summaries:
             change = changes.get(summary.metric)
             said = "" if change is None else (
@@ -99,7 +104,8 @@ def _scorecard(card: Scorecard) -> Iterator[str]:
             )     # fmt: skip
             yield (
                 f"| {cell(summary.metric)}{ARROWS[summary.direction]} | {number(summary.mean, summary.kind)} "
-                f"| {interval(summary)} |{f' {said} |' if changes else ''} "
+                f"| {interval(summary)} |{f' {with_error(summary)} |' if wide else ''}"
+                f"{f' {said} |' if changes else ''} "
                 f"{number(summary.micro) if summary.micro is not None else ''} | {counts(summary)} |"
             )
 

@@ -35,6 +35,7 @@ from ragauge.reporting.words import (
     safe,
     share,
     verdict,
+    with_error,
     worst_segments,
 )  # fmt: skip
 from ragauge.text.amounts import number
@@ -54,6 +55,7 @@ MOST_FINDINGS = 5
 MOST_CAUSES = 6
 NARROW, WIDE = 100, 120     # columns of the terminal: below the first less is shown, from the second on all
 SIGNS: Mapping[str, str] = {"better": "▲", "worse": "▼", "changed": "◆"}
+JUDGED = "with judge's error"     # head of the column with the wider interval
 STYLES: Mapping[str, str] = {"better": "green", "worse": "red"}
 
 
@@ -76,7 +78,7 @@ class Screen:
 
 
 def track(summary: Summary, width: int = TRACK) -> str:
-    """The mean and its interval on a line from 0 to 1; "" for other ranges."""
+    """The mean and its interval on a line from 0 to 1, thinner with the judge's error; "" for other ranges."""
     if summary.kind == "amount" or summary.mean is None or not 0 <= summary.mean <= 1:
         return ""
     cells = ["·"] * width
@@ -84,9 +86,10 @@ def track(summary: Summary, width: int = TRACK) -> str:
     def cell(value: float) -> int:
         return min(width - 1, max(0, int(value * width)))
 
-    if summary.interval is not None:
-        for i in range(cell(summary.interval.low), cell(summary.interval.high) + 1):
-            cells[i] = "━"
+    for found, mark in ((summary.judged, "─"), (summary.interval, "━")):
+        if found is not None:
+            for i in range(cell(found.low), cell(found.high) + 1):
+                cells[i] = mark
     cells[cell(summary.mean)] = "●"
     return "".join(cells)
 
@@ -146,6 +149,9 @@ def _scorecard(card: Scorecard, width: int) -> Table:
     table.add_column("metric", overflow="fold", max_width=None if width >= WIDE else 26)
     table.add_column("mean", justify="right", style="bold", no_wrap=True)
     table.add_column(f"{card.level:.0%} interval", no_wrap=True)
+    beside = _error_beside(card, width)
+    if beside:
+        table.add_column(JUDGED, no_wrap=True)
     if line:
         table.add_column("0" + " " * (line - 2) + "1", no_wrap=True)
     if changes:
@@ -161,11 +167,16 @@ def _scorecard(card: Scorecard, width: int) -> Table:
                 Text(f"  {safe(summary.metric)}{ARROWS[summary.direction]}"), number(summary.mean, summary.kind),
                 interval(summary),
             ]  # fmt: skip
+            cells += [with_error(summary)] if beside else []
             cells += [track(summary, line)] if line else []
             cells += [_change(changes.get(summary.metric), summary.kind, width)] if changes else []
             cells += [micro, *([_counts(summary)] if _counts_beside(card, width) else [])]
             table.add_row(*cells)
     return table
+
+
+def _error_beside(card: Scorecard, width: int) -> bool:
+    return width >= NARROW and any(summary.judged for summary in card.summaries)
 
 
 def _counts_beside(card: Scorecard, width: int) -> bool:
@@ -201,6 +212,9 @@ def _under(card: Scorecard, width: int) -> Iterator[RenderableType]:
         for words, names in sorted(alike.items(), key=lambda item: item[0] == most):
             which = ", ".join(map(safe, names)) if words != most else "all" if len(alike) == 1 else "the others"
             yield Text(f"{which}: {words}", style="dim")
+    wide = [f"{safe(one.metric)} {with_error(one)}" for one in card.summaries if one.judged is not None]
+    if wide and not _error_beside(card, width):
+        yield Text(f"{opened(JUDGED)}: {', '.join(wide)}")
     if said := interval_methods(card):
         yield Text(safe(said), style="dim")
     for reason, names in left_out(card.summaries):

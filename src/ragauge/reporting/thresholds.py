@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.history.thresholds import ByOutcome, Level, Thresholds
 from ragauge.reporting.words import between, line
+from ragauge.stats.instrument import WITH_ERROR
 from ragauge.text.amounts import number
 from ragauge.text.plural import plural
 
@@ -25,6 +26,7 @@ def thresholds_json(found: Thresholds) -> dict[str, Any]:
     return {
         "run_id": found.run_id, "name": found.run, "judge": found.judge_id, "metric": found.metric,
         "direction": found.direction, "n": found.n, "mean": found.mean, "ci": _ends(found.interval),
+        "judged_ci": _ends(found.judged),
         "reached": [{"share": one.share, "value": one.value, "ci": _ends(one.interval)} for one in found.reached],
         "outcome": found.outcome, "good": found.good, "other_outcomes": list(found.others),
         "without_outcome": found.without_outcome, "by_outcome": None if shares is None else _shares(shares),
@@ -184,5 +186,7 @@ def _reached(found: Thresholds) -> list[RenderableType]:
         ends = between(one.interval, found.kind) or "too few examples"
         table.add_row(f"{one.share:.0%}", number(one.value, found.kind), ends)
     mean = f"{number(found.mean, found.kind)} {between(found.interval, found.kind)}".strip()
+    if found.judged is not None:
+        mean += f"{WITH_ERROR} {between(found.judged, found.kind)}"
     about = f"No outcome is recorded with the responses. {plural(found.n, 'example')}, mean {mean}."
     return [Text(about), table, Text(DESCRIPTION, style="bold")]

@@ -11,6 +11,7 @@ from ragauge.analysis.results.overview import Alignment, Baseline, Change, Estim
 from ragauge.analysis.results.scorecard import Finding, Interval, Scorecard, Summary
 from ragauge.analysis.scores.segments import shortfall
 from ragauge.data.score import STATUSES
+from ragauge.stats.instrument import WITH_ERROR
 from ragauge.text.amounts import number, signed
 from ragauge.text.plural import plural
 
@@ -87,15 +88,23 @@ def interval(summary: Summary) -> str:
     return between(summary.interval, summary.kind)
 
 
+def with_error(summary: Summary) -> str:
+    """A summary's interval with the judge's error, in brackets; "" where nobody judged or that is not known."""
+    return between(summary.judged, summary.kind)
+
+
 def estimate(summary: Summary | Estimate) -> str:
-    """Mean and interval: 0.83 [0.78, 0.88]."""
+    """Mean and interval: 0.83 [0.78, 0.88]; 0.71, sampling [0.68, 0.75], with the judge's error [0.52, 0.88]."""
     kind = summary.kind if isinstance(summary, Summary) else "mean"
-    return f"{number(summary.mean, kind)} {between(summary.interval, kind)}".strip()
+    mean, ends = number(summary.mean, kind), between(summary.interval, kind)
+    if summary.judged is None:
+        return f"{mean} {ends}".strip()
+    return f"{mean}, sampling {ends}{WITH_ERROR} {between(summary.judged, kind)}"
 
 
 def difference(change: Change, kind: str = "mean") -> str:
-    """A change with its interval: −0.10 [−0.15, −0.05]."""
-    found = change.difference.interval
+    """A change with its interval, the judge's error in it where that is known: −0.10 [−0.15, −0.05]."""
+    found = change.difference.widest
     ends = "" if found is None else f" [{signed(found.low, kind)}, {signed(found.high, kind)}]"
     return signed(change.difference.mean, kind) + ends
 

@@ -45,7 +45,8 @@ _MORE = {
     "because only also each other such same first last new name named called made make die died war men man son come "
     "came door hat list per get gets got take took long often old year years between both i'm it's don't isn't what's "
     "who's let's doesn't didn't can't i've give gave said see use used like mean means work between best",
-    "de": "bin bist seid warum wann welche welcher welches wem wen wessen woher wohin wieviel viele viel hat haben "
+    "de": "januar februar märz dezember genau etwa "
+    "bin bist seid warum wann welche welcher welches wem wen wessen woher wohin wieviel viele viel hat haben "
     "hatte kann können muss müssen soll werden wurden sein seine ihr ihre ich du man oder aber wenn dass daß vom beim "
     "durch gegen ohne um unter zwischen vor aus seit bis nur noch schon mehr sehr kein keine einen einem einer eines "
     "diese dieser dieses gibt heißt liegt darf mein meine unsere",

@@ -13,6 +13,7 @@ from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
 from ragauge.metrics.base import Metric
 from ragauge.stats.difference import paired_test, unpaired_test
 from ragauge.stats.effects import cohens_h, standardized_difference
+from ragauge.stats.instrument import JudgeError, widened_difference
 from ragauge.stats.intervals import order_statistics
 from ragauge.stats.paired import paired_interval, unpaired_interval
 from ragauge.stats.permutation import parts_of
@@ -29,7 +30,7 @@ ALIKE = 1e-12          # differences below are none
 
 
 def change_of(
-    pairs: Pairs, level: float, moved: tuple[Moved, ...] = (), *, sized: bool = False
+    pairs: Pairs, level: float, moved: tuple[Moved, ...] = (), *, sized: bool = False, error: JudgeError | None = None
 ) -> MetricChange:
     """The change over some pairs. Without a pair it has no mean; with one, no interval: never a width of 0.
 
@@ -38,6 +39,7 @@ def change_of(
         level: of the interval.
         moved: the examples that got worse.
         sized: whether to say the size of the effect too.
+        error: how far the judge errs on this metric; None = nobody judged, or not known.
     """
     import numpy as np
 
@@ -50,7 +52,8 @@ def change_of(
     )     # fmt: skip
     new, base = pairs.means()
     d = pairs.new - pairs.base
-    found = Estimate(new - base, interval, len(pairs))
+    differs = float(np.mean(np.abs(d) > ALIKE))
+    found = Estimate(new - base, interval, len(pairs), _judged(interval, new - base, error, differs))
     parts = parts_of(d, pairs.weight, pairs.cluster)[0]
     unchanged = parts.size >= LEAST_SEEN and not d.any()     # of amounts, that have no bounds, no interval says so
     verdict = SAME if unchanged else verdict_of(metric.direction, found, pairs.sums(), parts.size)
@@ -62,7 +65,9 @@ def change_of(
     return replace(change, differing=int((np.abs(parts) > ALIKE).sum()))
 
 
-def unpaired_change(metric: Metric, new: Columns, base: Columns, level: float) -> MetricChange:
+def unpaired_change(
+    metric: Metric, new: Columns, base: Columns, level: float, error: JudgeError | None = None
+) -> MetricChange:
     """The change between two samples that share too few examples, such as two stretches of traffic.
 
     Args:
@@ -70,6 +75,7 @@ def unpaired_change(metric: Metric, new: Columns, base: Columns, level: float) -
         new: of the new run, one entry an example.
         base: of the baseline, likewise.
         level: of the interval.
+        error: how far the judge errs on this metric; None = nobody judged, or not known.
     """
     import numpy as np
 
@@ -87,10 +93,17 @@ def unpaired_change(metric: Metric, new: Columns, base: Columns, level: float) -
     test = None
     if interval is not None:
         test = unpaired_test(here.value, there.value, kind=metric.scale, weights=weights, clusters=clusters)
-    found = Estimate(d, interval, int(here.value.size))
+    found = Estimate(d, interval, int(here.value.size), _judged(interval, d, error))
     units = min(side.value.size if side.cluster is None else np.unique(side.cluster).size for side in (here, there))
     verdict = verdict_of(metric.direction, found, (d, d), units)
     return _change(metric, (means[1], means[0]), found, test, None, (0, 0, 0), failed, verdict, ())
+
+
+def _judged(
+    interval: Interval | None, difference: float, error: JudgeError | None, changed: float = 1.0
+) -> Interval | None:
+    """The interval of the true difference, with the judge's error; None where that is not known."""
+    return None if interval is None or error is None else widened_difference(interval, difference, error, changed)
 
 
 def amount_of(pairs: Pairs, level: float) -> AmountChange:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.comparison.change import change_of, unpaired_change
@@ -18,9 +18,10 @@ from ragauge.analysis.results.summary import Summary
 from ragauge.analysis.results.verdicts import WORSE
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex, ScoreColumns, by_example
 from ragauge.analysis.scores.frames import failures
-from ragauge.analysis.scores.summarize import summary
+from ragauge.analysis.scores.summarize import NO_ERRORS, summary
 from ragauge.data.run import Run
 from ragauge.metrics.base import Metric
+from ragauge.stats.instrument import JudgeError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,15 +37,18 @@ class Changes:
         level: of the intervals.
         paired: whether the runs are compared example by example; else as two samples.
         sized: whether the size of each effect is wanted too.
+        errors: printed name -> how far the judge errs, where known.
 
     Attributes:
+        errors: printed name -> how far the judge errs, where known.
         found: one change a metric, in the order read, not yet corrected.
     """
 
     def __init__(
         self, index: ResponseIndex, join: Join, segments: pl.DataFrame | None = None, *, level: float = 0.95,
-        paired: bool = True, sized: bool = False,
+        paired: bool = True, sized: bool = False, errors: Mapping[str, JudgeError] = NO_ERRORS,
     ) -> None:     # fmt: skip
+        self.errors = errors
         self.found: list[MetricChange] = []
         self._join, self._level, self._paired, self._sized = join, level, paired, sized
         self._movement = Movement(index.query_ids, segments)
@@ -52,11 +56,12 @@ class Changes:
 
     def read(self, metric: Metric, new: Columns, base: Columns) -> Pairs | None:
         """Takes in a metric's scores in both runs, one entry an example; its pairs, None of two samples."""
+        error = self.errors.get(str(metric))
         if not self._paired:
-            self.found.append(unpaired_change(metric, new, base, self._level))
+            self.found.append(unpaired_change(metric, new, base, self._level, error))
             return None
         pairs = pair(metric, new, base, self._join)
-        change = change_of(pairs, self._level, self.moved(pairs), sized=self._sized)
+        change = change_of(pairs, self._level, self.moved(pairs), sized=self._sized, error=error)
         self.found.append(change)
         if change.alone == WORSE:
             width = metric.range[1] - metric.range[0]
@@ -92,6 +97,7 @@ class Beside:
         metrics: what to compare; others are passed by.
         paired: whether the runs answered the same examples.
         level: of the intervals.
+        errors: printed name -> how far the judge errs, where known.
 
     Attributes:
         base: scores of the other one.
@@ -102,13 +108,13 @@ class Beside:
 
     def __init__(
         self, index: ResponseIndex, base: ScoreColumns, metrics: Sequence[Metric], *, paired: bool = True,
-        level: float = 0.95,
+        level: float = 0.95, errors: Mapping[str, JudgeError] = NO_ERRORS,
     ) -> None:     # fmt: skip
         self.join = Join(index.query_ids, base.index.query_ids)
         self.there: tuple[Summary, ...] = ()
         self.base, self.paired = base, paired
         self._index, self._metrics, self._level = index, frozenset(metrics), level
-        self._changes = Changes(index, self.join, level=level, paired=paired)
+        self._changes = Changes(index, self.join, level=level, paired=paired, errors=errors)
 
     def within(self, segments: pl.DataFrame) -> None:
         """Looks for the segment in which a metric got worse most; before anything is read.
@@ -116,7 +122,9 @@ class Beside:
         Args:
             segments: a tidy segment frame of this run.
         """
-        self._changes = Changes(self._index, self.join, segments, level=self._level, paired=self.paired)
+        self._changes = Changes(
+            self._index, self.join, segments, level=self._level, paired=self.paired, errors=self._changes.errors
+        )
 
     def read(self, metric: Metric, _: Columns | None, examples: Columns | None) -> None:
         """Takes in a metric's scores of this run, and reads the other's."""
@@ -127,7 +135,7 @@ class Beside:
         self._changes.read(metric, examples, base)
         if self.paired:
             base = base.take(self.join.rows(examples, base)[1])
-        self.there = (*self.there, summary(metric, base, self._level))
+        self.there = (*self.there, summary(metric, base, self._level, self._changes.errors.get(str(metric))))
 
     @property
     def changes(self) -> tuple[Change, ...]:

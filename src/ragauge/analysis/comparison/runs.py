@@ -26,9 +26,10 @@ from ragauge.analysis.results.verdicts import WORSE
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex
 from ragauge.analysis.scores.frames import failures
 from ragauge.analysis.scores.segments import tidy
-from ragauge.analysis.scores.summarize import summary
+from ragauge.analysis.scores.summarize import NO_ERRORS, summary
 from ragauge.metrics.base import Metric
 from ragauge.stats.families import holm
+from ragauge.stats.instrument import JudgeError
 from ragauge.stats.proportions import mcnemar
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Comparer:
         segments: a segment frame of the new run; None = no segment is looked at.
         level: of the intervals.
         paired: whether the runs are compared example by example; else as two samples, without segments and flips.
+        errors: printed name -> how far the judge errs, where known.
 
     Attributes:
         whole: the changes over all examples.
@@ -56,20 +58,20 @@ class Comparer:
 
     def __init__(
         self, index: ResponseIndex, join: Join, segments: pl.DataFrame | None = None, *, level: float = 0.95,
-        paired: bool = True,
+        paired: bool = True, errors: Mapping[str, JudgeError] = NO_ERRORS,
     ) -> None:     # fmt: skip
         self.parts: list[SegmentChange] = []
         self.amounts: list[AmountChange] = []
         self.flips = FlipGatherer(index.query_ids)
         self.summaries: list[Summary] = []
         self.segments = None if segments is None or not paired else tidy(segments, among=index.query_ids)
-        self.whole = Changes(index, join, self.segments, level=level, paired=paired, sized=True)
+        self.whole = Changes(index, join, self.segments, level=level, paired=paired, sized=True, errors=errors)
         self._level = level
         self._columns = {} if self.segments is None else coded(index.query_ids, self.segments)
 
     def read(self, metric: Metric, new: Columns | None, base: Columns | None) -> None:
         """Takes in a metric's scores in both runs, one entry an example."""
-        self.summaries.append(summary(metric, new, self._level))
+        self.summaries.append(summary(metric, new, self._level, self.whole.errors.get(str(metric))))
         pairs = None if new is None or base is None else self.whole.read(metric, new, base)
         if pairs is None:
             return
@@ -93,7 +95,7 @@ class Comparer:
                 mine = pairs.within(codes == number)
                 if not len(mine):
                     continue
-                change = change_of(mine, self._level)
+                change = change_of(mine, self._level, error=self.whole.errors.get(str(pairs.metric)))
                 if change.alone == WORSE:
                     change = replace(change, moved=self.whole.moved(mine))
                 self.parts.append(SegmentChange(column, str(value), change, whole.difference.mean))

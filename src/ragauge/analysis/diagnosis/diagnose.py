@@ -19,6 +19,7 @@ from ragauge.analysis.results.scorecard import Finding, Summary
 from ragauge.analysis.scores.failed import Failed
 from ragauge.analysis.scores.segments import BySegment, Segments
 from ragauge.metrics.catalogue import parse, questions
+from ragauge.stats.instrument import WITH_ERROR
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
@@ -216,11 +217,14 @@ def confidence(bases: Sequence[str], judge_id: str, p: Sequence[float] = ()) -> 
 def confidence_in(match: Match, judge_id: str) -> str:
     """High, medium or low: how surely a pattern holds. Its intervals are clear already; what is left is this.
 
-    High, less one step where the local judge gave one of its numbers, one where a number rests on fewer than 30
-    examples, and one where a metric "did not fall" though a fall of 0.05 is within its interval.
+    High, less one step where the local judge gave one of its numbers and the interval does not hold its error, one
+    where a number rests on fewer than 30 examples, and one where a metric "did not fall" though a fall of 0.05 is
+    within its interval.
     """
     steps = 0
-    steps += judge_id.startswith("local") and any(questions([parse(one.metric)]) for one in match.readings)
+    steps += judge_id.startswith("local") and any(
+        questions([parse(one.metric)]) and not one.interval.method.endswith(WITH_ERROR) for one in match.readings
+    )
     steps += any(one.n < FEW for one in match.readings)
     steps += any(
         one.difference is not None and one.interval.low <= 0 <= one.interval.high

@@ -11,6 +11,7 @@ from ragauge.analysis.results.overview import Baseline, Change
 from ragauge.analysis.results.scorecard import Reading, Summary
 from ragauge.analysis.results.verdicts import BETTER, CHANGED, SAME, WORSE
 from ragauge.metrics.catalogue import parse
+from ragauge.stats.instrument import WITH_ERROR
 from ragauge.text.amounts import number, signed, valued
 
 BASELINE, ORACLE, POINTS = "baseline", "oracle passages", "starting points"
@@ -69,10 +70,10 @@ def against_point(name: str, wanted: Wanted, summaries: Sequence[Summary], of: s
         return None
     for summary in measured(name, summaries):
         level = level_of(summary, point)
-        if level != "unclear" and summary.mean is not None and summary.interval is not None:
+        if level != "unclear" and summary.mean is not None and summary.widest is not None:
             if level != wanted:
                 return None
-            ends, n = summary.interval, summary.scored
+            ends, n = summary.widest, summary.scored
             return Reading(summary.metric, level, summary.mean, point.value, ends, point.source, POINTS, n=n, of=of)
     return None
 
@@ -97,7 +98,7 @@ def against_run(
 
 def _held(change: Change) -> bool:
     """Whether the interval of a change leaves out that the metric got worse by much."""
-    found = change.difference.interval
+    found = change.difference.widest
     if found is None:
         return False
     return found.low > -SIZABLE if change.direction == "higher" else found.high < SIZABLE
@@ -107,7 +108,7 @@ def rose(names: Sequence[str], changes: Sequence[Change], source: str) -> Readin
     """The first of these metrics that is greater than in the baseline, its whole interval above 0."""
     for name in names:
         for change in speaks_for(name, changes):
-            interval = change.difference.interval
+            interval = change.difference.widest
             if change.verdict in (BETTER, WORSE, CHANGED) and interval is not None and interval.low > 0:
                 return _reading(change, "high", source, BASELINE)
     return None
@@ -121,11 +122,9 @@ def changed(change: Change, source: str) -> Reading | None:
 
 def _reading(change: Change, level: str, source: str, against: str) -> Reading | None:
     found = change.difference
-    if found.interval is None:
+    if found.widest is None:
         return None
-    return Reading(
-        change.metric, level, change.new, change.base, found.interval, source, against, found.mean, found.n
-    )
+    return Reading(change.metric, level, change.new, change.base, found.widest, source, against, found.mean, found.n)
 
 
 def words(reading: Reading) -> str:
@@ -136,7 +135,8 @@ def words(reading: Reading) -> str:
     if reading.difference is None:
         side = "above" if reading.level == "high" else "below"
         where = " on oracle passages" if reading.of == "oracle" else ""
-        head = f"{reading.metric}{where} {mean} [{number(low, kind)}, {number(high, kind)}]"
+        error = ", with the judge's error" if reading.interval.method.endswith(WITH_ERROR) else ""
+        head = f"{reading.metric}{where} {mean}{error} [{number(low, kind)}, {number(high, kind)}]"
         return f"{head} is {side} {point}, the {STARTING} ({reading.source})"
     difference = f"{signed(reading.difference, kind)} [{signed(low, kind)}, {signed(high, kind)}]"
     if reading.against == ORACLE:

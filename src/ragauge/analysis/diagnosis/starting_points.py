@@ -49,13 +49,14 @@ Named = TypeVar("Named", Summary, Change)
 def level_of(summary: Summary, point: StartingPoint) -> Level:
     """Low or high where the whole interval, failed scores at either extreme included, lies on that side.
 
-    Anything else is unclear: not enough data.
+    The interval is the one with the judge's error, where that is known. Anything else is unclear: not enough data.
     """
-    if summary.interval is None or summary.mean is None or summary.low is None or summary.high is None:
+    found = summary.widest
+    if found is None or summary.mean is None or summary.low is None or summary.high is None:
         return "unclear"
-    if max(summary.interval.high, summary.high) < point.value:
+    if max(found.high, summary.high) < point.value:
         return "low"
-    return "high" if min(summary.interval.low, summary.low) > point.value else "unclear"
+    return "high" if min(found.low, summary.low) > point.value else "unclear"
 
 
 def measured(name: str, summaries: Sequence[Summary]) -> list[Summary]:
@@ -76,8 +77,10 @@ def _plain(metric: str) -> str:
 
 
 def estimate(summary: Summary) -> str:
-    """A metric with its mean and interval: recall@5 0.41 [0.33, 0.49]."""
+    """A metric with its mean and interval: recall@5 0.41 [0.33, 0.49]; with the judge's error where that is known."""
     if summary.mean is None:
         return summary.metric
-    ends = "" if summary.interval is None else f" [{summary.interval.low:.2f}, {summary.interval.high:.2f}]"
-    return f"{summary.metric} {summary.mean:.2f}{ends}"
+    found = summary.widest
+    said = " with the judge's error" if summary.judged is not None else ""
+    ends = "" if found is None else f"{said} [{found.low:.2f}, {found.high:.2f}]"
+    return f"{summary.metric} {summary.mean:.2f}{',' if said else ''}{ends}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ragauge.analysis.diagnosis.diagnose import LEAST_COUNT, LEAST_SHARE
 from ragauge.analysis.diagnosis.readings import BASELINE, POINTS
@@ -11,7 +11,9 @@ from ragauge.analysis.explaining.means import explain_mean
 from ragauge.analysis.results.explanation import FindingWorked, MeanWorked, RunExplained
 from ragauge.analysis.results.scorecard import Finding, Reading, Scorecard
 from ragauge.analysis.scores.arrays import Columns
+from ragauge.analysis.scores.summarize import NO_ERRORS
 from ragauge.metrics.base import Metric
+from ragauge.stats.instrument import JudgeError
 
 
 class MeansExplained:
@@ -19,18 +21,19 @@ class MeansExplained:
 
     Args:
         level: of the intervals.
+        errors: printed name -> how far the judge errs, where known.
 
     Attributes:
         found: one a metric, in the order read.
     """
 
-    def __init__(self, level: float = 0.95) -> None:
+    def __init__(self, level: float = 0.95, errors: Mapping[str, JudgeError] = NO_ERRORS) -> None:
         self.found: list[MeanWorked] = []
-        self._level = level
+        self._level, self._errors = level, errors
 
     def read(self, metric: Metric, _: Columns | None, examples: Columns | None) -> None:
         """Takes in a metric's scores."""
-        self.found.append(explain_mean(metric, examples, self._level))
+        self.found.append(explain_mean(metric, examples, self._level, self._errors.get(str(metric))))
 
 
 def explain_run(card: Scorecard, means: Sequence[MeanWorked]) -> RunExplained:

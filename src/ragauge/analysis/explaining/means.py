@@ -12,6 +12,7 @@ from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
 from ragauge.analysis.scores.summarize import summary
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import describe
+from ragauge.stats.instrument import JudgeError
 from ragauge.stats.intervals import wilson
 from ragauge.stats.quantiles import normal_quantile, t_quantile
 from ragauge.stats.result import Interval
@@ -25,15 +26,18 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 
-def explain_mean(metric: Metric, examples: Columns | None, level: float = 0.95) -> MeanWorked:
+def explain_mean(
+    metric: Metric, examples: Columns | None, level: float = 0.95, error: JudgeError | None = None
+) -> MeanWorked:
     """One metric over a run.
 
     Args:
         metric: which.
         examples: its scores, one entry an example; None = it has none.
         level: of the interval.
+        error: how far the judge errs on this metric; None = nobody judged, or not known.
     """
-    found = summary(metric, examples, level)
+    found = summary(metric, examples, level, error)
     sentence, formula, _ = describe(metric)
     parts = [(found.scored, "scored"), (found.undefined, "undefined"), (found.not_applicable, "not applicable"),
              (found.failed, "failed")]     # fmt: skip
@@ -44,8 +48,25 @@ def explain_mean(metric: Metric, examples: Columns | None, level: float = 0.95) 
     interval = _interval(found, scored, metric)
     return MeanWorked(
         found, sentence, formula, _mean(found, scored), counts, interval, "" if interval else _why_none(scored),
-        _micro(found, scored), _bounds(found, examples),
+        _micro(found, scored), _bounds(found, examples), "" if error is None else _judged(found, error),
     )     # fmt: skip
+
+
+def _judged(found: Summary, error: JudgeError) -> str:
+    """How the interval with the judge's error was made, in one line."""
+    wide = found.judged
+    if wide is None:
+        return ""
+    right, wrong = (
+        f"{mean:.2f} ± {spread:.2f}"
+        for mean, spread in ((error.right, error.right_spread), (error.wrong, error.wrong_spread))
+    )
+    return (
+        f"[{number(wide.low)}, {number(wide.high)}]  (every true share for which this judge could have given "
+        f"{number(found.mean or 0.0)}: on another source its mean is {right} where people call all right and {wrong} "
+        f"where nothing, from {error.origin or f'{error.sources} labelled sources'}, "
+        f"t = {error.factor(wide.level):.2f} of {max(1, error.sources - 2)} degrees of freedom)"
+    )
 
 
 def _mean(found: Summary, scored: Columns) -> str:

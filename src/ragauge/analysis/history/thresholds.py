@@ -297,6 +297,8 @@ class Thresholds:
         others: other outcomes that are recorded.
         without_outcome: scored responses without this outcome.
         by_outcome: None where no outcome is recorded.
+        judged: interval of the mean with the judge's error; None where nobody judged, or that is not known. Levels are
+            in the judge's own scores, and outcomes are no verdicts of it, so its error is no part of theirs.
     """
 
     run: str
@@ -314,3 +316,4 @@ class Thresholds:
     others: tuple[str, ...] = ()
     without_outcome: int = 0
     by_outcome: ByOutcome | None = None
+    judged: Interval | None = None

@@ -53,11 +53,20 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean with its interval and how many it is over; mean None = nothing to average."""
+    """A mean with its interval and how many it is over; mean None = nothing to average.
+
+    judged is the interval with the judge's error; None where nobody judged, or it is not known how far the judge errs.
+    """
 
     mean: float | None
     interval: Interval | None
     n: int
+    judged: Interval | None = None
+
+    @property
+    def widest(self) -> Interval | None:
+        """The interval with all that is known of its errors: with the judge's where there is one."""
+        return self.judged or self.interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from ragauge.data.facts import Evidence
 from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.data.score import Score
+from ragauge.stats.instrument import JudgeError
 from ragauge.stats.result import Interval
 
 __all__ = [
@@ -159,6 +160,7 @@ class JudgeNote:
         limits: what it cannot see, one sentence each.
         uncertain: share of claims whose probability lies in the middle band; None where it does not apply.
         observed: what its verdicts were worth on human labels, in words.
+        errors: printed name of a metric -> how far its mean errs on data that nobody labelled; empty = not known.
     """
 
     judge_id: str
@@ -166,6 +168,7 @@ class JudgeNote:
     limits: tuple[str, ...] = ()
     uncertain: float | None = None
     observed: str = ""
+    errors: Mapping[str, JudgeError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ class Summary:
         high: greatest such mean.
         quantiles: 0.5, 0.95, 0.99 -> value, for amounts.
         reasons: why examples have no value -> how many, most frequent first.
+        judged: the interval with the judge's error; None where nobody judged, or how far the judge errs is not known.
     """
 
     metric: str
@@ -48,3 +49,9 @@ class Summary:
     high: float | None = None
     quantiles: Mapping[float, float] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
+    judged: Interval | None = None
+
+    @property
+    def widest(self) -> Interval | None:
+        """The interval with all that is known of its errors: with the judge's where there is one."""
+        return self.judged or self.interval

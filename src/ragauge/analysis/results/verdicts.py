@@ -12,8 +12,8 @@ LEAST_SEEN = 10        # examples, or clusters, without which "no change seen" w
 def verdict_of(direction: str, difference: Estimate, sums: tuple[float, float], units: int) -> str:
     """What the interval of a difference says, before anything is corrected for many looks.
 
-    Better or worse where the whole interval lies on that side of 0, and no failed score, wherever it might lie, could
-    turn the sign.
+    Better or worse where the whole interval, with the judge's error where that is known, lies on that side of 0, and no
+    failed score, wherever it might lie, could turn the sign.
 
     Args:
         direction: of the metric: higher, lower or neither.
@@ -21,7 +21,7 @@ def verdict_of(direction: str, difference: Estimate, sums: tuple[float, float], 
         sums: the least and greatest sum of differences that failed scores allow.
         units: what is independent: examples, or their clusters.
     """
-    interval = difference.interval
+    interval = difference.widest
     if interval is None:
         return UNKNOWN
     if interval.low <= 0 <= interval.high:

@@ -11,9 +11,10 @@ from ragauge.analysis.results.scorecard import Summary
 from ragauge.analysis.scores.arrays import Columns, ScoreColumns, by_example
 from ragauge.analysis.scores.coded import Coded, Coding, narrow
 from ragauge.analysis.scores.gather import Visit
-from ragauge.analysis.scores.summarize import summary
+from ragauge.analysis.scores.summarize import NO_ERRORS, summary
 from ragauge.data.example import Example
 from ragauge.metrics.base import Metric
+from ragauge.stats.instrument import JudgeError
 from ragauge.text.language import guess
 from ragauge.text.tokens import words
 
@@ -239,6 +240,7 @@ def by_segment(
     whole: Sequence[Summary],
     *,
     level: float = 0.95,
+    errors: Mapping[str, JudgeError] = NO_ERRORS,
 ) -> dict[str, dict[str, tuple[Summary, ...]]]:
     """Column -> value -> summaries, the worst value first.
 
@@ -251,8 +253,9 @@ def by_segment(
         segments: a tidy segment frame; examples that are not in it belong to no segment.
         whole: summaries over all examples, for the order.
         level: of the intervals.
+        errors: printed name -> how far the judge errs, where known.
     """
-    cells = SegmentCells(columns.index.query_ids, Segments.of(segments), level)
+    cells = SegmentCells(columns.index.query_ids, Segments.of(segments), level, errors)
     for metric in metrics:
         one = columns.column(str(metric))
         cells.read(metric, None if one is None else by_example(one))
@@ -266,14 +269,18 @@ class SegmentCells:
         query_ids: the examples, by number.
         segments: tidy.
         level: of the intervals.
+        errors: printed name -> how far the judge errs, where known.
     """
 
-    def __init__(self, query_ids: Sequence[str], segments: Segments, level: float = 0.95) -> None:
+    def __init__(
+        self, query_ids: Sequence[str], segments: Segments, level: float = 0.95,
+        errors: Mapping[str, JudgeError] = NO_ERRORS,
+    ) -> None:     # fmt: skip
         self._columns = segments.by_number(query_ids)
         self._cells: dict[str, list[list[Summary]]] = {
             name: [[] for _ in column.values] for name, column in self._columns.items()
         }
-        self._level = level
+        self._level, self._errors = level, errors
 
     def read(self, metric: Metric, examples: Columns | None) -> None:
         """Takes in a metric's scores, one entry an example."""
@@ -283,7 +290,7 @@ class SegmentCells:
             mine = None if examples is None else self._columns[name].codes[examples.query]
             for n, cell in enumerate(cells):
                 part = None if examples is None else examples.take(np.flatnonzero(mine == n))
-                cell.append(summary(metric, part, self._level))
+                cell.append(summary(metric, part, self._level, self._errors.get(str(metric))))
 
     def found(self, whole: Sequence[Summary]) -> dict[str, dict[str, tuple[Summary, ...]]]:
         """Column -> value -> summaries, the worst value first; see `by_segment`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from ragauge.analysis.scores.arrays import (
     by_example,
 )
 from ragauge.metrics.base import Metric
+from ragauge.stats.instrument import JudgeError, widened
 from ragauge.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
     Rows = npt.NDArray[np.intp]
 
 QUANTILES = (0.5, 0.95, 0.99)
+NO_ERRORS: Mapping[str, JudgeError] = {}     # nobody judged, or nothing is known of how far the judge errs
 MOST_REASONS = 20
 
 
 def summarize(
-    scores: pl.DataFrame | ScoreColumns, metrics: Sequence[Metric], *, level: float = 0.95
-) -> tuple[Summary, ...]:
+    scores: pl.DataFrame | ScoreColumns, metrics: Sequence[Metric], *, level: float = 0.95,
+    errors: Mapping[str, JudgeError] = NO_ERRORS,
+) -> tuple[Summary, ...]:     # fmt: skip
     """One summary a metric, in the order of the metrics.
 
     mean = Σ wᵢxᵢ / Σ wᵢ over the scored examples (macro), its interval by `stats.intervals.mean_interval`.
@@ -51,16 +54,29 @@ def summarize(
         scores: a score frame (see `frames.score_frame`), or columns.
         metrics: what to summarise; their kind, range and direction decide how.
         level: of the intervals.
+        errors: printed name -> how far the judge errs, where known.
     """
     import polars as pl
 
     columns = ScoreArrays.of(scores) if isinstance(scores, pl.DataFrame) else scores
     found = ((metric, columns.column(str(metric))) for metric in metrics)
-    return tuple(summary(metric, None if one is None else by_example(one), level) for metric, one in found)
+    return tuple(
+        summary(metric, None if one is None else by_example(one), level, errors.get(str(metric)))
+        for metric, one in found
+    )
 
 
-def summary(metric: Metric, columns: Columns | None, level: float = 0.95) -> Summary:
-    """The summary of one metric over the examples of its columns, which stand there once each."""
+def summary(
+    metric: Metric, columns: Columns | None, level: float = 0.95, error: JudgeError | None = None
+) -> Summary:
+    """The summary of one metric over the examples of its columns, which stand there once each.
+
+    Args:
+        metric: whose scores.
+        columns: one entry an example; None = it has none.
+        level: of the intervals.
+        error: how far the judge errs on this metric; None = nobody judged, or not known.
+    """
     import numpy as np
 
     named = (str(metric), metric.measures, metric.direction, metric.scale)
@@ -79,6 +95,7 @@ def summary(metric: Metric, columns: Columns | None, level: float = 0.95) -> Sum
         bounds=metric.range,
     )
     failed = columns.take(np.flatnonzero(columns.status == FAILED))
+    mean = total / size if size > 0 else None
     return Summary(
         *named,
         n=int(columns.status.size),
@@ -86,13 +103,14 @@ def summary(metric: Metric, columns: Columns | None, level: float = 0.95) -> Sum
         undefined=int(counts[UNDEFINED]),
         not_applicable=int(counts[NOT_APPLICABLE]),
         failed=int(counts[FAILED]),
-        mean=total / size if size > 0 else None,
+        mean=mean,
         interval=interval,
         micro=_micro(columns, scored) if metric.measures != "retrieval" and metric.scale == "mean" else None,
         low=extreme(failed.low, failed.weight, metric.range[0], total, size),
         high=extreme(failed.high, failed.weight, metric.range[1], total, size, sign=-1.0),
         quantiles=_quantiles(values, weights) if metric.scale == "amount" else {},
         reasons=_reasons(columns) if scored.size < columns.status.size else {},
+        judged=None if error is None or interval is None or mean is None else widened(interval, mean, error),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragauge.data.facts import Agreement, AgreementFacts
 from ragauge.judging.equal import settled, sure
@@ -11,6 +11,7 @@ from ragauge.judging.inputs import Agree
 from ragauge.judging.judge import Asking
 from ragauge.judging.local import chances
 from ragauge.judging.local.index import mode_of
+from ragauge.judging.local.kinds import EXACT
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.rivals import names_another
 from ragauge.judging.local.short_answers import is_short
@@ -20,8 +21,10 @@ from ragauge.judging.local.support import Evidence, Weighed
 from ragauge.judging.local.verbatim import Wording
 from ragauge.text.declining import declines
 from ragauge.text.sentences import split
+from ragauge.text.specifics import find
 
 VERSION = 2
+UNDECIDED = 0.45   # most that p may be where the rules for numbers leave it open
 MOST_LONG = 16     # other accepted answers that are no phrases and are looked at
 
 
@@ -127,7 +130,7 @@ def _compared(
     short = len(theirs) == 1 and stated[0] is None and is_short(theirs[0])
     return [
         Compared(
-            reference.weigh(text),
+            _by_rule(reference.weigh(text)) if short and find(theirs[0], EXACT) else reference.weigh(text),
             against[n - 1],
             max((one.p for one in stated if one is not None and n in one.by), default=None),
             wording.has(text),
@@ -135,6 +138,11 @@ def _compared(
         )
         for n, text in enumerate(mine, 1)
     ]
+
+
+def _by_rule(found: Weighed) -> Weighed:
+    """Of a short reference with a number the rules for numbers decide, not the words that are shared with it."""
+    return replace(found, p=min(found.p, UNDECIDED), supporting=(), joint=False)
 
 
 def _stated(answer: Answer, theirs: Sequence[str], others: Sequence[str]) -> list[Stated | None]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
-from ragauge.judging.local.align import Pair, align
+from ragauge.judging.local.align import Pair, align, related
 from ragauge.judging.local.items import Item
 from ragauge.judging.local.opposites import HEDGES
 
@@ -20,6 +20,8 @@ NEAR_COPY = 0.7      # share of the claim's items with content that have an equa
 NEARBY = 3           # items within which the next pair stands on the looser side of a difference
 REACH = 4            # items behind a negation among which the negated one is looked for
 UNTIL = frozenset(["until", "unless", "till"])
+JUST = frozenset(["just", "merely", "solely"])
+FAILED = frozenset(["fail"])
 MOST_SHOWN = 8       # words of a sentence in a reason
 _SYMMETRIC = """
 marri marry meet wed divorc merg join partner collaborat cooperat resembl border neighbour neighbor differ equal
@@ -184,10 +186,19 @@ def _names(laid: Laid, names: Sequence[Pair]) -> Difference | None:
     """One name for another throughout, or names that changed places."""
     changes = {(laid.claim[pair.claim].key, laid.passage[pair.passage].key) for pair in names}
     if len(changes) == 1:
+        if any(_elsewhere(laid, pair) for pair in names):
+            return None
         mine, its = laid.words(names[0])
         held = _embedded(laid, names[0], 1) and _embedded(laid, names[0], -1)
         return Difference("name", mine, its, mine) if held else None
     return _exchanged(laid, names, "roles") if len(names) == len(changes) else None
+
+
+def _elsewhere(laid: Laid, pair: Pair) -> bool:
+    """Whether the sentence has the claim's name or number too, in another place: of a list, another member differs."""
+    paired = {one.passage for one in laid.pairs}
+    mine = laid.claim[pair.claim]
+    return any(related(mine, its) == "same" for at, its in enumerate(laid.passage) if at not in paired)
 
 
 def _amounts(laid: Laid, amounts: Sequence[Pair]) -> Difference | None:
@@ -195,6 +206,8 @@ def _amounts(laid: Laid, amounts: Sequence[Pair]) -> Difference | None:
     if len(amounts) > 1:
         return _exchanged(laid, amounts, "number")
     (pair,) = amounts
+    if _elsewhere(laid, pair):
+        return None
     if any(laid.claim[at].kind == "number" for at in laid.lonely if abs(at - pair.claim) == 1) or any(
         laid.passage[at].kind == "number" for at in laid.skipped if abs(at - pair.passage) == 1
     ):
@@ -246,6 +259,10 @@ def _hedged(laid: Laid) -> bool:
 
 def _negations(laid: Laid) -> Iterator[Difference | None]:
     """Negations that only one side has; None for one whose negated word the other side does not have."""
+    if any(laid.claim[at].key in FAILED for at in laid.lonely) or any(
+        laid.passage[at].key in FAILED for at in laid.skipped
+    ):
+        return     # "has failed to do" is "has not done"
     ahead = {its: mine for mine, its in laid.beside.items()}
     for at in laid.lonely:
         if laid.claim[at].negates:
@@ -283,7 +300,12 @@ def _negated(row: Sequence[Item], at: int) -> int | None:
 
 
 def _restricted(laid: Laid) -> Iterator[Difference]:
-    """An "only" that the claim adds between words that stand side by side in the sentence; "only 3" adds nothing."""
+    """An "only" that the claim adds between words that stand side by side in the sentence; "only 3" adds nothing.
+
+    Nor does one for which the sentence has a "just" in another place.
+    """
+    if any(laid.passage[at].key in JUST for at in laid.skipped):
+        return
     for at in laid.lonely:
         there = laid.beside.get(at + 1)
         if laid.claim[at].key != "only" or there is None:

@@ -13,7 +13,7 @@ from ragauge.judging.local.index import Mode
 from ragauge.judging.local.relevance import Asked, chosen
 from ragauge.judging.local.weights import Scorer, evidence_weights
 
-FEATURES = ("stated", "on_topic")     # log odds that the words state the claim, and that a passage is on the topic
+FEATURES = ("stated", "on_topic")     # log odds, see `there`
 CLIP = 0.001                          # log odds end here
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
@@ -20,6 +20,7 @@ MOST_PLACES = 1_000       # segments kept for one unit: more than that tells not
 SAMPLE = 2_000            # characters read to tell the language
 BIG = 8_000               # characters: of longer texts only a few are kept ready
 GRAM = 4
+KIN = 5                   # first letters that two words of one family share: "founder", "foundation"
 STOPS = ENGLISH | {stem(word) for word in ENGLISH}
 
 
@@ -40,11 +41,13 @@ class Indexed:
         segments: in order; those without a unit are left out.
         places: unit -> numbers of the segments that hold it, ascending.
         size: units in all.
+        kin: first letters of a word -> numbers of the segments with a word that begins so; words only.
     """
 
     segments: tuple[Segment, ...]
     places: Mapping[str, Sequence[int]]
     size: int
+    kin: Mapping[str, Collection[int]] = field(default_factory=dict)
 
 
 def mode_of(texts: Sequence[str]) -> Mode:
@@ -118,7 +121,11 @@ def build(text: str, mode: Mode) -> Indexed:
             where = places.setdefault(unit, [])
             if len(where) < MOST_PLACES and (not where or where[-1] != number):
                 where.append(number)
-    return Indexed(segments, places, sum(len(segment.units) for segment in segments))
+    kin: dict[str, set[int]] = {}
+    for unit, where in places.items() if mode == "words" else ():
+        if len(unit) >= KIN:
+            kin.setdefault(unit[:KIN], set()).update(where)
+    return Indexed(segments, places, sum(len(segment.units) for segment in segments), kin)
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,7 @@ from ragauge.judging.judge import Asking
 from ragauge.judging.local import agree, cover, rate_passages, verify_answer, verify_reference
 from ragauge.judging.local.weights import fingerprint
 
-GENERATION = 2     # raised when the code that scores changes a verdict
+GENERATION = 3     # raised when the code that scores changes a verdict
 
 ASKED: Mapping[str, tuple[int, Callable[[Any, int], Asking]]] = {
     "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),

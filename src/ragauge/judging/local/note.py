@@ -17,7 +17,9 @@ WHAT = (
 LIMITS = (
     "It sees an altered negation, name, number, date or opposite in a near-copy of a passage's sentence, hardly ever "
     "in a paraphrase.",
-    "It does not see what a passage implies without saying it, or support in another language than the answer's.",
+    "It does not see what a passage implies without saying it, but for amounts that follow by one operation; nor "
+    "support in another language than the answer's.",
+    "What it calls contradicted is an altered copy; where nobody altered a text on purpose, that is often wrong.",
     "It was measured on English only; elsewhere it compares pieces of words, numbers and dates.",
 )
 SHARPER = (

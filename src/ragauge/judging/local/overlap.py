@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import log, log1p
+from math import log1p
 
-from ragauge.judging.local.index import Indexed, Mode, carries_content, units_of
+from ragauge.judging.local.index import KIN, Indexed, Mode, carries_content, units_of
 
 LONGEST_CLAIM = 256      # units looked at: bounds the work on an endless sentence
 LONGEST_WINDOW = 512     # units compared in order
@@ -17,11 +17,10 @@ NARROW = 3               # segments of the window that decides
 # in the order of the coefficients; what each is stands in docs/local-judge.md
 FEATURES = (
     "coverage",
-    "coverage_idf",
     "best_sentence",
-    "best_sentence_idf",
     "best_three",
     "best_five",
+    "best_three_kin",
     "rouge_l",
     "rouge_l_content",
     "bigrams",
@@ -36,22 +35,36 @@ FEATURES = (
 AGAINST = frozenset({"numbers_missing", "names_missing"})
 EITHER_WAY = frozenset({"claim_length", "evidence_length"})
 
+Runs = Mapping[tuple[str, ...], int]
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A claim made ready: its units in order, those with content in order, and the latter each once."""
+    """A claim made ready.
+
+    Attributes:
+        units: its units in order.
+        content: those with content in order.
+        distinct: those with content, each once.
+        bigrams: its pairs of neighbouring units, numbered; a claim of one unit has itself.
+        trigrams: its threes likewise.
+        pairs: its pairs of neighbouring units with content likewise.
+    """
 
     units: tuple[str, ...]
     content: tuple[str, ...]
     distinct: tuple[str, ...]
+    bigrams: Runs
+    trigrams: Runs
+    pairs: Runs
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """What one passage holds of a claim. Sets of the claim's distinct content units are bit masks.
+    """What one passage holds of a claim, or several taken together. Sets of what the claim has are bit masks.
 
     Attributes:
-        passage: its number, from 1.
+        passage: its number, from 1; of several the one that holds most.
         start: first character of its best window.
         end: one past the window's last character.
         closest: number of its best segment, from 0.
@@ -59,11 +72,12 @@ class Overlap:
         one: units of its best segment.
         three: units of its best window of three segments.
         five: units of its best window of five.
+        kin: units of its best window of three, those included of which it holds another word of the family.
         rouge_l: longest common subsequence with the window, as a share of the claim's units.
         rouge_l_content: the same of the units with content.
-        bigrams: share of the claim's pairs of neighbours that the window holds.
+        bigrams: the claim's pairs of neighbours that the window holds.
         trigrams: the same of threes.
-        content_pairs: share of pairs of neighbouring units with content.
+        pairs: the same of pairs of neighbouring units with content.
         size: units in the passage.
     """
 
@@ -75,11 +89,12 @@ class Overlap:
     one: int = 0
     three: int = 0
     five: int = 0
+    kin: int = 0
     rouge_l: float = 0.0
     rouge_l_content: float = 0.0
-    bigrams: float = 0.0
-    trigrams: float = 0.0
-    content_pairs: float = 0.0
+    bigrams: int = 0
+    trigrams: int = 0
+    pairs: int = 0
     size: int = 0
 
 
@@ -88,7 +103,8 @@ def wanted(claim: str, mode: Mode) -> Wanted:
     """The claim, ready for comparison; one that is all function words counts them as its content."""
     units = units_of(claim, mode)[:LONGEST_CLAIM]
     content = tuple(unit for unit in units if carries_content(unit, mode)) or units
-    return Wanted(units, content, tuple(dict.fromkeys(content)))
+    runs = _numbered(units, 2), _numbered(units, 3), _numbered(content, 2)
+    return Wanted(units, content, tuple(dict.fromkeys(content)), *runs)
 
 
 def overlap(claim: Wanted, passage: Indexed, number: int) -> Overlap:
@@ -127,13 +143,26 @@ def overlap(claim: Wanted, passage: Indexed, number: int) -> Overlap:
         one=one,
         three=three,
         five=five,
+        kin=_kin(claim, passage, held, three),
         rouge_l=_common(claim.units, window),
         rouge_l_content=_common(claim.content, plain),
-        bigrams=_runs(claim.units, window, 2),
-        trigrams=_runs(claim.units, window, 3),
-        content_pairs=_runs(claim.content, plain, 2),
+        bigrams=_held(claim.bigrams, window),
+        trigrams=_held(claim.trigrams, window),
+        pairs=_held(claim.pairs, plain),
         size=passage.size,
     )
+
+
+def _kin(claim: Wanted, passage: Indexed, held: Mapping[int, int], three: int) -> int:
+    """Units of the window of three that holds most, where a word of the same family counts too."""
+    wide = dict(held)
+    for bit, unit in enumerate(claim.distinct):
+        if not three >> bit & 1:
+            for segment in passage.kin.get(unit[:KIN], ()):
+                wide[segment] = wide.get(segment, 0) | 1 << bit
+    if len(wide) == len(held) and wide == held:
+        return three
+    return max((mask | wide.get(n + 1, 0) | wide.get(n + 2, 0) for n, mask in wide.items()), key=int.bit_count)
 
 
 def _trimmed(held: Mapping[int, int], at: int, mask: int) -> tuple[int, int]:
@@ -161,56 +190,79 @@ def _common(claim: Sequence[str], window: Sequence[str]) -> float:
     return 1 - row.bit_count() / len(claim)
 
 
-def _runs(claim: Sequence[str], window: Sequence[str], n: int) -> float:
-    """Share of the claim's distinct runs of n units that the window holds; a claim shorter than n has itself."""
-    n = min(n, len(claim))
-    own = set(zip(*(claim[k:] for k in range(n)), strict=False))
-    return len(own.intersection(zip(*(window[k:] for k in range(n)), strict=False))) / len(own)
+def _numbered(units: Sequence[str], n: int) -> Runs:
+    """The distinct runs of n units, numbered from 0; fewer than n units are one run."""
+    n = min(n, len(units))
+    return {run: at for at, run in enumerate(dict.fromkeys(zip(*(units[k:] for k in range(n)), strict=False)))}
 
 
-def rarities(claim: Wanted, passages: Sequence[Indexed]) -> list[float]:
-    """How rare each distinct unit of the claim is among the segments of the passages (idf)."""
-    total = sum(len(passage.segments) for passage in passages) + 1
-    counts = [sum(len(passage.places.get(unit, ())) for passage in passages) for unit in claim.distinct]
-    return [log(1 + total / (count + 0.5)) for count in counts]
+def _held(runs: Runs, window: Sequence[str]) -> int:
+    """Those of the runs that the window holds."""
+    n = len(next(iter(runs), ()))
+    mask = 0
+    for run in runs.keys() & set(zip(*(window[k:] for k in range(n)), strict=False)):
+        mask |= 1 << runs[run]
+    return mask
+
+
+def together(claim: Wanted, overlaps: Sequence[Overlap]) -> Overlap:
+    """What several passages hold of a claim together, as if the window of each were a part of one.
+
+    What one window adds to the best one's common subsequence is the content that the best one lacks: no order is
+    asked for between passages.
+    """
+    best = max(overlaps, key=lambda one: (one.three.bit_count(), one.rouge_l))
+    found = three = five = kin = bigrams = trigrams = pairs = 0
+    for one in overlaps:
+        found |= one.found
+        three |= one.three
+        five |= one.five
+        kin |= one.kin
+        bigrams |= one.bigrams
+        trigrams |= one.trigrams
+        pairs |= one.pairs
+    added = three.bit_count() - best.three.bit_count()
+    return replace(
+        best,
+        found=found,
+        one=max((one.one for one in overlaps), key=int.bit_count),
+        three=three,
+        five=five,
+        kin=kin,
+        rouge_l=min(1.0, best.rouge_l + added / (len(claim.units) or 1)),
+        rouge_l_content=min(1.0, best.rouge_l_content + added / (len(claim.content) or 1)),
+        bigrams=bigrams,
+        trigrams=trigrams,
+        pairs=pairs,
+        size=sum(one.size for one in overlaps),
+    )
 
 
 def features(
-    claim: Wanted, overlaps: Sequence[Overlap], rarity: Sequence[float], numbers_missing: int, names_missing: float
+    claim: Wanted, one: Overlap, numbers_missing: int, names_missing: float
 ) -> tuple[float, ...]:
-    """The features of a claim against one passage, or against several taken together, in the order of FEATURES.
+    """The features of a claim against a passage, or against several taken together, in the order of FEATURES.
 
     Args:
         claim: the claim.
-        overlaps: with each of the passages, at least one.
-        rarity: of the claim's units.
-        numbers_missing: how many of its numbers, dates and percentages stand in none of the passages.
-        names_missing: share of its names that stand in none of them.
+        one: what is held of it.
+        numbers_missing: how many of its numbers, dates and percentages stand nowhere in them.
+        names_missing: share of its names that stand nowhere in them.
     """
     n = len(claim.distinct) or 1
-    whole = sum(rarity) or 1.0
-    best = max(overlaps, key=lambda one: (one.three.bit_count(), one.rouge_l))
-    found = 0
-    for one in overlaps:
-        found |= one.found
-
-    def weight(mask: int) -> float:
-        return sum(value for bit, value in enumerate(rarity) if mask >> bit & 1) / whole
-
     return (
-        found.bit_count() / n,
-        weight(found),
-        max(one.one.bit_count() for one in overlaps) / n,
-        max(weight(one.one) for one in overlaps),
-        best.three.bit_count() / n,
-        max(one.five.bit_count() for one in overlaps) / n,
-        best.rouge_l,
-        best.rouge_l_content,
-        best.bigrams,
-        best.trigrams,
-        best.content_pairs,
+        one.found.bit_count() / n,
+        one.one.bit_count() / n,
+        one.three.bit_count() / n,
+        one.five.bit_count() / n,
+        one.kin.bit_count() / n,
+        one.rouge_l,
+        one.rouge_l_content,
+        one.bigrams.bit_count() / (len(claim.bigrams) or 1),
+        one.trigrams.bit_count() / (len(claim.trigrams) or 1),
+        one.pairs.bit_count() / (len(claim.pairs) or 1),
         float(numbers_missing > 0),
         names_missing,
         log1p(len(claim.units)),
-        log1p(min(MOST_EVIDENCE, sum(one.size for one in overlaps))),
+        log1p(min(MOST_EVIDENCE, one.size)),
     )

@@ -105,7 +105,7 @@ class Tabled:
             verdict = self._spoken(claim, own[0])
         if isinstance(verdict, Wrong):
             if verdict.most > found.p:
-                return found, plain
+                return (replace(found, reason=verdict.reason) if verdict.most <= UNMET else found), plain
             return replace(found, p=verdict.most, supporting=(), joint=False, reason=verdict.reason), None
         return _supported(found, verdict) if verdict else (found, plain)
 

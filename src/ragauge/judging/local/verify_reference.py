@@ -12,7 +12,7 @@ from ragauge.judging.local.index import mode_of
 from ragauge.judging.local.kinds import DATE
 from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import Evidence, Weighed
-from ragauge.judging.local.tabled import Tabled
+from ragauge.judging.local.tabled import UNMET, Tabled
 from ragauge.text.specifics import find
 
 VERSION = 2
@@ -45,7 +45,7 @@ class Stated(NamedTuple):
     otherwise: bool
 
     def there(self, topic: float) -> float:
-        """Probability that the evidence is there, `topic` being how likely a passage speaks of what was asked."""
+        """Probability that the evidence is there; `topic` as in `evidence.there`."""
         return self.p if self.otherwise else there(self.p, topic)
 
 
@@ -61,7 +61,8 @@ def _stated(words: Weighed, claim: str, tabled: Tabled) -> Stated:
     found, _ = tabled.mend(claim, words)
     lacking = found.window.missing if found.window is not None else ()
     numberless = any(any(map(str.isdigit, specific)) for specific in lacking) and not tabled.tables
-    return Stated(found.p, found.supporting, bool(found.contradicting) or numberless or found.p < words.p)
+    another = found.p <= UNMET and found.reason != words.reason     # the cell asked for holds another amount
+    return Stated(found.p, found.supporting, bool(found.contradicting) or numberless or another)
 
 
 def _weighed(evidence: Evidence, claim: str, asked: set[str]) -> Weighed:

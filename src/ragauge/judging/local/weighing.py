@@ -36,7 +36,7 @@ def weighed(sentence: str, parts: Sequence[Part], evidence: Evidence) -> list[We
     if _opposed(whole) and not any(map(_opposed, alone)):
         least = min(range(len(alone)), key=lambda k: alone[k].p)
         alone[least] = whole
-    threshold = scorer(f"overlap_{evidence.mode}", FEATURES).threshold
+    threshold = scorer(f"overlap_{evidence.modes[0]}", FEATURES).threshold
     return [_between(one, whole, threshold) for one in alone]
 
 

@@ -14,8 +14,9 @@ STEERED = (
 )
 VARIES = "Its verdicts vary between askings; ragauge evaluate RUN --judge JUDGE --judge-repeats 3 says how far."
 UNCHECKED = (
-    "How often it agrees with people on your data is not known before it is checked: label 50 or more claims yourself, "
-    "then ragauge judge check FILE --judge JUDGE holds its verdicts against them."
+    "How far it errs, and how often it agrees with people on your data, is not known before it is checked: intervals "
+    "are of sampling alone. To know it, label 50 or more claims yourself, then ragauge judge check FILE --judge JUDGE "
+    "holds its verdicts against them."
 )
 LIMITS = (STEERED, VARIES, UNCHECKED)
 MODES: Mapping[bool, str] = {

@@ -26,6 +26,7 @@ class Difference:
         verdict: gives the colour; better and worse are told apart by their shape too.
         link: where the mark leads.
         says: the numbers in words.
+        far: ends of the interval with the judge's error, drawn lighter behind; None = the same.
     """
 
     name: str
@@ -35,6 +36,12 @@ class Difference:
     verdict: str
     link: str
     says: str
+    far: tuple[float, float] | None = None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Of what is drawn."""
+        return self.far or (self.low, self.high)
 
 
 def forest(shown: Sequence[Difference], title: str, *, percent: bool = False) -> str:
@@ -49,11 +56,12 @@ def forest(shown: Sequence[Difference], title: str, *, percent: bool = False) ->
         return ""
     import altair as alt
 
-    most = max(max(abs(one.low), abs(one.high)) for one in shown)
+    most = max(abs(end) for one in shown for end in (*one.ends, one.low, one.high))
     end = next((one for one in SCALES if most <= one), most)
     rows = [
         {
             "name": line(one.name, 60), "mean": one.mean, "low": one.low, "high": one.high, "link": one.link,
+            "far_low": one.ends[0], "far_high": one.ends[1],
             "says": line(one.says, 300), "hue": HUES.get(one.verdict, "soft"), "place": place,
         }
         for place, one in enumerate(shown)
@@ -72,7 +80,11 @@ def forest(shown: Sequence[Difference], title: str, *, percent: bool = False) ->
     reach = base.mark_rule(strokeWidth=2.5, opacity=0.75).encode(
         x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", stroke=alt.Stroke("hue:N", scale=hues, legend=None)
     )
+    behind = base.mark_rule(strokeWidth=6, opacity=0.22).encode(
+        x=alt.X("far_low:Q", scale=scale, axis=axis), x2="far_high:Q",
+        stroke=alt.Stroke("hue:N", scale=hues, legend=None),
+    )
     mark = base.mark_point(size=80, filled=True, stroke=None).encode(
         x=x, fill=alt.Fill("hue:N", scale=hues, legend=None), shape=alt.Shape("hue:N", scale=shapes, legend=None)
     )
-    return draw(alt.layer(zero, reach, mark), ROW * len(rows))
+    return draw(alt.layer(zero, *([behind] if any(one.far for one in shown) else []), reach, mark), ROW * len(rows))

@@ -86,6 +86,7 @@ def change_json(change: MetricChange) -> dict[str, Any]:
         "difference": change.difference.mean,
         "ci": _ends(found),
         "ci_method": None if found is None else found.method,
+        "judged_ci": _ends(change.difference.judged),
         "n": change.difference.n,
         "p": change.p_value,
         "p_holm": change.holm,

@@ -191,7 +191,8 @@ def _forests(found: RunComparison, n: int, compared: Compared, anchors: Anchors)
     """Metrics as they are, amounts as shares of what they were, and the segments that moved."""
     order = list(words.VERDICTS)
     whole = sorted(words.measured(found), key=lambda one: order.index(one.verdict))
-    caption = f"Mark: difference. Line: its {compared.level:.0%} interval. ▲ better, ▼ worse, ● no change told."
+    wide = " Light band: with the judge's error." if any(one.difference.judged for one in whole) else ""
+    caption = f"Mark: difference. Line: its {compared.level:.0%} interval.{wide} ▲ better, ▼ worse, ● no change told."
     for title, amount, axis in (
         ("Every metric", False, "new − base"), ("Latency, tokens, cost", True, "change in % of what it was")
     ):
@@ -215,7 +216,9 @@ def _figure(
             continue
         of = (abs(change.base or 0.0) or 1.0) if percent else 1.0
         says = f"{name}: {row.before} → {row.after}, {row.difference}, {change.verdict}"
-        drawn.append(Difference(name, mean / of, ends.low / of, ends.high / of, change.verdict, row.link, says))
+        wide = change.difference.judged
+        far = None if wide is None else (wide.low / of, wide.high / of)
+        drawn.append(Difference(name, mean / of, ends.low / of, ends.high / of, change.verdict, row.link, says, far))
     svg = forest(drawn, axis, percent=percent)
     if svg:
         table = tuple(

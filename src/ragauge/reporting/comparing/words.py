@@ -131,8 +131,8 @@ def overall(part: SegmentChange) -> str:
 
 
 def difference(change: MetricChange) -> str:
-    """The difference with its interval: −0.10 [−0.15, −0.05]."""
-    found = change.difference.interval
+    """The difference with its interval, the judge's error in it where that is known: −0.10 [−0.15, −0.05]."""
+    found = change.difference.widest
     shown = "" if found is None else f" [{signed(found.low, change.kind)}, {signed(found.high, change.kind)}]"
     return signed(change.difference.mean, change.kind) + shown
 
@@ -259,7 +259,7 @@ def _tests(count: int) -> str:
 
 def methods(found: RunComparison) -> str:
     """The intervals and tests that were chosen."""
-    intervals = dict.fromkeys(one.difference.interval.method for one in found.metrics if one.difference.interval)
+    intervals = dict.fromkeys(one.difference.widest.method for one in found.metrics if one.difference.widest)
     tests = dict.fromkeys(one.test for one in found.metrics if one.test)
     if not intervals:
         return ""

@@ -1,0 +1,174 @@
+"""What the local judge says of texts whose truth people have told, or that is known by how they were put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from random import Random
+from typing import NamedTuple
+
+from evidence_data import SETS, Asked, asked
+from judge_data import SYSTEMS, accepted_answers, claims, questions_and_references
+
+from ragauge.data.ask import Ask, Reply
+from ragauge.data.example import Example
+from ragauge.data.facts import Evidence, FactsOf
+from ragauge.data.response import Passage, Response
+from ragauge.judging.inputs import inputs_for
+from ragauge.judging.judge import drive
+from ragauge.judging.local.judge import LocalJudge
+from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+from ragauge.metrics.base import Metric
+from ragauge.metrics.catalogue import parse
+from ragauge.metrics.facts import Facts
+from ragauge.metrics.measure import measure_all
+
+SEED = 20_261_123
+QUESTIONS = 100     # of each set with gold passages: the mean over them is known to a few points
+ANSWERED = 150      # questions of EVOUNA, each with five answers
+PAIRS = 250         # questions of AttributionBench beside a reference, by source
+
+
+class Item(NamedTuple):
+    """One text that was judged.
+
+    Attributes:
+        metric: printed name.
+        source: the data set, or the part of it that was made by another system.
+        question: what the items of one question share.
+        truth: what people say, or what is so by construction: 0 or 1.
+        value: the metric by the judge.
+        length: of the text in characters, which systems differ in.
+    """
+
+    metric: str
+    source: str
+    question: str
+    truth: float
+    value: float
+    length: int
+
+
+class Case(NamedTuple):
+    """An example to judge, with the truth of some metrics."""
+
+    source: str
+    example: Example
+    response: Response
+    truth: Mapping[str, float]
+    length: int
+
+
+class Judged:
+    """Asks the local judge as an evaluation does, with the embedded embedder."""
+
+    def __init__(self) -> None:
+        self.judge = LocalJudge()
+        self.embedder = WordLlamaEmbedder()
+
+    def items(self, case: Case) -> Iterator[Item]:
+        """The metrics of a case; one without a value is left out, as it is out of a mean."""
+        metrics = [parse(name) for name in case.truth]
+        found = self._evidence(case, metrics)
+        facts = Facts(case.example, case.response, found)
+        for metric, measured in zip(metrics, measure_all(metrics, facts), strict=True):
+            if measured.value is not None and measured.status == "scored":
+                name = str(metric)
+                yield Item(name, case.source, case.example.query_id, case.truth[name], measured.value, case.length)
+
+    def _evidence(self, case: Case, metrics: Sequence[Metric]) -> dict[str, Evidence]:
+        wanted = {need.partition(".")[0] for metric in metrics for need in metric.needs.values()}
+        wanted |= {"verify_answer"} if "agree" in wanted else set()
+        known: dict[str, FactsOf] = {}
+        for question in ("verify_answer", "verify_reference", "rate_passages", "agree"):
+            inputs = inputs_for(question, case.example, case.response, known) if question in wanted else None
+            if inputs is not None:
+                known[question] = drive(self.judge.ask(inputs), self._answer)
+        return {
+            name: Evidence(name, name, self.judge.version(name), self.judge.judge_id, "ok", facts)
+            for name, facts in known.items()
+        }
+
+    def _answer(self, asks: Sequence[Ask]) -> list[Reply]:
+        return [Reply("ok", vectors=self.embedder.embed([text for _, text in ask.messages])) for ask in asks]
+
+
+def items() -> list[Item]:
+    """Everything that was judged, in a fixed order."""
+    judged = Judged()
+    return [item for cases in CASES for case in cases() for item in judged.items(case)]
+
+
+def _case(
+    source: str, query_id: str, query: str, passages: Sequence[str], answer: str | None,
+    reference: Sequence[str], truth: Mapping[str, float],
+) -> Case:     # fmt: skip
+    texts = tuple(Passage(f"p{n}", f"d{n}", text) for n, text in enumerate(passages))
+    length = len(answer) if answer is not None else sum(map(len, reference or passages))
+    return Case(
+        source, Example(query_id, query, references=tuple(reference)),
+        Response(query_id, passages=texts, answer=answer), truth, length,
+    )     # fmt: skip
+
+
+def labelled_claims() -> Iterator[Case]:
+    """Claims that people called supported or not: as the answer, and as what a reference asks for."""
+    for n, row in enumerate(claims()):
+        truth = float(row.supported)
+        yield _case(
+            row.source, f"c{n}", row.claim, row.passages, row.claim, (row.claim,),
+            {"faithfulness": truth, "context_recall": truth},
+        )     # fmt: skip
+
+
+def with_gold() -> Iterator[Case]:
+    """Right answers beside their evidence, and beside passages that rank high for the question without holding it."""
+    draw = Random(SEED)
+    for source in SETS:
+        every = asked(source, QUESTIONS)
+        for n, one in enumerate(every):
+            given = [*one.gold, *one.others]
+            draw.shuffle(given)
+            # conclusions of abstracts say more than the abstracts without them, so nobody has told what bears them out
+            borne = {} if source == "PubMedQA" else {"faithfulness": 1.0}
+            yield _gold(one, given, one.answer, {**borne, "context_recall": 1.0, "answer_relevance": 1.0})
+            other = every[(n + 1) % len(every)].answer
+            yield _gold(one, one.others, one.answer, {"faithfulness": 0.0, "context_recall": 0.0})
+            yield _gold(one, one.gold, other, {"answer_relevance": 0.0})
+            yield _gold(one, one.gold, None, {"context_precision": 1.0})
+            yield _gold(one, one.others, None, {"context_precision": 0.0})
+
+
+def _gold(one: Asked, passages: Sequence[str], answer: str | None, truth: Mapping[str, float]) -> Case:
+    return _case(one.source, one.query_id, one.query, passages, answer, (one.reference,), truth)
+
+
+def references_of_questions() -> Iterator[Case]:
+    """A question's own references, and those of other questions that rank highest for it."""
+    taken: dict[str, int] = {}
+    for n, pair in enumerate(questions_and_references()):
+        taken[pair.source] = taken.get(pair.source, 0) + 1
+        if taken[pair.source] <= PAIRS:
+            yield _case(
+                pair.source, f"{pair.query}", pair.query, (pair.text,), None, (), {"context_precision": float(pair.own)}
+            )
+        del n
+
+
+def answered() -> Iterator[Case]:
+    """Answers of five systems that people called right or wrong, and the answers beside another question."""
+    rows = Random(SEED).sample(accepted_answers(), ANSWERED)
+    for n, row in enumerate(rows):
+        other = rows[(n + 1) % len(rows)]
+        for system in SYSTEMS:
+            truth = float(row.right[system])
+            graded = dict.fromkeys(("answer_recall", "answer_precision", "answer_correctness"), truth)
+            yield _case(
+                f"EVOUNA {system}", f"e{n}", row.query, (), row.answers[system], row.accepted,
+                {**graded, "answer_relevance": 1.0},
+            )     # fmt: skip
+            yield _case(
+                f"EVOUNA {system}", f"e{n}", row.query, (), other.answers[system], (), {"answer_relevance": 0.0}
+            )
+
+
+CASES: tuple[Callable[[], Iterator[Case]], ...] = (labelled_claims, with_gold, references_of_questions, answered)

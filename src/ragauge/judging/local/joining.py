@@ -1,0 +1,67 @@
+"""Which passages may bear a claim out together that none of them bears out alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+MOST_TOGETHER = 3      # passages that support a claim jointly
+MOST_PARTS = 64        # passages that are joined at most, the first of them: bounds the work on hostile input
+LEAST_UNITS = 2        # units with content that a part holds
+WHOLE = 0.9            # share of the claim's units with content that the parts hold together; measured from 0.5 to 1
+
+
+class Part(NamedTuple):
+    """What a passage would bring to a joint support. Sets are bit masks.
+
+    Attributes:
+        number: of the passage, from 1.
+        units: content units of the claim that its best window holds.
+        names: names of the claim that stand in it.
+    """
+
+    number: int
+    units: int
+    names: int
+
+
+def joinable(parts: Sequence[Part], units: int, *, named: bool) -> Iterator[tuple[int, ...]]:
+    """Groups of two and three passages that could support a claim jointly.
+
+    Each member holds something of the claim that the others lack, and is tied to them by something of it that both
+    hold: a name, where the claim has names. Else the name of one and the fact of another would make a support. Whether
+    a group is one depends on its members alone, so another passage never undoes it.
+
+    Args:
+        parts: the passages, in order.
+        units: how many content units the claim has.
+        named: whether the claim has names.
+
+    >>> name, fact, both = Part(1, 0b0011, 0b01), Part(2, 0b1100, 0b00), Part(3, 0b1110, 0b01)
+    >>> list(joinable([name, fact, both], 4, named=True))
+    [(1, 3)]
+    """
+    able = [one for one in parts if one.units.bit_count() >= LEAST_UNITS][:MOST_PARTS]
+    least = WHOLE * units
+    tied: dict[int, set[int]] = {}
+    for at, one in enumerate(able):
+        for place in range(at + 1, len(able)):
+            other = able[place]
+            shared = one.names & other.names if named else one.units & other.units
+            if shared and one.units & ~other.units and other.units & ~one.units:
+                tied.setdefault(at, set()).add(place)
+                if (one.units | other.units).bit_count() >= least:
+                    yield one.number, other.number
+    yield from _threes(able, tied, least)
+
+
+def _threes(able: Sequence[Part], tied: Mapping[int, set[int]], least: float) -> Iterator[tuple[int, ...]]:
+    """Groups of three, every two of them tied."""
+    for at, others in tied.items():
+        for second, third in combinations(sorted(others), 2):
+            if third not in tied.get(second, ()):
+                continue
+            a, b, c = able[at].units, able[second].units, able[third].units
+            if a & ~(b | c) and b & ~(a | c) and c & ~(a | b) and (a | b | c).bit_count() >= least:
+                yield able[at].number, able[second].number, able[third].number
