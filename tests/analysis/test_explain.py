@@ -29,6 +29,7 @@ from ragauge.data.building import (
     relevance_facts,
     response,
 )
+from ragauge.data.example import Relevant
 from ragauge.data.facts import AnswerFacts, CoverFacts, GuessedFacts
 from ragauge.data.response import Response
 from ragauge.data.score import Score
@@ -48,7 +49,7 @@ def rich(**changes: Any) -> Facts:
     labels = {"d1": 2, "d4": 1, "d9": 3, "d3": 0}
     asked = example(
         "Sixty of them.", "It weighs 9 kg.", relevant=labels, answerable=True, aspects=("how many", "how heavy"),
-        criteria=("names the number", "is short"),
+        criteria=("names the number", "is short"), relevant_chunks=(Relevant(("d1",)), Relevant(("d7",))),
     )     # fmt: skip
     dates = ["2023-01-01", "2024-05-01", "2024-05-01", "2024-02-01"]
     passages = [
@@ -177,7 +178,7 @@ def test_probabilities_are_worked_out() -> None:
 def test_retrieval_by_hand() -> None:
     """d1 (grade 2) at rank 1, d4 at rank 4, d9 (grade 3) not returned: L, ranks and the sums behind the numbers."""
     assert symbols(rich(), "recall@2") == {
-        "rel": "1", "k": "2", "top_k": "ranks 1 to 2; 1 of L among them: d1",
+        "rel": "1", "unit": "document", "k": "2", "top_k": "ranks 1 to 2; 1 of L among them: d1",
         "L": "3: d1 (grade 2, rank 1), d4 (rank 4), d9 (grade 3, not returned)",
     }     # fmt: skip
     assert one(rich(), "recall@2").arithmetic == "1 / 3 = 0.333"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from ragauge.data.example import Example, Relevant
 from ragauge.data.readers.rankings import read_qrels, read_run
 from ragauge.data.response import Passage, Response
 from ragauge.metrics.base import Measured
-from ragauge.metrics.catalogue import classes, parse, select
+from ragauge.metrics.catalogue import classes, parse, samples, select
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
 from ragauge.metrics.retrieval import METRICS
@@ -25,7 +26,7 @@ def measured(name: str, grades: Grades, docs: Sequence[str]) -> Measured:
     """A metric over one list; a key that is a tuple is a group of which any one will do."""
     relevant = tuple(Relevant((key,) if isinstance(key, str) else key, grade) for key, grade in grades.items())
     example = Example("q", "?", relevant=relevant)
-    response = Response("q", passages=tuple(Passage(f"p{n}", doc) for n, doc in enumerate(docs)))
+    response = Response("q", passages=tuple(Passage(doc, doc) for doc in docs))
     (ranking,) = of_responses([(example, response)])
     return measure(parse(name), Facts(example, response, ranking=ranking))
 
@@ -76,6 +77,36 @@ def test_case_05_copies_earn_once(name: str, expected: float) -> None:
     assert value(name, {"a": 1, "b": 1}, ["a", "a", "a", "b"]) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("precision@5", 0.6), ("precision@2", 1), ("precision", 0.75), ("recall@5", 0.5), ("f1@5", 0.5455), ("mrr", 1)],
+)
+def test_chunks_of_a_document_are_places(name: str, expected: float) -> None:
+    """Three of four places hold chunks of the one relevant document found: precision counts them, recall does not."""
+    chunks = [Passage("a-1", "a"), Passage("a-2", "a"), Passage("x-1", "x"), Passage("a-3", "a")]
+    asked = Example("q", "?", relevant=(Relevant(("a",)), Relevant(("b",))))
+    response = Response("q", passages=tuple(chunks))
+    (ranking,) = of_responses([(asked, response)])
+    assert round(measure(parse(name), Facts(asked, response, {}, ranking)).value or 0, 4) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("precision:unit=chunk@3", 2 / 3), ("precision@3:unit=chunk", 2 / 3), ("recall:unit=chunk@1", 0.5)],
+)
+def test_labelled_chunks(name: str, expected: float) -> None:
+    """Labels that name chunks are met by passage_id, whatever documents the chunks are of."""
+    chunks = [Passage("a-1", "a"), Passage("a-2", "a"), Passage("b-1", "b")]
+    asked = Example("q", "?", relevant_chunks=(Relevant(("a-1",)), Relevant(("b-1",))))
+    response = Response("q", passages=tuple(chunks))
+    (ranking,) = of_responses([(asked, response)])
+    facts = Facts(asked, response, {}, ranking)
+    assert measure(parse(name), facts).value == expected
+    assert measure(parse(name.replace(":unit=chunk", "")), facts).value == expected     # the only labels there are
+    by_document = replace(facts, example=replace(asked, relevant=(Relevant(("a",)),), relevant_chunks=None))
+    assert measure(parse(name), by_document).status == "not_applicable"
+
+
 def test_case_06_groups() -> None:
     """Case 6: a group is one relevant item, found at its best member's rank: dcg 1 + 1/2 of 1 + 1/log2(3)."""
     grades: Grades = {("a", "b"): 1, "c": 1}
@@ -111,7 +142,8 @@ RANKING_ONLY = {"ranking": "labels.ranking"}
 
 def own() -> list[str]:
     """Metrics that look at nothing but a ranking."""
-    return [name for name, cls in classes().items() if cls in METRICS and vars(cls).get("needs") == RANKING_ONLY]
+    ranked = {one.name() for one in samples() if one.needs == RANKING_ONLY}
+    return [name for name, cls in classes().items() if cls in METRICS and name in ranked]
 
 
 def test_case_10_no_relevant_labels(tmp_path: Path) -> None:

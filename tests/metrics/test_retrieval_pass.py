@@ -108,7 +108,7 @@ def test_responses_give_the_same_as_frames(sets: list[Topic], rng: random.Random
     pairs = [
         (
             Example(f"q{n}", "?", relevant=topic.items),
-            Response(f"q{n}", passages=tuple(Passage(f"p{i}", doc) for i, doc in enumerate(topic.docs))),
+            Response(f"q{n}", passages=tuple(Passage(doc, doc) for doc in topic.docs)),
         )
         for n, topic in enumerate(sets)
     ]

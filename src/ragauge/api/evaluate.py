@@ -61,11 +61,14 @@ class Wanted:
 
 def planner(wanted: Wanted) -> Callable[[Store, str], tuple[Plan, ...]]:
     """Plans a run of a store, a plan an asking of the judge. Metrics and judge are found first."""
+    from ragauge.data.readers.reading import warn_user
     from ragauge.engine.judges import build_judge
     from ragauge.engine.plan import plan
-    from ragauge.metrics.catalogue import questions, select
+    from ragauge.metrics.catalogue import questions, said_otherwise, select
 
     metrics = select(wanted.metrics or ("default",))
+    for sentence in said_otherwise(wanted.metrics):
+        (wanted.warn or warn_user)(f"{sentence}.")
     if wanted.judge in NO_JUDGE:
         metrics = [metric for metric in metrics if not questions([metric])]
         if not metrics:

@@ -44,7 +44,7 @@ def read_set(
 
 async def evaluate_async(
     source: Any, *, set: Any = None, metrics: str | Sequence[str] = (), store: str | None = None,
-    judge: str | None = "local", judge_repeats: int = 1,
+    judge: Any = "local", judge_name: str = "", judge_repeats: int = 1,
     name: str = "", columns: Mapping[str, str] | None = None, segments: str | Sequence[str] = (),
     config: Mapping[str, Any] | None = None, variant: str = "own", traffic: bool = False,
     limit: int | None = None, filter: Mapping[str, str] | None = None, workers: int | None = None,
@@ -60,7 +60,8 @@ async def evaluate_async(
         source: a stored run (id, name, "latest", what `open_run` gives), or questions with responses: a path, a table.
         set: the eval set, where the questions are apart: an EvalSet, a path or a table; joined on query_id.
         metrics: names and presets, such as ["recall@5", "prompt"] or "recall@5,prompt"; the default preset when empty.
-        judge: "local", "openai:gpt-5-mini" or another model (docs/model-judges.md), None to measure from labels alone.
+        judge: "local", "openai:gpt-5-mini" (docs/model-judges.md), a function or object (text in, text out), None.
+        judge_name: what identifies such a function or object in reports and stored replies.
         judge_repeats: ask the judge so many times and say how far the means lie apart; the first asking is scored.
         store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
         name: of the run; the file's name by default.
@@ -86,12 +87,16 @@ async def evaluate_async(
         UsageError: an unknown name, with the nearest; a baseline that was judged otherwise.
     """
     how = (source,) if set is None else (set, source), columns or {}, named(segments), name
+    more = limit, filter or {}, workers, index, None, baseline, retry_failed, judge_repeats
+    wanted = Wanted(named(metrics), _judge(judge, judge_name), *more, Calls.given("evaluate", calls))
     found = Source(*how, config=config or {}, variant=variant, traffic=traffic)
-    wanted = Wanted(
-        named(metrics), judge or "none", limit, filter or {}, workers, index, None, baseline, retry_failed,
-        judge_repeats, Calls.given("evaluate", calls),
-    )     # fmt: skip
     return await evaluate_source(found, wanted, store, progress)
+
+
+def _judge(judge: Any, name: str) -> str:
+    from ragauge.engine.judges import given_judge
+
+    return given_judge(judge, name)
 
 
 evaluate = plain(evaluate_async)

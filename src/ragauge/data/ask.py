@@ -10,7 +10,7 @@ from ragauge.data.canonical import digest, plain
 
 
 class Place(NamedTuple):
-    """Where a provider's models are: its own base URL, and the variable that names another."""
+    """Where a provider's models are: its own base URL, and the variable that names another ("": none does)."""
 
     official: str
     variable: str
@@ -21,6 +21,7 @@ PROVIDERS: Mapping[str, Place] = {
     "openai-chat": Place("https://api.openai.com/v1", "OPENAI_BASE_URL"),
     "anthropic": Place("https://api.anthropic.com", "ANTHROPIC_BASE_URL"),
     "google": Place("https://generativelanguage.googleapis.com", "GOOGLE_GEMINI_BASE_URL"),
+    "own": Place("own:", ""),     # a model that Python code hands over
 }
 EMBEDDERS = ("openai", "openai-chat", "google")     # whose embeddings can be asked for; the first two mean the same
 

@@ -61,6 +61,7 @@ class Example:
         segments: column -> value, for reports per segment.
         tags: such as golden or regression.
         cluster: examples that share one are not independent (document, tenant, conversation).
+        relevant_chunks: judged chunks, by the passage_id of each; the members of a group are passage_ids too.
     """
 
     query_id: str
@@ -76,6 +77,7 @@ class Example:
     segments: Mapping[str, str] = field(default_factory=dict)
     tags: frozenset[str] = frozenset()
     cluster: str | None = None
+    relevant_chunks: tuple[Relevant, ...] | None = None
 
     @property
     def content_hash(self) -> str:

@@ -14,8 +14,10 @@ class Ranking:
         items: (grade, rank) of every judged item, ranks from 1, None = not returned. A document's rank is that of
             its first copy; a group's that of its best member.
         judged_ranks: ranks, ascending, at which a judged document (any grade) stands for the first time.
+        again: (grade, rank) of further chunks of a document that an item was found by: its other passages.
     """
 
     n_returned: int
     items: tuple[tuple[float, int | None], ...]
     judged_ranks: tuple[int, ...]
+    again: tuple[tuple[float, int], ...] = ()

@@ -318,7 +318,7 @@ def _blocked(question: str, one: Found) -> str | None:
 
 def _rankings(items: Sequence[Loaded]) -> list[Ranking | None]:
     """Ranks of the judged documents; where the batch raises, one at a time, so that one bad list fails alone."""
-    if not any(item.example.relevant for item in items):
+    if not any(item.example.relevant or item.example.relevant_chunks for item in items):
         return [None] * len(items)
     try:
         return of_responses([(item.example, item.response) for item in items])

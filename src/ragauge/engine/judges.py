@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ragauge.analysis.results.judging import JudgeUse
 from ragauge.analysis.results.scorecard import JudgeNote
@@ -60,6 +61,25 @@ def build_judge(spec: str) -> Judge:
         raise UnknownName("judge", spec, known, "A judge of your own is written MODULE:NAME.")
     _SPECS[judge.judge_id] = spec
     return judge
+
+
+def given_judge(judge: Any, name: str = "") -> str:
+    """The spec of what was given as a judge: a text as it is, a function or a framework's model under a name.
+
+    Args:
+        judge: a spec, None (nobody judges), or a model: a function or object, text in, text out, sync or async.
+        name: of a model that is handed over.
+
+    Raises:
+        UsageError: a model without a name, or something that takes no text; a name for what has one.
+    """
+    if judge is None or isinstance(judge, str):
+        if name:
+            raise UsageError(f"judge_name names a model that is handed over as judge=, got judge={judge!r}.")
+        return judge or "none"
+    from ragauge.llm.providers import own
+
+    return own.given(judge, name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,10 @@ def build_model(name: ModelName) -> ChatModel:
             from ragauge.llm.providers import google
 
             return google.build(name)
+        case "own":
+            from ragauge.llm.providers import own
+
+            return own.build(name)
     raise UnknownName("provider", name.provider, PROVIDERS)
 
 

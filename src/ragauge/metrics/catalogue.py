@@ -92,6 +92,18 @@ def select(names: Sequence[str]) -> list[Metric]:
     return list(chosen)
 
 
+def said_otherwise(names: Sequence[str]) -> tuple[str, ...]:
+    """For each name that is another's here, one sentence with the name that it is printed under.
+
+    >>> said_otherwise(["answer_relevancy", "faithfulness", "hit_rate@5", "triad"])
+    ('answer_relevancy is answer_relevance here', 'hit_rate@5 is hit@5 here')
+    """
+    known = {*aliases()} - {*classes()}
+    return tuple(
+        f"{name.strip()} is {parse(name)} here" for name in dict.fromkeys(names) if head_of(name) in known
+    )
+
+
 def questions(metrics: Sequence[Metric]) -> tuple[str, ...]:
     """The questions that have to be asked for these metrics, in the order of asking."""
     from ragauge.metrics.facts import question_of

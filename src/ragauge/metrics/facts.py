@@ -11,6 +11,7 @@ from ragauge.data.facts import AnswerFacts, Claim, Evidence, Rating, ReferenceCl
 from ragauge.data.ranking import Ranking
 from ragauge.data.response import REDACTED, Response
 from ragauge.metrics.base import Failed, NotApplicable
+from ragauge.metrics.retrieval.ranks import of_chunks
 from ragauge.metrics.usage import used
 
 Absent = NotApplicable | Failed
@@ -144,7 +145,12 @@ def _needs_reference_text(facts: Facts) -> NotApplicable | None:
 
 
 def _needs_labels(facts: Facts) -> NotApplicable | None:
-    return None if facts.example.relevant else NotApplicable("no relevance labels")
+    known = facts.example.relevant or facts.example.relevant_chunks
+    return None if known else NotApplicable("no relevance labels")
+
+
+def _needs_chunks(facts: Facts) -> NotApplicable | None:
+    return None if facts.example.relevant_chunks else NotApplicable("no labels of chunks (relevant_chunks)")
 
 
 def _needs_aspects(facts: Facts) -> NotApplicable | None:
@@ -162,6 +168,7 @@ NEEDED: Mapping[str, Callable[[Facts], NotApplicable | None]] = {
     "reference": _needs_reference,
     "reference text": _needs_reference_text,
     "labels": _needs_labels,
+    "chunks": _needs_chunks,
     "aspects": _needs_aspects,
     "criteria": _needs_criteria,
 }
@@ -169,6 +176,7 @@ NEEDED: Mapping[str, Callable[[Facts], NotApplicable | None]] = {
 # what must be recorded or labelled before a fact can be had at all
 INPUTS: Mapping[str, tuple[str, ...]] = {
     "labels.ranking": ("labels", "passages"),
+    "labels.chunks": ("chunks", "passages"),
     "response.passages": ("passages",),
     "response.texts": ("texts",),
     "response.answer": ("answer",),
@@ -235,6 +243,10 @@ def _ranking(facts: Facts) -> Any:
     return facts.ranking if facts.ranking is not None else Failed("the judged documents were not ranked")
 
 
+def _chunks(facts: Facts) -> Any:
+    return system_failed(facts) if facts.response.error is not None else of_chunks(facts.example, facts.response)
+
+
 def _answerable(facts: Facts) -> Any:
     known = facts.example.answerable
     return NotApplicable("not known whether the question is answerable") if known is None else known
@@ -243,6 +255,7 @@ def _answerable(facts: Facts) -> Any:
 # facts that ask nothing
 FREE: Mapping[str, Callable[[Facts], Any]] = {
     "labels.ranking": _ranking,
+    "labels.chunks": _chunks,
     "response.passages": _response_part("passages"),
     "response.texts": _response_part("passages"),
     "response.answer": _response_part("answer"),

@@ -12,6 +12,8 @@ from ragauge.metrics.base import Metric, shown
 
 FORM = re.compile(r"^(?P<name>[a-z0-9_]+)(?P<params>(?::[a-z_]+=[\w./+-]+)*)(?:@(?P<k>[^@:]+))?$")
 
+CUTOFF_FIRST = re.compile(r"^([a-z0-9_]+)(@[^@:]+)((?::[a-z_]+=[\w./+-]+)+)$")     # precision@5:unit=chunk is read too
+
 
 Aliases = Mapping[str, tuple[str, Mapping[str, Any]]]
 
@@ -37,7 +39,7 @@ def read(name: str, classes: Mapping[str, type[Metric]], aliases: Aliases) -> Me
         UnknownName: no such metric or parameter.
         UsageError: a value that the parameter does not take, or a malformed name.
     """
-    found = FORM.match(name.strip())
+    found = FORM.match(CUTOFF_FIRST.sub(r"\1\3\2", name.strip()))
     if not found:
         raise UsageError(f"{name!r} is not a metric's name. Write name:param=value@k, such as ndcg:gain=exp@10.")
     head, params = found["name"], dict(part.split("=", 1) for part in found["params"].split(":")[1:])

@@ -8,15 +8,17 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal, get_args
 
+from ragauge.data.citing import where_cited, with_numbers
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UnknownName, UsageError
 from ragauge.systems.base import EVERY, OWN, Question, System, known_settings, mapping_of
+from ragauge.systems.citing import checked
 from ragauge.systems.returned import passages_of, response_of
 from ragauge.systems.streamed import awaited, read_out
 from ragauge.systems.threads import Threads
 
 Form = Literal["text", "dict", "passage"]
-SETTINGS = ("name", "config", "arguments", "passages_as")
+SETTINGS = ("name", "config", "arguments", "passages_as", "citations")
 HANDED = ("passages", "contexts", "context", "documents", "docs")     # what a parameter for passages is called
 METHODS = ("query", "retrieve", "generate")
 
@@ -37,6 +39,7 @@ class CallableSystem(System):
         passages_as: how handed passages look: text, dict or passage; None = by the annotation of the parameter:
             list[str] means texts, a mention of Passage our Passage, anything else dictionaries with doc_id,
             passage_id, text and score.
+        numbered: every answer cites by number or not at all; otherwise only an answer that holds a number is known to.
 
     Raises:
         UsageError: it can be called in no such way.
@@ -45,8 +48,9 @@ class CallableSystem(System):
     implement = "methods retrieve(query) and generate(query, passages), or a parameter `passages`"
 
     def __init__(
-        self, target: Any, name: str, config: Mapping[str, Any] | None = None, passages_as: Form | None = None
-    ) -> None:
+        self, target: Any, name: str, config: Mapping[str, Any] | None = None, passages_as: Form | None = None,
+        *, numbered: bool = False,
+    ) -> None:     # fmt: skip
         self._query = _Call.of(_method(target, "query") or _called(target), name, takes=1)
         self._retrieve = _Call.of(_method(target, "retrieve"), f"{name}.retrieve", takes=1)
         self._generate = _Call.of(_method(target, "generate"), f"{name}.generate", takes=2)
@@ -58,16 +62,18 @@ class CallableSystem(System):
             )
         self._given = self._generate or (self._query if self._query is not None and self._query.handed else None)
         super().__init__(name, config, EVERY if self._given is not None else OWN)
-        self._form = passages_as
+        self._form, self._numbered = passages_as, numbered
         self._threads = Threads()
 
     async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
         """The response to a question; see `System.respond`."""
         if passages is not None:
-            return await self._answer_from(question, passages)
-        if self._query is not None:
-            return response_of(await self._query(self._threads, question), question)
-        return await self._retrieve_and_generate(question)
+            found = await self._answer_from(question, passages)
+        elif self._query is not None:
+            found = response_of(await self._query(self._threads, question), question)
+        else:
+            found = await self._retrieve_and_generate(question)
+        return with_numbers(found) if self._numbered else found
 
     async def close(self) -> None:
         """Ends the idle threads."""
@@ -97,7 +103,7 @@ class CallableSystem(System):
         found = response_of(said, question)
         if found.passages is None:     # what generate says it used counts before what it was handed
             lacking = {name: why for name, why in found.missing.items() if name != "passages"}
-            found = replace(found, passages=passages, missing={**lacking, **missing})
+            found = where_cited(replace(found, passages=passages, missing={**lacking, **missing}))
         return replace(found, latency_ms={"retrieval": retrieval, "generation": generation, **found.latency_ms})
 
 
@@ -200,7 +206,8 @@ def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
     Args:
         target: a class is called for its object, with the setting `arguments`.
         name: what it was named by; the setting `name` wins.
-        settings: name, config, arguments (of a class), passages_as (text, dict or passage).
+        settings: name, config, arguments (of a class), passages_as (text, dict or passage), citations
+            ("numbered": answers cite as [1] or not at all).
 
     Raises:
         UsageError: a setting that is not known, or an object that cannot be asked.
@@ -215,7 +222,8 @@ def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
     elif arguments:
         raise UsageError(f"arguments are for a class, and {name} is a {type(target).__name__}. Leave them out.")
     config = {**mapping_of(settings, "config"), **({"arguments": dict(arguments)} if arguments else {})}
-    return CallableSystem(target, str(settings.get("name") or name), config, form)
+    numbered = checked(settings.get("citations"))
+    return CallableSystem(target, str(settings.get("name") or name), config, form, numbered=numbered)
 
 
 def _made(target: type[Any], name: str, arguments: Mapping[str, Any]) -> Any:

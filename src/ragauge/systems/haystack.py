@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragauge.data.citing import with_numbers
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UsageError
 from ragauge.systems.base import EVERY, OWN, Question, System, known_settings
-from ragauge.systems.citing import checked, with_numbers
+from ragauge.systems.citing import checked
 from ragauge.systems.documents import RETRIEVED_ONLY, bases, counted, deeper, document
 from ragauge.systems.haystack_graph import Parts, parts_of, with_given
 from ragauge.systems.returned import response_of

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from ragauge.data.citing import with_numbers
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UnknownName, UsageError
 from ragauge.systems.base import EVERY, OWN, Question, System, known_settings, mapping_of
+from ragauge.systems.citing import NUMBERED
 from ragauge.systems.paths import JsonPath, NoValue
 from ragauge.systems.returned import response_of
 from ragauge.systems.template import ASKED, HANDED, check, filled, filled_url, holds, values_of, with_environment
@@ -87,7 +89,7 @@ class Mapped:
             given = settings.get(name)
             if isinstance(given, Mapping) and name in ("tokens", "latency_ms"):
                 fields |= {f"{name}.{kind}": JsonPath.parse(path, f"{name}.{kind}") for kind, path in given.items()}
-            elif given is not None:
+            elif given is not None and not (name == "citations" and given == NUMBERED):
                 fields[name] = JsonPath.parse(given, name)
         passage = mapping_of(settings, "passage")
         known_settings(passage, OF_PASSAGE, "passage")
@@ -144,7 +146,7 @@ class HttpSystem(System):
         filled_in, secrets = with_environment({**settings, "url": given}, "")
         self._request = Request.read(filled_in, filled_in["url"], ASKED, "")
         self._handed = self._of_handed(filled_in)
-        self._mapped = Mapped.read(settings)
+        self._mapped, self._numbered = Mapped.read(settings), settings.get("citations") == NUMBERED
         self._headers = {str(name): str(value) for name, value in mapping_of(filled_in, "headers").items()}
         shown = without_credentials(given)
         config = {**mapping_of(settings, "config"), **_kept(settings), "url": shown}
@@ -167,7 +169,8 @@ class HttpSystem(System):
             found = self._mapped.of(_json(reply) if self._mapped.fields else _json_or_text(reply))
         except NoValue as error:
             raise SystemTrouble("unreadable", f"{error}. The reply begins: {_beginning(reply)}") from None
-        return response_of(found, question, passages=passages)
+        response = response_of(found, question, passages=passages)
+        return with_numbers(response) if self._numbered else response
 
     async def close(self) -> None:
         """Closes the connections."""

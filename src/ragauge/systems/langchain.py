@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from ragauge.data.citing import with_numbers
 from ragauge.data.readers.aliases import names_of
 from ragauge.data.readers.payloads import ANSWER_KEYS, QUERY_KEYS
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UsageError
 from ragauge.systems.base import EVERY, OWN, Question, System, known_settings
-from ragauge.systems.citing import checked, with_numbers
+from ragauge.systems.citing import checked
 from ragauge.systems.documents import RETRIEVED_ONLY, bases, deeper, document, identity, union
 from ragauge.systems.returned import response_of
 from ragauge.systems.threads import Threads

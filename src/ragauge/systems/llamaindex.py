@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
+from ragauge.data.citing import with_numbers
 from ragauge.data.response import Passage, Response
 from ragauge.systems.base import EVERY, OWN, Question, System, known_settings
-from ragauge.systems.citing import checked, with_numbers
+from ragauge.systems.citing import checked
 from ragauge.systems.documents import RETRIEVED_ONLY, as_metadata, bases, counted, deeper, document, identity
 from ragauge.systems.returned import response_of
 from ragauge.systems.threads import Threads

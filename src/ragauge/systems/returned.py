@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragauge.data.canonical import plain
+from ragauge.data.citing import where_cited
 from ragauge.data.readers.aliases import RESPONSE_FIELDS, names_of, plan_for
 from ragauge.data.readers.fields import response_of as response_of_fields
 from ragauge.data.readers.passages import DOC_KEYS, PASSAGE_KEYS, SCORE_KEYS, TEXT_KEYS
@@ -40,7 +41,8 @@ def response_of(returned: Any, question: Question, *, passages: Sequence[Passage
     """The response that a system's return value stands for.
 
     A passage without a doc_id gets one by the rules of `data.readers.passages`: its metadata's id, doc_id, chunk_id,
-    doc_uri or source, else a hash of its text. Where that happened, `missing["doc_id"]` says which rule.
+    doc_uri or source, else a hash of its text. Where that happened, `missing["doc_id"]` says which rule. Numbers in the
+    answer, such as [1] and [2, 3], are its citations where it gives none itself; see `data.citing`.
 
     Args:
         returned: what the system returned.
@@ -60,6 +62,7 @@ def response_of(returned: Any, question: Question, *, passages: Sequence[Passage
         except BadValue as bad:
             raise SystemTrouble("unreadable", f"{bad} {bad.hint}".strip()) from None
         found = replace(found, repeat=question.repeat, missing={**found.missing, **derived(notes)})
+        found = where_cited(found if passages is None else replace(found, passages=tuple(passages)))
     if found.error is not None:
         raise SystemTrouble("reported", found.error)
     if passages is None:

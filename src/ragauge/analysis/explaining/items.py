@@ -32,7 +32,7 @@ def items(metric: Metric, case: Case) -> tuple[Item, ...]:
     """What the metric counts on this example; () where it is no count, or a fact is not known."""
     if not all(case.known(fact) for fact in metric.needs.values()):
         return ()
-    special = SPECIAL.get(metric.name()) or (_documents if "labels.ranking" in metric.needs.values() else None)
+    special = SPECIAL.get(metric.name()) or (_documents if "ranking" in metric.needs else None)
     if special is not None:
         return special(case, metric)
     unit = next((UNITS[fact] for fact in metric.needs.values() if fact in UNITS), None)

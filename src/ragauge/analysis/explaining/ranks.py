@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import log2
 
 from ragauge.analysis.explaining.case import Case, listed, number
 from ragauge.data.ranking import Ranking
 from ragauge.metrics.base import Metric
+from ragauge.metrics.retrieval.ranks import labelled
+from ragauge.text.plural import plural
 
 Value = Callable[[Case, Metric], str]
+RANKING = "labels.ranking"
 
 
-def places(case: Case) -> list[tuple[str, float, int | None]]:
-    """The judged items of an example: document, or documents of which any one will do; grade; rank."""
+def fact_of(metric: Metric) -> str:
+    """Where the ranking comes from that the metric is about: documents, or chunks."""
+    return metric.needs.get("ranking", RANKING)
+
+
+def places(case: Case, fact: str = RANKING) -> list[tuple[str, float, int | None]]:
+    """The judged items of an example: document or chunk, or several of which any one will do; grade; rank."""
+    example, response = case.facts.example, case.facts.response
+    judged, ids = labelled(example if fact == RANKING else replace(example, relevant=None), response)
     ranks: dict[str, int] = {}
-    for rank, passage in enumerate(case.facts.response.passages or (), 1):
-        ranks.setdefault(passage.doc_id, rank)
+    for rank, one in enumerate(ids, 1):
+        ranks.setdefault(one, rank)
     found = []
-    for item in case.facts.example.relevant or ():
+    for item in judged:
         best = min((ranks[doc_id] for doc_id in item.doc_ids if doc_id in ranks), default=None)
         found.append((" or ".join(item.doc_ids[:3]), item.grade, best))
-    ranked = list(case.fact("labels.ranking").items)
+    ranked = list(case.fact(fact).items)
     if sorted(map(_plain, ranked)) != sorted(_plain(one[1:]) for one in found):
         # a document that stands in several items counts for one of them: the ranking has decided which
         found = [(f"item {n}", grade, rank) for n, (grade, rank) in enumerate(ranked, 1)]
@@ -34,12 +45,12 @@ def _plain(one: tuple[float, int | None]) -> tuple[float, int]:
 
 def relevant(case: Case, metric: Metric) -> list[tuple[str, float, int | None]]:
     """L: the judged items whose grade is at least rel, those found first."""
-    return [one for one in places(case) if one[1] >= getattr(metric, "rel", 1.0)]
+    return [one for one in places(case, fact_of(metric)) if one[1] >= getattr(metric, "rel", 1.0)]
 
 
 def cutoff(case: Case, metric: Metric) -> int:
     """k, or the length of the list where no k is given."""
-    ranking: Ranking = case.fact("labels.ranking")
+    ranking: Ranking = case.fact(fact_of(metric))
     return getattr(metric, "k", None) or ranking.n_returned
 
 
@@ -56,10 +67,12 @@ def _relevant(case: Case, metric: Metric) -> str:
 
 def _top(size: Callable[[Case, Metric], int]) -> Value:
     def value(case: Case, metric: Metric) -> str:
-        k, n = size(case, metric), case.fact("labels.ranking").n_returned
+        k, n = size(case, metric), case.fact(fact_of(metric)).n_returned
         inside = [name for name, _, rank in relevant(case, metric) if rank is not None and rank <= k]
         some = f"ranks 1 to {min(k, n)}" if n else "nothing was returned"
-        return f"{some}; {len(inside)} of L among them: {listed(inside)}"
+        again = len(_again(case, metric))
+        more = f"; {plural(again, 'further chunk')} of theirs" if again else ""
+        return f"{some}; {len(inside)} of L among them: {listed(inside)}{more}"
 
     return value
 
@@ -67,6 +80,15 @@ def _top(size: Callable[[Case, Metric], int]) -> Value:
 def _ranks(case: Case, metric: Metric) -> list[int]:
     k = cutoff(case, metric)
     return [rank for _, _, rank in relevant(case, metric) if rank is not None and rank <= k]
+
+
+def _again(case: Case, metric: Metric) -> list[int]:
+    """Ranks up to k of further chunks of relevant documents, where the metric counts them."""
+    if metric.name() not in ("precision", "f1"):
+        return []
+    ranking: Ranking = case.fact(fact_of(metric))
+    least = getattr(metric, "rel", 1.0)
+    return [rank for grade, rank in ranking.again if grade >= least and rank <= cutoff(case, metric)]
 
 
 def _grades(case: Case, metric: Metric) -> str:
@@ -113,7 +135,7 @@ def _judged(case: Case, metric: Metric) -> str:
 
 def _precision_recall(case: Case, metric: Metric) -> str:
     hits, k, n = len(_ranks(case, metric)), cutoff(case, metric), len(relevant(case, metric))
-    return f"{hits}/{k} and {hits}/{n}" if n and k else "nothing to divide by"
+    return f"{hits + len(_again(case, metric))}/{k} and {hits}/{n}" if n and k else "nothing to divide by"
 
 
 OF_RANKING: Mapping[str, Value] = {
@@ -157,8 +179,12 @@ def worked_mrr(case: Case, metric: Metric) -> str:
 
 
 def worked_f1(case: Case, metric: Metric) -> str:
-    """2 hits / (k + #L)."""
-    return f"2 · {len(_ranks(case, metric))} / ({cutoff(case, metric)} + {len(relevant(case, metric))})"
+    """2 hits / (k + #L); 2 P R / (P + R) where documents came back in several chunks."""
+    hits, k, n = len(_ranks(case, metric)), cutoff(case, metric), len(relevant(case, metric))
+    if not _again(case, metric):
+        return f"2 · {hits} / ({k} + {n})"
+    p, r = f"{hits + len(_again(case, metric))}/{k}", f"{hits}/{n}"
+    return f"2 · {p} · {r} / ({p} + {r})"
 
 
 def worked_rbp(case: Case, metric: Metric) -> str:

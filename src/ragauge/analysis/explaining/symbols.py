@@ -291,6 +291,7 @@ OF_REFERENCE = ("verify_reference.claims", "agree.reference", "agree.states")
 OF_CLAIMS: Mapping[str, Value] = {"c": _claims, "S[i]": _supporting, "X[i]": _contradicting, "p[i]": _support}
 BY_FACT: Mapping[str, Mapping[str, Value]] = {
     "labels.ranking": OF_RANKING,
+    "labels.chunks": OF_RANKING,
     "verify_answer.support": OF_CLAIMS,
     "verify_answer.used": {
         "U": _used, "v[j]": _marks("verify_answer.used"), "n": _n_passages, "prec@j": _share_at("verify_answer.used"),

@@ -82,14 +82,37 @@ class Scorecard:
             raise UnknownName("metric of this scorecard", metric, found)
         return found[metric]
 
-    def to_polars(self) -> pl.DataFrame:
+    def example(self, query_id: str | None = None, repeat: int = 0) -> dict[str, Any]:
+        """One example as plain values: its texts, scores and claims, the cause where it failed.
+
+        Args:
+            query_id: may be left out where the scorecard is of one example.
+            repeat: which of the system's answers.
+
+        Returns:
+            query_id, repeat, query, answer, scores (metric -> value, None where there is none), reasons (metric -> why
+            there is none), claims ([{text, label, passages, contradicted_by, p}]; None where nobody was asked), verdict
+            (failed, passed, unknown) and cause.
+
+        Raises:
+            UnknownName: no such example; the nearest ids are in the text.
+        """
+        from ragauge.api.results.one_example import chosen, plain_example
+
+        return plain_example(chosen(self.examples(), query_id, repeat))
+
+    def to_polars(self, *, wide: bool = False) -> pl.DataFrame:
         """Every score, a row each: query_id, repeat, metric, status, value, numerator, denominator, bounds, reason.
 
         Read from the store, which must still hold the run; nothing of it is kept here.
-        """
-        return self._shown.scores()
 
-    def to_pandas(self) -> pd.DataFrame:
+        Args:
+            wide: one row an answer instead: query_id, repeat, query, then the value of each metric, null where it has
+                none; why not stands in the long table.
+        """
+        return self._shown.wide() if wide else self._shown.scores()
+
+    def to_pandas(self, *, wide: bool = False) -> pd.DataFrame:
         """The same as a pandas frame; needs pandas and pyarrow (pip install 'ragauge[pandas]')."""
         from ragauge.errors import MissingExtra
 
@@ -98,7 +121,7 @@ class Scorecard:
             import pyarrow as pa  # noqa: F401
         except ImportError:
             raise MissingExtra("to_pandas", "pandas and pyarrow", "pandas") from None
-        return self.to_polars().to_pandas()
+        return self.to_polars(wide=wide).to_pandas()
 
     def to_dict(self) -> dict[str, Any]:
         """The machine-readable form, as `--json` prints it."""

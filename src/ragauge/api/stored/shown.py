@@ -43,6 +43,20 @@ class Shown:
         with open_store(self.url) as store:
             return self._scores(store, store.runs.index(self.run_id, self.numbers))
 
+    def wide(self) -> pl.DataFrame:
+        """One row a response: query_id, repeat, query, then a column a metric; null where there is no value."""
+        import polars as pl
+
+        from ragauge.store.open import open_store
+
+        with open_store(self.url) as store:
+            index = store.runs.index(self.run_id, self.numbers)
+            rows = _questions(store, index, keys(index))
+            found = self._scores(store, index).pivot("metric", index=KEY, values="value", aggregate_function="first")
+        absent = [pl.lit(None, pl.Float64).alias(name) for name in self.metrics if name not in found.columns]
+        found = found.with_columns(absent).select(*KEY, *self.metrics)
+        return rows.join(found, on=KEY, how="left", maintain_order="left")
+
     def failures(self) -> pl.DataFrame:
         """The failed responses with their questions and scores side by side."""
         from ragauge.store.open import open_store

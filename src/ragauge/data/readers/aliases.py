@@ -20,6 +20,7 @@ EXAMPLE_FIELDS: Mapping[str, str] = {
     "aspects": "what a complete answer has to address",
     "criteria": "pass or fail statements about a good answer",
     "relevant": "judged documents: {doc_id: grade}, [doc_id], [{doc_ids, grade}], or [[doc_id, doc_id]] for groups",
+    "relevant_chunks": "judged chunks by passage_id, in the same forms; read beside relevant, for unit=chunk",
     "relevant_texts": "texts of the relevant passages, where they have no ids",
     "gold_spans": "where the evidence stands: [{doc_id, start, end}]",
     "answerable": "whether the corpus holds the answer; not given, it is no where every reference declines",
@@ -85,6 +86,11 @@ TOOLS: Mapping[str, Mapping[str, str]] = {
         "id": "query_id", "_id": "query_id", "qid": "query_id", "question_id": "query_id", "output": "answer",
         "documents": "passages", "retrieved_documents": "passages", "context": "passages",
         "expected_answer": "reference_answer", "chat_history": "history", "qrels": "relevant",
+        "relevant_doc_ids": "relevant", "relevant_ids": "relevant", "relevant_documents": "relevant",
+        "gold_doc_ids": "relevant", "expected_doc_ids": "relevant", "ground_truth_doc_ids": "relevant",
+        "relevant_chunk_ids": "relevant_chunks", "gold_chunk_ids": "relevant_chunks",
+        "expected_chunk_ids": "relevant_chunks", "retrieved_doc_ids": "retrieved_ids",
+        "retrieved_chunks": "passages", "retrieved_chunk_ids": "retrieved_ids",
     },
 }
 BESIDE = {("deepeval", "context"): DEEPEVAL}      # everywhere else a column called context holds what was retrieved

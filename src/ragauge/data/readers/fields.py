@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from ragauge.data.example import Example, Turn
 from ragauge.data.readers import passages as retrieved
+from ragauge.data.readers import relevance
 from ragauge.data.readers.aliases import RESPONSE_FIELDS
 from ragauge.data.readers.values import (
     BadValue,
@@ -112,7 +113,8 @@ EXAMPLE_PARSERS: Mapping[str, Callable[[Any, str, Notes], Any]] = {
     "reference_claims": claims,
     "aspects": texts,
     "criteria": criteria,
-    "relevant": retrieved.relevant,
+    "relevant": relevance.relevant,
+    "relevant_chunks": relevance.relevant_chunks,
     "gold_spans": retrieved.gold_spans,
     "answerable": lambda value, name, _: yes_or_no(value, name),
     "segments": segments,
@@ -140,7 +142,7 @@ def example_of(found: Found, names: Names, query_id: str, query: str, notes: Not
         if field in found and found[field] != REDACTED
     }
     if "relevant" not in parts and "relevant_texts" in found:
-        parts["relevant"] = retrieved.relevant_texts(found["relevant_texts"], names["relevant_texts"], notes)
+        parts["relevant"] = relevance.relevant_texts(found["relevant_texts"], names["relevant_texts"], notes)
     references = _references(found, names, notes)
     if "answerable" not in found and references and all(map(declines, references)):
         parts["answerable"] = False

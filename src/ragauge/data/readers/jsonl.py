@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from json import JSONDecodeError, JSONDecoder
 from pathlib import Path
 from typing import Any
 
-from ragauge.data.readers.aliases import names_of, snake
 from ragauge.data.readers.lines import lines, whole
+from ragauge.data.readers.mappings import rows_in
 from ragauge.data.readers.rows import Row, Rows
-from ragauge.data.readers.values import described
+from ragauge.data.readers.values import BadValue, described
 from ragauge.errors import DataError
 
 # control characters inside texts are accepted as they are; json.loads would build a decoder at every call
 DECODER = JSONDecoder(strict=False)
-WRAPPERS = ("results", "data", "examples", "samples", "records", "rows", "items", "test_cases", "testCases", "goldens")
-QUERY_NAMES = frozenset(names_of("query"))
+LINES = frozenset({".jsonl", ".ndjson"})     # whose lines are an example each, also where there is one
 
 
 def read(path: Path) -> Rows:
@@ -31,14 +30,16 @@ def read(path: Path) -> Rows:
     if first[0].lstrip().startswith("["):
         return Rows(name, _listed(path), unit="entry")
     if len(first) == 2 and _continues(*first):
-        return Rows(name, _wrapped(path, _parsed(whole(path), name, None)), unit="entry")
+        row = _object(_parsed(whole(path), name, None), name, 1)
+        held = _held(row, path)
+        return Rows(name, iter([(1, row)]) if held is None else _numbered(held, name), unit="entry")
     if len(first) == 1:
         try:
             value = DECODER.decode(first[0])
         except (ValueError, RecursionError):
             value = None
-        if isinstance(value, Mapping) and _wrapper(value):
-            return Rows(name, _wrapped(path, value), unit="entry")
+        if isinstance(value, dict) and (held := _held(value, path)) is not None:
+            return Rows(name, _numbered(held, name), unit="entry")
     return Rows(name, _lines(path))
 
 
@@ -118,21 +119,14 @@ def _object(value: Any, source: str, n: int) -> Row:
     return value
 
 
-def _wrapper(value: Mapping[str, Any]) -> str:
-    """The key whose list of objects the object is there for; "" when it is an example itself."""
-    if QUERY_NAMES & {snake(key) for key in value}:
-        return ""
-    lists = [key for key in WRAPPERS if isinstance(value.get(key), list)]
-    return next((key for key in lists if value[key]), lists[0] if lists else "")
+def _held(value: Row, path: Path) -> Iterator[Any] | None:
+    """The examples that one object holds; None where it is an example itself."""
+    try:
+        return rows_in(value, wrapped_only=not LINES.isdisjoint(path.suffixes))
+    except BadValue as bad:
+        raise DataError(str(bad), source=str(path)) from None
 
 
-def _wrapped(path: Path, value: Any) -> Iterator[tuple[int, Row]]:
-    name = str(path)
-    row = _object(value, name, 1)
-    key = _wrapper(row)
-    if not key:
-        yield 1, row
-        return
-    for n, item in enumerate(row[key], 1):
-        yield n, _object(item, name, n)
-
+def _numbered(items: Iterator[Any], source: str) -> Iterator[tuple[int, Row]]:
+    for n, item in enumerate(items, 1):
+        yield n, _object(item, source, n)

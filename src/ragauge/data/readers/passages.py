@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any, TypeVar
 
-from ragauge.data.example import Relevant, Span
+from ragauge.data.example import Span
 from ragauge.data.identity import text_id
 from ragauge.data.readers.values import (
     OBJECT,
     BadValue,
     Notes,
-    answer_text,
-    entries,
     identifier,
     items,
     number,
@@ -92,12 +90,12 @@ def _passage(item: Any, n: int, name: str, notes: Notes) -> tuple[Passage, bool]
     if not item.keys() <= KNOWN_KEYS:
         for key in item.keys() - KNOWN_KEYS:
             notes.passage_keys[f"{name}[].{key}"] = notes.passage_keys.get(f"{name}[].{key}", 0) + 1
-    key, value = _first(item, TEXT_KEYS)
+    key, value = first_of(item, TEXT_KEYS)
     content = None if value is None else text(value, f"{name}[{n}].{key}", notes)
     doc_id, spare = _doc_id(item, content, n, name, notes)
-    key, value = _first(item, PASSAGE_KEYS)
+    key, value = first_of(item, PASSAGE_KEYS)
     passage_id = spare if value is None else identifier(value, f"{name}[{n}].{key}", notes)
-    score_key, score = _first(item, SCORE_KEYS)
+    score_key, score = first_of(item, SCORE_KEYS)
     return Passage(
         passage_id=passage_id or doc_id,
         doc_id=doc_id,
@@ -115,7 +113,8 @@ def _date(value: Any, name: str, notes: Notes) -> str:
     return str(value.isoformat()) if hasattr(value, "isoformat") else text(value, name, notes)
 
 
-def _first(item: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, Any]:
+def first_of(item: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, Any]:
+    """The first of the keys that holds a value, and the value; (the first key, None) where none does."""
     for key in keys:
         value = item.get(key)
         if value is not None:
@@ -137,7 +136,7 @@ def _nameless(content: str | None, n: int, notes: Notes) -> str:
 
 def _doc_id(item: Mapping[str, Any], content: str | None, n: int, name: str, notes: Notes) -> tuple[str, str]:
     """The doc_id, and an `id` beside an explicit one: that is the chunk's."""
-    key, value = _first(item, DOC_KEYS)
+    key, value = first_of(item, DOC_KEYS)
     if value is not None:
         notes.identified(key)
         doc_id = identifier(value, f"{name}[{n}].{key}", notes)
@@ -145,7 +144,7 @@ def _doc_id(item: Mapping[str, Any], content: str | None, n: int, name: str, not
         return doc_id, "" if spare is None else identifier(spare, f"{name}[{n}].id", notes)
     metadata = item.get("metadata") or item.get("meta")
     if isinstance(metadata, Mapping):
-        key, value = _first(metadata, METADATA_KEYS)
+        key, value = first_of(metadata, METADATA_KEYS)
         if value is not None:
             notes.identified(f"metadata.{key}")
             return identifier(value, f"{name}[{n}].metadata.{key}", notes), ""
@@ -182,7 +181,7 @@ def _span(value: Any, name: str, notes: Notes, doc_id: str | None = None) -> Spa
         value = {"start": value[0], "end": value[1]}
     if not isinstance(value, Mapping):
         raise BadValue(name, "an object with doc_id, start and end", value)
-    key, named = _first(value, DOC_KEYS)
+    key, named = first_of(value, DOC_KEYS)
     if named is None and doc_id is None:
         raise BadValue(name, "an object with doc_id, start and end", value)
     start, end = _bounds(value, name)
@@ -214,7 +213,7 @@ def citations(value: Any, name: str, notes: Notes, answer: str | None) -> tuple[
         if not isinstance(item, Mapping):
             out.append(Citation(0, length, identifier(item, where, notes)))
             continue
-        key, target = _first(item, ("target", "passage_id", "chunk_id", *DOC_KEYS))
+        key, target = first_of(item, ("target", "passage_id", "chunk_id", *DOC_KEYS))
         if target is None:
             raise BadValue(where, "an object with doc_id (or passage_id)", item)
         whole_answer = item.get("start") is None and item.get("end") is None
@@ -224,68 +223,3 @@ def citations(value: Any, name: str, notes: Notes, answer: str | None) -> tuple[
             raise BadValue(f"{where}.end", f"at most the length of the answer ({length})", end, hint)
         out.append(Citation(start, end, identifier(target, f"{where}.{key}", notes)))
     return tuple(out)
-
-
-RELEVANT = "an object of doc_id and grade, a list of ids, or a list of objects with doc_ids and grade"
-
-
-def relevant(value: Any, name: str, notes: Notes) -> tuple[Relevant, ...]:
-    """Judged documents. In a list, an inner list is a group of which any one member will do."""
-    value = opened(value, name, notes)
-    found = list(_judged(value, name, notes))
-    grades: dict[tuple[str, ...], float] = {}
-    for one in found:
-        if grades.setdefault(one.doc_ids, one.grade) != one.grade:
-            both = f"{grades[one.doc_ids]:g} and {one.grade:g}"
-            raise BadValue(f"{name} of {', '.join(one.doc_ids)}", "one grade a document", both)
-    return tuple(Relevant(doc_ids, grade) for doc_ids, grade in grades.items())
-
-
-def _judged(value: Any, name: str, notes: Notes) -> Iterator[Relevant]:
-    if isinstance(value, OBJECT):
-        for key, grade in entries(value, name, RELEVANT):
-            yield Relevant((identifier(key, f"{name} key", notes),), _grade(grade, f"{name}.{key}"))
-        return
-    if isinstance(value, str | int) and not isinstance(value, bool):
-        value = [value]
-    for n, item in enumerate(items(value, name, RELEVANT)):
-        where = f"{name}[{n}]"
-        if isinstance(item, list | tuple):
-            yield Relevant(_members(item, where, notes), 1.0)
-        elif isinstance(item, Mapping):
-            key, grade = _first(item, ("grade", "relevance", "score"))
-            level = 1.0 if grade is None else _grade(grade, f"{where}.{key}")
-            yield Relevant(_named(item, where, notes), level)
-        else:
-            yield Relevant((identifier(item, where, notes),), 1.0)
-
-
-def _named(item: Mapping[str, Any], where: str, notes: Notes) -> tuple[str, ...]:
-    if item.get("doc_ids") is not None:
-        return _members(item["doc_ids"], f"{where}.doc_ids", notes)
-    key, value = _first(item, DOC_KEYS)
-    if value is not None:
-        return (identifier(value, f"{where}.{key}", notes),)
-    key, content = _first(item, TEXT_KEYS)
-    if content is None:
-        raise BadValue(where, "an object with doc_ids and grade", item)
-    return (text_id(text(content, f"{where}.{key}", notes)),)
-
-
-def _members(value: Any, where: str, notes: Notes) -> tuple[str, ...]:
-    members = [identifier(one, f"{where}[{n}]", notes) for n, one in enumerate(items(value, where, "a list of ids"))]
-    if not members:
-        raise BadValue(where, "a group of at least one id", value)
-    return tuple(dict.fromkeys(members))
-
-
-def _grade(value: Any, name: str) -> float:
-    return float(value) if isinstance(value, bool) else number(value, name)
-
-
-def relevant_texts(value: Any, name: str, notes: Notes) -> tuple[Relevant, ...]:
-    """Labels that are texts: each names the document that a passage of the same text gets."""
-    value = opened(value, name, notes)
-    found = [value] if isinstance(value, str) else items(value, name, "a text or a list of texts")
-    ids = [text_id(answer_text(item, f"{name}[{n}]", notes)) for n, item in enumerate(found)]
-    return tuple(Relevant((one,)) for one in dict.fromkeys(ids))

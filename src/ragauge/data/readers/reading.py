@@ -8,12 +8,15 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
+from ragauge.data.citing import with_numbers
 from ragauge.data.example import Example
 from ragauge.data.identity import query_id_of
-from ragauge.data.readers import langsmith, mlflow, ragchecker
+from ragauge.data.readers import deepeval, langsmith, mlflow, ragchecker
+from ragauge.data.readers.ahead import Ahead
 from ragauge.data.readers.aliases import RESPONSE_FIELDS, Plan, check_mapped, nearest_column, nearest_field, plan_for
+from ragauge.data.readers.answerable import settled
 from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of
-from ragauge.data.readers.payloads import conversation, messages_in
+from ragauge.data.readers.payloads import conversation, messages_in, returned
 from ragauge.data.readers.rows import Row, Rows
 from ragauge.data.readers.values import BadValue, Notes, scalar_text
 from ragauge.data.records import Record
@@ -52,6 +55,7 @@ class Matching:
 
     judged: int = 0         # examples with labels and passages
     met: int = 0            # of them, with a label among the passages
+    chunks: int = 0         # examples whose labels name passage_ids, and no document
     by_text: int = 0        # examples whose labels are texts
     met_by_text: int = 0
 
@@ -61,7 +65,8 @@ class Reading:
 
     def __init__(self, rows: Rows, options: Options) -> None:
         check_mapped(options.columns)
-        self.rows, self.options = rows, options
+        self._ahead = Ahead(rows.rows, self._answer)
+        self.rows, self.options = replace(rows, rows=iter(self._ahead)), options
         self.notes, self.matching = Notes(cells=rows.cells), Matching()
         self.count = 0
         self.sought = {*options.columns.values(), *options.segments}      # columns named by the user, not yet seen
@@ -95,10 +100,10 @@ class Reading:
                 self._no_field("query", row, n)
             query, given = query_of(found, names, self.notes), query_id_in(found, names, self.notes)
             example = example_of(found, names, given or query_id_of(query), query, self.notes)
-            example = self._segmented(example, flat)
+            example = settled(self._segmented(example, flat), flat)
             response = None
             if not RESPONSE.isdisjoint(found):
-                response = response_of(found, names, example.query_id, self.notes, self.rows.blank)
+                response = self._cited(response_of(found, names, example.query_id, self.notes, self.rows.blank))
         except BadValue as bad:
             self._fail(bad, n, names)
         if self._repeats(n, example, response, given is None, twice=self._tool == "ragchecker"):
@@ -120,6 +125,7 @@ class Reading:
             if not (given or query):
                 self._no_field("query_id", row, n)
             response = response_of(found, names, given or query_id_of(query), self.notes, self.rows.blank)
+            response = self._cited(response)
         except BadValue as bad:
             self._fail(bad, n, names)
         self._once(n, response.query_id, response.repeat, given is None)
@@ -140,6 +146,8 @@ class Reading:
             flat = langsmith.flat(row, self.notes)
         elif self._tool == "mlflow":
             flat = mlflow.flat(row, self.notes)
+        elif self._tool == "deepeval":
+            flat = deepeval.flat(row, self.notes)
         elif self._tool == "ragchecker":
             flat = ragchecker.flat(row, self.options.system)
             if flat is None:
@@ -165,6 +173,16 @@ class Reading:
         said, column = conversation(chat), plan.columns["query"]
         del found["query"]
         return {**said, **found}, {**dict.fromkeys(said, column), **plan.columns}
+
+    def _cited(self, response: Response) -> Response:
+        """With the citations of its numbers, where the answers of this source cite by number."""
+        return with_numbers(response) if self._ahead.cites else response
+
+    def _answer(self, row: Row) -> Any:
+        """The answer of a row, before any of it is read."""
+        plan = plan_for(row, self.options.columns).columns
+        value = row.get(plan.get("answer", ""), row.get("outputs", row.get("response")))
+        return returned(value).get("answer") if isinstance(value, Mapping) else value
 
     def _segmented(self, example: Example, row: Row) -> Example:
         named = {
@@ -203,6 +221,9 @@ class Reading:
             return
         returned = {passage.doc_id for passage in response.passages}
         met = any(not returned.isdisjoint(one.doc_ids) for one in example.relevant)
+        self.matching.chunks += not met and any(
+            passage.passage_id in one.doc_ids for one in example.relevant for passage in response.passages
+        )
         by_text = all(doc_id.startswith("text:") for one in example.relevant for doc_id in one.doc_ids)
         self.matching.judged += 1
         self.matching.met += met
@@ -257,6 +278,11 @@ class Reading:
             yield f"keys of passages not read: {', '.join(self.notes.passage_keys)}."
         if self.notes.replaced:
             yield f"{self.notes.replaced} texts held NUL or half a character (lone surrogate); replaced by U+FFFD."
+        for column, n in self.notes.unclear.items():
+            yield (
+                f"{n} texts in {column} hold a | of their own beside those that deepeval joins them with: they may be "
+                "parted wrongly. Save as JSON, which keeps lists."
+            )
         if self.notes.turns:
             yield f"{self.notes.turns} turns of tools left out of the history."
         if self.notes.declining:
@@ -270,6 +296,11 @@ class Reading:
                 f"labels are texts, and only {found.met_by_text} of {found.by_text} examples have one word for word "
                 "among the passages: recall will be low whatever was retrieved. Give ids to passages and labels."
             )
+        elif found.chunks > found.met:
+            yield (
+                f"{found.chunks} of {found.judged} examples have labels that name chunks (passage_id), not documents. "
+                "Read them as such: --map relevant_chunks=COLUMN."
+            )
         elif found.judged >= MANY_LABELS and not found.met:
             yield (
                 f"none of {found.judged} examples has a labelled document among its passages. "
@@ -279,7 +310,10 @@ class Reading:
 
 def _tool(columns: tuple[str, ...]) -> str:
     """Which tool's columns hold objects that have to be taken apart; "" for most files."""
-    readers = {"langsmith": langsmith.reads, "mlflow": mlflow.reads, "ragchecker": ragchecker.reads}
+    readers = {
+        "langsmith": langsmith.reads, "mlflow": mlflow.reads, "deepeval": deepeval.reads,
+        "ragchecker": ragchecker.reads,
+    }  # fmt: skip
     return next((name for name, reads in readers.items() if reads(columns)), "")
 
 

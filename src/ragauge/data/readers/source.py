@@ -8,18 +8,19 @@ from typing import Any, Literal
 
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.identity import folded
-from ragauge.data.readers import beir, csv, huggingface, jsonl, parquet, table
+from ragauge.data.readers import beir, csv, huggingface, jsonl, mappings, parquet, table
 from ragauge.data.readers.aliases import names_of, snake
 from ragauge.data.readers.lines import BOM, PARQUET, ZIP, head
 from ragauge.data.readers.reading import Options, Reading, Warn, warn_user
 from ragauge.data.readers.rows import Rows
+from ragauge.data.readers.values import BadValue
 from ragauge.data.records import Record
 from ragauge.errors import DataError, UsageError
 
 ACCEPTED = (
     "Accepted: .jsonl, .json, .csv, .tsv (each also packed as .gz or .zst), .parquet, a BEIR folder "
     "(queries.jsonl, qrels/), a polars or pandas DataFrame, an Arrow table, a list of dictionaries, "
-    "a Hugging Face data set."
+    "a dictionary of columns or of questions by category, a Hugging Face data set."
 )
 QUERY_NAMES = frozenset(names_of("query"))
 ENDINGS: Mapping[str, Callable[[Path], Rows]] = {
@@ -182,10 +183,21 @@ def rows_of(source: Any, split: str | None = None) -> Rows:
             raise _unopened(path, error) from None
     if not table.is_frame(source) and huggingface.reads(source):     # an Arrow table has the same shape
         return huggingface.read(source, split)
+    if isinstance(source, Mapping):
+        return _held(source)
     if table.is_frame(source) or table.is_list(source):
         return table.read(source)
     kind = type(source).__name__
     raise DataError(f"cannot read an eval set or responses from an object of type {kind}.", hint=ACCEPTED)
+
+
+def _held(source: Mapping[Any, Any]) -> Rows:
+    """The examples of a dictionary: its columns, its categories of questions, or the one example that it is."""
+    try:
+        held = mappings.rows_in({str(key): value for key, value in source.items()})
+    except BadValue as bad:
+        raise DataError(str(bad), source="dictionary") from None
+    return table.read([source] if held is None else held)
 
 
 def _folder(path: Path, split: str | None) -> Rows:

@@ -44,6 +44,7 @@ class Notes:
     passage_keys: dict[str, int] = field(default_factory=dict)
     turns: int = 0
     id_rules: dict[str, int] = field(default_factory=dict)
+    unclear: dict[str, int] = field(default_factory=dict)
     declining: int = 0
 
     def identified(self, rule: str, n: int = 1) -> None:

@@ -58,6 +58,8 @@ def example_fields(example: Example) -> dict[str, Any]:
             out[name] = list(texts)
     if example.relevant is not None:
         out["relevant"] = _relevant(example.relevant)
+    if example.relevant_chunks is not None:
+        out["relevant_chunks"] = _relevant(example.relevant_chunks)
     if example.gold_spans is not None:
         spans = example.gold_spans
         out["gold_spans"] = [{"doc_id": span.doc_id, "start": span.start, "end": span.end} for span in spans]

@@ -106,7 +106,7 @@ def _embedder(text: str) -> ModelName | None:
 
 def _endpoint(provider: str, url: str) -> str:
     place = PROVIDERS[provider]
-    url = url or os.environ.get(place.variable, "").strip()
+    url = url or (os.environ.get(place.variable, "").strip() if place.variable else "")
     if SECRET.search(url):
         raise UsageError(
             "a judge's base URL must hold no key: it is stored and shown. Put the key into the environment, "

@@ -29,6 +29,7 @@ class AnswerCorrectness(Metric):
     0.6667
     """
 
+    aliases: ClassVar = {"factual_correctness": {}, "correctness": {}}
     measures: ClassVar = "end_to_end"
     needs: ClassVar = {**AnswerPrecision.needs, **AnswerRecall.needs}
     separable: ClassVar = True

@@ -36,6 +36,7 @@ class AnswerRelevance(Metric):
     0.75
     """
 
+    aliases: ClassVar = {"answer_relevancy": {}, "response_relevancy": {}, "response_relevance": {}}
     measures: ClassVar = "generation"
     separable: ClassVar = True
     version: ClassVar = 2

@@ -37,7 +37,7 @@ class Faithfulness(Metric):
 
     measures: ClassVar = "generation"
     needs: ClassVar = {"claims": "verify_answer.support"}
-    aliases: ClassVar = {"groundedness": {}}
+    aliases: ClassVar = {"groundedness": {}, "response_groundedness": {}}
     separable: ClassVar = True
     version: ClassVar = 2
 

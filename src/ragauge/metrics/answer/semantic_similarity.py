@@ -28,6 +28,7 @@ class SemanticSimilarity(Metric):
     0.6
     """
 
+    aliases: ClassVar = {"answer_similarity": {}}
     measures: ClassVar = "end_to_end"
     needs: ClassVar = {"similar": "similarity.cosine"}
     range: ClassVar = (-1.0, 1.0)

@@ -42,7 +42,11 @@ class ContextPrecision(Metric):
     """
 
     measures: ClassVar = "retrieval"
-    aliases: ClassVar = {"passages_used": {"by": "answer"}, "context_utilization": {"by": "answer", "ranked": True}}
+    aliases: ClassVar = {
+        "passages_used": {"by": "answer"}, "context_utilization": {"by": "answer", "ranked": True},
+        "context_relevance": {}, "context_relevancy": {}, "contextual_relevancy": {},
+        "contextual_precision": {"by": "reference", "ranked": True},
+    }  # fmt: skip
     separable: ClassVar = True
     version: ClassVar = 2
 

@@ -30,7 +30,7 @@ class ContextRecall(Metric):
 
     measures: ClassVar = "retrieval"
     needs: ClassVar = {"claims": "verify_reference.claims"}
-    aliases: ClassVar = {"claim_recall": {}}
+    aliases: ClassVar = {"claim_recall": {}, "contextual_recall": {}}
     separable: ClassVar = True
     version: ClassVar = 2
 

@@ -27,6 +27,7 @@ class EntityRecall(Metric):
     Ratio(numerator=1, denominator=2)
     """
 
+    aliases: ClassVar = {"context_entities_recall": {}, "context_entity_recall": {}}
     measures: ClassVar = "retrieval"
     needs: ClassVar = {"references": "set.references", "passages": "response.texts"}
     separable: ClassVar = True

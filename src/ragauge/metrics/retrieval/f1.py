@@ -13,12 +13,13 @@ from ragauge.metrics.base import Metric, NotApplicable, Ratio
 class F1(Metric):
     """Harmonic mean of precision and recall at a cutoff.
 
-    f1@k = 2 P R / (P + R) = 2 #(top_k and L) / (k + #L)
+    f1@k = 2 P R / (P + R)
 
     P, R   precision@k and recall@k
     top_k  the first k returned; everything returned where no k is given, and k is then its length
     L      judged items whose grade is at least rel; a group of documents counts once
 
+    Where no document came back in several chunks, it is 2 #(top_k and L) / (k + #L).
     Not applicable when L is empty; 0 when both are 0, so also when nothing was returned.
     Source: van Rijsbergen, Information Retrieval, 1979, chapter 7; without k, trec_eval set_F.
 
@@ -28,6 +29,7 @@ class F1(Metric):
 
     measures: ClassVar = "retrieval"
     needs: ClassVar = {"ranking": "labels.ranking"}
+    version: ClassVar = 2
 
     rel: float = 1.0
     k: int | None = None
@@ -37,4 +39,10 @@ class F1(Metric):
         if not ranks:
             return NotApplicable("no relevant labels")
         cutoff = self.k or ranking.n_returned
-        return Ratio(2 * sum(rank is not None and rank <= cutoff for rank in ranks), cutoff + len(ranks))
+        hits = sum(rank is not None and rank <= cutoff for rank in ranks)
+        places = hits + sum(grade >= self.rel and rank <= cutoff for grade, rank in ranking.again)
+        if not hits:
+            return Ratio(0, cutoff + len(ranks))
+        # 2 / (1/P + 1/R), times the hits: with one chunk a document, 2 hits over k + #L
+        size = cutoff if places == hits else cutoff * hits / places
+        return Ratio(2 * hits, size + len(ranks))

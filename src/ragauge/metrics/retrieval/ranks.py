@@ -6,7 +6,7 @@ Only the rows that hold a judged document survive, so what is left is as small a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ragauge.data import blocks
@@ -15,7 +15,7 @@ from ragauge.data.ranking import Ranking
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.data.example import Example
+    from ragauge.data.example import Example, Relevant
     from ragauge.data.response import Response
 
 
@@ -163,24 +163,66 @@ def _lengths(results: pl.DataFrame) -> tuple[dict[str, int], Any]:
 
 
 def of_responses(pairs: Sequence[tuple[Example, Response]]) -> list[Ranking | None]:
-    """One Ranking a response, in order; None where there are no labels or the passages were not recorded."""
+    """One Ranking a response, in order; None where there are no labels or the passages were not recorded.
+
+    Where a set labels chunks and no documents, the ranking is that of its chunks.
+    """
     import polars as pl
 
     labels: dict[str, list[Any]] = {"query_id": [], "item": [], "doc_id": [], "grade": []}
     passages: dict[str, list[Any]] = {"query_id": [], "doc_id": [], "rank": []}
     for n, (example, response) in enumerate(pairs):
-        if not example.relevant or response.passages is None:
+        judged_items, ids = labelled(example, response)
+        if not judged_items or response.passages is None:
             continue
         key = str(n)           # not the query_id: a batch may hold several responses to one question
-        for item, judged in enumerate(example.relevant):
+        for item, judged in enumerate(judged_items):
             members = judged.doc_ids
             labels["query_id"] += [key] * len(members)
             labels["item"] += [item] * len(members)
             labels["doc_id"] += members
             labels["grade"] += [float(judged.grade)] * len(members)
         passages["query_id"] += [key] * len(response.passages)
-        passages["doc_id"] += [passage.doc_id for passage in response.passages]
+        passages["doc_id"] += ids
         passages["rank"] += range(1, len(response.passages) + 1)
     types = {"query_id": pl.String, "item": pl.Int64, "doc_id": pl.String, "grade": pl.Float64, "rank": pl.Int64}
     found = rankings(*(pl.DataFrame(part, {name: types[name] for name in part}) for part in (labels, passages)))
-    return [found.get(str(n)) for n in range(len(pairs))]
+    return [_with_chunks(found.get(str(n)), *pair) for n, pair in enumerate(pairs)]
+
+
+def labelled(example: Example, response: Response) -> tuple[tuple[Relevant, ...], list[str]]:
+    """The labels that rankings are measured by, and what they call each passage: its document, else its chunk."""
+    handed = response.passages or ()
+    if example.relevant or not example.relevant_chunks:
+        return example.relevant or (), [passage.doc_id for passage in handed]
+    return example.relevant_chunks, [passage.passage_id for passage in handed]
+
+
+def _with_chunks(found: Ranking | None, example: Example, response: Response) -> Ranking | None:
+    """The ranking with the further chunks of its documents; a passage that stands twice is one chunk."""
+    passages = response.passages or ()
+    if found is None or not example.relevant or len({passage.doc_id for passage in passages}) == len(passages):
+        return found
+    grades = {passages[rank - 1].doc_id: grade for grade, rank in found.items if rank is not None}
+    first = {rank for _, rank in found.items}
+    seen = {passages[rank - 1].passage_id for rank in first if rank is not None}
+    again = []
+    for rank, passage in enumerate(passages, 1):
+        if passage.doc_id in grades and passage.passage_id not in seen:
+            seen.add(passage.passage_id)
+            again.append((grades[passage.doc_id], rank))
+    return replace(found, again=tuple(again)) if again else found
+
+
+def of_chunks(example: Example, response: Response) -> Ranking:
+    """The ranks of the judged chunks of one response, by passage_id."""
+    ids = [passage.passage_id for passage in response.passages or ()]
+    ranks: dict[str, int] = {}
+    for rank, one in enumerate(ids, 1):
+        ranks.setdefault(one, rank)
+    items = tuple(
+        (float(judged.grade), min((ranks[one] for one in judged.doc_ids if one in ranks), default=None))
+        for judged in example.relevant_chunks or ()
+    )
+    known = {one for judged in example.relevant_chunks or () for one in judged.doc_ids}
+    return Ranking(len(ids), items, tuple(sorted(ranks[one] for one in known & ranks.keys())))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from ragauge.data.ranking import Ranking
-from ragauge.metrics.base import Metric, NotApplicable, Ratio
+from ragauge.metrics.base import Metric, Needs, NotApplicable, Ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,7 @@ class Recall(Metric):
     top_k  the first k returned; everything returned where no k is given
     L      judged items whose grade is at least rel; a group of documents counts once
 
+    unit=chunk counts chunks that are labelled themselves (relevant_chunks).
     Not applicable when L is empty; 0 when nothing was returned.
     Source: trec_eval recall.k; without k, set_recall.
 
@@ -26,11 +27,16 @@ class Recall(Metric):
     """
 
     measures: ClassVar = "retrieval"
-    needs: ClassVar = {"ranking": "labels.ranking"}
     separable: ClassVar = True
 
     rel: float = 1.0
+    unit: Literal["document", "chunk"] = "document"
     k: int | None = None
+
+    @property
+    def needs(self) -> Needs:
+        """Which labels are counted."""
+        return {"ranking": "labels.ranking" if self.unit == "document" else "labels.chunks"}
 
     def value(self, ranking: Ranking) -> Ratio | NotApplicable:
         ranks = [rank for grade, rank in ranking.items if grade >= self.rel]

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Literal, Protocol, get_args
 
+from ragauge.data.citing import MARKER, numbered
 from ragauge.data.response import Citation, Passage
 from ragauge.errors import UnknownName, UsageError
-from ragauge.systems.citing import MARKER, numbered
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.troubles import SystemTrouble
 from ragauge.text.count import count
@@ -183,7 +183,7 @@ def prompt(query: str, passages: Sequence[Passage], without_passages: WithoutPas
 def read(text: str, passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
     """Answer and citations from a model's words; the sentence of refusal, however written, is REFUSAL.
 
-    Citations are read as `systems.citing.numbered` does: each credits the sentence that it stands in, and a number of
+    Citations are read as `data.citing.numbered` does: each credits the sentence that it stands in, and a number of
     no passage stays as it is written, an invented citation.
 
     Raises:

@@ -1,0 +1,124 @@
+"""A model that the user hands over: a function or a framework's object, text in, text out."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ragauge.data.ask import Ask, ModelName, Reply
+from ragauge.errors import JudgeError, UsageError
+from ragauge.llm.model import CallError
+
+PROVIDER = "own"
+NAME = re.compile(r"[\w.:/ +-]{1,100}")     # no comma and no @, which part a judge's spec
+# how frameworks call it, asynchronous ones first: LangChain, LlamaIndex, deepeval and others, Haystack
+METHODS = ("ainvoke", "acomplete", "a_generate", "agenerate", "invoke", "complete", "generate", "run")
+REPLY_KEYS = ("content", "text", "replies", "output", "response")
+DEEPEST = 4     # of a reply within a reply: a list of messages in parts
+RULE = "Reply with JSON alone, without any text around it. It must fit this JSON Schema:"
+
+_GIVEN: dict[str, Any] = {}     # name -> the object, for this process: an object cannot be stored
+
+
+def given(model: Any, name: str) -> str:
+    """The spec of a judge that asks this model: own:NAME. The name stands for the model in reports and stored replies.
+
+    Raises:
+        UsageError: no name, or a model that takes no text.
+    """
+    if not NAME.fullmatch(name.strip()):
+        raise UsageError(
+            f"a judge of your own needs a name of letters, digits and . : / + -, got {name!r}. "
+            'Write judge_name="my-model-1": it identifies the model in reports and in stored replies.'
+        )
+    if _method(model) is None:
+        raise UsageError(
+            f"judge must be a name, a function or an object with one of {', '.join(METHODS)}, "
+            f"got {type(model).__name__}."
+        )
+    _GIVEN[name.strip()] = model
+    return f"{PROVIDER}:{name.strip()}"
+
+
+def build(name: ModelName) -> OwnModel:
+    """The model that was handed over by this name. JudgeError where none was."""
+    if name.model not in _GIVEN:
+        raise JudgeError(
+            f"{name} is a model that Python code handed over. Hand it over again: "
+            f'rg.evaluate(..., judge=model, judge_name="{name.model}").'
+        )
+    return OwnModel(name, _GIVEN[name.model])
+
+
+class OwnModel:
+    """`ChatModel` over a function or object; what blocks runs in a thread."""
+
+    def __init__(self, name: ModelName, model: Any) -> None:
+        self._name = name
+        self._call = _method(model)
+
+    @property
+    def name(self) -> ModelName:
+        """Which model."""
+        return self._name
+
+    async def reply(self, ask: Ask, timeout: float) -> Reply:  # noqa: ARG002 - the caller's clock ends the call
+        """The reply; CallError where the model raised or said nothing that is text."""
+        try:
+            if self._call is None:
+                raise TypeError("it takes no text")
+            said = await _called(self._call, prompt(ask))
+        except Exception as error:
+            raise CallError("client", f"{type(error).__name__}: {error}") from error
+        text = text_of(said)
+        if text is None:
+            raise CallError("unstructured", f"{self._name} returned a {type(said).__name__}, expected text")
+        return Reply("ok", text, served=str(self._name), sent={"schema": "prompted"} if ask.schema else {})
+
+    async def close(self) -> None:
+        """Nothing to close: the object is the user's."""
+
+
+def prompt(ask: Ask) -> str:
+    """The messages of an ask as one text, the schema of the reply at its end."""
+    parts = [text for _, text in ask.messages]
+    if ask.schema is not None:
+        parts += [RULE, json.dumps(ask.schema, ensure_ascii=False)]
+    return "\n\n".join(parts)
+
+
+def text_of(said: Any, depth: int = 0) -> str | None:
+    """The text of what a model returned: a text, a message, a completion, or the first of several."""
+    if isinstance(said, str):
+        return said
+    if said is None or depth == DEEPEST:
+        return None
+    if isinstance(said, Mapping):
+        return next((text_of(said[key], depth + 1) for key in REPLY_KEYS if said.get(key)), None)
+    if isinstance(said, Sequence) and not isinstance(said, bytes):
+        return text_of(said[0], depth + 1) if said else None
+    found = (getattr(said, key, None) for key in REPLY_KEYS)
+    return next((text_of(value, depth + 1) for value in found if value and not callable(value)), None)
+
+
+def _method(model: Any) -> Callable[[str], Any] | None:
+    """What is called with the text."""
+    if not inspect.isfunction(model) and not inspect.isclass(model):
+        for name in METHODS:
+            method = getattr(model, name, None)
+            if callable(method):
+                return method  # type: ignore[no-any-return]
+    return model if callable(model) and not inspect.isclass(model) else None
+
+
+async def _called(call: Callable[[str], Any], text: str) -> Any:
+    """What the call returns, awaited where it is a coroutine's."""
+    if inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None)):  # noqa: B004
+        return await call(text)
+    named = getattr(call, "__name__", "") == "run"     # Haystack's components take their inputs by name
+    said = await asyncio.to_thread(lambda: call(prompt=text) if named else call(text))  # type: ignore[call-arg]
+    return await said if inspect.isawaitable(said) else said

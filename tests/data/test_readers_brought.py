@@ -1,0 +1,201 @@
+"""What people bring, written a little differently, is read right the first time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ragauge.data.example import Relevant
+from ragauge.data.readers.source import read_set, records
+from ragauge.data.records import Record
+from ragauge.errors import DataError
+
+One = Callable[..., Record]
+File = Callable[..., str]
+
+PASSAGES = ["The mast is 330 metres tall.", "It was raised in 1889.", "Tickets are sold at the gate."]
+
+
+def targets(source: Any, n: int = 0) -> list[str] | None:
+    """What the answer of an entry cites: numbers of passages from 1, or what was written where there is none."""
+    response = list(records(source))[n].response
+    assert response is not None
+    if response.citations is None:
+        return None
+    ids = [passage.passage_id for passage in response.passages or ()]
+    return [str(ids.index(one.target) + 1) if one.target in ids else one.target for one in response.citations]
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited"),
+    [
+        ("It is 330 metres tall [1].", ["1"]),
+        ("It is tall[1] and old [2, 3].", ["1", "2", "3"]),
+        ("It is tall [^1].\n\n[^1]: the brochure", ["1"]),
+        ("All of them say so [1-3].", ["1", "2", "3"]),
+        ("It is tall [7].", ["[7]"]),
+        ("It is tall [0].", ["[0]"]),
+    ],
+)
+def test_numbers_are_citations(answer: str, cited: list[str]) -> None:
+    """Numbers in brackets name passages from 1; one of no passage stays as it is written, which is invented."""
+    assert targets([{"query": "q", "answer": answer, "passages": PASSAGES}]) == cited
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Write `rows[1]`.", "```\nx = rows[1]\n```", "See total_rows[1].", "Use self.rows[2].", "Set a[1] = 3.",
+        "In [2024].",
+    ],
+)
+def test_indices_of_code_are_no_citations(answer: str) -> None:
+    """An index into a list, and a year, cite nothing: the system is not known to cite."""
+    assert targets([{"query": "q", "answer": answer, "passages": PASSAGES}]) is None
+
+
+def test_an_answer_without_number_cites_nothing_where_others_cite() -> None:
+    """Whether a system cites is a matter of the file: beside answers that cite, one without a number cites nothing."""
+    rows = [{"query": f"q{n}", "answer": "Tall." if n else "Tall [1].", "passages": PASSAGES} for n in range(8)]
+    assert targets(rows, 7) == []
+    rows = [{"query": f"q{n}", "answer": "Tall." if n else "Tall [1].", "passages": PASSAGES} for n in range(30)]
+    assert targets(rows, 0) is None
+
+
+def test_given_citations_win(one: One) -> None:
+    """Citations in a field of their own are taken as they are, whatever stands in the answer."""
+    record = one({"query": "q", "answer": "Tall [1].", "passages": [{"doc_id": "d"}], "citations": ["d7"]})
+    assert record.response is not None
+    assert [found.target for found in record.response.citations or ()] == ["d7"]
+
+
+def test_a_bad_row_is_told_where_it_stands(file: File) -> None:
+    """Rows looked at ahead change no error: the first bad line is the one that is named."""
+    name = file("a.jsonl", '{"query": "a"}\n{"query": 7}\n{"query": "b"\n')
+    with pytest.raises(DataError, match="line 2: query must be text"):
+        list(records(name))
+
+
+COLUMNS = {"question": ["a?", "b?"], "answer": ["x", "y"], "contexts": [["c"], ["d", "e"]]}
+
+
+@pytest.mark.parametrize(
+    "write", [None, json.dumps, lambda value: json.dumps(value, indent=1)], ids=["dict", "one line", "lines"]
+)
+def test_columns(file: File, write: Callable[[Any], str] | None) -> None:
+    """A dictionary of columns is one example a cell, in memory and in a file."""
+    found = list(records(COLUMNS if write is None else file("a.json", write(COLUMNS))))
+    assert [(one.example.query, one.response and one.response.answer) for one in found] == [("a?", "x"), ("b?", "y")]
+    assert [len(one.response.passages or ()) for one in found if one.response] == [1, 2]
+
+
+def test_columns_as_pandas_writes_them(file: File) -> None:
+    """{"question": {"0": ..., "1": ...}} is what a frame's to_json gives."""
+    name = file("a.json", json.dumps({"question": {"0": "a?", "1": "b?"}, "answer": {"0": "x", "1": None}}))
+    assert [one.example.query for one in records(name)] == ["a?", "b?"]
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    """A column that is too short belongs to nobody knows which questions."""
+    with pytest.raises(DataError, match="answer must be a column of 2 cells"):
+        list(records({"question": ["a?", "b?"], "answer": ["x"]}))
+
+
+def test_one_example_is_one(file: File) -> None:
+    """A dictionary whose query is a text, or one chat, is one example."""
+    assert [found.example.query for found in records({"question": "a?", "contexts": ["c", "d"]})] == ["a?"]
+    chat = [{"role": "user", "content": "a?"}]
+    assert [found.example.query for found in records(file("a.json", json.dumps({"user_input": chat})))] == ["a?"]
+
+
+def test_categories(file: File) -> None:
+    """Questions under the names of their categories are reported by them; unanswerable ones are known as such."""
+    given = {"simple": ["a?"], "multi_hop": [{"question": "b?", "ground_truth": "r"}], "unanswerable": ["c?"]}
+    for source in (given, file("set.json", json.dumps(given))):
+        found = read_set(source).examples
+        assert [one.segments["category"] for one in found] == ["simple", "multi_hop", "unanswerable"]
+        assert [one.answerable for one in found] == [None, None, False]
+        assert found[1].references == ("r",)
+
+
+def test_a_misspelt_field_is_no_category() -> None:
+    """Where a name looks like a field's, the error names the field instead of making a category of it."""
+    with pytest.raises(DataError, match="nearest: questoin"):
+        list(records({"questoin": ["a?"], "antwort": ["x"]}))
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"segments": {"kind of": "Unanswerable"}}, False),
+        ({"tags": ["unanswerable"]}, False),
+        ({"segments": {"kind": "unanswerable"}, "answerable": True}, True),
+        ({"segments": {"kind": "simple"}}, None),
+    ],
+)
+def test_unanswerable(one: One, row: dict[str, Any], expected: bool | None) -> None:
+    """A segment or a tag says that the corpus lacks the answer, unless the field says otherwise."""
+    assert one({"query": "q", **row}).example.answerable is expected
+
+
+def test_unanswerable_by_type() -> None:
+    """A column of question types says it too, though it is reported by only where that is asked."""
+    told: list[str] = []
+    (found,) = records([{"query": "q", "question_type": "unanswerable"}], warn=told.append)
+    assert found.example.answerable is False
+    assert "--segments COLUMN" in told[0]
+
+
+def test_labels_by_other_names(one: One) -> None:
+    """relevant_doc_ids and retrieved_doc_ids are the labels and the passages; chunk ids are labels of their own."""
+    labels = {"relevant_doc_ids": ["b"], "relevant_chunk_ids": ["b-1"]}
+    record = one({"query": "q", **labels, "retrieved_doc_ids": ["a", "b"]})
+    assert record.example.relevant == (Relevant(("b",)),)
+    assert record.example.relevant_chunks == (Relevant(("b-1",)),)
+    assert record.response is not None
+    assert [passage.doc_id for passage in record.response.passages or ()] == ["a", "b"]
+
+
+def test_chunk_ids_among_the_labels_are_told() -> None:
+    """Labels that meet passage_ids and no doc_id are not called a miss without a word."""
+    told: list[str] = []
+    row = {"query": "q", "passages": [{"doc_id": "d", "chunk_id": "d-1", "text": "t"}], "relevant": ["d-1"]}
+    list(records([row], warn=told.append))
+    assert "--map relevant_chunks=COLUMN" in told[0]
+
+
+JOINED = {
+    "input": "How tall?", "actual_output": "330", "expected_output": "330 m", "context": f"{PASSAGES[0]}|{PASSAGES[2]}",
+    "retrieval_context": f"{PASSAGES[0]}|{PASSAGES[1]}", "input_token_count": 7,
+}  # fmt: skip
+
+
+def test_joined_passages(one: One, file: File) -> None:
+    """Deepeval's CSV and JSONL give the passages and labels that its JSON gives."""
+    lists = {name: value.split("|") if isinstance(value, str) else value for name, value in JOINED.items()}
+    lists |= {name: JOINED[name] for name in ("input", "actual_output", "expected_output")}
+    expected = next(iter(records(file("a.json", json.dumps([lists])))))
+    csv = ",".join(JOINED) + "\n" + ",".join(map(str, JOINED.values())) + "\n"
+    for found in (one(JOINED), next(iter(records(file("a.csv", csv))))):
+        assert found.example == expected.example
+        assert found.response is not None
+        assert expected.response is not None
+        assert found.response.passages == expected.response.passages
+        assert found.response.tokens == {"input": 7}
+
+
+def test_a_mark_inside_a_text_is_told() -> None:
+    """A table's bars cannot be told from the marks between passages, which is said."""
+    told: list[str] = []
+    list(records([{**JOINED, "retrieval_context": "|a|b|\n|1|2|"}], warn=told.append))
+    assert any("parted wrongly" in one for one in told)
+
+
+def test_a_bar_elsewhere_joins_nothing(one: One) -> None:
+    """Only deepeval's columns are parted: a text of another tool keeps its bars."""
+    record = one({"question": "q", "contexts": ["a|b"], "answer": "x|y"})
+    assert record.response is not None
+    assert [passage.text for passage in record.response.passages or ()] == ["a|b"]
