@@ -129,6 +129,8 @@ def test_recall_stands_in_only_where_needed() -> None:
     both = [summary("recall", 0.9), summary("context_recall", 0.5)]
     assert [spoke.metric for spoke in measured("context_recall", both)] == ["context_recall", "recall@5"]
     assert measured("context_recall", [summary("mrr", 0.9), summary("recall", None)]) == []
+    erring = [both[0], replace(both[1], judged=Interval(0.1, 0.9, "t, with the judge's error"))]
+    assert [spoke.metric for spoke in measured("context_recall", erring)] == ["recall@5", "context_recall"]
 
     def held(**means: float) -> list[str]:
         return [match.pattern.name for match in matches(summaries(faithfulness=0.60, **means))]

@@ -105,9 +105,9 @@ def test_gold_documents_without_the_claim_have_two_readings() -> None:
 
 
 def test_without_a_reference_the_passages_relevance_stands_for_evidence() -> None:
-    """No reference: that no passage is relevant is what says that evidence is missing."""
+    """No reference: that no passage is relevant says that evidence is missing; that one is, not that it holds any."""
     names = {p: decided.name for p in (0.1, 0.9) for decided in [cause(example(0.2, None, relevant=p))] if decided}
-    assert names == {0.1: "retrieval_miss", 0.9: "ignored"}
+    assert names == {0.1: "retrieval_miss", 0.9: "hallucinated"}
 
 
 def test_certain_verdicts_decide_as_ever() -> None:

@@ -38,7 +38,7 @@ STARTING_POINTS: Mapping[str, StartingPoint] = {
     "noise_sensitivity:source=irrelevant": StartingPoint(0.10, "ours"),
     "empty_result_rate": StartingPoint(0.05, "ours"),
 }
-# what is read before a metric: labels beat a judge, and label recall is context recall without one
+# where a metric was not measured or is unclear, this one is read: label recall is context recall without a judge
 STAND_INS: Mapping[str, str] = {"context_recall": "recall"}
 # metrics that are read whatever their parameters are
 ANY_PARAMETER = ("no_retrieval_rate",)
@@ -65,8 +65,14 @@ def measured(name: str, summaries: Sequence[Summary]) -> list[Summary]:
 
 
 def speaks_for(name: str, found: Sequence[Named]) -> list[Named]:
-    """Summaries or changes that speak for a metric, the best first: its stand-in's, then its own, at any cutoff."""
-    return [one for wanted in (STAND_INS.get(name), name) for one in found if _plain(one.metric) == wanted]
+    """Summaries or changes that speak for a metric, the best first: its own, at any cutoff, then its stand-in's.
+
+    Labels come before a judge who is known to err: one whose means have an interval with the judge's error.
+    """
+    own = [one for one in found if _plain(one.metric) == name]
+    other = [one for one in found if _plain(one.metric) == STAND_INS.get(name)]
+    errs = any(isinstance(one, Summary) and one.judged is not None for one in own)
+    return [*other, *own] if errs else [*own, *other]
 
 
 def _plain(metric: str) -> str:

@@ -13,6 +13,7 @@ from ragauge.judging.local.index import Indexed, Mode, haystack, indexed, mode_o
 from ragauge.judging.local.joining import Part, joinable
 from ragauge.judging.local.kinds import EVERY
 from ragauge.judging.local.overlap import FEATURES, Overlap, Wanted, features, overlap, together, wanted
+from ragauge.judging.local.signs import held, signs
 from ragauge.judging.local.weights import Scorer, scorer
 from ragauge.text.language import guess
 from ragauge.text.specifics import Haystack, Specific, find, found_in
@@ -71,6 +72,11 @@ class Compared:
     known: dict[int, bool] = field(default_factory=dict)
 
     @cached_property
+    def signs(self) -> tuple[str, ...]:
+        """Signs and operators of the claim."""
+        return signs(self.claim)
+
+    @cached_property
     def checks(self) -> tuple[Stated | Opposed | None, ...]:
         """Per passage what it says in almost the words of the claim."""
         return tuple(self._checked(one, want) for one, want in zip(self.overlaps, self.wants, strict=True))
@@ -105,6 +111,8 @@ class Compared:
         if isinstance(self.checks[numbers[0] - 1], Opposed):
             return CONTRADICTED
         absent = self.missing(numbers)
+        if self.signs and not any(held(self.signs, self.texts[n - 1]) for n in numbers):
+            return ABSENT
         if any(one.kind != "name" and any(map(str.isdigit, one.text)) for one in absent):
             return ABSENT
         return 1.0
@@ -112,6 +120,8 @@ class Compared:
     def least(self, number: int) -> float:
         """The least that p is by this passage alone: what a sentence states is supported."""
         if not isinstance(self.checks[number - 1], Stated):
+            return 0.0
+        if self.signs and not held(self.signs, self.texts[number - 1]):
             return 0.0
         return COPIED if self.overlaps[number - 1].rouge_l >= VERBATIM else STATED
 

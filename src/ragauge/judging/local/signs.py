@@ -1,0 +1,34 @@
+"""Signs and operators that no word holds: "x < 3", "-5", "C++", "!=". Those of a claim have to stand in its evidence."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 20_000     # characters of a passage that are looked at
+_SIGN = re.compile(
+    r"(?:[<>≤≥]=?|[!=]=|=[<>])\s*[\w.]+"             # a comparison and what follows it
+    r"|(?<![\w.,)\]])(?<!\d\s)[-+]\s?\d[\d.,]*"      # a signed number, or one added or taken away
+    r"|\b[A-Za-z](?:\+\+|#)(?!\w)|\b[A-Z][+-](?![\w-])"     # C++, C#, A+
+)
+_SAME = str.maketrans({"−": "-", "–": "-", "‐": "-", "≤": "<=", "≥": ">="})
+
+
+def signs(text: str) -> tuple[str, ...]:
+    """The signs of a text with what they belong to, without spaces.
+
+    >>> signs("if x < 3 and it is -5 degrees, C++ says 3-5"), signs("from 3 - 5 pm (see section 2 - notes)")
+    (('<3', '-5', 'C++'), ())
+    """
+    if text.isalnum():
+        return ()
+    return tuple(found[0].replace(" ", "").rstrip(".,") for found in _SIGN.finditer(text.translate(_SAME)))
+
+
+def held(wanted: tuple[str, ...], text: str) -> bool:
+    """Whether a text holds every one of these signs.
+
+    >>> held(("<3",), "while x < 3"), held(("<3",), "while x > 3"), held(("-5",), "at minus 5 degrees")
+    (True, False, True)
+    """
+    there = {*signs(text[:LONGEST]), *signs(re.sub(r"\bminus\s+(?=\d)", "-", text[:LONGEST], flags=re.IGNORECASE))}
+    return all(one in there for one in wanted)
