@@ -69,10 +69,10 @@ def speaks_for(name: str, found: Sequence[Named]) -> list[Named]:
 
     Labels come before a judge who is known to err: one whose means have an interval with the judge's error.
     """
-    own = [one for one in found if _plain(one.metric) == name]
-    other = [one for one in found if _plain(one.metric) == STAND_INS.get(name)]
-    errs = any(isinstance(one, Summary) and one.judged is not None for one in own)
-    return [*other, *own] if errs else [*own, *other]
+    stand_in = STAND_INS.get(name)
+    errs = any(isinstance(one, Summary) and one.judged is not None for one in found if _plain(one.metric) == name)
+    order = (stand_in, name) if errs else (name, stand_in)
+    return [one for wanted in order for one in found if _plain(one.metric) == wanted]
 
 
 def _plain(metric: str) -> str:

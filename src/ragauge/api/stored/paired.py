@@ -67,7 +67,9 @@ class Paired:
         names = [str(metric) for metric in self.metrics]
         self._store, self._run = store, new
         self.new = self._scores(new, judge_id, names, keep, known)
-        self.base = self._scores(base, judge_id, names, None, None)
+        # where every response counts, those of the baseline that were evaluated in other metrics alone count, too
+        wide = names if known is None else [*names, *store.scores.metrics(base.run_id, judge_id)]
+        self.base = self._scores(base, judge_id, names, None, None, wide)
         self.join = Join(self.new.index.query_ids, self.base.index.query_ids)
 
     def pairs(self, metric: Metric, *, whole: bool = False) -> Pairs | None:
@@ -102,10 +104,10 @@ class Paired:
 
     def _scores(
         self, run: Run, judge_id: str | None, names: Sequence[str], keep: Mapping[str, str] | None,
-        known: ResponseIndex | None,
+        known: ResponseIndex | None, wide: Sequence[str] = (),
     ) -> StoredColumns:     # fmt: skip
         store = self._store
-        numbers = store.scores.evaluated(run.run_id, judge_id, names)
+        numbers = store.scores.evaluated(run.run_id, judge_id, list(dict.fromkeys(wide)) or names)
         if keep:
             kept = {number for number, _ in store.runs.order(run.run_id, keep)}
             numbers = type(numbers)("q", (number for number in numbers if number in kept))

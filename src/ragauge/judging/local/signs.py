@@ -1,4 +1,4 @@
-"""Signs and operators that no word holds: "x < 3", "-5", "C++", "!=". Those of a claim have to stand in its evidence."""
+"""Signs and operators that no word holds: "x < 3", "-5", "C++", "!=". Those of a claim have to be in its evidence."""
 
 from __future__ import annotations
 

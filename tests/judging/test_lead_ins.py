@@ -1,0 +1,64 @@
+"""Openings that say nothing are no part of a claim, and signs and operators of one are looked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragauge.judging.local.lead_ins import lead_in
+from ragauge.judging.local.signs import held, signs
+from ragauge.judging.local.statements import statements
+from ragauge.judging.local.support import Evidence
+
+OPENINGS = (
+    "The answer is ", "Answer: ", "Based on the provided context, ", "According to the passages, the answer is ",
+    "The correct answer to your question is ", "A resposta é ", "La respuesta es ", "La réponse est ",
+    "Die Antwort lautet ", "De acordo com o contexto fornecido, ", "Según los documentos, ",
+)     # fmt: skip
+
+
+@pytest.mark.parametrize("opening", OPENINGS)
+def test_an_opening_is_no_claim(opening: str) -> None:
+    """However a model leads in, the claim is what it then says, with its own place in the answer."""
+    answer = f"{opening}Helena Vogt of Lindau."
+    (claim,) = statements(answer).claims
+    assert claim.text == "Helena Vogt of Lindau."
+    assert answer[claim.start : claim.end] == claim.text
+
+
+@pytest.mark.parametrize("text", [
+    "According to Ada Lovelace, it computes.", "In the context of war, prices fell.", "The answering machine is on.",
+    "In this document the price is 5 euros.", "Answer:", "From Lindau the ferry goes to Bregenz.",
+])     # fmt: skip
+def test_what_speaks_of_the_matter_stays(text: str) -> None:
+    """An attribution to a person, a place or a time is no opening; nor is one with nothing behind it."""
+    assert lead_in(text) == 0
+
+
+def test_a_led_in_answer_is_supported_as_a_bare_one_is() -> None:
+    """The probability of a claim does not depend on how it is led in."""
+    passages = ["The mayor of Lindau was Helena Vogt from 1968 to 1973."]
+    ps = set()
+    for opening in ("", *OPENINGS):
+        (claim,) = statements(f"{opening}Helena Vogt.").claims
+        ps.add(Evidence(passages, [claim.text]).weigh(claim.text).p)
+    assert len(ps) == 1
+    assert min(ps) > 0.5
+
+
+@pytest.mark.parametrize(("said", "there"), [
+    ("while x < 3: run()", "while x > 3: run()"), ("Values >= 3 are accepted.", "Values <= 3 are accepted."),
+    ("if a == 3: stop", "if a != 3: stop"), ("y = x + 3", "y = x - 3"),
+    ("It is written in C++.", "It is written in C."),
+    ("The rating was A+ in May.", "The rating was A- in May."),
+])     # fmt: skip
+def test_another_sign_is_no_support(said: str, there: str) -> None:
+    """A copy with another sign or operator is not supported; the copy itself is."""
+    assert Evidence([there], [said]).weigh(said).p <= 0.3
+    assert Evidence([said], [said]).weigh(said).p >= 0.9
+
+
+@pytest.mark.parametrize("text", ["Open from 3-5 pm, see section 2 - notes.", "A well-known e-mail of 2020-01-03.", ""])
+def test_dashes_are_no_signs(text: str) -> None:
+    """Ranges, hyphens and dates have no sign that a passage must repeat."""
+    assert signs(text) == ()
+    assert held((), text)
