@@ -36,7 +36,7 @@ def systems() -> dict[str, FaultySystem]:
     ("name", "causes"),
     [
         ("broken-retrieval", ("retrieval_miss", "ranked_low", "empty_retrieval")),
-        ("corrupted-generation", ("hallucinated", "contradicted", "off_topic")),     # what ignores the passages speaks of something else
+        ("corrupted-generation", ("hallucinated", "contradicted", "off_topic")),
     ],
 )
 def test_report_names_each_planted_cause(
