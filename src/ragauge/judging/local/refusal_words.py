@@ -110,10 +110,8 @@ HINT = (
 )
 
 DECLINING = """
-    {SOURCE}…(?:but|and|yet|though|however,?) (?:could|can|did|was|were)(?:n't| not)
-        (?:able to )?(?:find|locate|identify|see)
-    (?:there(?:'s| is| was| are)) (?:really )?(?:nothing|no word|not a word) (?:about|on|regarding) (?:\\w+ ){1,3}?in
-        {SOURCE}
+    {SOURCE}…(?:but|yet|though|however,?) (?:could|can|did)(?:n't| not) (?:find|locate|identify|see)
+    there(?:'s| is| was) (?:really )?(?:nothing|not a word) (?:about|on|regarding) (?:\\w+ ){1,3}?in {SOURCE}
     (?:outside|beyond) (?:of )?what {MORE}{SOURCE} (?:covers?|contains?|says?|knows?)
     ^\\W*insufficient[_ ](?:context|information|data|evidence)\\W*$
     it (?:is|remains) (?:unclear|unknown) from {SOURCE}
