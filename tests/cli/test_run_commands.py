@@ -97,7 +97,8 @@ def test_one_run_has_the_same_numbers_everywhere(cli: Cli, evaluated: str) -> No
         if one["ci"] is not None:
             wanted.append(f"[{one['ci'][0]:.2f}, {one['ci'][1]:.2f}]")
         for form, lines in (("terminal", terminal.splitlines()), ("md", markdown.splitlines()), ("html", rows)):
-            plain = (line.replace("\\", "") for line in lines)
+            pairs = zip(lines, [*lines[1:], ""], strict=True)     # counts may go on below
+            plain = (f"{line} {below.strip() if form == 'terminal' else ''}".replace("\\", "") for line, below in pairs)
             line = next((line for line in plain if re.search(rf"^[ |]*{re.escape(name)}[ ↓|]", line)), "")
             for part in wanted:
                 assert part in line, (form, name, part, line)

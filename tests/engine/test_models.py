@@ -53,7 +53,8 @@ def test_three_calls_an_answer(store: str) -> None:
         assert [card[name].scored for name in NAMES] == [12] * 4
         assert 0 < card["faithfulness"].mean < 1
         before = len(server.requests)
-        more = evaluated(server, store, metrics="not_in_context,passages_used,ignored_top_ranked,fabricated_specifics")
+        names = "not_in_context,context_precision:by=answer,ignored_top_ranked,fabricated_specifics"
+        more = evaluated(server, store, metrics=names)
         assert len(server.requests) == before
         assert more["not_in_context"].mean == pytest.approx(1 - card["faithfulness"].mean)
 

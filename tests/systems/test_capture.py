@@ -89,7 +89,8 @@ def test_file_is_evaluated_as_traffic(file: Path, tmp_path: Path) -> None:
 
     assert len(recorded(file, use)) == 3
     card = rg.evaluate(file, traffic=True, metrics="faithfulness", store=f"sqlite:///{tmp_path / 'store.db'}")
-    assert (card.run.kind, card["faithfulness"].mean, card["faithfulness"].scored) == ("traffic", 1.0, 3)
+    assert (card.run.kind, card["faithfulness"].scored) == ("traffic", 3)
+    assert card["faithfulness"].mean == pytest.approx(0.97)     # copies, by a judge with probabilities
 
 
 @pytest.mark.parametrize("kind", ["plain", "coroutine", "generator", "async generator"])

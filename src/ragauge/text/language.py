@@ -118,7 +118,7 @@ SECOND = (
 )
 
 
-@lru_cache(maxsize=1_024)     # the questions about the responses of one batch guess the same texts
+@lru_cache(maxsize=256)     # the questions about the responses of one batch guess the same texts
 def guess(text: str) -> str:
     """ISO 639-1 code of the language, or "und" where nothing tells.
 

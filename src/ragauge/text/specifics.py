@@ -78,7 +78,7 @@ def _find(text: str, kinds: frozenset[Kind]) -> tuple[Specific, ...]:
     return tuple(_specific(text, mark) for mark in taken if mark.kind in kinds)
 
 
-_kept = lru_cache(maxsize=1_024)(_find)
+_kept = lru_cache(maxsize=512)(_find)
 
 
 def _specific(text: str, mark: Mark) -> Specific:

@@ -59,7 +59,7 @@ def blocks(text: str) -> Iterator[Block]:
     return ((rows, above) for rows, above in found if len(rows) >= FEWEST_ROWS)
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=512)
 def number(text: str) -> tuple[float, bool] | None:
     """The value of a cell that is one number, and whether it has a per cent sign; None of anything else.
 

@@ -100,7 +100,7 @@ class _Draft:
     started: bool = False
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=64)
 def tables(text: str) -> tuple[Table, ...]:
     r"""The tables of a text, in order: cells parted by tabs, bars, wide gaps, commas or HTML tags.
 

@@ -105,7 +105,7 @@ class Linked:
     dated: bool
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def asked(text: str) -> Asked:
     """Reads a question or claim."""
     text = text[:LONGEST]
@@ -118,7 +118,7 @@ def _months(text: str) -> frozenset[str]:
     return frozenset(found[0].lower() for found in MONTH.finditer(text))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def link(table: Table, ask: Asked) -> Linked | None:
     """The lines of a table that are spoken of; None where none is."""
     groups = _groups(table, ask)
@@ -185,7 +185,7 @@ def _scores(labels: Sequence[str], words: Sequence[str], sections: Sequence[str]
     return found
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=256)
 def _content(label: str) -> tuple[str, ...]:
     return tuple(unit for unit in units_of(GLUED.sub("", label), "words") if unit not in STOPS or unit in KEPT)
 
@@ -255,7 +255,7 @@ def _says_nothing(kind: str) -> bool:
     return PLAIN.issuperset(_content(kind))
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=256)
 def _kind(header: str) -> str:
     """A header without its years and dates."""
     bare = DATES.sub(" ", DAYS.sub(" ", header))

@@ -118,7 +118,7 @@ def _proper(one: Item, small: Collection[str]) -> bool:
     return word.endswith(("'s", "’s")) or (one.parts[0] not in small and not word.endswith(COMMON_ENDINGS))
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=512)
 def items(text: str) -> tuple[Item, ...]:
     """The items of a sentence in order."""
     found: list[Item] = []

@@ -98,7 +98,7 @@ class Overlap:
     size: int = 0
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=512)
 def wanted(claim: str, mode: Mode) -> Wanted:
     """The claim, ready for comparison; one that is all function words counts them as its content."""
     units = units_of(claim, mode)[:LONGEST_CLAIM]

@@ -71,7 +71,7 @@ class Amount:
         return replace(self, written=-self.written)
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=256)
 def amounts(text: str) -> tuple[Amount, ...]:
     """The amounts of a text in order; negative in parentheses, as in tables; dates are none.
 

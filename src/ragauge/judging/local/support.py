@@ -107,7 +107,7 @@ class Compared:
     def most(self, numbers: Sequence[int]) -> float:
         """The most that p may be: some word, and all numbers in digits, have to stand there."""
         if not any(self.overlaps[n - 1].found for n in numbers):
-            return NOTHING
+            return NOTHING if any(self.passages[n - 1].segments for n in numbers) else 0.0
         if isinstance(self.checks[numbers[0] - 1], Opposed):
             return CONTRADICTED
         absent = self.missing(numbers)
