@@ -92,10 +92,11 @@ def put(facts: Facts, filled: Mapping[Place, Any]) -> Facts:
     """The example with these verdicts in place of its own."""
     found = dict(facts.evidence)
     for (question, name, index), item in filled.items():
-        value = getattr(found[question].facts, name)
+        held: Any = found[question].facts
+        value = getattr(held, name)
         new = item if index is None else (*value[:index], item, *value[index + 1 :])
-        changed = {name: new, **certain(found[question].facts, name, index)}
-        found[question] = replace(found[question], facts=replace(found[question].facts, **changed))     # type: ignore[type-var]
+        changed = {name: new, **certain(held, name, index)}
+        found[question] = replace(found[question], facts=replace(held, **changed))
     return replace(facts, evidence=found)
 
 

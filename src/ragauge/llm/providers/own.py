@@ -105,20 +105,20 @@ def text_of(said: Any, depth: int = 0) -> str | None:
     return next((text_of(value, depth + 1) for value in found if value and not callable(value)), None)
 
 
-def _method(model: Any) -> Callable[[str], Any] | None:
+def _method(model: Any) -> Callable[..., Any] | None:
     """What is called with the text."""
     if not inspect.isfunction(model) and not inspect.isclass(model):
         for name in METHODS:
-            method = getattr(model, name, None)
+            method: Callable[..., Any] | None = getattr(model, name, None)
             if callable(method):
-                return method  # type: ignore[no-any-return]
+                return method
     return model if callable(model) and not inspect.isclass(model) else None
 
 
-async def _called(call: Callable[[str], Any], text: str) -> Any:
+async def _called(call: Callable[..., Any], text: str) -> Any:
     """What the call returns, awaited where it is a coroutine's."""
-    if inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None)):  # noqa: B004
+    if inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(type(call).__call__):
         return await call(text)
     named = getattr(call, "__name__", "") == "run"     # Haystack's components take their inputs by name
-    said = await asyncio.to_thread(lambda: call(prompt=text) if named else call(text))  # type: ignore[call-arg]
+    said = await asyncio.to_thread(lambda: call(prompt=text) if named else call(text))
     return await said if inspect.isawaitable(said) else said
