@@ -26,7 +26,7 @@ import numpy.typing as npt
 from judge_error_data import SEED, Item, items
 
 from ragauge.judging.local.judge import LocalJudge
-from ragauge.stats.instrument import FEWEST_SOURCES, JudgeError, Pooled, pooled, widened, widened_difference
+from ragauge.stats.instrument import JudgeError, Pooled, pooled, widened, widened_difference
 from ragauge.stats.intervals import mean_interval
 from ragauge.stats.quantiles import normal_quantile
 from ragauge.stats.result import Interval
@@ -43,6 +43,7 @@ FEWEST = 10           # texts of a label in a source, below which its mean says 
 SHARES = (0.25, 0.5, 0.75)    # of right texts in a mixture
 EDGES = (0.3, 0.7, 0.9)       # of the bands of a score
 FEWEST_IN_BAND = 5
+FEWEST_SOURCES = 3    # a prediction for one more has k − 2 degrees of freedom
 ASKED = 0.90          # of what the intervals are to hold
 SAME = "EVOUNA "      # sources that are systems asked the same questions: pairs of them are real pairs
 TILT = 1 / 3          # two thirds of one system's texts are long and one third of the other's

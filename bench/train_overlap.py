@@ -44,7 +44,6 @@ END = "<!-- held-out figures: end -->"
 PENALTY = 10.0
 TURNS = 3          # of choosing the best row of an item and fitting again
 BANDS = (0.3, 0.7)
-ADDRESS = (0.2, 0.5)     # relevance of an answer below which it does not address the question, or only partly
 EDGES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 MARGIN = 0.01      # by which the overlap scorer has to beat plain token coverage, mean AUROC
 TOLERANCE = 0.01   # between the committed figures and those of this run; a better sentence splitter moves them a little
@@ -276,7 +275,7 @@ def train() -> dict[str, Any]:
         held_out[name]["sources"]["CLAPNQ (another set)"] = clapnq(scorers[name], table.names)
     held_out["address"] = addressing()
     about = "Written by bench/train_overlap.py; do not edit."
-    return {"about": about, "bands": BANDS, "address": ADDRESS, "scorers": scorers, "held_out": held_out}
+    return {"about": about, "bands": BANDS, "scorers": scorers, "held_out": held_out}
 
 
 def differences(stored: dict[str, Any], found: dict[str, Any]) -> list[str]:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-FEWEST_SOURCES = 3     # a spread between sources and a prediction from it need k − 2 >= 1 degrees of freedom
 WITH_ERROR = ", with the judge's error"
 TOGETHER = 0.5         # correlation of the bands of one source; 0 holds 90.9 % of what is left out, 1 98.5 %
 CLOSE = 1e-12          # of the spread, relative to the largest that is thinkable
@@ -101,7 +100,7 @@ class JudgeError:
         paired: standard deviation, between sources, of the difference that it sees between two systems between which
             people see none, were every example changed.
         lost: standard deviation, between sources, of what it sees too little or too much of a true difference.
-        sources: on how many it rests, at least 3.
+        sources: on how many it rests, at least 3: a prediction from them has k − 2 degrees of freedom.
         origin: whose labels, in words: "9 public sets of labels".
     """
 

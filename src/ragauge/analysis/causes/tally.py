@@ -5,13 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING
 
 from ragauge.analysis.causes.table import BY_NAME
 from ragauge.analysis.results.confirmed import CauseTally, Outcome
-
-if TYPE_CHECKING:
-    pass
 
 
 def drawn(failed: Mapping[str, str], version: str, seed: int = 0) -> list[str]:

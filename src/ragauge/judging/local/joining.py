@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-MOST_TOGETHER = 3      # passages that support a claim jointly
 MOST_PARTS = 64        # passages that are joined at most, the first of them: bounds the work on hostile input
 LEAST_UNITS = 2        # units with content that a part holds
 WHOLE = 0.9            # share of the claim's units with content that the parts hold together; measured from 0.5 to 1
