@@ -76,3 +76,18 @@ def test_a_partly_judged_baseline_passes_no_drop(tmp_path: Path) -> None:
     (tmp_path / "ragauge.yaml").write_text("gate:\n  rules:\n    - {metric: faithfulness, max_drop: 5 points}\n")
     found = rg.gate("new", baseline="base", rules=tmp_path / "ragauge.yaml", store=store)
     assert found.verdict != "pass"
+
+
+def test_a_chosen_part_passes_no_gate_for_the_rest(tmp_path: Path) -> None:
+    """Evaluated by a filter alone, a run is not enough data; a random part of it speaks for the whole, and says so."""
+    rows = [row(n, TRUE.format(n=n), tags=["ok"] if n < 21 else ["new"]) for n in range(1, 41)]
+    (tmp_path / "ragauge.yaml").write_text("gate:\n  rules:\n    - {metric: recall@5, min: 0.5}\n")
+    found = {}
+    for name, part in (("chosen", {"filter": {"tag": "ok"}}), ("drawn", {"limit": 20})):
+        store = f"sqlite:///{tmp_path}/{name}.db"
+        rg.evaluate(rows, store=store, name="run", metrics="recall@5", judge=None, **part)
+        found[name] = rg.gate("run", rules=tmp_path / "ragauge.yaml", store=store)
+    assert found["chosen"].verdict != "pass"
+    assert "chosen, not drawn" in " ".join(found["chosen"].gated.warnings)
+    assert found["drawn"].verdict == "pass"
+    assert "a random sample" in " ".join(found["drawn"].gated.warnings)

@@ -95,6 +95,7 @@ class _Gate:
     ) -> None:
         from ragauge.api.cards import judged
         from ragauge.api.stored.paired import index_of
+        from ragauge.engine.plan import is_sample
 
         self._store, self._run, self._base, self._file, self._rules = store, run, base, file, rules
         self._judge_id = judged(store, run, judge)
@@ -103,7 +104,10 @@ class _Gate:
         self._refuse_unmeasured()
         self._tagged = self._tags()
         numbers = store.scores.evaluated(run.run_id, self._judge_id, self._measured)
-        self._index = index_of(store, run, numbers, self._every)
+        self._evaluated = index_of(store, run, numbers, self._every)
+        # a part that is no sample says nothing of the rest, which then counts as not judged
+        self._sample = is_sample(store, run.run_id, frozenset(numbers))
+        self._index = self._evaluated if self._sample else self._every
         self._scores = StoredColumns(store, run.run_id, self._judge_id, self._index)
         self._segments = store.runs.segments(run.run_id)
         self._refuse_unknown_segments()
@@ -172,7 +176,7 @@ class _Gate:
         """Rules on single examples."""
         from ragauge.gating.examples import check_causes, check_scores, check_share
 
-        evaluated, rules = frozenset(self._index.query_ids), self._rules
+        evaluated, rules = frozenset(self._evaluated.query_ids), self._rules
         (lost, unknown), unanswered = self._known(), self._unanswered & evaluated
         failed = lost | unanswered
         found = [check_share(len(failed), len(unanswered), len(evaluated), rules.max_failed, rules.max_failed_line)]
@@ -278,10 +282,13 @@ class _Gate:
     def _warnings(self, slices: Slices) -> list[str]:
         found = []
         run, base = self._run, self._base
-        pending = len(self._every) - len(self._index)
+        pending = len(self._every) - len(self._evaluated)
         if pending > 0:
             those = plural(pending, "response is", "responses are")
-            found.append(f"{those} not evaluated yet: the verdict is about the others.")
+            rest = "the verdict is about the others, a random sample" if self._sample else (
+                "what was evaluated was chosen, not drawn, so the others count as not judged"
+            )
+            found.append(f"{those} not evaluated yet: {rest}.")
         if base is not None and base.run_id == run.run_id:
             found.append(f"The baseline {base.name} is this run itself: every difference is 0.")
         elif base is not None and "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragauge.data.index_listing import IndexListing
@@ -135,6 +135,24 @@ def _selected(store: Store, run_id: str, limit: int | None, keep: Mapping[str, s
     if keep and not order:
         raise UsageError(f"no example matches all of {', '.join(f'{name}={value}' for name, value in keep.items())}.")
     return order[:limit]
+
+
+def is_sample(store: Store, run_id: str, done: Collection[int]) -> bool:
+    """Whether the responses that were looked at are a random sample of a run.
+
+    They are where it was stopped, since it goes in random order: what is left then lies behind what is done, but for
+    what was under way. They are not where a filter chose them: then most of what is left lies among them.
+
+    Args:
+        store: where the run is.
+        run_id: the run.
+        done: numbers of the responses looked at, out of those of the run.
+    """
+    order = _drawn(store.runs.order(run_id), run_id).numbers
+    places = [place for place, number in enumerate(order) if number in done]
+    left = len(order) - len(places)
+    among = places[-1] + 1 - len(places) if places else 0
+    return 2 * among <= left
 
 
 def _drawn(order: Order, run_id: str) -> Order:
