@@ -8,7 +8,7 @@ INSTALL := $(PIP) install -q --no-compile
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test browser check lint smoke bench docs clean
+.PHONY: demo test browser check lint smoke platforms bench docs clean
 
 demo: $(VENV)/.core                ## run the main job on the built-in RAG and write a report
 	$(BIN)/ragauge demo -o demo-report.html
@@ -32,6 +32,9 @@ lint: $(VENV)/.check
 smoke: $(VENV)/.check              ## the built wheel in a clean environment, core dependencies only
 	$(BIN)/python tools/smoke.py
 
+platforms: $(VENV)/.venv           ## whether core and extras install from wheels alone, on every Python and platform
+	$(BIN)/python tools/platforms.py
+
 bench: $(VENV)/.check              ## figures beside those of peers; takes a while
 	$(BIN)/python bench/retrieval.py --work out/retrieval
 	$(BIN)/python bench/local_judge.py
@@ -51,7 +54,7 @@ $(VENV)/.venv:
 	$(INSTALL) --upgrade pip
 	touch $@
 
-$(VENV)/.core: $(VENV)/.venv pyproject.toml constraints.txt
+$(VENV)/.core: $(VENV)/.venv pyproject.toml constraints.txt tools/embedder_files.py
 	$(INSTALL) -e .
 	touch $@
 
@@ -60,7 +63,7 @@ $(VENV)/.test: $(VENV)/.core
 	$(INSTALL) --no-deps --group server
 	touch $@
 
-$(VENV)/.check: $(VENV)/.venv pyproject.toml constraints.txt
+$(VENV)/.check: $(VENV)/.venv pyproject.toml constraints.txt tools/embedder_files.py
 	$(INSTALL) -e . --group test --group frameworks --group check
 	$(INSTALL) --no-deps --group server
 	touch $(VENV)/.core $(VENV)/.test $@

@@ -26,8 +26,9 @@ import numpy.typing as npt
 from judge_error_data import SEED, Item, items
 
 from ragauge.judging.local.judge import LocalJudge
-from ragauge.stats.instrument import JudgeError, Pooled, pooled, widened, widened_difference
+from ragauge.stats.instrument import JudgeError, widened, widened_difference
 from ragauge.stats.intervals import mean_interval
+from ragauge.stats.pooling import Pooled, pooled
 from ragauge.stats.quantiles import normal_quantile
 from ragauge.stats.result import Interval
 

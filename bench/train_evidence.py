@@ -25,8 +25,7 @@ from logistic import auroc, brier, fit, sigmoid
 
 from ragauge.data.example import Example
 from ragauge.judging.inputs import VerifyReference, reference_claims
-from ragauge.judging.local.evidence import FEATURES, log_odds, on_topic
-from ragauge.judging.local.index import mode_of
+from ragauge.judging.local.evidence import FEATURES, log_odds, topics
 from ragauge.judging.local.verify_reference import stated
 from ragauge.text.claim_kinds import ClaimKind, claim_kind
 
@@ -75,7 +74,7 @@ def _rows(
     if not passages:
         return
     verdicts = stated(VerifyReference(query, claims, passages))
-    topic = on_topic(query, passages, mode_of((query, *passages)))
+    topic = max(topics(query, passages), default=0.0)
     for claim, found, there in zip(claims, verdicts, held, strict=True):
         yield Row(one.source, found.p, topic, there, claim_kind(claim), query != one.query)
 

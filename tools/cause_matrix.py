@@ -46,11 +46,13 @@ def _row(n: int, row: Row, cases: Sequence[Case]) -> Iterator[str]:
     what, _, when = cleandoc(row.decide.__doc__ or "").partition("\n\n")
     case = next((case for case in cases if case.cause == row.name), None)     # undecided is never planted
     yield from (f"### {n}. {row.name}", "", f"{what} {' '.join(when.split())}", "")
-    yield f"- where: {row.component if case is not None else 'retrieval or generation'}"
+    where = row.component if case is not None else "retrieval or generation"
+    yield f"- where: {where}" + (f"; {row.other.component} where {row.other.when}" if row.other is not None else "")
     if case is not None:
         cause = attribute(Facts(case.example, case.response, case.evidence), indexed=case.listing)
         yield f"- such as: “{cause.decided_by if cause else ''}”"
-    yield from (f"- fix: {row.fix}", "")
+    yield f"- fix: {row.fix}" + (f" Else: {row.other.fix}" if row.other is not None else "")
+    yield ""
 
 
 def named(cases: Sequence[Case], judge: Judge) -> Matrix:

@@ -1,6 +1,7 @@
-"""The built wheel in a clean environment with core dependencies only: help, demo, size and package count.
+"""The wheel built from the sdist in a clean environment with core dependencies only: help, demo, size, package count.
 
-Fails when a command fails, when the demo writes no report, or when the core install exceeds its limits.
+Fails when a command fails, when sdist or wheel lack the embedder's files, when the demo writes no report, or when the
+core install exceeds its limits.
 """
 
 from __future__ import annotations
@@ -10,13 +11,17 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import venv
+import zipfile
 from pathlib import Path
 
+from embedder_files import FILES, FOLDER
+
 ROOT = Path(__file__).resolve().parent.parent
-MOST_PACKAGES = 64
-MOST_MEGABYTES = 720
+MOST_PACKAGES = 57
+MOST_MEGABYTES = 690
 
 
 def run(*command: str | Path, cwd: Path, env: dict[str, str]) -> str:
@@ -28,6 +33,17 @@ def run(*command: str | Path, cwd: Path, env: dict[str, str]) -> str:
     return done.stdout
 
 
+def without_index(work: Path) -> None:
+    """Stops the script unless sdist and wheel carry the embedder's files themselves."""
+    (sdist,), (wheel,) = work.glob("ragauge-*.tar.gz"), work.glob("ragauge-*.whl")
+    with tarfile.open(sdist) as one, zipfile.ZipFile(wheel) as other:
+        carried = {sdist: one.getnames(), wheel: other.namelist()}
+    folders = {sdist: f"{sdist.name.removesuffix('.tar.gz')}/{FOLDER}", wheel: FOLDER.removeprefix("src/")}
+    for package, names in carried.items():
+        if lacking := [name for name in FILES if f"{folders[package]}/{name}" not in names]:
+            sys.exit(f"{package.name} lacks {', '.join(lacking)} in {folders[package]}")
+
+
 def main() -> None:
     """Builds, installs, runs and measures."""
     with tempfile.TemporaryDirectory() as folder:
@@ -35,7 +51,8 @@ def main() -> None:
         own = ("PYTHON", "RAGAUGE", "VIRTUAL_ENV")
         env = {key: value for key, value in os.environ.items() if not key.startswith(own)}
         env |= {"PIP_CONSTRAINT": str(ROOT / "constraints.txt"), "HOME": folder}
-        run(sys.executable, "-m", "build", "-q", "--wheel", "-o", work, ROOT, cwd=work, env=env)
+        run(sys.executable, "-m", "build", "-q", "-o", work, ROOT, cwd=work, env=env)
+        without_index(work)
         (wheel,) = work.glob("ragauge-*.whl")
         venv.create(work / "env", with_pip=True)
         python, ragauge = work / "env/bin/python", work / "env/bin/ragauge"

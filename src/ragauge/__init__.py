@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ragauge.api.history import EvaluationLog as EvaluationLog
     from ragauge.api.history import log as log
     from ragauge.api.history import note as note
+    from ragauge.api.judge_check import check_judge as check_judge
     from ragauge.api.results.comparison import ComparisonResult as ComparisonResult
     from ragauge.api.results.gate_result import GateResult as GateResult
     from ragauge.api.results.scorecard import Scorecard as Scorecard
@@ -66,6 +67,7 @@ _FROM = {
     "ThresholdsResult": "ragauge.api.thresholds",
     "thresholds": "ragauge.api.thresholds",
     "note": "ragauge.api.history",
+    "check_judge": "ragauge.api.judge_check",
     "compare": "ragauge.api.compare",
     "Confirmation": "ragauge.api.confirm",
     "confirm": "ragauge.api.confirm",

@@ -7,6 +7,7 @@ RagaugeError                    everything below; its text is one sentence and w
 │   └── ConfigError             a configuration file, with all its mistakes   (exit 2)
 ├── StoreError                  the store cannot be opened, read or written  (exit 1)
 ├── MissingExtra                an optional package is needed                (exit 1)
+├── MissingFile                 a file of the package is not there       (exit 1)
 ├── JudgeError                  a judge cannot be built or does not answer   (exit 1)
 ├── SystemFailed                the system under test did not answer         (kept per example)
 ├── GateFailed                  a run does not meet the rules of a gate      (exit 3)
@@ -16,6 +17,27 @@ RagaugeError                    everything below; its text is one sentence and w
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+
+def nearest(name: str, known: Iterable[str], n: int = 3, least: float = 0.5) -> list[str]:
+    """The known names most like a name, in any case; of dotted names the last part counts by itself too.
+
+    Args:
+        name: as it was given.
+        known: what it may have meant.
+        n: at most so many.
+        least: how like they must be, from 0 to 1 (alike).
+
+    >>> nearest("type", ["segments.type", "tags"]), nearest("LOCAL", ["local", "none"])
+    (['segments.type'], ['local'])
+    """
+    spelled: dict[str, list[str]] = {}
+    for one in known:
+        for part in dict.fromkeys((one, one.rpartition(".")[2])):
+            spelled.setdefault(part.casefold(), []).append(one)
+    asked = dict.fromkeys((name.casefold(), name.casefold().rpartition(".")[2]))
+    found = [part for text in asked if text for part in get_close_matches(text, spelled, n, least)]
+    return list(dict.fromkeys(one for part in found for one in spelled[part]))[:n]
 
 
 class RagaugeError(Exception):
@@ -33,16 +55,25 @@ class UsageError(RagaugeError):
 class UnknownName(UsageError):  # noqa: N818 - reads as a sentence in "except UnknownName"
     """A name that is not among the known ones.
 
+    Args:
+        kind: of what.
+        name: as it was given.
+        known: the names there are.
+        hint: what to do.
+        meant: the nearest, where more than the name says which; None = those that look most like it.
+
     >>> str(UnknownName("metric", "recal", ["recall", "mrr"]))
     "no metric 'recal'; nearest: recall. Known: mrr, recall."
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+    def __init__(
+        self, kind: str, name: str, known: Iterable[str], hint: str = "", meant: Iterable[str] | None = None
+    ) -> None:
         self.name, self.known = name, sorted(known)
-        self.nearest = get_close_matches(name, self.known, n=3, cutoff=0.5)
-        nearest = f"; nearest: {', '.join(self.nearest)}" if self.nearest else ""
+        self.nearest = nearest(name, self.known) if meant is None else list(meant)
+        near = f"; nearest: {', '.join(self.nearest)}" if self.nearest else ""
         listed = f" Known: {', '.join(self.known)}." if 0 < len(self.known) <= 30 else ""
-        super().__init__(f"no {kind} {name!r}{nearest}.{listed}{' ' + hint if hint else ''}")
+        super().__init__(f"no {kind} {name!r}{near}.{listed}{' ' + hint if hint else ''}")
 
 
 class DataError(RagaugeError):
@@ -89,6 +120,10 @@ class MissingExtra(RagaugeError):  # noqa: N818 - reads as a sentence in "except
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
         super().__init__(f"{feature} needs {package}. Install it with: pip install 'ragauge[{extra}]'")
+
+
+class MissingFile(RagaugeError):  # noqa: N818 - reads as a sentence in "except MissingFile"
+    """A file that the package comes with is not there, or is not what it must be."""
 
 
 class JudgeError(RagaugeError):

@@ -107,6 +107,15 @@ def test_flag_needs_the_whole_interval(alignment: Measure) -> None:
         assert found.flagged is flagged
 
 
+def test_nothing_relevant_is_no_disagreement(alignment: Measure) -> None:
+    """40 answers that pass over the first of irrelevant passages are not flagged; where it is gold they are."""
+    for gold, flagged in (({"d9": 1}, False), ({"d1": 1}, True)):
+        found = known(alignment([answered(n, 2, claim(2), labels={"relevant": gold}) for n in range(40)]))
+        assert found.ignored_share.mean == 1.0
+        assert found.flagged is flagged
+        assert found.barren is not flagged
+
+
 @pytest.mark.parametrize(
     "left_out",
     [

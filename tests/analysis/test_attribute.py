@@ -204,7 +204,14 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
     ("misattributed", {"citations": (Citation(0, 4, "p3"),), "address": "partly"}, "claim 1 cites passage 3"),
     ("misattributed", {"citations": (Citation(0, 4, "b"),), "stated": (True, False)}, "but stands in 1"),
     ("incomplete", {"address": "partly"}, "only part"),
-    ("incomplete", {"stated": (True, False)}, "1 of 2 reference claims (not 2)"),
+    ("incomplete", {"stated": (True, False)}, "1 of 2 reference claims and leaves out “r2”"),
+    ("incomplete", {"stated": (True, False), "address": "partly"}, "only part of the question: it leaves out “r2”"),
+    ("wrong_answer", {"stated": (False, False), "agrees": ("absent", "absent")},
+     "states none of the 2 reference claims: “r1” and 1 more"),
+    ("wrong_answer", {"stated": (False,), "met": ((1,),), "agrees": ("absent", "absent"), "address": "partly"},
+     "the answer does not state “r1”"),
+    ("wrong_answer", {"stated": (False,), "met": None, "references": ("One.",), "agrees": ("absent", "absent")},
+     "the answer does not state “One.”"),
 ]     # fmt: skip
 
 
@@ -215,9 +222,49 @@ def test_row_decides(name: str, changes: dict[str, Any], words: str) -> None:
     assert cause is not None
     assert cause.name == name
     assert words in cause.decided_by
-    assert cause.fix == BY_NAME[name].fix
-    assert cause.component == BY_NAME[name].component
+    fault = BY_NAME[name].at(cause.component)
+    assert (cause.component, cause.fix) == (fault.component, fault.fix)
     assert cause.basis in ("record", "labels", "judge", "guess")
+
+
+@pytest.mark.parametrize(("changes", "component"), [
+    # the labelled passages a and b are at ranks 1 and 2; c leads astray
+    ({}, "generation"),
+    ({"passages": passages("c", "a", "b"), "claims": (claim(1, 1), claim(2, 1)), "met": ((2,), (3,))}, "retrieval"),
+    ({"passages": passages("a", "c", "b"), "claims": (claim(1, 2), claim(2, 2)), "met": ((3,), (3,))}, "retrieval"),
+    ({**UNLABELLED, "met": ((1,), (2,))}, "generation"),     # by the judge's evidence where no document is labelled
+    ({**UNLABELLED, "met": ((3,), (3,)), "claims": (claim(1, 2), claim(2, 2))}, "retrieval"),
+    ({**UNLABELLED, **NO_REFERENCE, "ratings": (True, False, False)}, "generation"),
+])
+def test_evidence_above_what_misled_is_the_generators_fault(changes: dict[str, Any], component: str) -> None:
+    """Noise is retrieval's where what misled ranks above the evidence, and generation's where the evidence does.
+
+    Of two passages of a labelled document that is the evidence on which a reference claim rests.
+    """
+    of_one = {"relevant": (Relevant(("a",)), Relevant(("b",)))}
+    astray = {"claims": (claim(1, 3), claim(2, 3)), "citations": None, "address": "partly"}
+    cause = case(**{**of_one, **astray, **changes}).cause()
+    assert cause is not None
+    assert (cause.name, cause.component) == ("noise", component)
+    assert ("ranks above" in cause.decided_by) is (component == "generation")
+    assert cause.fix == BY_NAME["noise"].at(component).fix
+    assert ("Reranking cannot help" in cause.fix) is (component == "generation")
+
+
+def test_a_wrong_claim_from_below_the_evidence_is_the_generators_fault() -> None:
+    """A claim that contradicts the reference and stands in passage 3 alone, below the labelled ones."""
+    wrong = case(claims=(claim(1, 1), claim(2, 3)), agrees=("agrees", "contradicts"), citations=None).cause()
+    assert wrong is not None
+    assert (wrong.name, wrong.component) == ("noise", "generation")
+    assert wrong.decided_by == (
+        "claim 2 follows passage 3 but contradicts the reference; passage 1, labelled, ranks above"
+    )
+    first = case(
+        passages=passages("c", "a", "b"), met=((2,), (3,)), claims=(claim(1, 2), claim(2, 1)),
+        agrees=("agrees", "contradicts"), citations=None,
+    ).cause()
+    assert first is not None
+    assert (first.name, first.component) == ("noise", "retrieval")
 
 
 def test_every_row_is_covered() -> None:
@@ -324,6 +371,12 @@ OTHERWISE: list[tuple[str, dict[str, Any], str | None]] = [
     ("incomplete: a sentence that could not be read may state it", {
         "stated": (True, False), "claims": (claim(1, 1), Claim(2, None, 5, 9, status="failed")),
     }, None),
+    ("wrong_answer: one of two is stated", {"stated": (False, True)}, "incomplete"),
+    ("wrong_answer: whether the other is stated has no verdict", {"stated": (False, None)}, "incomplete"),
+    ("wrong_answer: a refusal states nothing", {**REFUSAL}, "wrong_refusal"),
+    ("wrong_answer: the claims are from nowhere", {
+        "stated": (False, False), "agrees": ("absent", "absent"), "claims": (claim(1), claim(2, 2)),
+    }, "hallucinated"),
     ("labels only, all found", {**LABELS_ONLY}, None),
     ("nothing known at all", {**UNLABELLED, **LABELS_ONLY, "passages": None}, None),
 ]     # fmt: skip
@@ -360,7 +413,7 @@ def test_order_of_the_table() -> None:
     assert [row.name for row in ROWS] == [
         "system_failed", "undecided", "missed_refusal", "empty_retrieval", "stale_source", "compound", "not_in_index",
         "retrieval_miss", "ranked_low", "lost_before_prompt", "span_cut", "wrong_refusal", "off_topic", "contradicted",
-        "noise", "ignored", "hallucinated", "misattributed", "incomplete",
+        "noise", "ignored", "hallucinated", "wrong_answer", "misattributed", "incomplete",
     ]     # fmt: skip
 
 
@@ -423,7 +476,7 @@ TIES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("a part was there and not stated, another was missed", {
         "passages": passages("a", "c"), "candidates": passages("a", "c"), "met": ((1,), ()),
         "claims": (claim(1, 1),), "agrees": ("absent",), "stated": (False, False), "citations": None,
-    }, "retrieval_miss", "incomplete", "1 of 2 reference claims (not 1)"),
+    }, "retrieval_miss", "incomplete", "1 of 2 reference claims and leaves out “r1”"),
     ("wrong citations, and a part left out", {
         "citations": (Citation(0, 4, "p3"),), "address": "partly",
     }, "misattributed", "incomplete", "only part"),
@@ -496,6 +549,43 @@ def test_compound_names_both_halves() -> None:
     cut = case(met=((1,), ()), claims=(claim(1, 1), claim(2))).cause()
     assert cut is not None
     assert cut.decided_by.startswith("span_cut and hallucinated at once: the passages hold 1 of 2 reference claims")
+
+
+def unlikely(drawn: Case, answer_p: tuple[float, ...], reference_p: tuple[float, ...]) -> Cause | None:
+    """The cause where the judge of support has but probabilities."""
+    facts = drawn.facts()
+    answer, reference = (facts.evidence[name] for name in ("verify_answer", "verify_reference"))
+    assert isinstance(answer.facts, AnswerFacts)
+    assert isinstance(reference.facts, ReferenceFacts)
+    mine = tuple(replace(one, p=p) for one, p in zip(answer.facts.claims, answer_p, strict=True))
+    theirs = tuple(replace(one, p=p) for one, p in zip(reference.facts.claims, reference_p, strict=True))
+    evidence = {
+        "verify_answer": replace(answer, facts=replace(answer.facts, claims=mine)),
+        "verify_reference": replace(reference, facts=replace(reference.facts, claims=theirs)),
+    }
+    return attribute(replace(facts, evidence={**facts.evidence, **evidence}))
+
+
+def test_answer_and_reference_that_say_the_same_stand_or_fall_together() -> None:
+    """A claim that agrees with a reference that is there is not made up, nor is missing what a supported answer states.
+
+    That holds for probabilities alone: a plain verdict stands, and so does a contradiction.
+    """
+    said = {"references": ("Claim 1 and claim 2.",), "answer": "Claim 1 and claim 2, r1 and r2."}
+    bare = {"claims": (claim(1), claim(2)), "citations": None, **said}
+    assert unlikely(case(**bare), (0.3, 0.3), (0.9, 0.9)) is None
+    plain = case(**bare).cause()
+    assert plain is not None
+    assert plain.name == "ignored"
+    against = unlikely(case(claims=(claim(1, 1), claim(2, against=(2,)))), (0.9, 0.1), (0.9, 0.9))
+    assert against is not None
+    assert against.name == "contradicted"
+    assert unlikely(case(met=((), ()), citations=None, **said), (0.9, 0.9), (0.3, 0.3)) is None
+    more = unlikely(case(**{**bare, "references": ("Claim 1.",)}), (0.3, 0.3), (0.9, 0.9))     # than the reference says
+    assert more is not None
+    missing = unlikely(case(met=((), ()), claims=(claim(1), claim(2)), citations=None), (0.3, 0.3), (0.3, 0.3))
+    assert missing is not None
+    assert missing.name == "undecided"     # which of both is at fault, and not that neither is
 
 
 def test_reference_that_says_more_than_the_documents() -> None:
@@ -633,6 +723,78 @@ def test_a_lost_verdict_never_makes_an_example_fail(drawn: Case) -> None:
         assert replace(drawn, failed=(*drawn.failed, question)).cause() is None
 
 
+@given(cases())
+@settings(max_examples=100, deadline=None)
+def test_a_wrong_answer_states_nothing_and_an_incomplete_one_something(drawn: Case) -> None:
+    """Where an answer is wrong every reference claim is unstated; where it is incomplete not all are."""
+    cause = drawn.cause()
+    if cause is not None and cause.name == "wrong_answer":
+        assert set(drawn.stated) == {False}
+    if cause is not None and cause.name == "incomplete" and "reference claims" in cause.decided_by:
+        assert set(drawn.stated) != {False} or None in (drawn.met or (None,)) or () in (drawn.met or ())
+
+
+SURENESS = ("guess", "judge", "labels", "record")
+WITHOUT: dict[str, dict[str, Any]] = {
+    "ratings": {"ratings": None},
+    "labels": {"relevant": None, "spans": None, "answerable": None},
+    "reference": NO_REFERENCE,
+}
+UNSURE = {     # as many verdicts that are but probabilities
+    "claims": (replace(claim(1, 1), p=0.9), replace(claim(2), p=0.2)), "citations": None,
+}     # fmt: skip
+
+
+def likely(drawn: Case, ratings: bool, claims: bool) -> Facts:
+    """The facts with probabilities on the ratings, on the claims, or on both."""
+    facts = drawn.facts()
+    changed = dict(facts.evidence)
+    rated, said = changed.get("rate_passages"), changed.get("verify_answer")
+    if ratings and rated is not None and isinstance(rated.facts, RelevanceFacts):
+        with_p = tuple(replace(one, p=0.6 if one.relevant else 0.1) for one in rated.facts.ratings)
+        changed["rate_passages"] = replace(rated, facts=replace(rated.facts, ratings=with_p))
+    if claims and said is not None and isinstance(said.facts, AnswerFacts):
+        sure = tuple(replace(one, p=0.9 if one.supporting else 0.1) for one in said.facts.claims)
+        changed["verify_answer"] = replace(said, facts=replace(said.facts, claims=sure))
+    return replace(facts, evidence=changed)
+
+
+@given(cases(), st.booleans(), st.booleans(), st.lists(st.sampled_from(sorted(WITHOUT)), min_size=1, unique=True))
+@settings(max_examples=300, deadline=None)
+def test_with_fewer_facts_a_cause_is_never_surer(drawn: Case, ratings: bool, claims: bool, gone: list[str]) -> None:
+    """Taking away ratings, labels or the reference never raises the basis of a cause, nor its probability."""
+    fewer = replace(drawn, **{name: value for one in gone for name, value in WITHOUT[one].items()})
+    whole = attribute(likely(drawn, ratings, claims))
+    left = attribute(likely(fewer, ratings, claims))
+    if whole is None or left is None or whole.name != left.name or not whole.name:
+        return
+    if whole.name == "compound" and whole.basis == "guess":
+        return     # labels speak against it: all documents came
+    assert SURENESS.index(left.basis) <= SURENESS.index(whole.basis)
+    if whole.name == "hallucinated":
+        assert left.p <= whole.p
+
+
+@pytest.mark.parametrize("unsure", [{}, UNSURE], ids=["verdicts", "probabilities"])
+def test_a_hallucination_is_a_guess_where_nothing_says_that_the_evidence_was_there(unsure: dict[str, Any]) -> None:
+    """No labels, reference or plain ratings: a guess, whatever else the judge gave; with one of them it is none."""
+    made = {"claims": (claim(1, 1), claim(2)), "citations": None, **unsure}
+    bare = {**made, **UNLABELLED, **NO_REFERENCE}
+    for one in (case(**bare), case(**bare, ratings=(True, None, True)), case(**bare, address="partly")):
+        cause = one.cause()
+        assert cause is not None
+        assert (cause.name, cause.basis) == ("hallucinated", "guess")
+        assert any("relevance labels or a reference" in what for what in cause.lacking)
+    rated = case(**bare, ratings=(True, True, False)).cause()
+    assert rated is not None
+    assert rated.basis == ("guess" if unsure else "judge")
+    other = {**made, "agrees": ("agrees", "absent")}     # what agrees with a reference that is there is not made up
+    for known in (case(**other), case(**other, **UNLABELLED), case(**made, **NO_REFERENCE)):
+        cause = known.cause()
+        assert cause is not None
+        assert (cause.name, cause.basis) == ("hallucinated", "judge")
+
+
 def test_attribution_is_fast() -> None:
     """A mix of good and failed examples takes below 100 microseconds of computing each."""
     every = [case(**changes).facts() for _, changes, _ in APPLIES] + [Case().facts()] * len(APPLIES)
@@ -645,3 +807,18 @@ def _timed(every: list[Facts]) -> float:
     for facts in every:
         attribute(facts)
     return time.process_time() - start
+
+
+@pytest.mark.parametrize(
+    ("answerable", "refuse", "shown_by"),
+    [(True, True, "label and judge"), (None, True, "judge"), (False, False, "label and judge"), (False, True, None)],
+)
+def test_a_refusal_held_against_a_label_is_not_the_judges_word_alone(
+    answerable: bool | None, refuse: bool, shown_by: str | None
+) -> None:
+    """A wrong or missed refusal is shown by label and judge where the set says what is right, else by the judge."""
+    facts = AnswerFacts((), "fully", refuse)
+    found = {"verify_answer": Evidence("k", "verify_answer", 1, "j", "ok", facts)}
+    asked = Example("q1", "Why?", answerable=answerable)
+    cause = attribute(Facts(asked, Response("q1", passages=(), answer="So."), found))
+    assert (cause and cause.shown_by) == shown_by

@@ -37,7 +37,8 @@ def test_what_decided_is_told(row: Row) -> None:
     for case in (case for case in CASES if case.cause == row.name):
         cause = attribute(Facts(case.example, case.response, case.evidence), indexed=case.listing)
         assert cause is not None
-        assert (cause.component, cause.fix) == (row.component, row.fix)
+        fault = row.at(cause.component)
+        assert (cause.component, cause.fix) == (fault.component, fault.fix)
         assert cause.decided_by
         assert bool(cause.second) == bool(cause.second_by)
         assert cause.second != row.name

@@ -23,7 +23,7 @@ from ragauge.analysis.scores.quality import Quality, pick_worst
 from ragauge.analysis.scores.segments import segments_of
 from ragauge.data.building import answer_facts, claim, evidence, example, passage, reference_facts, response
 from ragauge.data.canonical import plain
-from ragauge.data.example import Example
+from ragauge.data.example import Example, Relevant
 from ragauge.data.response import Response
 from ragauge.data.run import Run, Variant
 from ragauge.data.score import Score
@@ -115,7 +115,7 @@ def test_retrieval_is_not_blamed_for_passages_that_were_handed(variant: Variant)
     found = evidence(answer_facts(claim(1)), reference_facts([], []))
     bare = [Facts(asked(n, answerable=True), response(0, query_id=f"q{n}"), found) for n in range(40)]
     match = IdMatch(40, 0, "d1", "1")
-    own, handed = (card_of(bare, run=Run("r1", "x", variant=of), match=match) for of in ("own", variant))
+    own, handed = (card_of(bare, run=Run("r1", "x", variant=of), matches=[match]) for of in ("own", variant))
     assert "empty_retrieval" in [one.cause for one in own.findings]
     assert any("are among those retrieved" in text for text in own.warnings)
     assert not [one for one in handed.findings if one.cause == "empty_retrieval"]
@@ -186,19 +186,40 @@ def test_warning_of_few_examples() -> None:
 def test_warning_of_ids_that_do_not_match() -> None:
     """Labelled ids of which under half were ever retrieved are shown beside retrieved ones, where there are such."""
     odd = IdMatch(10, 4, "doc-7", "7")
-    (line,) = warn([], JUDGE, 100, odd)
+    (line,) = warn([], JUDGE, 100, [odd])
     assert "Only 4 of 10 labelled document ids" in line
     assert "'doc-7'" in line
     assert "'7'" in line
-    assert not list(warn([], JUDGE, 100, IdMatch(10, 5)))
-    assert not list(warn([], JUDGE, 100, IdMatch(0, 0)))
-    assert not list(warn([], JUDGE, 100, IdMatch(10, 0, "doc-7")))     # nothing was retrieved
+    assert not list(warn([], JUDGE, 100, [IdMatch(10, 5)]))
+    assert not list(warn([], JUDGE, 100, [IdMatch(0, 0)]))
+    assert not list(warn([], JUDGE, 100, [IdMatch(10, 0, "doc-7")]))     # nothing was retrieved
 
 
 def id_match(pairs: Sequence[tuple[Example, Response]]) -> IdMatch:
     found = IdGatherer()
     gather((Visit(place, place, *pair, {}) for place, pair in enumerate(pairs)), [found])
     return found.found()
+
+
+def test_ids_of_which_some_are_spelled_otherwise() -> None:
+    """A few ids under another spelling are told, of documents and of chunks, with counts and both spellings."""
+    pairs = [
+        (replace(example(relevant={f"page {n}": 1}), relevant_chunks=(Relevant((f"page {n}#1",)),)),
+         response([passage(f"page {n}" if n % 4 else f"Page-{n}", passage_id=f"page {n}{'#' if n % 5 else '-'}1")]))
+        for n in range(1, 41)
+    ]  # fmt: skip
+    visits = [Visit(place, place, *pair, {}) for place, pair in enumerate(pairs)]
+    documents, chunks = IdGatherer("document"), IdGatherer("chunk")
+    gather(iter(visits), [documents, chunks])
+    of_documents, of_chunks = warn([], JUDGE, 100, [documents.found(), chunks.found()])
+    assert of_documents.startswith(
+        "10 of 40 labelled document ids are among those retrieved under another spelling alone "
+        "(labelled 'page 12', retrieved 'Page-12'): 30 are found as they stand"
+    )
+    assert of_chunks.startswith("8 of 40 labelled chunk ids")
+    assert "(labelled 'page 10#1', retrieved 'page 10-1'): 32 are found" in of_chunks
+    alike = [(example(relevant={f"page {n}": 1}), response([f"page {n}" if n % 4 else "other"])) for n in range(1, 41)]
+    assert not list(warn([], JUDGE, 100, [id_match(alike)]))
 
 
 def test_id_match_counts_documents() -> None:

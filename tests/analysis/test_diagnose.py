@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.analysis.causes.table import ROWS
-from ragauge.analysis.diagnosis.concentration import Concentration, concentrated
+from ragauge.analysis.causes.table import BY_NAME, ROWS
+from ragauge.analysis.diagnosis.concentration import Concentration, clearest
 from ragauge.analysis.diagnosis.diagnose import confidence, diagnose
 from ragauge.analysis.diagnosis.patterns import Match, matches
-from ragauge.analysis.diagnosis.readings import words
+from ragauge.analysis.diagnosis.readings import against_point, words
 from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS, level_of, measured
 from ragauge.analysis.diagnosis.words import UNEXPLAINED, WORDS
 from ragauge.analysis.results.scorecard import Cause, Finding, Summary
@@ -68,10 +69,10 @@ READINGS: list[tuple[str, dict[str, float]]] = [
     ("systemic", {"faithfulness": 0.60, "recall": 0.50}),
     ("retrieval_ceiling", {"faithfulness": 0.95, "context_recall": 0.50}),
     ("grounding", {"faithfulness": 0.60, "context_recall": 0.95}),
-    ("noise", {"context_precision": 0.40, "context_recall": 0.95}),
+    ("noise", {"context_precision": 0.10, "context_recall": 0.95}),
     ("narrow", {"context_precision": 0.95, "context_recall": 0.50}),
-    ("coverage", {"context_precision": 0.40, "context_recall": 0.50}),
-    ("faithful_to_noise", {"faithfulness": 0.95, "context_precision": 0.40}),
+    ("coverage", {"context_precision": 0.10, "context_recall": 0.50}),
+    ("faithful_to_noise", {"faithfulness": 0.95, "context_precision": 0.10}),
     ("from_memory", {"answer_relevance": 0.95, "faithfulness": 0.60}),
     ("evasive", {"faithfulness": 0.95, "answer_relevance": 0.50}),
     ("half", {"faithfulness": 0.95, "answer_relevance": 0.95, "completeness": 0.50}),
@@ -106,11 +107,11 @@ def test_pattern_needs_data(name: str, means: dict[str, float]) -> None:
 
 
 def test_starting_points_are_labelled() -> None:
-    """The five values of A1 are those of the article, and all others are called ours."""
+    """The five values of A1 are those of the article, precision by sentence as there; all others are called ours."""
     theirs = {name: point.value for name, point in STARTING_POINTS.items() if point.source == "BEE-30050"}
     assert theirs == {
-        "faithfulness": 0.85, "answer_relevance": 0.75, "context_recall": 0.80, "context_precision": 0.70,
-        "ignored_top_ranked": 0.30,
+        "faithfulness": 0.85, "answer_relevance": 0.75, "context_recall": 0.80,
+        "context_precision:unit=sentence": 0.70, "ignored_top_ranked": 0.30,
     }     # fmt: skip
 
 
@@ -122,6 +123,33 @@ def test_level_by_interval() -> None:
     assert level_of(summary("faithfulness", 0.83), point) == "unclear"
     assert level_of(summary("faithfulness", 0.80, high=0.9), point) == "unclear"
     assert level_of(summary("faithfulness", 0.90, low=0.8), point) == "unclear"
+
+
+@pytest.mark.parametrize(
+    ("name", "mean", "said"),
+    [
+        ("context_precision", 0.40, None), ("context_precision", 0.10, 0.20),
+        ("context_precision:unit=sentence", 0.40, 0.70), ("context_precision:unit=sentence", 0.90, None),
+    ],
+)
+def test_precision_by_passage_and_by_sentence_have_points_of_their_own(
+    name: str, mean: float, said: float | None
+) -> None:
+    """0.40 is low of sentences and not of passages: each is held against its own point, which the reading names."""
+    reading = against_point("context_precision", "low", [summary(name, mean)])
+    assert (None if reading is None else (reading.metric, reading.point)) == (None if said is None else (name, said))
+
+
+def test_precision_by_passage_is_read_before_that_by_sentence() -> None:
+    """Where both are clear the passages decide; where theirs is unclear, the sentences; no judge's error swaps them."""
+    sentences = summary("context_precision:unit=sentence", 0.40)
+    assert against_point("context_precision", "low", [sentences, summary("context_precision", 0.60)]) is None
+    unclear = summary("context_precision", 0.21)
+    reading = against_point("context_precision", "low", [unclear, sentences])
+    assert reading is not None
+    assert reading.metric == "context_precision:unit=sentence"
+    judged = replace(summary("context_precision", 0.60), judged=Interval(0.5, 0.7, "t"))
+    assert against_point("context_precision", "low", [sentences, judged]) is None
 
 
 def test_recall_stands_in_only_where_needed() -> None:
@@ -186,13 +214,22 @@ def test_pattern_joins_the_most_frequent_of_its_causes() -> None:
     assert "generation is the problem" not in held[1].evidence
 
 
-def test_causes_of_one_pattern_are_one_problem() -> None:
-    """Where a pattern holds, its causes are ranked together by what they explain jointly."""
+def test_findings_stand_in_the_order_of_what_their_fix_settles() -> None:
+    """A pattern's fix settles all its causes: the finding that carries it is placed by these, each other by its own."""
     counts = {"incomplete": 14, "hallucinated": 13, "noise": 12, "contradicted": 10, "ignored": 3}
     held = found(counts, faithfulness=0.60, context_recall=0.95)
-    assert names(held) == ["hallucinated", "contradicted", "ignored", "incomplete", "noise"]
+    assert names(held) == ["hallucinated", "incomplete", "noise", "contradicted", "ignored"]
     assert "generation is the problem" in held[0].evidence
     assert names(found(counts)) == ["incomplete", "hallucinated", "noise", "contradicted", "ignored"]
+
+
+def test_of_as_many_failures_the_surer_finding_comes_first() -> None:
+    """Of two causes that explain as many, that which labels decided stands before that which a judge did."""
+    for order in (("hallucinated", "retrieval_miss"), ("retrieval_miss", "hallucinated")):
+        frame = causes(dict.fromkeys(order, 6))
+        basis = pl.when(pl.col("cause") == "retrieval_miss").then(pl.lit("labels")).otherwise(pl.lit("guess"))
+        held = diagnose(summaries(), {}, frame.with_columns(basis.alias("basis")), 40)
+        assert names(held)[:2] == ["retrieval_miss", "hallucinated"]
 
 
 def test_pattern_alone() -> None:
@@ -202,7 +239,7 @@ def test_pattern_alone() -> None:
     assert held[1].explains == 0
     assert held[1].evidence == ""
     assert said(held[1]) == "ignored_top_ranked 0.45 [0.42, 0.48] is above 0.30, the starting point (BEE-30050)"
-    twice = found({}, context_precision=0.40, context_recall=0.50, faithfulness=0.95)
+    twice = found({}, context_precision=0.10, context_recall=0.50, faithfulness=0.95)
     assert names(twice).count("retrieval_miss") == 1
     assert len(names(twice)) == len(set(names(twice)))
 
@@ -236,7 +273,8 @@ def test_unexplained_failures_say_what_is_missing() -> None:
 def concentrated_in(cause: str, ids: Sequence[str], frame: pl.DataFrame) -> Concentration | None:
     """In which segment of a frame a cause is concentrated that these examples have."""
     segments = Segments.of(frame)
-    return concentrated(cause, segments.marked(ids, np.arange(len(ids))), segments)
+    places = clearest(cause, segments.marked(ids, np.arange(len(ids))), segments)
+    return places[0] if places else None
 
 
 def segments(**columns: Sequence[str]) -> pl.DataFrame:
@@ -254,13 +292,14 @@ def test_concentrated_segment() -> None:
     )
     assert finding.segment == "type=multi_hop"
     assert finding.headline == (
-        "retrieval misses evidence for multi_hop questions (recall@5 0.41 [0.38, 0.44], 62 of 62 failures)"
+        "retrieval misses evidence for multi_hop questions "
+        "(recall@5 0.41 [0.38, 0.44], 45 of 60 examples there; 62 of 62 failures in all)"
     )
     assert "With type=multi_hop it is 45 of 60 examples (75%), elsewhere 17 of 140 (12%; p < 0.0001" in finding.evidence
     tenant = diagnose(
         summaries(recall=0.78), {}, causes({"retrieval_miss": 62}), 200, segments=segments(tenant=kind)
     )[0]
-    said_so = "where tenant is multi_hop (recall@5 0.78 [0.75, 0.81] over all, 62 of 62"     # not the segment's number
+    said_so = "where tenant is multi_hop (recall@5 0.78 [0.75, 0.81] over all, 45 of 60"     # not the segment's number
     assert said_so in tenant.headline
 
 
@@ -270,6 +309,127 @@ def test_even_spread_names_no_segment() -> None:
     assert diagnose((), {}, causes({"noise": 60}), 200, segments=even)[0].segment == ""
     few = segments(type=["a"] * 3 + ["b"] * 197)
     assert diagnose((), {}, causes({"noise": 2, "ignored": 1}), 200, segments=few)[0].segment == ""
+
+
+def test_of_two_segments_alike_neither_is_named() -> None:
+    """A cause in 70 of 100 examples of two types each and 45 of 300 others is in neither alone: the text names both.
+
+    With 45 of 100 in the second, it is in the first, with counts of the first alone beside its name.
+    """
+    def finding(second: int) -> Finding:
+        inside = ["typo"] * 70 + ["slang"] * second + ["plain"] * 45
+        kind = inside + ["typo"] * 30 + ["slang"] * (100 - second) + ["plain"] * 255
+        # a column that goes with the cause far less must not step into the place of the one that is tied
+        frame = segments(kind=kind, tenant=["a"] * 100 + ["b"] * 85 + ["a"] * 100 + ["b"] * 215)
+        (only,) = diagnose((), {}, causes({"retrieval_miss": 115 + second}), 500, segments=frame)
+        return only
+
+    tied = finding(70)
+    assert (tied.segment, tied.headline) == ("", "retrieval misses evidence (185 of 185 failures)")
+    assert "with kind=slang 70 of 100 examples (70%), with kind=typo 70 of 100 examples (70%): alike" in tied.evidence
+    one = finding(45)
+    assert one.segment == "kind=typo"
+    assert one.headline == (
+        "retrieval misses evidence for typo questions (70 of 100 examples there; 160 of 160 failures in all)"
+    )
+
+
+def misled(above: int, below: int) -> Finding:
+    """The finding on failures by noise, so many of them with the evidence above and below what misled."""
+    parts = ["generation"] * above + ["retrieval"] * below
+    rows = cause_frame(
+        (f"q{n}", 0, Cause("noise", "facts", "fix", part, basis="judge")) for n, part in enumerate(parts)
+    )
+    (finding,) = diagnose((), {}, rows, 200)
+    return finding
+
+
+def test_fix_of_noise_follows_the_ranks() -> None:
+    """Where most failures have the evidence above what misled, the generator is to be mended and retrieval left."""
+    low = misled(0, 30)
+    assert (low.fix, low.leave) == (BY_NAME["noise"].fix, "the prompt")
+    assert "ranks above" not in low.evidence
+    high = misled(30, 0)
+    assert high.fix.startswith("Reranking cannot help")
+    assert high.leave == "retrieval and ranking"
+    assert "In all 30 the evidence ranks above what the answer follows" in high.evidence
+    mixed = misled(20, 10)
+    assert mixed.fix == high.fix
+    assert "In 20 of 30 the evidence ranks above" in mixed.evidence
+    assert f"Elsewhere: {low.fix}" in mixed.evidence
+    few = misled(10, 20)
+    assert (few.fix, few.leave) == (low.fix, low.leave)
+    assert "In 10 of 30" in few.evidence
+    assert f"There: {high.fix}" in few.evidence
+
+
+def missing(
+    count: int, n: int, *, cause: str = "retrieval_miss", lacking: str = "relevance labels", shown_by: str = "judge",
+    judge_id: str = "local:1", basis: str = "judge", means: Mapping[str, float] | None = None,
+) -> tuple[Finding, ...]:
+    """The findings on so many failures of n examples by evidence that is missing, as the judge or the labels say."""
+    rows = cause_frame(
+        (f"q{i}", 0, Cause(cause, "facts", basis=basis, lacking=(lacking,), p=0.95, shown_by=shown_by))
+        for i in range(count)
+    )
+    return diagnose(summaries(**(means or {})), {}, rows, n, judge_id=judge_id)
+
+
+@pytest.mark.parametrize("cause", ["retrieval_miss", "compound"])
+def test_nearly_everything_missing_by_the_judge_alone_is_doubted(cause: str) -> None:
+    """With 80 % of 50 examples blamed on retrieval by the judge alone, it is as suspect as the retriever."""
+    (finding,) = missing(40, 50, cause=cause)
+    assert finding.confidence == "low"
+    assert "says of 40 of 50 examples (80%) that the evidence is missing" in finding.evidence
+    assert "as likely a judge that cannot see the evidence" in finding.evidence
+    assert finding.fix.startswith("First settle whether the evidence is really missing: open q0, q1, q2 (ragauge show")
+    assert "label the gold documents of 20 examples" in finding.fix
+    assert "--judge" in finding.fix
+    assert finding.fix.endswith(f"Where it is missing: {BY_NAME[cause].fix}")
+    (less,) = missing(39, 50, cause=cause)
+    assert (less.confidence, less.fix) == ("medium", BY_NAME[cause].fix)
+    (few,) = missing(19, 19, cause=cause)
+    assert few.fix == BY_NAME[cause].fix
+
+
+def test_no_relevant_passage_for_most_questions_is_doubted_too() -> None:
+    """Where questions alone were held against passages, as of a dialogue, half of the examples are enough."""
+    alone = "relevance labels or a reference answer"
+    (finding,) = missing(50, 100, lacking=alone)
+    assert finding.confidence == "low"
+    assert "questions of a dialogue" in finding.evidence
+    (less,) = missing(49, 100, lacking=alone)
+    assert less.confidence == "medium"
+
+
+@pytest.mark.parametrize(("changes", "sure"), [
+    ({"shown_by": "labels", "basis": "labels"}, "high"), ({"judge_id": "openai:a-model"}, "high"),
+])
+def test_labels_and_a_model_judge_end_the_doubt(changes: dict[str, Any], sure: str) -> None:
+    """What labels show, or a model that reads, is believed however much of it there is."""
+    (finding,) = missing(50, 50, **changes)
+    assert (finding.confidence, finding.fix) == (sure, BY_NAME["retrieval_miss"].fix)
+
+
+def test_a_pattern_on_doubted_evidence_is_doubted() -> None:
+    """A pattern of its own that reads low context recall is no surer than the causes that the same verdicts gave."""
+    low = {"context_recall": 0.05, "faithfulness": 0.1}
+    doubted = {one.cause: one for one in missing(45, 50, means=low)}
+    assert doubted["compound"].confidence == "low"
+    assert doubted["compound"].evidence.startswith("The judge alone")
+    believed = {one.cause: one for one in missing(45, 50, judge_id="openai:a-model", means=low)}
+    assert believed["compound"].confidence == "high"
+
+
+@pytest.mark.parametrize(("means", "held"), [
+    ({}, True), ({"context_precision": 0.05}, False), ({"context_precision": 0.05, "context_recall": 0.05}, False),
+    ({"context_precision": 0.05, "recall": 0.9}, True), ({"context_precision": 0.30}, True),
+    ({"context_recall": 0.05}, False), ({"context_precision": 0.05, "context_recall": 0.4}, True),
+])
+def test_disagreement_needs_something_relevant(means: dict[str, float], held: bool) -> None:
+    """Nobody disagrees over passages of which hardly any is relevant; a few relevant ones among many are enough."""
+    found_names = [match.pattern.name for match in matches(summaries(ignored_top_ranked=0.9, **means))]
+    assert ("ranking_disagreement" in found_names) is held
 
 
 def test_answerable_is_never_the_segment() -> None:

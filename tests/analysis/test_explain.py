@@ -30,7 +30,7 @@ from ragauge.data.building import (
     response,
 )
 from ragauge.data.example import Relevant
-from ragauge.data.facts import AnswerFacts, CoverFacts, GuessedFacts
+from ragauge.data.facts import AnswerFacts, CoverFacts, GuessedFacts, ReferenceClaim, ReferenceFacts
 from ragauge.data.response import Response
 from ragauge.data.score import Score
 from ragauge.metrics.base import Metric
@@ -67,7 +67,7 @@ def rich(**changes: Any) -> Facts:
         reference_facts([1], []), relevance_facts(True, False, True, True),
         agreement_facts(["agrees", "contradicts", "absent"], [True, False]), CoverFacts((True, False)),
         GuessedFacts((0.5, 0.9)), rate_sentences=relevance_facts(True, False, False, unit="sentence"),
-        cover_criteria=CoverFacts((False, True)),
+        cover_criteria=CoverFacts((False, True)), rate_answer=relevance_facts(True, True, False, unit="sentence"),
     )     # fmt: skip
     return replace(Facts(asked, got, found, ranking_of(asked, got)), **changes)
 
@@ -308,3 +308,25 @@ def test_explaining_never_fails(claims: Any, relevant: list[bool], refuses: bool
         known = worked.score.status == "scored" and worked.score.numerator is not None
         if known and worked.items and worked.measures == "generation" and None not in [i.counts for i in worked.items]:
             assert sum(bool(item.counts) for item in worked.items) == worked.score.numerator
+
+
+def test_a_reference_claim_in_no_one_passage_agrees_with_its_probability() -> None:
+    """A claim likelier there than not is in none that is named, never "in no passage": so all lines say the same.
+
+    Two reference claims without a passage, p 0.85 and 0.2: recall is their mean, and one of the two is missing.
+    """
+    asked = example("A hub blinks twice. It is blue.")
+    claims = ReferenceClaim(1, "A hub blinks twice.", (), 0.85), ReferenceClaim(2, "It is blue.", (), 0.2)
+    got = Facts(asked, response([passage("d1", "Two blinks.")], "Fine."), evidence(
+        answer_facts(claim(1, start=0, end=5)), ReferenceFacts(claims), agreement_facts(["absent"], [True, False])
+    ))     # fmt: skip
+    found = explained(got, "context_recall", stored=attribute(got))
+    (worked,) = found.metrics
+    assert [item.why for item in worked.items] == ["no passage named (p 0.85)", "in no passage (p 0.20)"]
+    values = {symbol.name: symbol.value for symbol in worked.symbols}
+    assert values["T[h]"] == "T[1] = none named, T[2] = {}"
+    assert values["t[h]"] == "t[1] = 0.85, t[2] = 0.2"
+    said = {fact.name: fact.says for fact in found.facts if fact.about == "reference"}
+    assert said == {"claim 1": "T = none named · p 0.85 · stated", "claim 2": "T = {} · p 0.20 · not stated"}
+    rows = {row.cause: row.why for row in found.rows}
+    assert "1 of 2 reference claims" in rows["retrieval_miss"]

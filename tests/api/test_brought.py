@@ -62,6 +62,9 @@ def test_names_of_other_tools_are_said_and_printed_under_ours(store: str) -> Non
         card = rg.evaluate(ROWS, metrics="answer_relevancy,faithfulness", store=store)
     assert [str(one.message) for one in told] == ["answer_relevancy is answer_relevance here."]
     assert list(card.summaries) == ["answer_relevance", "faithfulness"]
+    assert card["answer_relevancy"] is card["answer_relevance"]
+    with pytest.raises(UnknownName, match="metric of this scorecard 'recall@5'"):
+        card["recall@5"]
 
 
 def test_a_wide_table(store: str) -> None:
@@ -71,6 +74,15 @@ def test_a_wide_table(store: str) -> None:
     assert table.columns == ["query_id", "repeat", "query", "citation_presence", "recall@5"]
     assert table["citation_presence"].to_list() == [1.0, 0.0]
     assert table["recall@5"].to_list() == [None, None]
+
+
+def test_a_wide_table_has_the_segments(store: str) -> None:
+    """A declared segment is a column to group by, whatever its size; one called like another column says what it is."""
+    rows = [{"query": "How tall?", "answer": "330 metres", "segments": {"kind": "height", "query": "x"}},
+            {"query": "When?", "answer": "In 1889 [1].", "segments": {"kind": "date"}}]     # fmt: skip
+    table = rg.evaluate(rows, metrics="citation_presence", judge=None, store=store).to_polars(wide=True)
+    assert table.columns == ["query_id", "repeat", "query", "kind", "query (segment)", "citation_presence"]
+    assert dict(table.select("query", "kind").iter_rows()) == {"How tall?": "height", "When?": "date"}
 
 
 def test_one_example_as_a_dictionary(store: str) -> None:

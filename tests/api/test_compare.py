@@ -305,6 +305,26 @@ def test_replayed_passages_that_differ_are_told(store: str) -> None:
     assert any("rests on replayed passages" in warning for warning in same)
 
 
+def test_a_replay_of_the_baseline_is_expected_to_be_one(store: str) -> None:
+    """A replay of the other run, or of one that both replay, warns of nothing; a replay of another run does."""
+    main = evaluated(store, "main", rows(range(40)))
+    evaluated(store, "stranger", rows(range(40), missed=range(4)))
+    replay = {"variant": "replayed", "config": {"context_from": main.run.run_id}}
+    first = evaluated(store, "first", rows(range(40), invented=range(9)), **replay)
+    evaluated(store, "second", rows(range(40), invented=range(3)), **replay)
+    again = {"variant": "replayed", "config": {"context_from": first.run.run_id}}
+    evaluated(store, "of the first", rows(range(40), invented=range(5)), **again)
+    for base, new in (("main", "first"), ("first", "main"), ("first", "second"), ("main", "of the first")):
+        assert rg.compare(base, new, store=store).runs[0].warnings == (), (base, new)
+    (told,) = rg.compare("stranger", "first", store=store).runs[0].warnings
+    assert "first rests on replayed passages and stranger on its own retrieval" in told
+    other = evaluated(store, "not as replayed", rows(range(40), missed=range(4)), **replay)
+    (differ,) = rg.compare("main", other, store=store).runs[0].warnings
+    assert "The passages of 4 of 40 examples differ" in differ
+    said = rg.compare("main", "first", store=store).to_markdown()
+    assert "replayed: the passages of main, so that its latency is without retrieval" in said
+
+
 def test_every_form(store: str, tmp_path: Path) -> None:
     """The comparison shows itself, is a table, and is saved as what its file's ending says."""
     evaluated(store, "main", rows(range(30)))

@@ -9,10 +9,11 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]     # it comes without types
+from jsonschema import Draft202012Validator
 from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
+from ragauge.errors import NotEnoughData
 
 SCHEMA = Path(__file__).resolve().parents[2] / "src/ragauge/data/schema/gate.schema.json"
 METRICS = "recall@5,faithfulness,latency"
@@ -61,13 +62,26 @@ def rules(*given: dict[str, Any], **more: Any) -> dict[str, Any]:
 RECALL = {"metric": "recall@5", "max_drop": "3%"}
 
 
-def test_same_run_twice_passes(store: str) -> None:
-    """Case 75: a run against itself differs by nothing and passes, however few its examples are."""
+@pytest.mark.parametrize("rule", [RECALL, {**RECALL, "decide": "point"}, {**RECALL, "min_n": 1}])
+def test_a_run_against_itself_is_no_pass(store: str, rule: dict[str, Any]) -> None:
+    """A run held against itself compares nothing: not enough data, said in every output, whatever decides the rule."""
     for name in ("main", "tiny"):
-        found = rg.gate(name, baseline=name, rules=rules(RECALL), store=store)
-        assert (found.verdict, found.exit_code, found.passed) == ("pass", 0, True)
-        assert found.raise_if_failed() is found
-        assert any("this run itself" in warning for warning in found.gated.warnings)
+        found = rg.gate(name, baseline=name, rules=rules(rule), store=store)
+        assert (found.verdict, found.exit_code, found.passed) == ("not_enough_data", 4, False)
+        assert {check.because for check in found.checks if check.kind == "max_drop"} == {"itself"}
+        with pytest.raises(NotEnoughData):
+            found.raise_if_failed()
+        assert any("this run itself: nothing is compared" in warning for warning in found.gated.warnings)
+        said = (found.explain(), found.to_markdown(), " ".join(str(found).split()))
+        for text in said:
+            assert "the baseline is this run itself: nothing is compared" in text
+
+
+def test_levels_of_a_run_against_itself_are_decided(store: str) -> None:
+    """What needs no baseline is decided as ever; a drop that only warns does not stop it."""
+    warned, level = {**RECALL, "on_fail": "warn"}, {"metric": "recall@5", "min": 0.1, "segments": "none"}
+    found = rg.gate("main", baseline="main", rules=rules(warned, level), store=store)
+    assert found.exit_code == 0
 
 
 def test_same_answers_again_pass(store: str) -> None:

@@ -87,7 +87,7 @@ def test_nobody_asked_costs_nothing(store: str) -> None:
     """The local judge makes no call and costs 0; without a judge there is no judging at all."""
     local = rg.evaluate(rows(2), metrics="faithfulness", store=store, name="l").to_dict()
     assert (local["calls"], local["cost"], local["judging"]["questions"]) == (0, 0.0, 2)
-    nobody = rg.evaluate(rows(2), metrics="answer_tokens", judge=None, store=store, name="n").to_dict()
+    nobody = rg.evaluate("l", metrics="answer_tokens", judge=None, store=store).to_dict()
     assert (nobody["calls"], nobody["cost"], nobody["judging"]) == (0, 0.0, None)
 
 

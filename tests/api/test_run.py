@@ -6,7 +6,9 @@ import asyncio
 import json
 import random
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -436,3 +438,64 @@ def test_stored_set_by_name(app: Path) -> None:
     (app / "empty.jsonl").write_text(json.dumps({"query": " "}) + "\n")
     with pytest.raises(rg.DataError):
         rg.run("towers_app:Rag", "empty.jsonl", store=url(app))
+
+
+def test_failed_calls_keep_what_they_took(app: Path) -> None:
+    """A failed call has the time of its attempt, and the tokens and cost that its reply carried; metrics count them."""
+
+    def answer(query: str) -> Any:
+        time.sleep(0.05)
+        if "Aster" in query:
+            raise ValueError("the model is gone")
+        if "Birch" in query:
+            return {"error": "over the limit", "tokens": {"input": 70, "output": 0}, "cost": 0.02}
+        return {"answer": "100 metres", "passages": [], "tokens": {"input": 70, "output": 5}, "cost": 0.01}
+
+    run = rg.run(answer, GOLDEN, store=url(app))
+    raised, reported, answered = (run.example(one).response for one in ("q0", "q1", "q2"))
+    assert (raised.error or "").startswith("exception: ValueError: the model is gone")
+    assert (raised.tokens, raised.cost) == ({}, None)
+    assert reported.error == "reported: over the limit"
+    assert (reported.tokens, reported.cost) == ({"input": 70, "output": 0}, 0.02)
+    assert all(50 <= one.latency_ms["total"] < 5_000 for one in (raised, reported, answered))
+    card = rg.evaluate(run, metrics="latency,tokens,cost", judge=None)
+    assert [card[name].scored for name in ("latency", "tokens", "cost")] == [10, 9, 9]
+    assert card["cost"].mean == pytest.approx((0.02 + 8 * 0.01) / 9)
+
+
+def test_a_retriever_alone_is_not_said_to_have_answered_nothing(app: Path) -> None:
+    """A run of retrieval alone is counted as such wherever it is shown; 0 answered is said where all calls failed."""
+    run = rg.run(lambda query: [{"doc_id": "d0", "text": query}], GOLDEN, store=url(app))
+    assert "10 with retrieval alone, store" in repr(run)
+    assert " answered" not in repr(run)
+
+    def failing(query: str) -> str:
+        raise ValueError(query)
+
+    assert ": 0 answered, 10 failed (exception 10), store" in repr(rg.run(failing, GOLDEN, store=url(app)))
+
+
+def test_an_example_without_a_response_is_exported_as_such(app: Path) -> None:
+    """What has no response, failed, or is retrieval alone reads back from an export with the same content."""
+    rows: list[dict[str, Any]] = [
+        {"query_id": "q0", "answer": "107 metres", "passages": [{"doc_id": "d0", "text": "107 metres"}]},
+        {"query_id": "q1", "error": "timeout: none", "latency_ms": {"total": 60.0}},
+        {"query_id": "q2", "passages": [{"doc_id": "d2", "text": "121 metres"}]},
+        {"query_id": "q3", "answer": ""},
+    ]
+    asked: dict[str, Any] = {"metrics": "recall@5,empty_result_rate,token_f1,latency", "judge": None}
+    first = rg.evaluate(rows, set=GOLDEN, name="first", store=url(app, "one"), **asked)
+    run = rg.open_run("first", store=url(app, "one"))
+    assert run.export(str(app / "first.jsonl")) == 10
+    again = rg.evaluate(str(app / "first.jsonl"), name="again", store=url(app, "two"), **asked)
+    back = rg.open_run("again", store=url(app, "two"))
+    assert (back.to_dict()["without_response"], run.to_dict()["without_response"]) == (6, 6)
+    for n in range(10):
+        assert back.example(f"q{n}").response == run.example(f"q{n}").response, n
+    for name in ("recall@5", "empty_result_rate", "token_f1", "latency"):
+        assert replace(again[name], reasons={}) == replace(first[name], reasons={})
+        assert dict(again[name].reasons) == dict(first[name].reasons)
+    rg.evaluate(str(app / "first.jsonl"), set=GOLDEN, name="joined", store=url(app, "three"), **asked)
+    joined = rg.open_run("joined", store=url(app, "three"))
+    assert joined.to_dict()["without_response"] == 6
+    assert all(joined.example(f"q{n}").response == run.example(f"q{n}").response for n in range(10))

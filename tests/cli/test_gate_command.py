@@ -35,7 +35,7 @@ def gated(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "ragauge.yaml").write_text(RULES)
-    for name, missed in (("main", 0), ("hurt", 20)):
+    for name, missed in (("main", 0), ("again", 0), ("hurt", 20)):
         path = write(tmp_path / f"{name}.jsonl", rows(missed))
         assert cli("evaluate", path, "-m", "recall@5,faithfulness", "--judge", SPEC, "--workers", "1", "-q").code == 0
     return cli
@@ -43,9 +43,13 @@ def gated(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
 
 def test_exit_codes(gated: Cli, tmp_path: Path) -> None:
     """0 pass, 3 fail, 4 not enough data, 2 for what makes no sense: in each case the last line says what to do."""
-    passed = gated("gate", "main", "--baseline", "main")
+    passed = gated("gate", "again", "--baseline", "main")
     assert (passed.code, passed.err) == (0, "")
-    assert passed.out.startswith("Gate passed: main against main")
+    assert passed.out.startswith("Gate passed: again against main")
+    itself = gated("gate", "main", "--baseline", "main")
+    assert itself.code == 4
+    assert "The baseline main is this run itself: nothing is compared" in itself.out
+    assert "A run is no baseline of itself: change something, run and evaluate again" in " ".join(itself.out.split())
     failed = gated("gate", "hurt", "--baseline", "main")
     assert failed.code == 3
     assert "1.000 → 0.500" in failed.out
@@ -58,7 +62,7 @@ def test_exit_codes(gated: Cli, tmp_path: Path) -> None:
     (tmp_path / "zero.yaml").write_text(zero)
     wrong = gated("gate", "hurt", "--config", "zero.yaml")
     assert (wrong.code, wrong.out) == (2, "")
-    assert "zero.yaml line 3: gate.rules[1].metric: no metric 'recal'" in wrong.err
+    assert "zero.yaml line 3: gate.rules[1].metric: no metric 'recal@5'; nearest: recall@5" in wrong.err
     assert "zero.yaml line 4: gate.rules[2].min: mrr is never below 0" in wrong.err
     assert gated("gate", "hurt").code == 2     # max_drop needs a baseline
     assert gated("gate", "hurt", "--config", "absent.yaml").code == 2
@@ -116,3 +120,8 @@ def test_validate(gated: Cli, tmp_path: Path) -> None:
     assert "line 3: gate.rules[1].segments: no segment column 'kind'" in wrong.err
     assert "line 4: gate.rules[2].tag: no example has it: no tag 'regresion'; nearest: regression" in wrong.err
     assert gated("validate", "absent.yaml").code == 2
+    assert gated("validate", "--config", "ragauge.yaml").out == told.out
+    assert gated("validate", "--config", "other.yaml").out == gated("validate", "other.yaml").out
+    both = gated("validate", "ragauge.yaml", "--config", "other.yaml")
+    assert both.code == 2
+    assert "validate reads one file, got ragauge.yaml and --config other.yaml. Leave one out." in both.err

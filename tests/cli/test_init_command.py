@@ -140,8 +140,10 @@ def test_a_working_project_is_evaluated(cli: Cli, project: Path) -> None:
     rules = validate("ragauge.yaml", set="questions.jsonl").rules
     assert any("recall@5" in rule for rule in rules)
     assert any("faithfulness" in rule for rule in rules)
+    assert "3 questions decide nothing" in begun["notes"][0]
     steps = yaml.safe_load((project / ".github/workflows/ragauge.yml").read_text())["jobs"]["evaluate"]["steps"]
     assert any("ragauge gate change --baseline base" in step.get("run", "") for step in steps)
+    assert any(step.get("run", "") == "pip install ragauge" for step in steps)     # it imports nothing else
     assert (project / ".gitignore").read_text() == ".ragauge/\n"
 
 
@@ -197,6 +199,9 @@ def test_the_function_behind_a_route_is_asked(cli: Cli, project: Path) -> None:
     ]
     begun = cli("init", "--json", "-q").json()
     assert begun["scorecard"]["metrics"]["answer_relevance"]["scored"] == 1
+    written = (project / "ragauge_system.py").read_text()
+    again = cli("init", "--json", "-q", "--force", "--no-evaluate").json()     # what it wrote is no system to be found
+    assert (again["found"], (project / "ragauge_system.py").read_text()) == (begun["found"], written)
 
 
 def test_what_is_there_is_kept(cli: Cli, project: Path) -> None:
@@ -224,14 +229,23 @@ def test_a_system_that_fails_leaves_the_files(cli: Cli, project: Path) -> None:
 def test_the_next_commands_fit_together(cli: Cli, project: Path, detached: bool, name: str, more: str) -> None:
     """The gate that is printed holds against the baseline that the command before it sets, on a branch and on none."""
     (project / "shop.py").write_text(WORKING)
-    (project / "questions.jsonl").write_text("".join(json.dumps(one) + "\n" for one in QUESTIONS))
+    ten = [{**QUESTIONS[0], "query_id": f"q{n}"} for n in range(10)]
+    (project / "questions.jsonl").write_text("".join(json.dumps(one) + "\n" for one in ten))
     commit = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first"]
     for words in (["init", "-q", "-b", "work", "."], commit, *([["checkout", "-q", "--detach"]] if detached else [])):
         subprocess.run(["git", *words], check=True)
-    said = " ".join(cli("init", "-q").out.split())
-    assert f"ragauge baseline set latest{more} · change something · ragauge gate latest --baseline {name}" in said
-    assert cli("baseline", "set", "latest", *more.split()).code == 0
-    assert cli("gate", "latest", "--baseline", name).code in (0, 4)     # 4: three questions are too few to tell
+    said = cli("init", "-q").out.partition("Next: ")[2]
+    commands = [line.strip().removeprefix("ragauge ") for line in said.splitlines() if line.startswith("  ragauge ")]
+    assert commands == [
+        "report latest -o report.html", f"baseline set latest{more}",
+        "run ragauge_system:system questions.jsonl --evaluate", f"gate latest --baseline {name}",
+    ]     # fmt: skip
+    kept, changed, gate = (one.split() for one in commands[1:])
+    assert cli(*kept).code == 0
+    itself = cli(*gate)     # without the run between them nothing is compared
+    assert (itself.code, "this run itself" in itself.out) == (4, True)
+    assert cli(*changed, "-q").code == 0
+    assert cli(*gate).code == 0
 
 
 def test_outside_git_what_is_left_out_is_said(cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,16 @@ from tests.cli.conftest import Cli
 
 from ragauge.testing.service import FlakyService
 
+CHATTY = '''
+import logging
+
+logging.basicConfig(level=logging.INFO)
+
+def answer(query):
+    for name in ("httpx", "openai._base_client", "numbers"):
+        logging.getLogger(name).info("asked " + query)
+    return query
+'''
 APP = '''
 import time
 
@@ -60,6 +70,18 @@ def folder(cli: Cli, tmp_path: Path) -> Iterator[Path]:
     yield tmp_path
     sys.path[:] = path
     sys.modules.pop("numbers_app", None)
+
+
+def test_no_library_logs_beside_the_system(folder: Path) -> None:
+    """A system that turns logging on prints its own lines and no library's; a set's warnings are ours, a line each."""
+    (folder / "chatty_app.py").write_text(CHATTY)
+    rows = [json.loads(line) | {"colour": "red"} for line in (folder / "set.jsonl").read_text().splitlines()]
+    (folder / "coloured.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = (sys.executable, "-m", "ragauge", "run", "chatty_app:answer", "coloured.jsonl", "-q")
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
+    lines = done.stderr.splitlines()
+    assert sorted(lines[1:]) == [f"INFO:numbers:asked question {n}" for n in range(8)]
+    assert lines[0].startswith("warning: coloured.jsonl: columns not read: colour.")
 
 
 def test_run_says_what_became_of_the_questions(cli: Cli, folder: Path) -> None:
@@ -109,7 +131,7 @@ def test_run_json(cli: Cli, folder: Path) -> None:
     told = cli("run", "numbers_app:answer", "set.jsonl", "--json", "--limit", "5").json()
     assert (told["responses"], told["planned"], told["state"], told["variant"]) == (5, 5, "finished", "own")
     assert told["config"] == {"selection": {"limit": 5}}
-    assert told["latency_ms"]["total"]["n"] == told["answered"]
+    assert told["latency_ms"]["total"]["n"] == 5 == told["answered"] + 1     # a failed call took time, too
     judging = ("--evaluate", "-m", "recall@5,exact_match", "--judge", "none")
     both = cli("run", "numbers_app:answer", "set.jsonl", "--json", *judging).json()
     assert both["run"]["failed"] == {"exception": 1}

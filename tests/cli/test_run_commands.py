@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]     # it comes without types
+from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from tests.cli.conftest import Cli
 
@@ -67,6 +67,42 @@ def test_json_of_the_lists(cli: Cli, evaluated: str) -> None:
     assert {"recall", "faithfulness"} <= {metric["name"] for metric in catalogue["metrics"]}
     assert "prompt" in catalogue["presets"]
     assert cli("metrics", "ndcg:gain=exp@10", "--json").json()["name"] == "ndcg:gain=exp@10"
+
+
+def test_what_was_not_asked_is_said_to_be_so(cli: Cli, tmp_path: Path) -> None:
+    """Show says of every verdict that is not there that it was not asked, or what was not recorded; never "none"."""
+    rows: list[dict[str, Any]] = [
+        {"query_id": "q1", "query": "How wide is the weir?", "answer": "The weir is 9 metres wide.",
+         "passages": [{"doc_id": "d1", "text": "The weir is 9 metres wide."}], "reference_answer": "9 metres",
+         "aspects": ["the width"]},
+        {"query_id": "q2", "query": "Who keeps it?", "answer": "The miller keeps it."},
+        {"query_id": "q3", "query": "Who fills it?", "answer": "",
+         "passages": [{"doc_id": "d1", "text": "The brook fills it."}]},
+    ]  # fmt: skip
+    Path("weir.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    supported, addresses = "whether the passages support it: not asked", "whether it addresses the question: not asked"
+    held, stated = "whether the passages hold it: not asked", "whether the answer states it: not asked"
+    relevant = "which are relevant to the question: not asked"
+    every = {supported, addresses, held, stated, relevant, "which aspects it meets: not asked"}
+    asked: tuple[tuple[str, set[str]], ...] = (
+        ("token_f1 --judge none", every),
+        ("faithfulness", every - {supported, addresses}),
+        ("answer_recall", {held, relevant, "which aspects it meets: not asked"}),
+        ("context_recall,answer_recall,context_precision,completeness", set()),
+    )
+    for number, (metrics, expected) in enumerate(asked):
+        store = ("--store", f"sqlite:///{tmp_path}/{number}.db")
+        cli("evaluate", "weir.jsonl", "-q", "-m", *metrics.split(), *store)
+        lines = {line.strip() for line in cli("show", "latest", "q1", *store).out.splitlines()}
+        assert {line for line in lines if "not asked" in line} == expected, metrics
+        told = cli("show", "latest", "q1", "--json", *store).json()["untold"]
+        assert {line for part in told.values() for line in part if "not asked" in line} == expected
+        cli("report", "latest", "-o", "r.html", *store)
+        assert (held.capitalize() in Path("r.html").read_text()) == (held in expected)
+        unrecorded = cli("show", "latest", "q2", *store).out
+        assert "not in the passages" not in unrecorded
+        assert ("? 1. not asked, since the passages are not recorded" in unrecorded) == (number > 0)
+        assert "Answer\nempty\n" in cli("show", "latest", "q3", *store).out
 
 
 def test_human_forms(cli: Cli, evaluated: str) -> None:
@@ -143,7 +179,7 @@ def test_export_of_scores(cli: Cli, evaluated: str) -> None:
         check.validate(line)
     assert cli("export", "latest", "-o", "s.csv").code == cli("export", "latest", "-o", "s.PARQUET").code == 0
     assert pl.read_parquet("s.PARQUET").height == pl.read_csv("s.csv").height == sum(len(x["scores"]) for x in lines)
-    for path, words in (("new/s.xml", "expected scores.jsonl"), ("scores.jsonl/s.csv", "cannot be made")):
+    for path, words in (("new/s.xml", "expected scores.jsonl"), ("scores.jsonl/s.csv", "is not a folder")):
         done = cli("export", "latest", "-o", path)
         assert done.code == 2
         assert words in done.err

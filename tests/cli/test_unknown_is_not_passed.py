@@ -113,6 +113,21 @@ def test_another_question_asked_of_a_part_leaves_the_rest_unknown(cli: Cli, tmp_
     assert (card["passed_examples"], card["failed_examples"]) == (1, 0)
 
 
+@pytest.mark.parametrize("metric", ["context_recall", "context_precision", "recall@5,context_recall"])
+def test_verdicts_on_passages_pass_no_answer(cli: Cli, tmp_path: Path, metric: str) -> None:
+    """Invented answers beside good passages: what looks at passages alone neither passes them nor their gate."""
+    rows = [{**one, "reference_answer": one["passages"][0]["text"]} for one in ROWS if INVENTED in one["query_id"]]
+    path = write(tmp_path / "invented.jsonl", [{**one, "tags": ["TAG"]} for one in rows])
+    (tmp_path / "gate.yaml").write_text(GATE)
+    gate = ("gate", "latest", "--config", str(tmp_path / "gate.yaml"))
+    said = cli("evaluate", path, "-m", metric, "-q").out
+    assert "No failed example" not in said
+    assert "of 2 it is not known" in said or "of the 2 examples failed is not known" in said
+    assert cli(*gate).code == 4
+    cli("evaluate", path, "-m", "faithfulness", "-q")
+    assert cli(*gate).code == 3
+
+
 def test_a_gate_on_a_mean_takes_the_unjudged_for_what_they_could_be(cli: Cli, tmp_path: Path) -> None:
     """A level met by the judged half alone is not enough data, and met by all it passes."""
     path = write(tmp_path / "good.jsonl", [one for one in ROWS if one["query_id"].endswith(GOOD)])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]     # it comes without types
+from jsonschema import Draft202012Validator
 
 from ragauge.data.readers.aliases import FIELDS
 from ragauge.data.readers.source import records

@@ -377,6 +377,21 @@ def test_a_mapped_column_must_be_there(file: File) -> None:
     )
 
 
+def test_the_nearest_column_is_one_that_is_free(file: File) -> None:
+    """A column that is read as another field is not offered; a segment inside an object is named by its path."""
+    assert refused(file("a.jsonl", {"query_id": "q1", "question_text": "Why?", "answer": "So."})).endswith(
+        "nearest: question_text). Use --map query=question_text."
+    )
+    inside = file("a.jsonl", {"query": "q", "about": {"kind": "who"}})
+    assert refused(inside, segments=["kind"], warn=print) == (
+        "a.jsonl: no line has a column 'kind' (found: query, about; nearest: about.kind)."
+    )
+    assert read_set(inside, segments=["about.kind"], warn=print).examples[0].segments == {"about.kind": "who"}
+    exported = file("a.jsonl", {"query": "q", "segments": {"type": "who"}})
+    assert read_set(exported, segments=["type"]).examples[0].segments == {"type": "who"}
+    assert "nearest: segments.type" in refused(exported, segments=["typ"], warn=print)
+
+
 def test_one_bad_line_spoils_the_set(file: File) -> None:
     """A set with one bad line is not read at all."""
     with pytest.raises(DataError, match="line 3"):

@@ -14,7 +14,7 @@ from ragauge.data.identity import query_id_of, text_id
 from ragauge.data.readers.source import read_set, records
 from ragauge.data.records import Record
 from ragauge.data.response import Citation, Passage, Response
-from ragauge.errors import UnknownName
+from ragauge.errors import DataError, UnknownName
 from ragauge.metrics.base import NotApplicable
 from ragauge.metrics.facts import Facts, resolve
 
@@ -311,6 +311,17 @@ def test_columns_of_the_users_own(file: File) -> None:
     assert warnings == [
         "a.jsonl: columns not read: n. Use --map FIELD=COLUMN to read one, or --segments COLUMN to report by it."
     ]
+
+
+def test_a_segment_of_the_object_segments_may_be_named(file: File) -> None:
+    """To report by a column that stands in `segments` already is no mistake; a name that stands nowhere is one."""
+    row = {"query": "q", "segments": {"topic": "tax"}}
+    (record,) = records(file("a.jsonl", row), segments=["topic"])
+    assert record.example.segments == {"topic": "tax"}
+    (filed,) = records({"easy": ["How?"]}, segments=["category"])
+    assert filed.example.segments == {"category": "easy"}
+    with pytest.raises(DataError, match="no line has a column 'tenant'"):
+        list(records(file("a.jsonl", row), segments=["topic", "tenant"]))
 
 
 def test_unread_columns_are_named_once_with_the_nearest(file: File) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]     # it comes without types
+from jsonschema import Draft202012Validator
 
 from ragauge.data.example import Example, Relevant, Span, Turn
 from ragauge.data.readers.jsonl import DECODER

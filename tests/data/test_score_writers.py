@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]     # it comes without types
+from jsonschema import Draft202012Validator
 
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Claim, Evidence

@@ -14,8 +14,9 @@ import pytest
 
 from ragauge.cli.main import main
 from ragauge.data.ask import PROVIDERS
-from ragauge.judging.model.judge import NAMED
+from ragauge.judging.model.judge import NAMED, PROMPTS
 from ragauge.judging.model.spec import EMBED, SETTINGS
+from ragauge.judging.model.spec import PROMPTS as WORDED
 from ragauge.testing.server import FaultyServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,7 +61,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page")
     (path / "answers.jsonl").write_text(blocks(README, "json")[0])
     (path / "labelled.jsonl").write_text(blocks(PAGE, "json")[0])
-    (path / "prices.yaml").write_text(blocks(PAGE, "yaml")[0])
+    prompts, prices = blocks(PAGE, "yaml")
+    (path / "prices.yaml").write_text(prices)
+    (path / "prompts.yaml").write_text(prompts)
+    (path / "verify-claims.txt").write_text("{question} {passages} {claims}")
     return path
 
 
@@ -109,7 +113,9 @@ def test_page_names_every_provider_question_and_setting() -> None:
     """Whatever a judge's spec can say is on the page."""
     for provider in PROVIDERS:
         assert f"`{provider}:" in PAGE
-    for name in (*SETTINGS, EMBED):
+    for name in (*SETTINGS, EMBED, WORDED):
         assert f"`{name}=" in PAGE
+    for name, prompt in PROMPTS.items():
+        assert f"| `{name}` | {' '.join(f'`{{{slot}}}`' for slot in prompt.slots)} |" in PAGE
     for question in set(NAMED) - {"rate_sentences", "prepare"}:
         assert f"`{question}`" in PAGE

@@ -203,7 +203,7 @@ def test_unknown_provider(spec: str) -> None:
     with pytest.raises(UnknownName) as caught:
         build_judge(spec)
     said = str(caught.value)
-    assert said.startswith(f"no provider or module '{spec.partition(':')[0]}'.")
+    assert said.startswith(f"no provider or module '{spec.partition(':')[0]}'")
     assert "Known: anthropic, google, openai, openai-chat, own." in said
     assert "MODULE:NAME" in said
     assert "openai-chat:MODEL@https://HOST/v1" in said

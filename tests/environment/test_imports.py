@@ -17,11 +17,12 @@ import ragauge as rg
 
 RAGAUGE = Path(sys.executable).with_name("ragauge")
 HEAVY = {
-    "polars", "numpy", "scipy", "altair", "sqlalchemy", "wordllama", "pydantic", "rich", "typer", "pandas", "bm25s",
+    "polars", "numpy", "scipy", "altair", "sqlalchemy", "tokenizers", "pydantic", "rich", "typer", "pandas", "bm25s",
     "nupunkt", "alembic", "jinja2", "vl_convert", "asyncio", "socket",
 }  # fmt: skip
 MOST_SECONDS = 0.3
-MOST_PACKAGES = 64
+MOST_SHARE = 1.5        # of what typer's help alone takes
+MOST_PACKAGES = 57
 VENDORS = {
     "anthropic", "cohere", "google-generativeai", "google-genai", "litellm", "mistralai", "langchain", "llama-index",
     "groq", "boto3", "ragas", "deepeval", "haystack-ai", "torch", "transformers",
@@ -35,7 +36,7 @@ PUBLIC = {
     "Relevant", "Span", "Citation", "Passage", "Response", "Run", "DataError", "RagaugeError", "UnknownName",
     "UsageError", "EvaluationLog", "log", "note", "baselines", "remove_baseline", "set_baseline", "compare",
     "ComparisonResult", "gate", "GateResult", "validate", "ConfigError", "GateFailed", "NotEnoughData",
-    "ThresholdsResult", "thresholds",
+    "ThresholdsResult", "thresholds", "check_judge",
 }  # fmt: skip
 
 
@@ -57,20 +58,48 @@ def test_import_loads_nothing_heavy() -> None:
     assert not (HEAVY - {"typer", "rich", "asyncio", "socket"}) & set(json.loads(_python(cli)))
 
 
+def test_no_library_logs_while_another_is_loaded() -> None:
+    """What is logged while the embedder's library is loaded, which would turn logging on, is not printed."""
+    probe = """
+import logging, sys
+from ragauge.llm.embedders import wordllama
+count, busy = 0, False
+def during(event, _):
+    global count, busy
+    if event == "import" and not busy:
+        busy, count = True, count + 1
+        logging.getLogger("httpx").info("a request")
+        logging.getLogger("ragauge.judging").warning("ours") if count == 1 else None
+        busy = False
+sys.addaudithook(during)
+wordllama._load()
+root = logging.getLogger()
+print(count > 10, root.handlers, root.level == logging.WARNING)
+"""
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout == "True [] True\n"
+    assert done.stderr == "ours\n"
+
+
 @pytest.mark.parametrize(
     "words", [[sys.executable, "-c", "import ragauge"], [str(RAGAUGE), "--help"]], ids=["import", "help"]
 )
 def test_start_is_quick(words: list[str]) -> None:
-    """Case 59: import and --help take less than 0.3 s of the processor, as the least of up to 10 runs."""
+    """Case 59: import and --help take less than 0.3 s of the processor, as the least of up to 10 runs.
+
+    On a machine where typer's own help alone takes about that long, they take less than half as much again as it.
+    """
+    typer = [sys.executable, "-c", "import typer.rich_utils, rich.traceback"]
 
     # of the processor, not of the clock: other programs on the machine would be counted too
-    def seconds() -> float:
+    def seconds(command: list[str]) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(words, capture_output=True, check=True)
+        subprocess.run(command, capture_output=True, check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
-    assert _least(seconds) < MOST_SECONDS
+    least = _least(lambda: seconds(words))
+    assert least < MOST_SECONDS or least < MOST_SHARE * _least(lambda: seconds(typer))
 
 
 def _least(seconds: Callable[[], float]) -> float:

@@ -199,6 +199,7 @@ def test_the_verdict_does_not_depend_on_what_is_kept(tmp_path: Path) -> None:
     repository = Repository(tmp_path / "app")
     base = f"commit-{repository.git('rev-parse', 'HEAD')[:12]}"
     repository.git("checkout", "--quiet", "-b", "other-labels")
+    repository.git("commit", "--quiet", "--allow-empty", "-m", "a commit of its own: the base itself is no pass")
     first = repository.found(tmp_path / "first")
     assert first.recall == pytest.approx((1, 1))
     edited = examples()

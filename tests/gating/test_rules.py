@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]     # it comes without types
+from jsonschema import Draft202012Validator
 
 from ragauge.api.validate import validate
 from ragauge.data.config.file import json_schema
@@ -77,7 +77,7 @@ BAD: dict[str, tuple[str, int | None, list[str]]] = {
     "must-pass-metric": (HEAD + "    - {tag: r, must_pass: true, metric: mrr}\n", 3, ["needs min or max"]),
     "no-segments": (HEAD + "    - {metric: mrr, min: 0.5, segments: []}\n", 3, ["expected none, all, or a list"]),
     "min-n": (HEAD + "    - {metric: mrr, min: 0.5, min_n: 0}\n", 3, ["whole number of at least 1"]),
-    "max-failed": ("gate:\n  max_failed: 100%\n  rules: []\n", 2, ["max_failed", "up to, but not, 100 %"]),
+    "max-failed": ("gate:\n  max_failed: 100%\n  rules: []\n", 2, ["max_failed", "at least 0 % and less than 100 %"]),
     "beyond-numbers": (HEAD + f"    - {{metric: latency, max: 1{'0' * 400}}}\n", 3, ["expected a number"]),
     "crossed": (HEAD + "    - {metric: self_knowledge, min: 0.6, max: 0.2}\n", 3, ["above max", "no run can pass"]),
 }     # fmt: skip

@@ -5,11 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from ragauge.analysis.comparison.pairs import Failures, Pairs
 from ragauge.api.validate import validate
 from ragauge.data.example import EvalSet, Example, Relevant
 from ragauge.errors import ConfigError
+from ragauge.gating.decide import Cell
+from ragauge.gating.sample import Difference
+from ragauge.gating.size import least_drop
+from ragauge.metrics.catalogue import parse
 
 EXAMPLES = tuple(
     Example(f"q{n}", "How tall?", references=("330 m",), relevant=(Relevant(("d",)),) if n < 12 else None,
@@ -72,5 +78,34 @@ def test_too_few_labels_are_noted() -> None:
 
 def test_what_depends_on_the_response_is_not_guessed() -> None:
     """Metrics that need only a response, recorded or not, are taken to apply; so is what a judge finds out."""
-    assert found(*({"metric": name, "max_drop": "3%"} for name in ("latency", "cost", "faithfulness"))) == ()
+    assert found(*({"metric": name, "max_drop": "15%"} for name in ("latency", "cost", "faithfulness"))) == ()
     assert found({"metric": "citation_recall", "min": 0.5}) == ()
+
+
+def test_a_drop_that_the_set_cannot_decide_is_noted() -> None:
+    """A smaller drop than a set of this size mostly decides is noted, with the drop and the size that would be."""
+    (note,) = found({"metric": "faithfulness", "max_drop": "3 points"})
+    assert "rule 1: 20 examples of the set seldom decide a drop of 3 points" in note
+    assert "So many decide 15 points; 3 points take about 400 examples." in note
+    assert found({"metric": "faithfulness", "max_drop": "3 points", "decide": "point"}) == ()
+    (few,) = found({"metric": "mrr", "max_drop": "10%"})
+    assert "rule 1: 12 examples of the set seldom decide a drop of 10%" in few
+
+
+def test_a_quantile_that_the_set_cannot_bound_is_noted() -> None:
+    """The p95 of twenty examples has no upper end, so that no run passes; the median has one."""
+    (note,) = found({"metric": "latency", "max": 2000})
+    assert "cannot show that p95 of latency keeps a limit: that takes 59" in note
+    assert found({"metric": "latency", "max": 2000, "statistic": "p50"}) == ()
+
+
+@pytest.mark.parametrize("n", [20, 60, 400])
+def test_what_is_said_to_be_decided_is(n: int) -> None:
+    """A change that turns one score in ten over, half of them for the better, passes by the drop said, not by less."""
+    turned = round(n / 20)
+    base = np.array([0.0] * turned + [1.0] * (n - turned))
+    none = Failures(np.array([], dtype=np.int64), None, *((np.array([]), np.array([])),) * 2)
+    pairs = Pairs(parse("recall@5"), np.arange(n), base[::-1], base, None, None, none, np.array([], dtype=np.int64))
+    assert Cell(Difference(pairs), -least_drop(n), above=True, min_n=10).verdict() == ("pass", "interval")
+    less = Cell(Difference(pairs), -0.6 * least_drop(n), above=True, min_n=10)
+    assert less.verdict()[0] == "not_enough_data"

@@ -322,3 +322,52 @@ def test_a_claim_that_could_not_be_had_has_no_probability(put: Put) -> None:
     facts = put(Agree((None, "Jon Olsen wrote it."), ("Mara Lindqvist",), WHO, (), "…"))
     assert isinstance(facts, AgreementFacts)
     assert (facts.answer[0], facts.answer_p[0], facts.reference, facts.reference_p) == (None, None, (None,), (None,))
+
+
+@pytest.mark.parametrize("opening", ["Yes, ", "Yes. ", "Yes – ", "No, ", "yes; "])
+def test_a_leading_yes_or_no_hides_no_equal_statement(put: Put, opening: str) -> None:
+    """"Yes, X" states X and agrees with it, "X" states "Yes, X", and so does "Yes, X"; likewise with no."""
+    plain = "the depot takes parcels of up to 20 kg."
+    query = "Does the depot take parcels of up to 20 kg?"
+    asked = query if opening.lower().startswith("yes") else "Does the depot refuse parcels of up to 20 kg?"
+    led = opening + plain
+    for answer, reference in [(led, plain), (plain, led), (led, led)]:
+        for question in (asked, "What parcels are taken?"):
+            if answer == plain and question == asked and opening.startswith("No"):
+                continue     # whether "X" says no is then for the question's words to tell
+            found = agreed(put, question, answer.capitalize(), reference.capitalize())
+            assert set(found.answer) == {"agrees"}, (answer, reference)
+            assert found.reference[-1] is True
+
+
+@pytest.mark.parametrize(("answer", "reference"), [("No", "Yes"), ("Yes", "No")])
+@pytest.mark.parametrize("joint", [", ", ". ", " – "])
+def test_yes_and_no_before_the_same_statement_disagree(put: Put, answer: str, reference: str, joint: str) -> None:
+    """"No, X" contradicts "Yes, X", whatever X is: nothing is stated, and correctness is 0."""
+    for rest in ("the depot takes parcels of up to 20 kg.", "Porto.", "`--no-cache` is set."):
+        found = agreed(put, "Does it?", f"{answer}{joint}{rest}", f"{reference}{joint}{rest}")
+        assert found.answer[0] == "contradicts"
+        assert not any(found.reference)
+        assert (found.answer_p[0] or 0.0) < 0.5
+
+
+def test_another_accepted_answer_may_begin_otherwise(put: Put) -> None:
+    """Where one accepted answer says yes and another no, either is right."""
+    facts = agreed(put, "Is it open?", "No, it opens in May.", "Yes, it opens in May.", "No, it opens in May.")
+    assert facts.answer == ("agrees",)
+
+
+@pytest.mark.parametrize("answer", ["--no-cache-dir", "Use `--no-cache-dir`.", "It is --cache.", "--no_cache"])
+def test_a_changed_identifier_states_no_reference(put: Put, answer: str) -> None:
+    """A short reference that is an identifier of code is stated as it is written or not at all."""
+    assert agreed(put, "Which flag skips it?", answer, "--no-cache").reference == (False,)
+    for right in ("--no-cache", "Use `--no-cache`.", "It is --no-cache, as always."):
+        assert agreed(put, "Which flag skips it?", right, "--no-cache").reference == (True,)
+
+
+def test_the_slashes_of_a_path_part_no_alternatives(put: Put) -> None:
+    """A path is stated as a whole; "or" between two paths still parts them."""
+    where = "Where is the file?"
+    assert agreed(put, where, "It is in ~/.pump/keys.yaml", "~/.pump/keys.toml").reference == (False,)
+    assert agreed(put, where, "It is in ~/.pump/keys.toml", "~/.pump/keys.toml").reference == (True,)
+    assert agreed(put, where, "It is in /etc/b.toml", "~/.pump/a.toml or /etc/b.toml").reference == (True,)

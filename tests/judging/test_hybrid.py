@@ -16,6 +16,7 @@ from ragauge.judging.hybrid.judge import HybridJudge
 from ragauge.judging.inputs import (
     CoverAspects,
     Inputs,
+    RateAnswer,
     RatePassages,
     RateSentences,
     VerifyAnswer,
@@ -131,6 +132,18 @@ def test_ratings_keep_their_places(kind: Any) -> None:
     for before, after in zip(mine.ratings, facts.ratings, strict=True):
         place = (before.passage, before.sentence)
         assert after == (before if place in sure else replace(before, relevant=True, p=None))
+
+
+def test_the_answer_goes_to_the_model_whole() -> None:
+    """Of the answer's sentences, too, only uncertain ratings are the model's; it reads them in the whole answer."""
+    inputs = RateAnswer(QUERY, f"{PASSAGES[0]} It rains. {PASSAGES[1]}")
+    mine = local(inputs)
+    assert isinstance(mine, RelevanceFacts)
+    unsure = [one.sentence for one in mine.ratings if JUDGE.unsure(one.p)]
+    facts, asked = judged(inputs, contradicts)
+    assert 0 < len(unsure) < len(mine.ratings)
+    assert len(asked) == 1
+    assert [one.sentence for one in facts.ratings if one.p is None] == unsure
 
 
 def test_agreement_is_counted_where_both_judged() -> None:

@@ -58,10 +58,11 @@ def test_it_is_a_judge_that_names_its_weights() -> None:
 
 
 def test_what_it_answers() -> None:
-    """It answers eight questions and declines the one that takes writing."""
+    """It answers nine questions and declines the one that takes writing."""
     judge = LocalJudge()
+    rated = {"rate_passages", "rate_sentences", "rate_answer"}
     covers = {"cover_aspects", "cover_criteria", "similarity"}
-    assert set(ASKED) == {"verify_answer", "verify_reference", "rate_passages", "rate_sentences", "agree", *covers}
+    assert set(ASKED) == {"verify_answer", "verify_reference", "agree", *rated, *covers}
     assert all(judge.answers(question) and judge.version(question) >= 1 for question in ASKED)
     assert not judge.answers("guess_questions")
     with pytest.raises(JudgeError, match="use a model judge"):
@@ -218,7 +219,7 @@ def test_nothing_heavy_and_no_network_is_loaded() -> None:
         "from ragauge.judging.inputs import VerifyAnswer\n"
         "from ragauge.judging.judge import drive\n"
         "from ragauge.judging.local.judge import LocalJudge\n"
-        "assert not {'numpy', 'scipy', 'polars', 'wordllama', 'asyncio'} & set(sys.modules)\n"
+        "assert not {'numpy', 'scipy', 'polars', 'tokenizers', 'asyncio'} & set(sys.modules)\n"
         "import socket\n"
         "def refuse(*a, **k): raise AssertionError('a connection was tried')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"

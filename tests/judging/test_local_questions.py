@@ -13,6 +13,7 @@ from ragauge.judging.inputs import (
     Agree,
     CoverAspects,
     Inputs,
+    RateAnswer,
     RatePassages,
     RateSentences,
     VerifyAnswer,
@@ -185,6 +186,24 @@ def test_sentences_are_rated(put: Put) -> None:
     assert [(r.passage, r.sentence) for r in facts.ratings] == [(1, 1), (1, 2), (3, 1), (3, 2)]
     assert facts.ratings[2].relevant
     assert not facts.ratings[3].relevant
+
+
+def test_sentences_of_the_answer_are_rated(put: Put) -> None:
+    """What was not asked for stands out: of three sentences of an answer the one about a lake is off the question."""
+    said = "The parcel takes three days to arrive. Our founder sails on a lake. To islands a parcel takes five days."
+    facts = put(RateAnswer("How many days does a parcel take to arrive?", said))
+    assert isinstance(facts, RelevanceFacts)
+    assert [(r.passage, r.sentence, r.relevant) for r in facts.ratings] == [
+        (1, 1, True), (1, 2, False), (1, 3, True),
+    ]  # fmt: skip
+
+
+def test_an_answer_is_rated_as_a_passage_would_be(put: Put) -> None:
+    """One way to rate a sentence, wherever it stands: the probabilities are those of the same text as a passage."""
+    asked = "How many days does a parcel take to arrive?"
+    said = "The parcel takes three days. It is free."
+    answer, passage = put(RateAnswer(asked, said)), put(RateSentences(asked, (said,)))
+    assert answer == passage
 
 
 def test_nothing_to_rate(put: Put) -> None:

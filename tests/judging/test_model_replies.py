@@ -17,6 +17,7 @@ from ragauge.judging.inputs import (
     Agree,
     CoverCriteria,
     GuessQuestions,
+    RateAnswer,
     RatePassages,
     RateSentences,
     VerifyAnswer,
@@ -348,6 +349,19 @@ def test_rate_sentences() -> None:
     assert [(one.passage, one.sentence, one.relevant) for one in facts.ratings] == [
         (1, 1, True), (1, 2, False), (2, 1, True),
     ]  # fmt: skip
+
+
+def test_rate_answer() -> None:
+    """The answer's sentences are numbered, a missing verdict is asked again alone, and the passages are not shown."""
+    said = "It lasts a day. We love boats. It is free."
+    first = {"sentences": [{"n": 1, "relevant": True}, {"n": 2, "relevant": False}]}
+    facts, asked = answered(JUDGE.ask(RateAnswer("q?", said)), [first], [{"sentences": []}])
+    assert isinstance(facts, RelevanceFacts)
+    assert [(one.passage, one.sentence, one.relevant) for one in facts.ratings] == [
+        (1, 1, True), (1, 2, False), (1, 3, None),
+    ]  # fmt: skip
+    assert len(asked) == 2
+    assert "sentences of an answer" in asked[0][0].messages[0][1]
 
 
 def test_agree_in_both_directions() -> None:

@@ -6,6 +6,9 @@ import time
 
 import pytest
 from tests.judging.refusal_texts import ANSWERED, REFUSED
+from tests.judging.refusal_texts_more import ANSWERED as MORE_ANSWERED
+from tests.judging.refusal_texts_more import REFUSED as MORE
+from tests.judging.refusal_texts_more import SHORT, SHORT_ANSWERED
 
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.statements import statements
@@ -146,6 +149,20 @@ def test_what_would_be_needed_does_not_answer(answer: str) -> None:
     found = statements(answer)
     assert found.refuses
     assert found.claims == ()
+
+
+@pytest.mark.parametrize("answer", [text for listed in (*MORE.values(), *SHORT.values()) for text in listed])
+def test_refusals_of_other_scripts_and_short_ones_are_seen(answer: str) -> None:
+    """Russian, Ukrainian, Arabic, Hindi and Korean refusals are seen, and short ones of the other languages."""
+    assert statements(answer).refuses
+
+
+@pytest.mark.parametrize(
+    "answer", [text for listed in (*MORE_ANSWERED.values(), *SHORT_ANSWERED.values()) for text in listed]
+)
+def test_answers_that_negate_in_other_scripts_are_answers(answer: str) -> None:
+    """What is not covered, allowed, known in part or kept answers the question."""
+    assert not statements(answer).refuses
 
 
 def test_every_language_has_as_many_texts() -> None:

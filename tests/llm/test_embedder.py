@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import re
+import shutil
 import socket
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.errors import UsageError
+from ragauge.errors import MissingFile, UsageError
 from ragauge.llm.embedders.base import Embedder
-from ragauge.llm.embedders.wordllama import PIECE, WordLlamaEmbedder
+from ragauge.llm.embedders.wordllama import MATRIX, PIECE, TOKENIZER, WEIGHTS, Model, WordLlamaEmbedder
 
 TEXTS = ["The lid of the box is green.", "a", "Ein Satz über Öfen.", "箱の蓋は緑色です。", "line\none\ttab"]
+LONG = "The quick brown fox jumps over 13 lazy dogs, again and again. " * (3 * PIECE // 60)
+GOLDEN = "58c15d7c5c40780e277249ee99dd62282fbc49342c1fcaeefe7f348f3d083952"     # of TEXTS, by wordllama's own files
 
 
 @pytest.fixture(scope="module")
@@ -33,23 +40,94 @@ def test_rows_have_shape_type_and_length_one(embedder: Embedder) -> None:
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
 
 
-def test_equals_the_library_itself(embedder: Embedder) -> None:
-    """Vectors equal those of wordllama's own embed with normalising."""
-    import wordllama
-
-    folder = Path(str(wordllama.__file__)).parent
-    theirs = wordllama.WordLlama.load(cache_dir=folder, disable_download=True).embed(TEXTS, norm=True)
-    assert np.allclose(embedder.embed(TEXTS), theirs, atol=1e-6)
+@pytest.fixture(scope="module")
+def library() -> Any:
+    """The library with its own files; the test environment has it wherever it has a wheel."""
+    wordllama = pytest.importorskip("wordllama", reason="wordllama has no wheel for this machine")
+    return wordllama.WordLlama.load(cache_dir=Path(str(wordllama.__file__)).parent, disable_download=True)
 
 
-def test_long_text_equals_the_library_itself(embedder: Embedder) -> None:
+def test_equals_the_library_to_the_bit(library: Any) -> None:
+    """Matrix and vectors are bit for bit what wordllama's own matrix and tokenizer give."""
+    ours, theirs = WordLlamaEmbedder(), WordLlamaEmbedder()
+    texts = [*TEXTS, LONG, "x" * 3 * PIECE, "🦙 \x00\ud800", "1,234.5 % of 7 °C"]
+    theirs._model = Model(library.tokenizer, library.embedding)
+    assert ours.embed(texts).tobytes() == theirs.embed(texts).tobytes()
+    assert ours._loaded().matrix.dtype == library.embedding.dtype
+    assert ours._loaded().matrix.tobytes() == library.embedding.tobytes()
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=80))
+@settings(max_examples=200, deadline=None)
+def test_tokens_equal_those_of_the_library(library: Any, text: str) -> None:
+    """Every text has the token ids that wordllama's own tokenizer gives it."""
+    ours = SHARED._loaded().tokenizer.encode(text, add_special_tokens=False).ids
+    assert ours == library.tokenizer.encode(text, add_special_tokens=False).ids
+
+
+def test_equals_the_library_where_it_has_no_wheel(embedder: Embedder) -> None:
+    """The vectors have the bits that wordllama 0.4.0.post1 gave on a machine that it has a wheel for."""
+    assert sha256(embedder.embed(TEXTS).astype("<f4").tobytes()).hexdigest() == GOLDEN
+
+
+def test_equals_the_library_embedding_for_itself(embedder: Embedder, library: Any) -> None:
+    """Vectors equal those of wordllama's own embed with normalising, which adds in float32."""
+    assert np.allclose(embedder.embed(TEXTS), library.embed(TEXTS, norm=True), atol=1e-6)
+
+
+def test_long_text_equals_the_library_itself(embedder: Embedder, library: Any) -> None:
     """Cutting a long text at spaces does not change its vector."""
-    import wordllama
+    assert np.allclose(embedder.embed([LONG]), library.embed([LONG], norm=True), atol=1e-5)
 
-    text = "The quick brown fox jumps over 13 lazy dogs, again and again. " * (3 * PIECE // 60)
-    folder = Path(str(wordllama.__file__)).parent
-    theirs = wordllama.WordLlama.load(cache_dir=folder, disable_download=True).embed([text], norm=True)
-    assert np.allclose(embedder.embed([text]), theirs, atol=1e-5)
+
+def test_name_in_stored_evidence() -> None:
+    """The name and size that evidence and systems were stored with stay, so that what is stored is found."""
+    assert (WordLlamaEmbedder.name, WordLlamaEmbedder.dimensions) == ("wordllama-l2-supercat-256", 256)
+
+
+@pytest.mark.parametrize("name", [MATRIX, TOKENIZER])
+def test_missing_file_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without one of its files the embedder says which, where, and how to get it."""
+    _files_in(tmp_path, monkeypatch)
+    (tmp_path / name).unlink()
+    said = rf"^The embedder's file {name} is not in {tmp_path}\. .*pip install .*python tools/embedder_files\.py"
+    with pytest.raises(MissingFile, match=said):
+        WordLlamaEmbedder().embed(["a"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        (MATRIX, b"", "a matrix of 256 columns in float16, got the header b'' and 0 bytes"),
+        (MATRIX, b"version https of a pointer, not the file", "a matrix of 256 columns in float16, got the header"),
+        (MATRIX, b"\x02" + bytes(7) + b"[]", "a matrix of 256 columns"),
+        (TOKENIZER, b"{}", "must be a tokenizer, got"),
+    ],
+)
+def test_damaged_file_is_named(
+    name: str, content: bytes, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file cut short, or of another kind, is told with its path, what was found and what to do."""
+    _files_in(tmp_path, monkeypatch)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(MissingFile, match=re.escape(said)) as caught:
+        WordLlamaEmbedder().embed(["a"])
+    assert str(tmp_path / name) in str(caught.value)
+    assert "pip install" in str(caught.value)
+
+
+def test_matrix_cut_short_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A matrix with fewer numbers than its header says is not used."""
+    _files_in(tmp_path, monkeypatch)
+    (tmp_path / MATRIX).write_bytes((tmp_path / MATRIX).read_bytes()[:-512])
+    with pytest.raises(MissingFile, match="16383488 bytes after it"):
+        WordLlamaEmbedder().embed(["a"])
+
+
+def _files_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (MATRIX, TOKENIZER):
+        shutil.copy(WEIGHTS / name, folder)
+    monkeypatch.setattr("ragauge.llm.embedders.wordllama.WEIGHTS", folder)
 
 
 def test_blank_text_is_a_row_of_zeros(embedder: Embedder) -> None:
@@ -109,7 +187,7 @@ def test_loading_is_lazy_and_leaves_logging_alone() -> None:
         "import sys, logging\n"
         "from ragauge.llm.embedders.wordllama import WordLlamaEmbedder\n"
         "embedder = WordLlamaEmbedder()\n"
-        "assert not {'numpy', 'wordllama', 'requests'} & set(sys.modules)\n"
+        "assert not {'numpy', 'tokenizers', 'requests'} & set(sys.modules)\n"
         "embedder.embed(['hello'])\n"
         "assert logging.getLogger().handlers == [] and logging.getLogger().level == logging.WARNING\n"
     )
@@ -142,3 +220,18 @@ def test_texts_are_not_kept() -> None:
     """Another 2,000 different texts leave no memory behind: the tokenizer would keep about 5 kB of each."""
     done = subprocess.run([sys.executable, "-c", GROWTH], capture_output=True, text=True, check=True)
     assert float(done.stdout) < 2
+
+
+def test_missing_file_ends_an_evaluation_and_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the files an evaluation stops with that error; when they are there, the same store holds no failure."""
+    import ragauge as rg
+
+    row = {"query_id": "1", "query": "What colour is the lid?", "answer": "The lid is green."}
+    asked = tmp_path / "answers.jsonl"
+    asked.write_text(json.dumps(row | {"contexts": ["The lid of the box is green."]}) + "\n")
+    how: Any = {"metrics": ("faithfulness",), "store": f"sqlite:///{tmp_path}/store.db"}
+    with monkeypatch.context() as without:
+        without.setattr("ragauge.llm.embedders.wordllama.WEIGHTS", tmp_path / "none")
+        with pytest.raises(MissingFile, match="safetensors is not in "):
+            rg.evaluate(asked, **how)
+    assert rg.evaluate(asked, **how)["faithfulness"].mean == pytest.approx(1, abs=0.1)

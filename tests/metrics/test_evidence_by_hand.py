@@ -50,6 +50,7 @@ FACTS = Facts(
         agreement_facts(["agrees", "absent", "contradicts", "agrees", "contradicts"], [True, True, False, False]),
         GuessedFacts((0.2, 0.9, 0.4)),
         SimilarityFacts(0.75),
+        rate_answer=relevance_facts(True, False, True, True, unit="sentence"),
         cover_aspects=CoverFacts((True, True, False)),
         cover_criteria=CoverFacts((False, True, False, False)),
     ),
@@ -84,6 +85,7 @@ BY_HAND: dict[str, Fraction | str] = {
     "context_recall": Fraction(2, 4),
     "answer_relevance": Fraction(1, 2),
     "semantic_similarity": Fraction(3, 4),
+    "answer_relevance:by=sentence": Fraction(3, 4),              # all but the second
     "answer_relevance:method=questions": Fraction(1, 2),         # 1.5 / 3
     "completeness": Fraction(2, 3),
     "criteria_met": Fraction(1, 4),

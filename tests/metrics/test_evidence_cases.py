@@ -60,7 +60,8 @@ def test_case_16_refusal(answerable: bool | None, correct: float | None, relevan
     """A refusal has no faithfulness; it is right on an unanswerable question and worth 0 on any other."""
     about = example("One.", answerable=answerable, aspects=("a",))
     found = evidence(
-        answer_facts(refuse=True, address="no"), agreement_facts([], [False]), cover_aspects="not asked of a refusal"
+        answer_facts(refuse=True, address="no"), agreement_facts([], [False]), cover_aspects="not asked of a refusal",
+        rate_answer="no reply",
     )
     assert scored("faithfulness", found, about=about).status == "undefined"
     assert scored("answer_precision", found, about=about).status == "undefined"
@@ -68,9 +69,31 @@ def test_case_16_refusal(answerable: bool | None, correct: float | None, relevan
     assert scored("answer_correctness", found, about=about).value == 0
     assert scored("answer_grade", found, about=about).value == 0
     assert scored("refusal_correctness", found, about=about).value == correct
-    for name in ("answer_relevance", "completeness"):
+    for name in ("answer_relevance", "answer_relevance:by=sentence", "completeness"):
         result = scored(name, found, about=about)
         assert (result.status if isinstance(relevance, str) else result.value) == relevance
+
+
+@pytest.mark.parametrize(
+    ("answer", "marks", "value", "bounds"),
+    [
+        ("One. Two. Three.", (True, False, True), 2 / 3, None),
+        ("One. Two. Three.", (True, None, False), None, (1 / 3, 2 / 3)),
+        ("", (), "undefined", None),
+        (None, (), "not_applicable", None),
+    ],
+)
+def test_relevance_by_sentence(
+    answer: str | None, marks: tuple[bool | None, ...], value: float | str | None, bounds: tuple[float, float] | None
+) -> None:
+    """The share of sentences on the question; one without verdict bounds it, none leave it undefined."""
+    found = evidence(answer_facts(claim(1)), rate_answer=relevance_facts(*marks, unit="sentence"))
+    result = measure(parse("answer_relevance:by=sentence"), Facts(example(), response(answer=answer), found))
+    if isinstance(value, str):
+        assert result.status == value
+    else:
+        assert result.value == (None if value is None else pytest.approx(value))
+        assert (result.low, result.high) == pytest.approx(bounds or (value, value))
 
 
 def test_case_17_claim_that_passages_are_silent_on_is_unfaithful() -> None:
@@ -309,6 +332,7 @@ def test_case_99_names() -> None:
 @pytest.mark.parametrize(
     ("name", "error", "text"),
     [
+        ("answer_relevance:method=questions:by=sentence", UsageError, "by=sentence goes with method=judged"),
         ("context_precision:by=answer:unit=sentence", UsageError, "unit=sentence goes with by=question, got by=answer"),
         ("noise_sensitivity", UsageError, "noise_sensitivity:source=relevant or noise_sensitivity:source=irrelevant"),
         ("hallucination:by=judge", UnknownName, "no value of hallucination:by 'judge'"),

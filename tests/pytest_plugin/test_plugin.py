@@ -199,7 +199,7 @@ def test_runs_stand_in_junit(project: pytest.Pytester) -> None:
         (("ragauge_example):", "):"), "is marked ragauge, and takes no argument ragauge_example"),
         (("answers.jsonl", "answer.jsonl"), "answer.jsonl: no such file; looked for"),
         (("metrics=", "metric="), "no argument of ragauge 'metric'; nearest: metrics"),
-        (("recall@5,faithfulness", "recal@5"), "no metric 'recal'; nearest: recall"),
+        (("recall@5,faithfulness", "recal@5"), "no metric or preset 'recal@5'; nearest: recall@5"),
         (('"answers.jsonl"', '"answers.jsonl", system="no_app:answer"'), "no_app"),
         (("faithfulness=0.8", "context_recall=0.8"), "context_recall was not evaluated. Add it"),
         (("faithfulness=0.8", "over_refusal=0"), "over_refusal has a value for no example"),

@@ -55,6 +55,15 @@ def test_page_says_whose_fault_a_flag_is() -> None:
     assert said not in html(card_of(replace(OVERVIEW, alignment=replace(FOUND, flagged=False))))
 
 
+def test_passages_that_are_all_irrelevant_accuse_nobody() -> None:
+    """Where hardly any passage is relevant, terminal and page say that, not that ranking and generator disagree."""
+    ranks = (RankUse(1, 100, 50, 50, 3, 0), RankUse(2, 100, 30, 20, 2, 1))
+    bare = card_of(replace(OVERVIEW, alignment=replace(FOUND, ranks=ranks, flagged=False)))
+    for text in (printed(bare, 300), html(bare)):
+        assert "hardly any passage is relevant, so that says nothing of the ranking or the generator" in text
+        assert "generator disagree" not in text
+
+
 def test_numbers_are_all_there() -> None:
     """Every table has its rows, and what is not known is said so."""
     text = printed(card_of(OVERVIEW))

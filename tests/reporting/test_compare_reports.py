@@ -6,6 +6,7 @@ import io
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from tests.reporting.conftest import HOSTILE
@@ -205,6 +206,54 @@ def test_share_of_an_amount_is_of_its_own_mean() -> None:
     found = replace(comparison(text=""), metrics=(change("latency", 900.0, 810.0, "better", kind="amount"),))
     said = sentence(replace(found, segments=(rose,)), compared(found, text=""))
     assert "worse where type=a (latency +50%), though overall latency −10%" in said
+
+
+FAST = change("latency", 900.0, 570.0, "better", kind="amount", direction="lower")
+SLOW = change("latency", 900.0, 1350.0, "worse", kind="amount", direction="lower")
+
+
+def only(*metrics: MetricChange, **more: Any) -> RunComparison:
+    return replace(comparison(text=""), metrics=metrics, segments=(), flips=Flips(), **more)
+
+
+@pytest.mark.parametrize(("amount", "word", "size"), [(FAST, "better", "−37%"), (SLOW, "worse", "+50%")])
+def test_milliseconds_make_no_run_better_or_worse(amount: MetricChange, word: str, size: str) -> None:
+    """Where quality is as it was, the headline says so first; new failures are named before what was gained."""
+    same = only(amount, change("mrr", 0.5, 0.5, "no change seen"))
+    assert same.verdict == "changed"
+    said = sentence(same, compared(same, text=""))
+    assert said.startswith(f"Changed against main: no change of quality seen; {word} on latency {size}")
+    few = only(amount, change("mrr", 0.5, 0.3, "not enough data"))
+    assert sentence(few, compared(few, text="")).startswith("Changed against main: quality cannot be told from so few;")
+    missed = replace(same, flips=Flips(2, 0, 2, 0))
+    assert "seen; 2 examples failed now and not before; " in sentence(missed, compared(missed, text=""))
+
+
+def test_quality_comes_first_in_the_headline() -> None:
+    """A run that answers better and takes longer is better, and says so in this order; latency alone decides alone."""
+    better = only(SLOW, change("mrr", 0.5, 0.7, "better"))
+    assert better.verdict == "better"
+    assert sentence(better, compared(better, text="")).startswith("Better than main: mrr +0.20; worse on latency +50%")
+    worse = only(FAST, change("mrr", 0.5, 0.3, "worse"))
+    assert sentence(worse, compared(worse, text="")).startswith("Worse than main: mrr −0.20; better on latency −37%")
+    assert (only(FAST).verdict, only(SLOW).verdict) == ("better", "worse")
+    unmeasured = change("mrr", None, None, "not enough data")
+    assert only(FAST, unmeasured).verdict == "better"
+
+
+def test_the_table_of_several_runs_says_what_a_difference_is() -> None:
+    """Every difference has its sign, what it is called and what it is to: on the page and in the terminal."""
+    from rich.console import Console
+
+    both = compared(*(replace(comparison(f"new {n}"), warnings=()) for n in range(2)), text="")
+    out = io.StringIO()
+    Console(file=out, width=140, color_system=None).print(terminal(both))
+    told = " ".join(out.getvalue().split())
+    page = " ".join(html(both).split())
+    for text in (told, page):
+        for cell in ("−0.15 ▼ worse", "+0.10 ▲ better", "+0.10 ◆ changed", "0.00 = none seen", "−50% ▲ better"):
+            assert cell in text, cell
+        assert "Under each run its difference to" in text
 
 
 def test_markdown_cells_hold(whole: Compared) -> None:

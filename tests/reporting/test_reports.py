@@ -113,5 +113,5 @@ def test_track_marks_the_mean_inside_its_interval(card: Scorecard) -> None:
 
 def test_amounts_show_quantiles(card: Scorecard) -> None:
     """Latency is shown with its quantiles and without a line from 0 to 1."""
-    assert "p50 900, p95 3,210" in printed(card)
+    assert "p50 900 ms, p95 3,210 ms" in printed(card)
     assert track(card.summaries[3]) == ""

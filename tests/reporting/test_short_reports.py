@@ -9,9 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.analysis.results.overview import Estimate
+from ragauge.analysis.results.overview import Change, Estimate
 from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting.markdown import markdown
+from ragauge.reporting.segments import ranked, worst_segments
 from ragauge.reporting.terminal import terminal
 from ragauge.reporting.words import (
     against,
@@ -22,7 +23,6 @@ from ragauge.reporting.words import (
     outcomes,
     pareto_line,
     verdict,
-    worst_segments,
 )
 from ragauge.stats.result import Interval
 
@@ -61,7 +61,7 @@ def test_short_reports_say_what_is_decided_from(whole: Whole, form: Callable[[Sc
     assert "Hybrid search, metadata filters, query rewriting." in text
     assert "high confidence, read against the baseline" in text
     assert pareto_line(card) in text
-    assert "type = temporal" in text
+    assert f"type = {worst_segments(card, ['recall@5'])[0].value} " in text
     assert "The first passage was not used in 24 of 60 answers, 40% [34%, 46%]" in text
     assert "ragauge report 'k=8, new chunks' -o report.html" in text
 
@@ -143,6 +143,28 @@ def test_baseline_sentence(whole: Whole) -> None:
     assert against(replace(card, baseline=None)) == ""
 
 
+def test_a_faster_run_is_no_better_one(whole: Whole) -> None:
+    """Against a baseline quality tells: latency makes no run better or worse, and better quality not mixed."""
+    card = whole(20)
+    assert card.baseline is not None
+    baseline, kinds = card.baseline, {summary.metric: summary.kind for summary in card.summaries}
+    time = next(change for change in card.baseline.changes if kinds[change.metric] == "amount")
+    held = next(change for change in card.baseline.changes if kinds[change.metric] != "amount")
+
+    def said(*changes: Change) -> str:
+        return against(replace(card, baseline=replace(baseline, changes=changes)))
+
+    for way in ("better", "worse"):
+        amount = replace(time, verdict=way)
+        same = said(amount, replace(held, verdict="no change seen"))
+        assert same.startswith(f"No change of quality seen against main: {way} on {time.metric}")
+        assert said(amount, replace(held, verdict="not enough data")).startswith("Changed against main")
+        assert said(amount).startswith(f"{way.capitalize()} against main")     # nothing else was measured
+        better = said(amount, replace(held, verdict="better"))
+        assert better.startswith(f"Better against main: better on {held.metric}")
+        assert said(amount, replace(held, verdict="worse")).startswith(f"Worse against main: worse on {held.metric}")
+
+
 def test_every_metric_that_got_worse_is_named(whole: Whole) -> None:
     """However many got worse, each is named with its difference, the largest first, amounts as shares and last."""
     card = whole(20)
@@ -191,6 +213,25 @@ def test_headline_of_each_layer(whole: Whole) -> None:
 def test_clearly_worse_needs_the_whole_interval(whole: Whole) -> None:
     """A segment is marked only where its whole interval lies on the worse side of the mean over all."""
     card = whole(120)
+    card = replace(card, overview=replace(card.overview, causes_by_segment={}))
     temporal, northwind = worst_segments(card, ["recall@5"])
     assert (temporal.value, temporal.cells[0][2]) == ("temporal", True)        # 0.32 + 0.18 < 0.62
     assert (northwind.value, northwind.cells[0][2]) == ("northwind", False)    # 0.52 + 0.18 > 0.62
+
+
+def test_the_worst_segment_is_that_where_most_failed(whole: Whole) -> None:
+    """It is ranked by the share that failed, not by the first row of a column; a value without any mean is not it."""
+    card = whole(120)
+    column = "question type" if "question type" in card.segments else next(iter(card.segments))
+    values = list(card.segments[column])
+    n = {name: max(summary.n for summary in card.segments[column][name]) for name in values}
+    for at, name in enumerate(values):
+        lost = {other: {"noise": n[other] if place == at else 0} for place, other in enumerate(values)}
+        changed = replace(card, overview=replace(card.overview, causes_by_segment={column: lost}))
+        worst = worst_segments(changed, ["recall@5"])[0]
+        assert (worst.value, worst.failed) == (name, n[name])
+        assert "where most failed" in printed(changed, 120)
+        bare = tuple(replace(one, mean=None, interval=None, scored=0) for one in card.segments[column][name])
+        blank = replace(changed, segments={column: {**card.segments[column], name: bare}})
+        assert worst_segments(blank, ["recall@5"])[0].value != name
+        assert [value.name for value in ranked(blank, column, ["recall@5"])][-1] == name     # all of it failed: told

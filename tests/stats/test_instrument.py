@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragauge.errors import UsageError
-from ragauge.stats.instrument import JudgeError, pooled, widened, widened_difference
+from ragauge.stats.instrument import JudgeError, widened, widened_difference
+from ragauge.stats.pooling import pooled
 from ragauge.stats.result import Interval
 
 Floats = npt.NDArray[np.float64]
@@ -105,7 +106,7 @@ def test_a_mirrored_metric_has_the_mirrored_interval(one: Estimate, error: Judge
 def test_the_interval_by_hand() -> None:
     """Half of the weight in the first band, half in the third: shift 0, spread by both shares, t of 7 degrees."""
     values, weights = np.array([0.1, 0.9, 0.9]), np.array([2.0, 1.0, 1.0])
-    shift, spread = USUAL.of(values, weights)
+    ((shift, spread, _),) = USUAL.offsets(values, weights)
     assert shift == pytest.approx(0.5 * -0.05 + 0.5 * 0.05)
     # half of (0.03 + 0.025)² and half of 0.03² + 0.025²
     assert spread == pytest.approx((0.5 * 0.055**2 + 0.5 * (0.03**2 + 0.025**2)) ** 0.5)

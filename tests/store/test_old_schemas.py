@@ -15,6 +15,7 @@ from sqlalchemy import create_engine
 import ragauge as rg
 from ragauge.store import migrations
 from ragauge.store.baseline_contracts import Note, Pointer
+from ragauge.store.check_contracts import LabelFile, TextScore
 from ragauge.store.migrations.upgrade import HEAD, TABLE, VERSIONS
 from ragauge.store.open import open_store
 
@@ -44,20 +45,23 @@ def brought_to(version: str, url: str) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS[:-1])
 def test_case_64_every_older_schema(version: str, tmp_path: Path) -> None:
-    """A store with rows at any older version opens at the newest, keeps its scores, and takes a baseline and a note."""
+    """A store with rows at any older version opens, keeps its scores, and takes a baseline, a note and a check."""
     url = restored("store-v1", tmp_path)
     brought_to(version, url)
     with open_store(url) as store:
         run = store.runs.find("old")
         (judge,) = store.scores.judges(run.run_id)
         found = store.scores.frame(run.run_id, judge).select(COLUMNS).to_dicts()
-        assert (store.baselines.list(), store.run_log.notes()) == ([], {})
+        assert (store.baselines.list(), store.run_log.notes(), store.checks.files()) == ([], {}, [])
         kept = store.baselines.set(Pointer("main", run.run_id))
         note = store.run_log.note(run.run_id, Note("of old"))
+        file = LabelFile(judge or "local", "verify_answer", 1, b"f" * 32, "labels.jsonl", at="2026-01-02")
+        store.checks.keep(file, [TextScore("faithfulness", b"i" * 32, b"e" * 32, 1.0, 0.5, 1)])
     assert found == json.loads((GOLDEN / "store-v1.scores.json").read_text())
     with open_store(url) as store:
         assert store.baselines.get("main") == kept
         assert store.run_log.notes() == {run.run_id: note}
+        assert store.checks.files() == [file]
     with sqlite3.connect(url.removeprefix("sqlite:///")) as raw:
         assert raw.execute("SELECT version_num FROM ragauge_version").fetchall() == [(HEAD,)]
     raw.close()

@@ -69,6 +69,21 @@ def test_template_and_mapping() -> None:
     )  # fmt: skip
 
 
+def test_scores_in_a_list_of_their_own() -> None:
+    """Scores beside the contexts are those of the passages, in order; of another number they are unreadable."""
+    settings = {"answer": "$.said.text", "passages": "$.contexts", "scores": "$.meta.relevance"}
+    reply: dict[str, Any] = {"said": {"text": "Because."}, "contexts": ["one", "two"]}
+    reply["meta"] = {"relevance": [0.9, 0.4]}
+    with FlakyService(respond=lambda _: reply) as service:
+        found = respond(system_of(service.url, settings))
+        reply["meta"] = {"relevance": [0.9]}
+        with pytest.raises(SystemTrouble, match=r"scores: .*expected one for each passage, got 1 and 2"):
+            respond(system_of(service.url, settings))
+    assert [(one.text, one.score) for one in found.passages or ()] == [("one", 0.9), ("two", 0.4)]
+    with pytest.raises(UsageError, match="scores: one for each passage; say with `passages` where these are"):
+        system_of("http://localhost/ask", {"answer": "$.a", "scores": "$.b"})
+
+
 def test_get_with_the_question_in_the_url() -> None:
     """A value within a URL is percent-encoded."""
     with FlakyService(respond=lambda body: {"answer": body["q"]}) as service:
@@ -231,3 +246,17 @@ def test_path_that_leads_nowhere(path: str, value: Any, said: str) -> None:
     with pytest.raises(NoValue) as caught:
         JsonPath.parse(path, "x").of(value)
     assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("status", [200, 422])
+def test_a_failed_reply_keeps_what_it_says(status: int) -> None:
+    """Of a reply that is no response, latency, tokens and cost are read where the settings say, else by their names."""
+    reply = {"detail": "none today", "usage": {"in": 9}, "tokens": {"input": 4}, "usd": 0.5, "ms": {"retrieval": 7}}
+    paths = {"tokens": {"input": "$.usage.in"}, "cost": "$.usd", "latency_ms": {"retrieval": "$.ms.retrieval"}}
+    with FlakyService(respond=lambda _: reply, status=status) as service:
+        for more, *expected in ((paths, {"input": 9}, 0.5, {"retrieval": 7.0}), ({}, {"input": 4}, None, {})):
+            with pytest.raises(SystemTrouble) as told:
+                respond(system_of(service.url, {"answer": "$.text", **more}))
+            spent = told.value.spent
+            assert spent is not None
+            assert [spent.tokens, spent.cost, spent.latency_ms] == expected

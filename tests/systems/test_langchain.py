@@ -164,6 +164,14 @@ def test_two_retrieval_steps_are_hops(retriever: Any) -> None:
     assert len({one.passage_id for one in found.passages}) == len(found.passages)
 
 
+@pytest.mark.parametrize("first", [lambda text: [text.upper()], RunnableLambda(lambda text: [text.upper()])])
+def test_steps_side_by_side_take_the_question_itself(first: Any) -> None:
+    """A chain that begins with steps beside a passthrough, as tutorials write it, is given the question as a text."""
+    said = RunnableLambda(lambda x: f"{x['question']}: {x['context']}")
+    chain = {"context": first, "question": RunnablePassthrough()} | said
+    assert one_response(system_of(chain), "How long?").answer == "How long?: ['HOW LONG?']"
+
+
 def test_input_keys(retriever: Any) -> None:
     """The question goes to the key that the chain's schema names, earlier turns to its history; else `input` says."""
     prompt = ChatPromptTemplate.from_messages(

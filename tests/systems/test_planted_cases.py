@@ -69,7 +69,7 @@ def test_a_fault_changed_the_outcome() -> None:
     ("retrieval_miss", "context_recall"), ("lost_before_prompt", "recall"), ("span_cut", "context_recall"),
     ("wrong_refusal", "refusal_correctness"), ("off_topic", "answer_relevance"), ("contradicted", "faithfulness"),
     ("noise", "answer_recall"), ("ignored", "faithfulness"), ("hallucinated", "faithfulness"),
-    ("misattributed", "citation_precision"), ("incomplete", "answer_recall"),
+    ("wrong_answer", "answer_recall"), ("misattributed", "citation_precision"), ("incomplete", "answer_recall"),
 ])     # fmt: skip
 def test_the_planted_fault_shows(cause: str, metric: str) -> None:
     """Every case of a cause fails the metric that is about it."""

@@ -207,3 +207,13 @@ def test_endless_text_of_one_thing(unit: str) -> None:
     begin = time.process_time()
     find((unit * 600_000)[:600_000])
     assert time.process_time() - begin < 10.8     # a square that takes this much takes half a minute for a million
+
+
+AROUND = ["`{}`", "``{}``", "'{}'", '"{}"', "“{}”", "[{}]", "({})", "x={}", "0,{}", "x:{}", "<{}>"]
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_a_minus_after_a_mark_is_one(around: str) -> None:
+    """A negative number keeps its sign in code, quotation marks and brackets; a range or a name has none."""
+    assert [one.normal for one in find(f"It is {around.format('-12')} there.") if one.kind == "number"][-1] == "-12"
+    assert [one.normal for one in find("From 3-12, and in A-12.") if one.kind == "number"][:2] == ["3", "12"]

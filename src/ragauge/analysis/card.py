@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ragauge.analysis.causes.table import BY_NAME
 from ragauge.analysis.diagnosis.concentration import ANSWERABLE
-from ragauge.analysis.diagnosis.diagnose import diagnose
+from ragauge.analysis.diagnosis.diagnose import component_of, diagnose
 from ragauge.analysis.diagnosis.patterns import PATTERNS
 from ragauge.analysis.diagnosis.readings import Against
+from ragauge.analysis.judges.error_words import lacking, origins
 from ragauge.analysis.ranking.id_match import IdMatch
 from ragauge.analysis.results.scorecard import ExampleView, Finding, JudgeNote, Scorecard, Summary
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex, ScoreColumns, by_example
@@ -77,6 +78,7 @@ class Tables:
         summaries: one a metric, over all examples.
         quality: of every response.
         segments: the segments shown, with the labels of answerable even where too few differ to show them.
+        named: column -> value -> its examples, of every named value however small.
         level: of the intervals.
         errors: printed name -> how far the judge errs, where known.
         known: of which examples it is known whether they failed.
@@ -91,6 +93,7 @@ class Tables:
         self.summaries: tuple[Summary, ...] = ()
         self.quality, self.known = Quality(index), Known(index, answered=answered)
         self.segments = _labelled(shown, mine)
+        self.named = mine.named(shown.columns)
         self.level, self.errors = level, errors
         self._cells = SegmentCells(index.query_ids, shown, level, errors)
         self._kept = _not_unanswerable(index, mine)
@@ -130,7 +133,7 @@ def build(
     warnings: Sequence[str] = (),
     took: Mapping[str, Any] | None = None,
     *,
-    match: IdMatch | None = None,
+    matches: Sequence[IdMatch] = (),
     against: Against | None = None,
 ) -> Scorecard:
     """The scorecard of a run.
@@ -146,44 +149,45 @@ def build(
         worst: the examples to look at first; `pick_worst` says which.
         warnings: of the caller; ours come after them.
         took: evaluation facts.
-        match: of labelled with retrieved ids, where there are labels.
+        matches: of labelled with retrieved ids, of documents and of chunks.
         against: what the run is held against, after it has read every metric; None = starting points alone.
     """
     in_segments = tables.in_segments
     handed = HANDED.get(run.variant, "")
-    match = None if handed else match     # whatever came was not found by the system
+    matches = () if handed else matches     # whatever came was not found by the system
     of_examples = failed.by_example()
     counts, shown_by = Counter(of_examples.cause), Counter(of_examples.shown_by)
     return Scorecard(
-        run, _with_unknown(judge_note, metrics), n, pending, tables.summaries, in_segments,
+        run, _with_error(judge_note, metrics), n, pending, tables.summaries, in_segments,
         findings=tuple(one for one in diagnose(
             tables.summaries, in_segments, failed, n, segments=tables.segments, judge_id=judge_note.judge_id,
             answerable=tables.answerable, against=against,
-        ) if not (handed and _of_retrieval(one))),
+        ) if not (handed and _of_retrieval(one, of_examples))),
         causes=dict(counts.most_common()), failed_examples=counts.total(), worst=tuple(worst),
-        warnings=(*([handed] if handed else []), *warnings, *warn(tables.summaries, judge_note, n, match)),
+        warnings=(*([handed] if handed else []), *warnings, *warn(tables.summaries, judge_note, n, matches)),
         definitions={str(metric): describe(metric) for metric in metrics},
         level=tables.level, took=dict(took or {}),
         baseline=against.baseline if against is not None else None,
         unknown=tables.known.unknown(failed, judge_note.judge_id).counts(),
-        failed_by=dict(shown_by.most_common()), labels_alone=tables.known.labels_alone,
+        failed_by=dict(shown_by.most_common()), labels_alone=tables.known.labels_alone, named=tables.named,
     )     # fmt: skip
 
 
-def _with_unknown(note: JudgeNote, metrics: Sequence[Metric]) -> JudgeNote:
-    """The note with the metrics of this run whose interval lacks the judge's error."""
-    without = [str(metric) for metric in metrics if questions([metric]) and str(metric) not in note.errors]
-    if not note.judge_id or not note.errors or not without:
+def _with_error(note: JudgeNote, metrics: Sequence[Metric]) -> JudgeNote:
+    """The note with where the error comes from that intervals of this run include, and which metrics lack it."""
+    if not note.judge_id:
         return note
-    said = f"How far it errs is not known for {', '.join(without)}: their intervals are of sampling alone."
-    return replace(note, limits=(*note.limits, said))
+    asked = [str(metric) for metric in metrics if questions([metric])]
+    known, unknown = origins(note.errors, asked), lacking(note.errors, asked)
+    limits = (*note.limits, unknown) if unknown else note.limits
+    return replace(note, observed=f"{note.observed} {known}".strip(), limits=limits)
 
 
-def _of_retrieval(finding: Finding) -> bool:
+def _of_retrieval(finding: Finding, failed: Failed) -> bool:
     """Whether it speaks of what was retrieved alone, which is no news of a run whose passages were handed to it."""
     row = BY_NAME.get(finding.cause)
     if row is not None:
-        return row.component in ("retrieval", "data")
+        return row.at(component_of(failed.of_cause(finding.cause))).component in ("retrieval", "data")
     return bool(finding.readings) and all(parse(one.metric).measures == "retrieval" for one in finding.readings)
 
 
@@ -209,19 +213,14 @@ def _not_unanswerable(index: ResponseIndex, segments: Segments) -> npt.NDArray[n
 BLIND = 0.3     # label recall above judged recall by so much: the judge, not the retriever, misses evidence
 
 
-def warn(summaries: Sequence[Summary], judge: JudgeNote, n: int, match: IdMatch | None = None) -> Iterator[str]:
+def warn(summaries: Sequence[Summary], judge: JudgeNote, n: int, matches: Sequence[IdMatch] = ()) -> Iterator[str]:
     """What the reader must know before believing a number."""
     if 0 < n < FEW:
         few = f"Only {n} example{'s' if n > 1 else ''}"
         yield f"{few}: every interval is wide, and small differences mean nothing. Aim for 100 or more."
-    retrieved = match is not None and (match.matched or match.example_retrieved)     # else no id is written differently
-    if match is not None and retrieved and 2 * match.matched < match.labelled:
-        yield (
-            f"Only {match.matched} of {match.labelled} labelled document ids are among those retrieved. If the ids are "
-            f"written differently (labelled {match.example_labelled!r}, retrieved {match.example_retrieved!r}), recall "
-            "is silently 0: map them to each other first."
-        )
-    failed = [summary for summary in summaries if summary.failed > MOST_FAILED * summary.n]
+    for match in matches:
+        yield from match.warnings()
+    failed = [one for one in summaries if one.failed > MOST_FAILED * one.n and not one.inapplicable]
     if failed:
         worst = max(failed, key=lambda summary: summary.failed / summary.n)
         bounds = f", so its mean lies between {worst.low:.2f} and {worst.high:.2f}" if _bounded(worst) else ""
@@ -261,7 +260,7 @@ def _lacking(summaries: Sequence[Summary]) -> Iterator[str]:
     """Inputs that a good part of the examples lack, with the metrics that go without; most examples first."""
     without: dict[tuple[str, int, int], list[str]] = {}
     for one in summaries:
-        if one.scored + one.undefined + one.failed == 0:
+        if one.inapplicable:
             continue     # applies to no example: reports list it apart
         if one.not_applicable > MOST_LACKING * one.n:
             known = (why for why, count in one.reasons.items() if count <= one.not_applicable)

@@ -90,7 +90,8 @@ def nothing_in_common(run: Run, base: Run, here: str, there: str) -> UsageError:
     """The refusal of two runs without a common example; `here` and `there` are an id of each."""
     return UsageError(
         f"{run.name} and {base.name} have no example in common: they are matched by query_id, and this one has "
-        f"{here!r} where the baseline has {there!r}."
+        f"{here!r} where the baseline has {there!r}. Stretches of traffic, which never ask the same questions, are "
+        "compared as two samples: evaluate them with --traffic."
     )
 
 
@@ -183,7 +184,7 @@ class Held:
         index = self._store.runs.index(base.run_id, numbers)
         there = StoredColumns(self._store, base.run_id, self._judge_id, index, ahead=names)
         paired = is_paired(self._run, base, Join(self._index.query_ids, there.index.query_ids))
-        return Beside(self._index, there, metrics, paired=paired, errors=judge_errors(self._judge_id))
+        return Beside(self._index, there, metrics, paired=paired, errors=judge_errors(self._judge_id, self._store))
 
     def _found(self) -> tuple[Run, Beside] | None:
         """The newest run on oracle passages of the same set that was measured alike, or the one given as baseline."""

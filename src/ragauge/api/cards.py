@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.analysis.results.scorecard import Summary
 from ragauge.api.baseline import Held
+from ragauge.api.given.arguments import begins
 from ragauge.api.history import history_until
 from ragauge.api.results.scorecard import Scorecard
 from ragauge.api.stored.columns import StoredColumns, answers_recorded, causes_of, failed_of, questions_at, visits
@@ -22,7 +23,7 @@ from ragauge.api.stored.gaps import gaps_beside
 from ragauge.api.stored.shown import Shown
 from ragauge.api.stored.views import view_of
 from ragauge.data.run import Run
-from ragauge.errors import UnknownName, UsageError
+from ragauge.errors import UsageError
 from ragauge.text.commands import command
 from ragauge.text.plural import plural
 
@@ -65,11 +66,10 @@ def judged(store: Store, run: Run, judge: str | None) -> str | None:
         UsageError: the run has not been evaluated.
     """
     judges = store.scores.judges(run.run_id)
-    matching = [found for found in judges if judge is None or found.startswith(judge)]
-    if judge is not None and not matching:
-        asked = [found for found in judges if found]
-        nobody = f"Nobody judged it. Do it with: {command('evaluate', run.name, '--judge', judge)}"
-        raise UnknownName("judge of this run", judge, asked, "" if asked else nobody)
+    matching = judges
+    if judge is not None:
+        nobody = f"Nobody judged it. Do it with: {command('evaluate', run.name, '--judge', str(judge))}"
+        matching = begins(judge, judges, "this run", nobody)
     judge_id = matching[0] if matching else None
     if not store.scores.metrics(run.run_id, judge_id):
         raise UsageError(f"run {run.name} has not been evaluated. Do it with: {command('evaluate', run.name)}")
@@ -121,7 +121,7 @@ def card_of(
         worst=[view_of(store, run.run_id, *one, judge_id, unknown.get(one[0], "")) for one in worst],
         warnings=(*_warnings(store, run), *held.warnings),
         took=dict(took or {}),
-        match=found.match.found(), against=held.against(),
+        matches=[one.found() for one in found.matches], against=held.against(),
     )     # fmt: skip
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
     beside = _with_other_runs(store, replace(built, use=use), judge_id, metrics, index, keep or {})
@@ -147,7 +147,7 @@ def _with_other_runs(
 class _Found(NamedTuple):
     """What the two passes gathered."""
 
-    match: IdGatherer
+    matches: tuple[IdGatherer, ...]
     claims: ClaimsSeen
     use: UseGatherer
     beyond: OverviewGatherer
@@ -174,19 +174,20 @@ def _read(
     from ragauge.engine.judge_error import judge_errors
     from ragauge.engine.judges import middle_band
 
-    segments, match, claims = SegmentRows(), IdGatherer(), ClaimsSeen(middle_band(judge_id))
+    segments, claims = SegmentRows(), ClaimsSeen(middle_band(judge_id))
+    matches = (IdGatherer("document"), IdGatherer("chunk"))
     use = UseGatherer(hybrid=(judge_id or "").startswith("hybrid:"))
     beyond, values = OverviewGatherer(), Values(index)
-    gather(visits(store, judge_id, index), (segments, match, claims, use, beyond))
+    gather(visits(store, judge_id, index), (segments, *matches, claims, use, beyond))
     tables = Tables(
-        index, segments.segments(index.query_ids), errors=judge_errors(judge_id),
+        index, segments.segments(index.query_ids), errors=judge_errors(judge_id, store),
         answered=answers_recorded(store, index),
     )
     if held.readers:
         held.within(tables.segments.frame())
     columns = StoredColumns(store, run.run_id, judge_id, index, ahead=[str(metric) for metric in metrics])
     read_metrics(columns, metrics, (tables, values, *held.readers))
-    return _Found(match, claims, use, beyond, tables, values)
+    return _Found(matches, claims, use, beyond, tables, values)
 
 
 def _overview(store: Store, found: _Found, failed: Failed, card: Card) -> Overview:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run, nothing_in_common
 from ragauge.api.baselines import also_a_run
+from ragauge.api.given.arguments import begins
 from ragauge.api.given.sources import HasRun, named, store_url
 from ragauge.api.results.comparison import ComparisonResult
 from ragauge.api.stored.columns import causes_of
@@ -139,10 +140,7 @@ def _judge(store: Store, base: Run, runs: Sequence[Run], judge: str | None) -> s
     """
     judges = store.scores.judges(runs[0].run_id)
     if judge is not None:
-        found = next((one for one in judges if one.startswith(judge)), None)
-        if found is None:
-            raise UnknownName("judge of this run", judge, judges)
-        return found
+        return begins(judge, judges, "this run")[0]
     others = [set(store.scores.judges(run.run_id)) for run in (base, *runs[1:])]
     shared = (one for one in judges if all(one in found for found in others))
     return next(shared, next(iter(judges), None))
@@ -199,7 +197,7 @@ class _Held:
             raise nothing_in_common(run, base, here[0], there[0])
         looked_at = self.pair.segments if segments and self.paired else None
         self.comparer: Comparer = Comparer(
-            self.pair.new.index, join, looked_at, level=level, paired=self.paired, errors=judge_errors(judge_id)
+            self.pair.new.index, join, looked_at, level=level, paired=self.paired, errors=judge_errors(judge_id, store)
         )
         for metric in self.pair.metrics:
             sides = (side.column(str(metric)) for side in (self.pair.new, self.pair.base))

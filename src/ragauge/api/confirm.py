@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.api.evaluate import Wanted, evaluate_source
+from ragauge.api.given.arguments import text_of
 from ragauge.api.given.calls import USUAL, Calls
 from ragauge.api.given.sources import HasRun, Source, run_of, store_url
 from ragauge.api.stored.confirmed import causes_now, fingerprint, seen_of
@@ -229,7 +230,7 @@ def _judge(wanted: Confirming, run: Run, store: Store) -> tuple[str, str]:
     from ragauge.engine.judges import build_judge
 
     if wanted.judge:
-        built = build_judge(wanted.judge)
+        built = build_judge(text_of(wanted.judge, "judge", "local"))
         judge_id, spec = judged(store, run, built.judge_id), wanted.judge
     else:
         judge_id = judged(store, run, None)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run, nothing_in_common
-from ragauge.api.given.sources import HasRun, run_of, store_url
+from ragauge.api.given.sources import LATEST, HasRun, run_of, store_url
 from ragauge.api.results.gate_result import GateResult
 from ragauge.api.results.scorecard import Scorecard
 from ragauge.api.stored.columns import StoredColumns
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from ragauge.analysis.comparison.pairs import Pairs
     from ragauge.analysis.scores.arrays import Columns
     from ragauge.api.stored.paired import Paired
+    from ragauge.gating.checking import Source
     from ragauge.gating.result import Check, Gated
     from ragauge.gating.rules import Condition, Rules
     from ragauge.gating.slices import Slices
+    from ragauge.gating.unpaired import Apart
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
@@ -66,7 +69,7 @@ def gate(
     if isinstance(run, Scorecard):
         judge = judge or run.card.judge.judge_id or None
     with open_store(store or getattr(run, "url", None) or store_url(None)) as opened:
-        found = run if isinstance(run, Run) else run.run if isinstance(run, HasRun) else run_of(run, opened)
+        found = run if isinstance(run, Run) else run.run if isinstance(run, HasRun) else _asked(run, opened)
         base = baseline_run(baseline, opened)
         if base is None and understood.need_baseline:
             drops = next(str(one.metric) for one in understood.conditions if one.kind == "max_drop")
@@ -75,6 +78,12 @@ def gate(
                 "Name the run to hold this one against: --baseline RUN, in Python baseline=."
             )
         return GateResult(_Gate(opened, found, base, file, understood, judge).gated())
+
+
+def _asked(which: str, store: Store) -> Run:
+    """A stored run, called by the name that was asked for: the same answers may have several."""
+    found = run_of(which, store)
+    return found if which == LATEST or found.run_id.startswith(which) else replace(found, name=which)
 
 
 async def gate_async(
@@ -118,23 +127,25 @@ class _Gate:
         from ragauge.gating.checking import Source, check_conditions, verdict_of
         from ragauge.gating.result import Gated
 
-        paired = self._paired
+        paired, slices = self._paired, self._slices(self._index.query_ids)
         source = Source(
-            self._columns, self._pairs, self._slices(self._index.query_ids),
+            self._columns, self._pairs, slices,
             None if paired is None else self._slices(paired.new.index.query_ids),
-            self._base is not None and self._base.run_id == self._run.run_id, judge_errors(self._judge_id),
+            None if self._is_paired else self._apart(slices),
+            self._base is not None and self._base.run_id == self._run.run_id, judge_errors(self._judge_id, self._store),
         )     # fmt: skip
         found, families = check_conditions(self._rules.conditions, source)
         checks = sorted([*self._examples(), *found], key=lambda check: check.rule)
         return Gated(
             self._run, self._base, self._judge_id or "", self._rules.source, verdict_of(checks), tuple(checks),
-            tuple(families), None if paired is None else paired.join.matched,
+            tuple(families), None if paired is None else paired.join.matched, self._sizes, self._few(slices),
             self._index.clusters() or (None if paired is None else paired.base.index.clusters()),
-            tuple(self._warnings(source.slices)),
+            tuple(self._warnings(source)),
         )     # fmt: skip
 
     @cached_property
     def _paired(self) -> Paired | None:
+        from ragauge.analysis.comparison.alike import is_paired
         from ragauge.api.stored.paired import Paired
 
         drops = [one.metric for one in self._rules.conditions if one.kind == "max_drop"]
@@ -145,11 +156,56 @@ class _Gate:
         absent = [str(metric) for metric in drops if metric not in found.metrics]
         if absent:
             raise self._unmeasured(self._base, absent[0])
-        if not found.join.matched:
+        if is_paired(self._run, self._base, found.join) and not found.join.matched:
             raise nothing_in_common(
                 self._run, self._base, found.new.index.query_ids[0], found.base.index.query_ids[0]
             )
         return found
+
+    @cached_property
+    def _is_paired(self) -> bool:
+        """Whether rules of max_drop look at pairs of answers to the same question; else at two samples."""
+        from ragauge.analysis.comparison.alike import is_paired
+
+        both = self._paired
+        return both is None or self._base is None or is_paired(self._run, self._base, both.join)
+
+    @property
+    def _sizes(self) -> tuple[int, int] | None:
+        """Examples of both runs, where they are two samples."""
+        both = None if self._is_paired else self._paired
+        return None if both is None else (len(both.new.index.query_ids), len(both.base.index.query_ids))
+
+    def _few(self, slices: Slices) -> tuple[tuple[str, str, int], ...]:
+        """The segments that rules which name none leave out as too small."""
+        if not any(_looks_everywhere(one) for one in self._rules.conditions):
+            return ()
+        checked = {(column, value) for column, value, _ in slices.parts(None)}
+        small = ((column, value, n) for column, values in slices.few.items() for value, n in values.items())
+        return tuple(one for one in small if one[:2] not in checked)
+
+    def _apart(self, slices: Slices) -> Apart | None:
+        """The run and its baseline as two samples."""
+        from ragauge.gating.slices import Slices, together
+        from ragauge.gating.unpaired import Apart
+
+        both, base = self._paired, self._base
+        if both is None or base is None:
+            return None
+        tags = {tag: self._with_tag(base, tag) for tag in self._tagged}
+        theirs = Slices(both.base.index.query_ids, self._store.runs.segments(base.run_id), tags)
+        named = {name for one in self._rules.conditions for name in one.segments or ()}
+        every = together(slices, theirs, named)
+        return Apart(lambda metric: both.sides(metric, whole=True), every, len(slices.query_ids))
+
+    def _with_tag(self, run: Run, tag: str) -> frozenset[str]:
+        """The examples of a run that have a tag; none where no example has it."""
+        try:
+            numbers = set(self._store.runs.order(run.run_id, {"tag": tag}).numbers)
+        except UnknownName:
+            return frozenset()
+        index = self._store.runs.index(run.run_id, sorted(numbers))
+        return frozenset(index.query_ids)
 
     def _pairs(self, metric: Metric) -> Pairs | None:
         return None if self._paired is None else self._paired.pairs(metric, whole=True)
@@ -279,7 +335,7 @@ class _Gate:
         section = next((one for one in gate.rules if one.place == rule), None) if gate is not None else None
         return self._file.problem(f"gate.rules[{rule}].{key}", text, section.line(key) if section else None)
 
-    def _warnings(self, slices: Slices) -> list[str]:
+    def _warnings(self, source: Source) -> list[str]:
         found = []
         run, base = self._run, self._base
         pending = len(self._every) - len(self._evaluated)
@@ -290,16 +346,19 @@ class _Gate:
             )
             found.append(f"{those} not evaluated yet: {rest}.")
         if base is not None and base.run_id == run.run_id:
-            found.append(f"The baseline {base.name} is this run itself: every difference is 0.")
+            found.append(f"The baseline {base.name} is this run itself: nothing is compared, and no drop is decided.")
         elif base is not None and "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:
             found.append(f"The baseline {base.name} answered another version of the eval set: matched by query_id.")
         paired = self._paired
-        if paired is not None and (paired.join.only_here or paired.join.only_there):
+        if paired is not None and self._is_paired and (paired.join.only_here or paired.join.only_there):
             here, there = paired.join.only_here, paired.join.only_there
             found.append(f"Compared are the {paired.join.matched:,} examples in both runs; only here {here:,}, "
                          f"only in the baseline {there:,}.")     # fmt: skip
-        if slices.left_out and any(_looks_everywhere(one) for one in self._rules.conditions):
-            names = ", ".join(slices.left_out)
+        seen = () if source.apart is None else source.apart.slices.columns
+        few = source.slices.few
+        left_out = [name for name in source.slices.left_out if name not in seen and len(few.get(name, ())) < 2]
+        if left_out and any(_looks_everywhere(one) for one in self._rules.conditions):
+            names = ", ".join(left_out)
             found.append(f"Not looked into, since they have one value or more than 50: {names}. Name one in segments.")
         return found
 

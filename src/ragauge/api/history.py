@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragauge.api.given.arguments import begins, path_of
 from ragauge.api.given.sources import HasRun, named, run_of, store_url
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
@@ -71,7 +72,7 @@ class EvaluationLog:
         from ragauge.api.results.files import make_folder
         from ragauge.data.writers.whole import written
 
-        path = Path(path)
+        path = path_of(path, "log.csv")
         check(path)
         make_folder(path)
         text = {".csv": self.to_csv, ".md": self.to_markdown, ".json": self._to_json}[path.suffix.lower()]()
@@ -133,8 +134,8 @@ def log(
             runs = _over(set, runs, listed)
         found = history_of(opened, runs, listed, columns, judge, limit)
     judges = {row.judge_id for row in found.rows if row.judge_id}
-    if judge and not any(one.startswith(judge) for one in judges):
-        raise UnknownName("judge of these runs", judge, judges)
+    if judge:
+        begins(judge, sorted(judges), "these runs")
     return EvaluationLog(found)
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from ragauge.api.given.calls import USUAL, Calls
-from ragauge.api.given.sources import store_url
+from ragauge.api.given.calls import USUAL, CallOptions, Calls
+from ragauge.api.given.sources import named, store_url
+from ragauge.api.threads import plain
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
     from ragauge.analysis.judges.check import JudgeCheck
-    from ragauge.data.labelled import Labelled
     from ragauge.engine.execute import Progress
-    from ragauge.engine.judge_check import Way
+    from ragauge.engine.judge_check import LabelledRows, Way
 
 REFERENCE = "local"
 MODES = ("fused", "per_claim")
@@ -47,20 +47,26 @@ class Checking:
     calls: Calls = USUAL
 
 
-def rows_of(wanted: Checking) -> list[Labelled]:
-    """The labelled rows.
+def rows_of(wanted: Checking) -> LabelledRows:
+    """The labelled rows, and the file that they come from.
 
     Raises:
         DataError: a file that cannot be read, with line, field and the nearest name.
     """
+    from ragauge.analysis.judges.label_scores import file_of, once
     from ragauge.data.readers.labelled import LabelOptions, read_labelled
+    from ragauge.engine.judge_check import LabelledRows
 
-    rows = list(read_labelled(wanted.source, LabelOptions(wanted.columns, wanted.segments, wanted.supported)))
+    every = list(read_labelled(wanted.source, LabelOptions(wanted.columns, wanted.segments, wanted.supported)))
+    rows = once(every)
+    name = Path(wanted.source).name if isinstance(wanted.source, str | Path) else "a table"
+    whole = LabelledRows(rows, name, file_of(rows), len(every) - len(rows))
     if wanted.limit is None or wanted.limit >= len(rows):
-        return rows
+        return whole
     if wanted.limit < 1:
         raise UsageError(f"limit must be at least 1, got {wanted.limit}.")
-    return [rows[n] for n in sorted(random.Random(0).sample(range(len(rows)), wanted.limit))]  # noqa: S311 - a draw
+    drawn = sorted(random.Random(0).sample(range(len(rows)), wanted.limit))  # noqa: S311 - a draw
+    return whole._replace(rows=[rows[n] for n in drawn])
 
 
 def ways_of(wanted: Checking) -> tuple[Way, ...]:
@@ -78,10 +84,50 @@ def ways_of(wanted: Checking) -> tuple[Way, ...]:
     return ways((*wanted.judges, REFERENCE), wanted.modes or MODES)
 
 
-async def check_judge(
+async def check_judge_async(
+    source: Any, *, judge: Any = "local", judge_name: str = "", prompts: Any = None,
+    modes: str | Sequence[str] = MODES, limit: int | None = None,
+    columns: Mapping[str, str] | None = None, segments: str | Sequence[str] = (),
+    supported: str | Collection[str] = (), store: str | None = None,
+    progress: Callable[[Progress], None] | None = None, **calls: Unpack[CallOptions],
+) -> JudgeCheck:     # fmt: skip
+    """How far a judge agrees with people; how far it is off is kept, and from then on in the intervals of its scores.
+
+    Args:
+        source: answers or claims with passages and labels: a path or a table (docs/model-judges.md).
+        judge: "local", "openai:gpt-5-mini", or a function or object (text in, text out); the local one comes along.
+        judge_name: what identifies such a function or object in reports and stored replies.
+        prompts: a model's own wording, as for `evaluate`.
+        modes: how a model is asked: "fused", "per_claim" or both; evaluate asks fused where nothing else is said.
+        limit: so many rows, drawn at random, always the same.
+        columns: our field -> the source's column.
+        segments: columns of the source to report by.
+        supported: values of the label that mean supported; the usual words when empty.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+        progress: called with what is done, the rate and the time left.
+        calls: concurrency, max_concurrency, max_cost and timeout of calls to a model, as in `Calls`.
+
+    Raises:
+        DataError: a file that cannot be read.
+        UsageError: an unknown judge or setting, with the nearest.
+    """
+    from ragauge.engine.judges import given_judge
+
+    spec = given_judge(judge, judge_name, prompts)
+    words = named(supported if isinstance(supported, str) else tuple(supported))
+    how = named(modes), limit, columns or {}, named(segments), words, Calls.given("check_judge", calls)
+    return await check_labelled(Checking(source, (spec,), *how), store, progress)
+
+
+check_judge = plain(check_judge_async)
+
+
+async def check_labelled(
     wanted: Checking, store: str | None = None, progress: Callable[[Progress], None] | None = None
 ) -> JudgeCheck:
-    """Asks the judges about every row and compares with what people said; what models said is kept in the store.
+    """Asks the judges about every row and compares with what people said.
+
+    What models said is kept in the store, and how far each judge is off, which intervals of its scores then include.
 
     Raises:
         DataError: a file that cannot be read.
@@ -90,15 +136,30 @@ async def check_judge(
     """
     from ragauge.analysis.judges.check import report
     from ragauge.engine.judge_check import check
+    from ragauge.engine.judge_error import judge_errors
     from ragauge.store.open import open_store
 
     asked = ways_of(wanted)
     calling = wanted.calls.of(*(way.judge for way in asked))
-    rows = rows_of(wanted)
+    source = rows_of(wanted)
     with open_store(store_url(store)) as opened:
-        found = await check(rows, asked, opened, calling, progress)
+        found = await check(source, asked, opened, calling, progress)
+        errors = {way.judge.judge_id: judge_errors(way.judge.judge_id, opened) for way in asked}
     calls = {} if found.calling is None else found.calling.plain()
-    return report(rows, found.said, found.stopped, calls)
+    told = report(source.rows, found.said, found.stopped, calls)
+    return replace(told, errors=errors, repeated=source.repeated)
+
+
+def forget(wanted: Checking, store: str | None = None) -> int:
+    """Removes what was kept of a file, for every judge; returns how many checks of it there were.
+
+    Texts that a later file labelled too stay. Replies of models stay too: the same check again costs nothing.
+    """
+    from ragauge.store.open import open_store
+
+    digest = rows_of(wanted).digest
+    with open_store(store_url(store)) as opened:
+        return opened.checks.forget(digest)
 
 
 def expect(wanted: Checking, store: str | None = None) -> dict[str, Any]:
@@ -106,7 +167,7 @@ def expect(wanted: Checking, store: str | None = None) -> dict[str, Any]:
     from ragauge.engine.judge_check import expected
     from ragauge.store.open import open_store
 
-    asked, rows = ways_of(wanted), rows_of(wanted)
+    asked, rows = ways_of(wanted), rows_of(wanted).rows
     with open_store(store_url(store)) as opened:
         found = expected(rows, asked, opened)
     judges = {name: one.plain() for name, one in found.items()}

@@ -21,6 +21,7 @@ SCHEMA, WORKFLOW, IGNORE = ".ragauge/ragauge.schema.json", ".github/workflows/ra
 QUESTIONS = 20      # of a first set that is made from documents
 TABLES_READ = 10    # files that are tried as an eval set
 EXAMPLES = "eval/example_documents"
+LABELS = ("relevant", "references", "answerable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Begun:
         n: questions.
         made_up: the questions are to be replaced by real ones.
         written: the files.
+        notes: what the number of questions can decide, and what of the workflow is not known.
     """
 
     folder: str
@@ -63,6 +65,7 @@ class Begun:
     n: int
     made_up: bool
     written: tuple[Written, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
@@ -96,6 +99,8 @@ def begin(folder: str | Path = ".", *, system: str = "", eval_set: str = "", for
         UsageError: no such folder.
         DataError: the eval set that was named cannot be read.
     """
+    from ragauge.api import project_files as files
+    from ragauge.api.project_needs import needs_of
     from ragauge.engine.project import look_through
 
     root = Path(folder)
@@ -107,12 +112,16 @@ def begin(folder: str | Path = ".", *, system: str = "", eval_set: str = "", for
     if not target:
         target, example = _example(writing), True
     questions, path, made_up = _questions(root, project, eval_set, target, writing)
-    known = {"answers", *(name for name in ("relevant", "references", "answerable") if _has(questions, name))}
-    _settings(writing, known, target, path)
+    counts = {"answers": len(questions), **{name: _having(questions, name) for name in LABELS}}
+    needs = needs_of(root, {} if target.startswith("reference:") else project.imports)
+    _settings(writing, counts, files.workflow(target, path, needs))
     found = tuple(one.target for one in project.candidates)
+    moved = f"{project.hidden}. Make it outside, or write a function that returns it; then ragauge init --force."
+    notes = tuple(note for note in (moved if project.hidden else "", files.size(counts), needs.said) if note)
     return Begun(
-        str(folder), project.frameworks, found, target, example, path, len(questions), made_up, tuple(writing.files)
-    )
+        str(folder), project.frameworks, found, target, example, path, len(questions), made_up, tuple(writing.files),
+        notes,
+    )     # fmt: skip
 
 
 class _Writing:
@@ -158,8 +167,7 @@ def _target(project: Project, writing: _Writing) -> str:
 
     if project.candidates:
         best = project.candidates[0]
-        text = files.system(best.target, best.root, best.call)
-        writing.put(SYSTEM, text, f"asks {best.target} ({best.path} line {best.line})")
+        writing.put(SYSTEM, files.system(best), f"asks {best.target} ({best.path} line {best.line})")
         return f"{Path(SYSTEM).stem}:system"
     return f"reference:{project.documents}" if project.documents else ""
 
@@ -231,20 +239,18 @@ def _rows(made: EvalSet) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def _has(questions: EvalSet, name: str) -> bool:
-    return any(getattr(example, name) not in (None, ()) for example in questions.examples)
+def _having(questions: EvalSet, name: str) -> int:
+    """How many examples have a label."""
+    return sum(getattr(example, name) not in (None, ()) for example in questions.examples)
 
 
-def _settings(writing: _Writing, known: set[str], target: str, path: str) -> None:
+def _settings(writing: _Writing, counts: dict[str, int], workflow: str) -> None:
     """Configuration, its schema for editors, the workflow, and what git is not to keep."""
     from ragauge.api import project_files as files
     from ragauge.data.config.file import json_schema
 
-    writing.put(CONFIG, files.config(known), "what a change must not break")
+    writing.put(CONFIG, files.config(counts), "what a change must not break")
     writing.put(SCHEMA, json.dumps(json_schema(), indent=2) + "\n", "lets editors check and complete ragauge.yaml")
-    root = writing.root
-    if (root / ".git").exists():
-        wanted = next((name for name in ("requirements.txt",) if (root / name).exists()), "")
-        wanted = wanted or ("." if (root / "pyproject.toml").exists() else "")
-        writing.put(WORKFLOW, files.workflow(target, path, wanted), "evaluates and gates every pull request")
+    if (writing.root / ".git").exists():
+        writing.put(WORKFLOW, workflow, "evaluates and gates every pull request")
         writing.add(IGNORE, ".ragauge/", (".ragauge", "/.ragauge/", "/.ragauge"), "leaves the store out of git")

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import sys
+from collections.abc import Mapping
 from shlex import quote
+from typing import TYPE_CHECKING
+
+from ragauge.gating.size import LEAST, examples_for, least_drop
+
+if TYPE_CHECKING:
+    from ragauge.api.project_needs import Needs
+    from ragauge.engine.project import Candidate
 
 SYSTEM = '''"""What `ragauge run` asks. Found by `ragauge init`; change the import to name another.
 
@@ -13,17 +21,27 @@ docs/systems.md lists all that may be returned. Without passages, only the answe
 {path}
 from {module} import {name} as system
 '''
-CALLED = '''"""What `ragauge run` asks: the function behind a route, called without its server. Found by `ragauge init`.
+MADE = '''"""What `ragauge run` asks, made as the project makes it. Found by `ragauge init`; change it to ask another.
 
-To ask the running service instead: ragauge run http://localhost:8000/PATH SET (docs/systems.md).
+What it may return: docs/systems.md. Without passages, only the answer can be judged.
 """
 {path}
 import {module}
 
+{name} = {made}
+'''
+CALLED = '''"""What `ragauge run` asks: a function of the project, called in this process. Found by `ragauge init`.
 
-def system(query):
-    """The answer to a question."""
-    return {call}
+A route is called without its server. To ask the running service instead: ragauge run http://localhost:8000/PATH SET
+(docs/systems.md).
+"""
+{path}
+import {module}
+{made}
+
+{waits}def system(query):
+    """Answer and passages for a question."""
+{body}
 '''
 SOURCES = '''
 import sys
@@ -33,13 +51,15 @@ sys.path.insert(0, str(Path(__file__).parent / "{root}"))
 '''
 CONFIG = """# yaml-language-server: $schema=.ragauge/ragauge.schema.json
 # What a change must not break. Drops are held against a baseline, with intervals: docs/gates.md explains every word.
+{size}
 gate:
-  max_failed: 2%                    # of the examples may lack a verdict because calls failed
+  max_failed: {failed}%                    # of the examples may lack a verdict because calls failed
   rules:
 {rules}
     # Levels depend on judge, corpus and questions. Write them when you know yours; these are starting points only:
     # - {{metric: faithfulness, min: 0.85}}
     # - {{metric: answer_relevance, min: 0.75}}
+    # - {{metric: "context_precision:unit=sentence", min: 0.70, on_fail: warn}}     # of sentences, not of passages
     # Once examples carry the tag "regression":
     # - {{tag: regression, must_pass: true}}
 """
@@ -52,8 +72,8 @@ jobs:
       - uses: actions/checkout@v4
         with: {{fetch-depth: 0}}
       - uses: actions/setup-python@v5
-        with: {{python-version: "3.12"}}
-      - run: pip install ragauge{requirements}
+        with: {{python-version: "{python}"}}
+{install}
       - name: Evaluate the base branch
         run: |
           git checkout -q ${{{{ github.event.pull_request.base.sha }}}}
@@ -64,7 +84,10 @@ jobs:
           ragauge run {command} --name change --evaluate -q
       - name: Gate
         run: |
-          if ragauge show base > /dev/null 2>&1; then ragauge gate change --baseline base; fi
+          if ragauge show base > /dev/null 2>&1
+          then ragauge gate change --baseline base
+          else echo "The base branch has no ragauge.yaml: there is nothing to hold this change against yet."
+          fi
       - run: ragauge report change -o report.html
         if: always()
       - uses: actions/upload-artifact@v4
@@ -92,43 +115,91 @@ EXAMPLES = [
      "tags": ["starter"]},
 ]     # fmt: skip
 DROPS = {     # what a rule needs -> the rule
-    "relevant": "{metric: recall@5, max_drop: 3 points}",
-    "answers": "{metric: faithfulness, max_drop: 3 points}",
-    "references": "{metric: answer_correctness, max_drop: 3 points, on_fail: warn}",
-    "answerable": "{metric: refusal_correctness, max_drop: 5 points, on_fail: warn}",
+    "relevant": "{{metric: recall@5, max_drop: {points} points}}",
+    "answers": "{{metric: faithfulness, max_drop: {points} points}}",
+    "references": "{{metric: answer_correctness, max_drop: {points} points, on_fail: warn}}",
+    "answerable": "{{metric: refusal_correctness, max_drop: {points} points, on_fail: warn}}",
 }
+USUAL = 3      # points of a drop, where there are questions enough for it
 
 
-def system(target: str, root: str, call: str = "") -> str:
-    """The adapter of something that was found.
+def system(found: Candidate) -> str:
+    """The adapter of something that was found."""
+    module, _, name = found.target.partition(":")
+    path = SOURCES.format(root=found.root) if found.root else ""
+    if not found.call:
+        if found.made:
+            return MADE.format(path=path, module=module, name="system", made=found.made)
+        return SYSTEM.format(module=module, name=name, path=path)
+    waits, asked = ("async ", f"await {found.call}") if found.waits else ("", found.call)
+    lines = ["reply = " + asked, "return " + _wrapped(found.reply)] if found.reply else ["return " + asked]
+    body = "\n".join(f"    {line}" for line in lines)
+    made = f"\nmade = {found.made}\n" if found.made else ""
+    return CALLED.format(module=module, path=path, made=made, waits=waits, body=body)
+
+
+def _wrapped(reply: str) -> str:
+    """A dictionary of answer and passages, a line each."""
+    answer, comma, passages = reply.partition(', "passages": ')
+    if not comma:
+        return reply
+    items, loop, rest = passages.removesuffix("}").partition(" for ")
+    if loop:
+        items = f"[\n            {items.removeprefix('[')}\n            for {rest.removesuffix(']')}\n        ]"
+    return f'{{\n        {answer.removeprefix("{")},\n        "passages": {items},\n    }}'
+
+
+def config(counts: Mapping[str, int]) -> str:
+    """ragauge.yaml with the rules that so many examples can decide.
 
     Args:
-        target: module:name.
-        root: folder that has to be importable; "" = the project's own.
-        call: how it is called with `query`, where that is not by the question alone.
+        counts: key of DROPS -> to how many examples of the eval set its rule applies.
     """
-    module, _, name = target.partition(":")
-    if call:
-        return CALLED.format(module=module, call=call, path=SOURCES.format(root=root) if root else "")
-    return SYSTEM.format(module=module, name=name, path=SOURCES.format(root=root) if root else "")
+    enough = {key for key in DROPS if counts.get(key, 0) >= LEAST}
+    kept = [key for key in DROPS if key in (enough or {key for key, n in counts.items() if n})]
+    rules = [f"    - {DROPS[key].format(points=points(counts[key]))}" for key in kept]
+    rules += [f"    # - {DROPS[key].format(points=USUAL)}     # {counts[key]} examples: from {LEAST} on"
+              for key in DROPS if counts.get(key) and key not in kept]     # fmt: skip
+    failed = max(2, -(-100 // max(LEAST, counts["answers"])))
+    return CONFIG.format(rules="\n".join(rules), failed=failed, size=f"# {size(counts)}")
 
 
-def config(known: Collection[str]) -> str:
-    """ragauge.yaml with the rules that can be decided.
-
-    Args:
-        known: keys of DROPS: what the eval set and the system give.
-    """
-    return CONFIG.format(rules="\n".join(f"    - {rule}" for key, rule in DROPS.items() if key in known))
+def points(n: int) -> int:
+    """The drop, in points, that n examples decide."""
+    return max(USUAL, round(100 * least_drop(n)))
 
 
-def workflow(target: str, eval_set: str, requirements: str) -> str:
+def size(counts: Mapping[str, int]) -> str:
+    """What the number of questions can decide, in a sentence."""
+    n = counts["answers"]
+    if n < LEAST:
+        return f"{n} questions decide nothing: every rule says not enough data before there are {LEAST}."
+    if points(n) == USUAL:
+        return f"{n:,} questions decide a drop of {USUAL} points."
+    return (f"{n} questions decide a drop of {points(n)} points; {USUAL} points take about "
+            f"{examples_for(USUAL / 100)} (ragauge validate --set).")     # fmt: skip
+
+
+def workflow(target: str, eval_set: str, needs: Needs) -> str:
     """The workflow of a pull request.
 
     Args:
         target: the system, as `ragauge run` takes it.
         eval_set: its questions.
-        requirements: a file of the project's own packages; "" = none, "." = the project is one.
+        needs: what is to be installed.
     """
-    wanted = f" -r {requirements}" if requirements and requirements != "." else " ." if requirements else ""
-    return WORKFLOW.format(requirements=wanted, command=f"{quote(target)} {quote(eval_set)}")
+    python = ".".join(map(str, sys.version_info[:2]))
+    command = f"{quote(target)} {quote(eval_set)}"
+    return WORKFLOW.format(python=python, install=_install(needs), command=command)
+
+
+def _install(needs: Needs) -> str:
+    """The step that installs, with what is not known as a comment."""
+    said = f"by {needs.source}" if needs.source else "as installed where ragauge init was run"
+    lines = [f"      # what the system imports, {said}"] if needs.install else []
+    lines += [f"      # ADD what brings the module {module} (imported by {path}): it is not installed here"
+              for module, path in needs.unknown]     # fmt: skip
+    command = f"pip install ragauge {needs.install}".rstrip()
+    if needs.before:
+        return "\n".join([*lines, "      - run: |", f"          {needs.before}", f"          {command}"])
+    return "\n".join([*lines, f"      - run: {command}"])

@@ -105,9 +105,7 @@ class SystemRun(OpenRun):
         self.seconds, self.continued = collected.seconds, continued
 
     def __repr__(self) -> str:
-        counts = self.counts
-        failed = f", {counts.n_failed:,} failed" if counts.n_failed else ""
-        return f"<run {self.run.name!r} {self.run.run_id}: {counts.answered:,} answered{failed}, store {self.url}>"
+        return f"<run {self.run.name!r} {self.run.run_id}: {', '.join(self.counts.words())}, store {self.url}>"
 
 
 @dataclass(frozen=True)
@@ -172,7 +170,7 @@ async def begun(wanted: Running, store: Store) -> Job:
     from ragauge.engine.systems import build_system, handed
 
     warn = wanted.warn or _silent
-    eval_set = set_of(wanted.set, store)
+    eval_set = set_of(wanted.set, store, wanted.warn)
     chosen = _chosen(eval_set, wanted.keep)
     context = baseline_run(wanted.context_from, store)
     system = build_system(wanted.system, wanted.settings, eval_set)
@@ -237,20 +235,26 @@ def _name(wanted: Running, system: System) -> str:
     return name if wanted.of == "own" else f"{name}-{wanted.of}"
 
 
-def set_of(source: Any, store: Store) -> EvalSet:
+def set_of(source: Any, store: Store, warn: Callable[[str], None] | None = None) -> EvalSet:
     """The questions: an EvalSet, what `read_set` reads, or a stored set by name.
+
+    Args:
+        source: where they are.
+        store: where a set may be.
+        warn: receives what is worth knowing about a file; None = a Python warning.
 
     Raises:
         UsageError: no question at all.
         DataError: what cannot be read.
     """
     from ragauge.data.example import EvalSet
+    from ragauge.data.readers.reading import warn_user
     from ragauge.data.readers.source import read_set
 
     found: EvalSet | None = source if isinstance(source, EvalSet) else None
     if isinstance(source, str) and not Path(source).exists() and not Path(source).suffix:
         found = store.sets.get(source)
-    found = found or read_set(source)
+    found = found or read_set(source, warn=warn or warn_user)
     if not found.examples:
         raise UsageError(f"the set {found.name} has no questions.")
     return found

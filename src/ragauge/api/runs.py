@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragauge.api.given.arguments import path_of, text_of
 from ragauge.api.given.sources import named, run_of, store_url
 from ragauge.data.canonical import plain
 from ragauge.data.run import Run
@@ -78,7 +79,7 @@ class OpenRun:
         """
         from ragauge.api.stored.views import view_of
 
-        judges = self.judges()
+        judges, query_id = self.judges(), text_of(query_id, "the query_id", "q1")
         with self._store() as store:
             return view_of(store, self.run.run_id, query_id, repeat, judges[0] if judges else None)
 
@@ -112,6 +113,7 @@ class OpenRun:
         from ragauge.api.explain import explain_example
 
         with self._store() as store:
+            query_id = text_of(query_id, "the query_id", "q1")
             return explain_example(store, self.run, query_id, named(metrics), repeat, judge)
 
     def gaps(self, metrics: str | Sequence[object] = (), *, judge: str | None = None) -> Gaps:
@@ -131,16 +133,19 @@ class OpenRun:
         with self._store() as store:
             return gaps_of_run(store, self.run, judged(store, self.run, judge), named(metrics))
 
-    def export(self, path: Path) -> int:
+    def export(self, path: str | Path) -> int:
         """Writes what the name says: scores.jsonl, .csv or .parquet the scores; another .jsonl the responses.
 
         Returns:
             How many lines were written.
+
+        Raises:
+            UsageError: another ending, or a path that cannot be written.
         """
         from ragauge.api.results import exports
 
         with self._store() as store:
-            return exports.export(store, self.run, path)
+            return exports.export(store, self.run, path_of(path, "scores.csv"))
 
     def delete(self) -> None:
         """Removes the run and what no other run uses."""
@@ -177,6 +182,7 @@ def open_run(which: str = "latest", *, store: str | None = None) -> OpenRun:
     """
     from ragauge.store.open import open_store
 
+    which = text_of(which, "the run", "latest")
     url = store_url(store)
     with open_store(url) as opened:
         return OpenRun(run_of(which, opened), opened.url)

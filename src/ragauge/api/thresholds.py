@@ -116,6 +116,7 @@ def _usual_run(store: Store) -> Run:
 def _read(
     store: Store, run: Run, metric: Metric, judge: str | None, target: float, outcome: str, good: str
 ) -> Thresholds:
+    from ragauge.analysis.diagnosis.starting_points import point_of
     from ragauge.analysis.history.thresholds import Thresholds, reached
     from ragauge.analysis.scores.arrays import SCORED, by_example
     from ragauge.analysis.scores.summarize import summary
@@ -130,13 +131,14 @@ def _read(
     index = store.runs.index(run.run_id, store.scores.evaluated(run.run_id, judge_id, [str(metric)]))
     columns = StoredColumns(store, run.run_id, judge_id, index).column(str(metric))
     examples = None if columns is None else by_example(columns)
-    mean = summary(metric, examples, error=judge_errors(judge_id).get(str(metric)))
+    mean = summary(metric, examples, error=judge_errors(judge_id, store).get(str(metric)))
     values = None if examples is None else examples.value[examples.status == SCORED]
+    point = point_of(str(metric))
     name, others, said, without, found = _outcome(store, index, columns, metric, target, outcome, good)
     return Thresholds(
         run.name, run.run_id, str(metric), metric.direction, metric.scale, judge_id or "", mean.scored, mean.mean,
         mean.interval, () if values is None else reached(values, metric.direction), name, said, others, without, found,
-        mean.judged,
+        mean.judged, None if point is None else point.value, "" if point is None else point.source,
     )     # fmt: skip
 
 

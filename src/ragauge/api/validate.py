@@ -67,7 +67,9 @@ def validate(config: str | Path | Mapping[str, Any] = DEFAULT, *, set: Any = Non
         problems = (*problems, *_unknown(file, rules, examples), *_inapplicable(file, rules, examples, absent))
     if problems:
         raise ConfigError(problems)
-    notes = [*_notes(rules), *(_too_few(rules, examples, absent) if set is not None else ())]
+    notes = [*_notes(rules)]
+    if set is not None:
+        notes += [*_too_few(rules, examples, absent), *_undecided(rules, examples, absent)]
     return Validated(file.name, tuple(_said(rules)), tuple(notes))
 
 
@@ -110,6 +112,30 @@ def _too_few(rules: Rules, examples: Sequence[Example], absent: Absent) -> Itera
         applies = f"{metric} applies to {len(asked) - len(lacking)} of {_of(rule, asked)}, and {needs}"
         why = f"It does not apply to {lacking[0]}: {absent[metric][lacking[0]]}."
         yield f"rule {rule.rule}: {applies}: no run over this set can meet it. {why}"
+
+
+def _undecided(rules: Rules, examples: Sequence[Example], absent: Absent) -> Iterator[str]:
+    """Rules that the set is too small to decide: mostly their verdict would be not enough data."""
+    from ragauge.gating.size import examples_for, examples_for_quantile, least_drop
+
+    for one in rules.conditions:
+        asked = [example.query_id for example in examples if not one.tag or one.tag in example.tags]
+        n = sum(query_id not in absent[one.metric] for query_id in asked)
+        if one.decide == "point" or n < one.min_n:     # decided, or said already
+            continue
+        if one.kind == "max_drop" and one.metric.range == (0, 1) and 0 < one.amount < least_drop(n):
+            more = examples_for(one.amount)
+            those = "more than 10,000" if more is None else f"about {more:,}"
+            yield (
+                f"rule {one.rule}: {plural(n, 'example')} of the set seldom decide a drop of {one.text}: where one "
+                f"score in ten differs, for better and for worse alike, the verdict is not enough data. So many "
+                f"decide {100 * least_drop(n):g} points; {one.text} take {those} examples. docs/gates.md says more."
+            )
+        if one.kind == "max" and one.statistic != "mean" and n < (least := examples_for_quantile(one.statistic)):
+            yield (
+                f"rule {one.rule}: {plural(n, 'example')} of the set cannot show that {one.statistic} of {one.metric} "
+                f"keeps a limit: that takes {least:,}. No run over this set can meet it."
+            )
 
 
 def _asked(rules: Rules, examples: Sequence[Example]) -> Iterator[tuple[Condition | MustPass, Metric, Sequence[str]]]:

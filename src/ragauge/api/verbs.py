@@ -44,7 +44,7 @@ def read_set(
 
 async def evaluate_async(
     source: Any, *, set: Any = None, metrics: str | Sequence[str] = (), store: str | None = None,
-    judge: Any = "local", judge_name: str = "", judge_repeats: int = 1,
+    judge: Any = "local", judge_name: str = "", judge_repeats: int = 1, prompts: Any = None,
     name: str = "", columns: Mapping[str, str] | None = None, segments: str | Sequence[str] = (),
     config: Mapping[str, Any] | None = None, variant: str = "own", traffic: bool = False,
     limit: int | None = None, filter: Mapping[str, str] | None = None, workers: int | None = None,
@@ -62,6 +62,7 @@ async def evaluate_async(
         metrics: names and presets, such as ["recall@5", "prompt"] or "recall@5,prompt"; the default preset when empty.
         judge: "local", "openai:gpt-5-mini" (docs/model-judges.md), a function or object (text in, text out), None.
         judge_name: what identifies such a function or object in reports and stored replies.
+        prompts: a model judge's own wording: {prompt: template}, or a YAML file of them (docs/model-judges.md).
         judge_repeats: ask the judge so many times and say how far the means lie apart; the first asking is scored.
         store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
         name: of the run; the file's name by default.
@@ -88,15 +89,15 @@ async def evaluate_async(
     """
     how = (source,) if set is None else (set, source), columns or {}, named(segments), name
     more = limit, filter or {}, workers, index, None, baseline, retry_failed, judge_repeats
-    wanted = Wanted(named(metrics), _judge(judge, judge_name), *more, Calls.given("evaluate", calls))
+    wanted = Wanted(named(metrics), _judge(judge, judge_name, prompts), *more, Calls.given("evaluate", calls))
     found = Source(*how, config=config or {}, variant=variant, traffic=traffic)
     return await evaluate_source(found, wanted, store, progress)
 
 
-def _judge(judge: Any, name: str) -> str:
+def _judge(judge: Any, name: str, prompts: Any) -> str:
     from ragauge.engine.judges import given_judge
 
-    return given_judge(judge, name)
+    return given_judge(judge, name, prompts)
 
 
 evaluate = plain(evaluate_async)

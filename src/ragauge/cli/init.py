@@ -100,6 +100,8 @@ def _show(begun: Begun, named: str) -> None:
     show(f"questions: {begun.eval_set}" + (", made up: replace them by real ones" if begun.made_up else ""))
     for one in begun.written:
         show(f"{'kept ' if one.kept else 'wrote'} {one.path}  {one.what}")
+    for note in begun.notes:
+        show(f"note: {note}")
     if not begun.in_git:
         show("no workflow and no .gitignore: this is not the top folder of a git repository. To get them: git init, "
              "then ragauge init again")     # fmt: skip
@@ -124,8 +126,11 @@ def _show_next(begun: Begun, *, ran: bool) -> None:
         show(f"Next: write questions of your users into {begun.eval_set} (docs/data.md), then:")
         show_command(begun.command)
     elif ran:
-        look, (name, more) = command("report", "latest", "-o", "report.html"), _baseline()
+        name, more = _baseline()
+        show("Next: look at it, keep it as the baseline, change something, ask again, and hold that run against it:")
+        first = [begun.command] if begun.n > FIRST else []     # the first evaluation asked only some of them
         keep, gate = command("baseline", "set", "latest", *more), command("gate", "latest", "--baseline", name)
-        show(f"Next: {look} · {keep} · change something · {gate}")
+        for one in (command("report", "latest", "-o", "report.html"), *first, keep, begun.command, gate):
+            show_command(f"  {one}")
     else:
         show(f"Next: ragauge doctor --system {begun.target}, then {begun.command}")

@@ -36,6 +36,9 @@ Columns = Annotated[
     list[str] | None, typer.Option("--map", help="A column under another name: --map label=verdict; repeatable.")
 ]
 Limit = Annotated[int | None, typer.Option(min=1, help="So many rows, drawn at random, always the same.")]
+Forget = Annotated[
+    bool, typer.Option("--forget", help="Take back what was kept of this file, for every judge; asks nothing.")
+]
 Outputs = Annotated[
     list[Path] | None,
     typer.Option("-o", "--output", help="Write the report: .md, .json; every part that differs: .jsonl."),
@@ -60,11 +63,14 @@ def check(
     limit: Limit = None,
     calls: Calls = USUAL,
     only_plan: options.DryRun = False,
+    take_back: Forget = False,
     outputs: Outputs = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """How far a judge agrees with people, and fused questions with one question a claim, at what cost.
+
+    How far its means are off is kept, and from then on in the intervals of its scores.
 
     Each row has passages, an answer or claim, and a label: supported, contradicted or not_in_context; true or false;
     1 or 0; a list of labels, one an annotator.
@@ -79,12 +85,17 @@ def check(
         source, tuple(judges or ()), options.names(modes), limit, options.mapping(columns), options.names(segments),
         options.names(supported), calls,
     )     # fmt: skip
+    if take_back:
+        checks = judge_check.forget(wanted, store or None)
+        told = f"{plural(checks, 'check')} of {source} forgotten: no interval rests on its labels now."
+        show(told if checks else f"No check of {source} is kept: nothing to forget.")
+        return
     if only_plan:
         planned = judge_check.expect(wanted, store or None)
         show_json(planned) if as_json else show(_planned(planned))
         return
     with kept_on_interrupt(), progress_line(quiet, "checked") as progress:
-        found = finish(lambda: judge_check.check_judge(wanted, store or None, progress))
+        found = finish(lambda: judge_check.check_labelled(wanted, store or None, progress))
     show_json(to_dict(found)) if as_json else show(terminal(found))
     for path in outputs or ():
         typer.echo(f"wrote {judge_check.save(found, path)}", err=True)

@@ -30,6 +30,7 @@ from ragauge.cli import (
     thresholds,
     validate,
 )
+from ragauge.cli.output import libraries_silent
 from ragauge.engine.garbage import rarely_collected
 from ragauge.errors import Interrupted, RagaugeError
 from ragauge.version import __version__
@@ -83,7 +84,7 @@ def front(
 def main() -> None:
     """Entry point of the `ragauge` command."""
     try:
-        with rarely_collected():     # loading libraries makes more objects than most commands do
+        with libraries_silent(), rarely_collected():     # loading libraries makes more objects than most commands do
             app()
     except Interrupted as error:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # one more Ctrl-C ends at once, without a traceback

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from ragauge.engine.execute import Progress
 
 PIPED = 140         # characters of a line in a file: every column has room
+LIBRARIES = (         # their loggers
+    "alembic", "anthropic", "google_genai", "httpcore", "httpx", "LiteLLM", "openai", "pydantic_ai", "sqlalchemy",
+    "urllib3",
+)
 SILENCE = 30.0     # seconds after which a log is told that work goes on
 
 
@@ -55,6 +59,24 @@ def _piped_width() -> int:
         return os.get_terminal_size(sys.stderr.fileno()).columns or PIPED
     except (OSError, ValueError):     # no terminal, or no real file
         return PIPED
+
+
+@contextmanager
+def libraries_silent() -> Iterator[None]:
+    """Libraries log nothing within, such as a line a request: a system under test may have turned logging on.
+
+    What they would say we say ourselves. Loggers with a level of their own, ours and the system's are left alone.
+    """
+    import logging
+
+    silenced = [one for name in LIBRARIES if (one := logging.getLogger(name)).level == logging.NOTSET]
+    for logger in silenced:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger in silenced:
+            logger.setLevel(logging.NOTSET)
 
 
 @contextmanager

@@ -9,10 +9,12 @@ import typer
 
 from ragauge.cli import options
 from ragauge.cli.output import show_json
+from ragauge.errors import UsageError
 
 
 def validate(
-    config: Annotated[Path, typer.Argument(help="The configuration file.")] = Path("ragauge.yaml"),
+    path: Annotated[Path | None, typer.Argument(help="The configuration file; ragauge.yaml by default.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="The same, as gate takes it.")] = None,
     eval_set: Annotated[
         str, typer.Option("--set", help="The eval set: has it examples for every tag, segment and metric?")
     ] = "",
@@ -20,8 +22,11 @@ def validate(
 ) -> None:
     """Check ragauge.yaml: every mistake with its line, and gates that can never fail. Exit 0: right, 2: mistakes."""
     from ragauge.api.validate import validate as check
+    from ragauge.data.config.reading import DEFAULT
 
-    found = check(config, set=eval_set or None)
+    if path is not None and config is not None and path != config:
+        raise UsageError(f"validate reads one file, got {path} and --config {config}. Leave one out.")
+    found = check(path or config or Path(DEFAULT), set=eval_set or None)
     if as_json:
         show_json(found.to_dict())
         return

@@ -36,6 +36,7 @@ FACTS: Mapping[str, type[FactsOf]] = {
     "verify_reference": ReferenceFacts,
     "rate_passages": RelevanceFacts,
     "rate_sentences": RelevanceFacts,
+    "rate_answer": RelevanceFacts,
     "agree": AgreementFacts,
     "cover_aspects": CoverFacts,
     "cover_criteria": CoverFacts,

@@ -94,11 +94,12 @@ class AnswerFacts:
         claims: every claim of the answer in order; () = it claims nothing.
         address: whether the answer addresses the question; None = failed.
         address_p: the judge's probabilities that it does so fully, partly, and not; they sum to 1. None = it has none.
-        refuse: whether the answer declines to answer; None = failed.
+        refuse: whether the answer declines to answer; None = failed, or not known in its language: see `unread`.
         support_asked: False when the passages were not recorded: claims then carry no support.
         parts: calls that the passages went out in; support that is spread over several of them is not seen.
         both: of a hybrid judge, verdicts that both its halves gave, since the local one was not sure.
         same: of these, those in which both lean the same way.
+        unread: language code of an answer in whose language the judge cannot tell a refusal; "" = it can.
     """
 
     claims: tuple[Claim, ...]
@@ -109,6 +110,7 @@ class AnswerFacts:
     both: int = 0
     same: int = 0
     address_p: tuple[float, float, float] | None = None
+    unread: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,8 @@ class Rating:
 @dataclass(frozen=True, slots=True)
 class RelevanceFacts:
     """Facts of `rate_passages`: one rating a passage, or one a sentence where `unit` is "sentence".
+
+    Of `rate_answer` the answer is passage 1.
 
     both and same are as of AnswerFacts.
     """

@@ -68,6 +68,7 @@ class Asker:
                     response = await self._attempt(asking)
                 except SystemTrouble as error:
                     trouble = error
+                    trouble.seconds = now() - began
                     if trouble.kind == "rate_limited":
                         self.limiter.refused(began, trouble.retry_after)
                 else:
@@ -79,8 +80,18 @@ class Asker:
             await asyncio.sleep(wait)
 
     def failure(self, asking: Asking, trouble: SystemTrouble) -> Response:
-        """The response that stands for a failure: its error is "kind: message", without secrets."""
-        return Response(asking.example.query_id, asking.repeat, error=f"{trouble.kind}: {self.safe(str(trouble))}")
+        """The response that stands for a failure: its error is "kind: message", without secrets.
+
+        Its latency is that of the last attempt, its tokens and cost what the reply carried, if it did.
+        """
+        spent = trouble.spent or Response("")
+        latency = dict(spent.latency_ms)
+        if self.system.measured and trouble.seconds is not None:
+            latency.setdefault("total", trouble.seconds * 1_000)
+        return Response(
+            asking.example.query_id, asking.repeat, latency_ms=latency, tokens=spent.tokens, cost=spent.cost,
+            error=f"{trouble.kind}: {self.safe(str(trouble))}",
+        )
 
     def safe(self, text: str) -> str:
         """A message without secrets, cut where it is long."""

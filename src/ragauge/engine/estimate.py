@@ -24,8 +24,8 @@ BATCH = 200
 CHARS_A_TOKEN = 4.0     # of English prose, on the common tokenizers
 # output tokens a numbered item, by question: a claim with its verdict, a reference claim, a rating …
 OUTPUT: Mapping[str, int] = {
-    "verify_answer": 75, "verify_reference": 45, "rate_passages": 14, "rate_sentences": 14, "agree": 16,
-    "cover_aspects": 14, "cover_criteria": 14, "guess_questions": 60, "prepare": 160,
+    "verify_answer": 75, "verify_reference": 45, "rate_passages": 14, "rate_sentences": 14, "rate_answer": 14,
+    "agree": 16, "cover_aspects": 14, "cover_criteria": 14, "guess_questions": 60, "prepare": 160,
 }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from ragauge.data.facts import Evidence, FactsOf
 from ragauge.data.index_listing import IndexListing
 from ragauge.data.ranking import Ranking
 from ragauge.engine.answering import Answering
+from ragauge.errors import MissingFile
 from ragauge.judging.inputs import Inputs, evidence_key, inputs_for
 from ragauge.judging.judge import Asking, Judge, drive
 from ragauge.metrics.base import Measured, Metric
@@ -153,6 +154,8 @@ def judge_batch(items: Sequence[Loaded], work: Work, stored: Evidences) -> Batch
 def _driven(job: Job, work: Work) -> Outcome:
     try:
         return Outcome(drive(job.asking, work.answer))
+    except MissingFile:     # of every response: it ends the evaluation, and no failure is kept
+        raise
     except Exception as error:
         return Outcome(None, told(error))
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+import random
+import time
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from types import TracebackType
+from typing import NamedTuple, Self
 
 from ragauge.analysis.judges.check import Said, Took, verdicts_of
+from ragauge.analysis.judges.label_scores import QUESTION, example_of, scores_of, text_of, told_by
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import AnswerFacts, FactsOf
 from ragauge.data.labelled import Labelled
@@ -19,9 +23,11 @@ from ragauge.engine.models import CallCounts, Calling, asks_models
 from ragauge.engine.routing import asked_of
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Judge
+from ragauge.store.check_contracts import LabelFile, TextScore
 from ragauge.store.open import Store
 
 MODES = ("fused", "per_claim")
+TOGETHER, WAIT = 64, 0.25     # texts in one transaction, and seconds between two, at the most
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +88,32 @@ def expected(rows: Sequence[Labelled], asked: Sequence[Way], store: Store) -> di
     }
 
 
+class LabelledRows(NamedTuple):
+    """Rows of a labelled file to ask about, each text once, and the file: its name, and a hash of all it says.
+
+    repeated: how many rows are left out, since a later one labels the same text.
+    """
+
+    rows: Sequence[Labelled]
+    name: str
+    digest: bytes
+    repeated: int = 0
+
+
 async def check(
-    rows: Sequence[Labelled],
+    source: LabelledRows,
     asked: Sequence[Way],
     store: Store,
     calling: Calling | None,
     progress: Progressed | None = None,
 ) -> Outcome:
-    """What every judge says of every row, one judge after another; replies are durable as they arrive.
+    """What every judge says of every row, one judge after another; replies and scores are durable as they arrive.
+
+    Rows are asked about in a random order, always the same, so that those of a check that was stopped are a sample of
+    the file, and what is kept of them tells of the whole.
 
     Args:
-        rows: of the labelled file.
+        source: the labelled file.
         asked: the judges.
         store: where replies are kept: the same again pays nothing.
         calling: how models are called; None where no judge asks one.
@@ -101,13 +122,58 @@ async def check(
     Raises:
         JudgeError: a model cannot be asked at all.
     """
+    order = random.Random(0).sample(range(len(source.rows)), len(source.rows))  # noqa: S311 - an order
+    said = []
     async with Session(store, calling, progress) as session:
-        said = [_said(rows, way, await session.drive(way.judge, _todo(rows, way))) for way in asked]
+        for way in asked:
+            with _Keeping(store, way.judge, source) as keeping:
+                todo = [partial(_kept, way.judge, source.rows[n], keeping) for n in order]
+                found = await session.drive(way.judge, todo)
+            said.append(_said(source.rows, way, {order[place]: row for place, row in found.items()}))
     return Outcome(tuple(said), session.stopped, session.counts)
 
 
-def _todo(rows: Sequence[Labelled], way: Way) -> list[Callable[[], Generator[list[Ask], list[Reply], _Row]]]:
-    return [partial(_asking, way.judge, row) for row in rows]
+class _Keeping:
+    """Keeps what a judge says of labelled texts, soon after it says it; used as a context manager, all of it."""
+
+    def __init__(self, store: Store, judge: Judge, source: LabelledRows) -> None:
+        self._store, self._metrics = store, told_by(source.rows)
+        version = judge.version(QUESTION)
+        self._file = LabelFile(judge.judge_id, QUESTION, version, source.digest, source.name)
+        self._waiting: list[TextScore] = []
+        self._written = time.monotonic()
+
+    def add(self, row: Labelled, facts: FactsOf | None) -> None:
+        """Takes in what the judge found of a row."""
+        if not isinstance(facts, AnswerFacts):
+            return
+        item, example = text_of(row), example_of(row)
+        self._waiting += [
+            TextScore(one.metric, item, example, one.people, one.judge, one.labels)
+            for one in scores_of(row, facts, self._metrics)
+        ]
+        if len(self._waiting) >= TOGETHER or time.monotonic() - self._written >= WAIT:
+            self._write()
+
+    def _write(self) -> None:
+        if self._waiting:
+            self._store.checks.keep(self._file, self._waiting)
+        self._waiting, self._written = [], time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._write()
+
+
+def _kept(judge: Judge, row: Labelled, keeping: _Keeping) -> Generator[list[Ask], list[Reply], _Row]:
+    """A judge's question about a row, kept when it is answered."""
+    found = yield from _asking(judge, row)
+    keeping.add(row, found.facts)
+    return found
 
 
 def _said(rows: Sequence[Labelled], way: Way, found: Mapping[int, _Row]) -> Said:

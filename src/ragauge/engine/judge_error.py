@@ -2,27 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from ragauge.stats.instrument import JudgeError
+from ragauge.stats.instrument import JudgeError, known_by_labels
+from ragauge.stats.label_gap import Scored, label_gap
+
+if TYPE_CHECKING:
+    from ragauge.store.check_contracts import TextScore
+    from ragauge.store.open import Store
 
 # metrics that are 1 less another one, on every example
 MIRRORED: Mapping[str, str] = {"unsupported": "faithfulness"}
 
 
-def judge_errors(judge_id: str | None) -> Mapping[str, JudgeError]:
+def judge_errors(judge_id: str | None, store: Store | None = None) -> Mapping[str, JudgeError]:
     """Printed name of a metric -> how far the judge's mean of it errs; a metric that is not there is not known.
 
-    The one place that says so: where labels of a user's own replace what public sets say, they do it here. Known for
-    the local judge, from public labels. Of a language model nothing is known before it is checked on labels, and those
-    of a check are not kept yet; nor of a hybrid, half of which is a model.
+    The one place that says so. Of the local judge it is known from public labels. What `ragauge judge check` kept of
+    any judge, by the user's own labels, is all that is known of a language model, a hybrid and a judge of the user's
+    own; of the local judge it joins what public labels say, by `stats.label_gap.together`.
 
     Args:
         judge_id: None where nobody judged.
+        store: where checks are kept; None = without them.
     """
-    if judge_id is None or judge_id.partition(":")[0] != "local":
+    if judge_id is None:
         return {}
+    found = {} if judge_id.partition(":")[0] != "local" else _public()
+    found |= dict(_checked(judge_id, store, found)) if store is not None else {}
+    return found | {name: found[other].mirrored() for name, other in MIRRORED.items() if other in found}
+
+
+def _public() -> dict[str, JudgeError]:
     from ragauge.judging.local.error import errors
 
-    found = dict(errors())
-    return found | {name: found[other].mirrored() for name, other in MIRRORED.items() if other in found}
+    return dict(errors())
+
+
+def _checked(judge_id: str, store: Store, public: Mapping[str, JudgeError]) -> Iterator[tuple[str, JudgeError]]:
+    """The metrics that the user's labels tell of."""
+    scores = store.checks.scores(judge_id)
+    if not scores:
+        return
+    at = {file.digest: file.at for file in store.checks.files(judge_id)}
+    for name in dict.fromkeys(one.metric for one in scores):
+        mine = [one for one in scores if one.metric == name]
+        found = error_of(mine, max(at[one.file] for one in mine), public.get(name))
+        if found is not None:
+            yield name, found
+
+
+def error_of(scores: Sequence[TextScore], checked: str, public: JudgeError | None = None) -> JudgeError | None:
+    """The error that labelled texts tell of one metric; None for no text.
+
+    Args:
+        scores: of one judge and metric, each text once.
+        checked: when the last of them was, ISO 8601.
+        public: what public labels say; None where they say nothing.
+    """
+    gap = label_gap(Scored(one.people, one.judge, one.example, one.file, one.labels) for one in scores)
+    if gap is None:
+        return None
+    several = f" in {gap.files:,} files, last" if gap.files > 1 else ","
+    origin = f"{gap.labels:,} of your labels{several} checked {checked[:10]}"
+    if public is None:
+        return known_by_labels(gap, origin, checked)
+    return public.checked_by(gap, f"{origin}, with {public.origin}", checked)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ragauge.analysis.judges.error_words import unchecked
 from ragauge.analysis.results.judging import JudgeUse
 from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.analysis.scores.gather import Claims
@@ -13,6 +14,7 @@ from ragauge.data.ask import PROVIDERS
 from ragauge.engine.judge_error import judge_errors
 from ragauge.errors import JudgeError, UnknownName, UsageError
 from ragauge.judging.judge import Judge as Judge  # noqa: PLC0414 - for the layers that may not see judging
+from ragauge.stats import instrument
 
 
 def _local() -> Judge:
@@ -63,16 +65,32 @@ def build_judge(spec: str) -> Judge:
     return judge
 
 
-def given_judge(judge: Any, name: str = "") -> str:
+def given_judge(judge: Any, name: str = "", prompts: Any = None) -> str:
     """The spec of what was given as a judge: a text as it is, a function or a framework's model under a name.
 
     Args:
         judge: a spec, None (nobody judges), or a model: a function or object, text in, text out, sync or async.
         name: of a model that is handed over.
+        prompts: its own wording: name of a prompt -> template, or the path of a file with them.
 
     Raises:
-        UsageError: a model without a name, or something that takes no text; a name for what has one.
+        UsageError: a model without a name, or something that takes no text; a name for what has one; wording for what
+            asks no model.
     """
+    spec = _named(judge, name)
+    if prompts is None:
+        return spec
+    if spec in (*BUILDERS, "none"):
+        raise UsageError(f"prompts word the questions to a model, and judge={spec!r} asks none. Leave them out.")
+    from ragauge.judging.model.wording import given
+
+    source = given(prompts) if isinstance(prompts, Mapping) else str(prompts)
+    if "," in source or not source:
+        raise UsageError(f"prompts must be a mapping or a path without a comma, got {source!r}.")
+    return f"{spec},prompts={source}"
+
+
+def _named(judge: Any, name: str) -> str:
     if judge is None or isinstance(judge, str):
         if name:
             raise UsageError(f"judge_name names a model that is handed over as judge=, got judge={judge!r}.")
@@ -90,11 +108,13 @@ class Known:
         spec: the text that it is built from; "" where it is not known.
         versions: question -> the versions in which it was asked.
         use: what was counted; None where nothing was.
+        errors: printed name of a metric -> how far the judge errs; None = what is known without the store.
     """
 
     spec: str = ""
     versions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     use: JudgeUse | None = None
+    errors: Mapping[str, instrument.JudgeError] | None = None
 
 
 def note_of(judge_id: str | None, claims: Claims | None = None, known: Known | None = None) -> JudgeNote:
@@ -108,10 +128,16 @@ def note_of(judge_id: str | None, claims: Claims | None = None, known: Known | N
     if judge_id is None:
         return JudgeNote("")
     known = known or Known()
+    errors = judge_errors(judge_id) if known.errors is None else known.errors
+    found = replace(_note(judge_id, claims, known), errors=errors)
+    return found if errors else replace(found, limits=(*found.limits, unchecked(known.spec)))
+
+
+def _note(judge_id: str, claims: Claims | None, known: Known) -> JudgeNote:
     if _is_local(judge_id):
         from ragauge.judging.local.note import judge_note
 
-        return replace(judge_note(judge_id, claims or Claims()), errors=judge_errors(judge_id))
+        return judge_note(judge_id, claims or Claims())
     if judge_id.startswith("hybrid:"):
         from ragauge.judging.hybrid import note as hybrid
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragauge.data.example import EvalSet, Example, Relevant
+from ragauge.systems.detecting import Candidate as Candidate  # noqa: PLC0414 - for the layers that may not see systems
 from ragauge.systems.detecting import Project as Project  # noqa: PLC0414 - for the layers that may not see systems
 from ragauge.systems.detecting import look_through as look_through  # noqa: PLC0414 - likewise
 from ragauge.systems.reference.corpus import Document, load_folder

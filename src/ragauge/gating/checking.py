@@ -13,6 +13,7 @@ from ragauge.gating.missing import Missing
 from ragauge.gating.result import FAIL, UNKNOWN, Check, Example, Family, Lost, OnFail, Verdict
 from ragauge.gating.sample import Difference, Level
 from ragauge.gating.slices import Slices
+from ragauge.gating.unpaired import Apart, Unpaired
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +39,8 @@ class Source:
         pairs: scores of both runs; None without a baseline.
         slices: of the run, in the numbering of `columns`.
         paired_slices: of the run, in the numbering of `pairs`.
-        same: the baseline is the run itself.
+        apart: the run and its baseline as two samples, where they are on different examples: pairs are not asked for.
+        same: the baseline is the run itself: no drop can be decided.
         errors: printed name of a metric -> how far the judge errs, where known.
     """
 
@@ -46,6 +48,7 @@ class Source:
     pairs: Callable[[Metric], Pairs | None]
     slices: Slices
     paired_slices: Slices | None = None
+    apart: Apart | None = None
     same: bool = False
     errors: Mapping[str, JudgeError] = field(default_factory=dict)
 
@@ -99,18 +102,21 @@ def _corrected(placed: Sequence[Placed], members: Sequence[int], levels: list[fl
 def _cells(condition: Condition, source: Source) -> Iterator[Placed]:
     """The whole run first, then every value of every segment."""
     drop = condition.kind == "max_drop"
-    slices = source.paired_slices if drop else source.slices
+    apart = source.apart if drop else None
+    slices = source.slices if not drop else source.paired_slices if apart is None else apart.slices
     make = _difference(condition, source) if drop else _level(condition, source)
     if slices is None or make is None:
         return
-    missing = Missing(lambda: source.columns(condition.metric), source.slices, slices)
+    asked = slices if apart is None else source.slices
+    missing = Missing(lambda: source.columns(condition.metric), source.slices, asked)
 
     def placed(segment: tuple[str, str] | None, mask: Mask) -> Placed:
         sample = make(mask)
+        mine = mask if apart is None else mask[: apart.n]     # of the run's own examples
         cell = _cell(condition, sample, same=source.same)
         worst = _lost_most(sample, slices, higher=_higher(condition)) if isinstance(sample, Difference) else ()
-        absent = missing.inapplicable(mask) if sample.applies < condition.min_n else (0, "")
-        return Placed(condition, segment, cell, worst, missing.lost(sample, mask), absent)
+        absent = missing.inapplicable(mine) if sample.applies < condition.min_n else (0, "")
+        return Placed(condition, segment, cell, worst, missing.lost(sample, mine), absent)
 
     yield placed(None, slices.whole(condition.tag))
     if condition.segments == ():
@@ -120,9 +126,11 @@ def _cells(condition: Condition, source: Source) -> Iterator[Placed]:
             yield placed((column, value), mask)
 
 
-def _difference(condition: Condition, source: Source) -> Callable[[Mask], Difference] | None:
-    pairs = source.pairs(condition.metric)
+def _difference(condition: Condition, source: Source) -> Callable[[Mask], Difference | Unpaired] | None:
     error = source.errors.get(str(condition.metric))
+    if source.apart is not None:
+        return source.apart.sample(condition.metric, error)
+    pairs = source.pairs(condition.metric)
     return None if pairs is None else lambda mask: Difference(pairs.within(mask), error)
 
 
@@ -142,7 +150,7 @@ def _higher(condition: Condition) -> bool:
     return condition.metric.direction == "higher"
 
 
-def _cell(condition: Condition, sample: Difference | Level, *, same: bool) -> Cell:
+def _cell(condition: Condition, sample: Difference | Unpaired | Level, *, same: bool) -> Cell:
     higher = _higher(condition)
     point = condition.decide == "point"
     if isinstance(sample, Level):
@@ -179,7 +187,7 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
     sample = cell.sample
     verdict, because = cell.verdict(alpha)
     held_up = placed.segment is None or condition.segments_need_data or could
-    means = sample.means if isinstance(sample, Difference) else None
+    means = sample.means if isinstance(sample, Difference | Unpaired) else None
     point = cell.point
     return Check(
         rule=condition.rule, line=condition.line, kind=condition.kind, metric=str(condition.metric),
@@ -198,6 +206,7 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
         n=sample.scored, failed=sample.failed, lost=placed.lost, applies=sample.applies, min_n=condition.min_n,
         inapplicable=placed.inapplicable[0], why=placed.inapplicable[1],
         examples=placed.examples if verdict == FAIL else (),
+        n_base=sample.base.scored if isinstance(sample, Unpaired) else None,
     )     # fmt: skip
 
 

@@ -28,7 +28,7 @@ class Cell:
         point: the estimate alone decides.
         strict: the limit that is hardest to meet of those that failed scores of the baseline allow.
         lax: the one that is easiest to meet.
-        same: both runs are one and the same.
+        same: both runs are one and the same, so that nothing is compared and nothing decided.
     """
 
     sample: Sample
@@ -43,7 +43,7 @@ class Cell:
     @property
     def enough(self) -> bool:
         """Whether there are examples enough; a failure never changes the answer from yes to no."""
-        return self.sample.scored + self.sample.failed >= self.min_n
+        return self.sample.size >= self.min_n
 
     @property
     def tested(self) -> bool:
@@ -52,7 +52,7 @@ class Cell:
 
     def fails(self, alpha: float = ALPHA) -> bool:
         """Whether it fails at a one-sided level, whatever the failed scores might have been."""
-        if not self.enough or self.sample.estimate is None:
+        if self.same or not self.enough or self.sample.estimate is None:
             return False
         limit = self.limit if self.lax is None else self.lax
         least, most = self.sample.reach()
@@ -76,10 +76,10 @@ class Cell:
 
     def passes(self) -> bool:
         """Whether it passes at the one-sided level of 5 %, whatever the failed scores might have been."""
-        if isinstance(self.sample, Difference) and self.sample.unchanged and (self.same or self.enough):
-            return True
-        if not self.enough or self.sample.estimate is None:
+        if self.same or not self.enough or self.sample.estimate is None:
             return False
+        if isinstance(self.sample, Difference) and self.sample.unchanged:
+            return True
         limit = self.limit if self.strict is None else self.strict
         least, most = self.sample.reach()
         if self._beyond(least if self.above else most, limit):
@@ -100,6 +100,8 @@ class Cell:
         return UNKNOWN, self._why(alpha)
 
     def _why(self, alpha: float) -> Because:
+        if self.same:
+            return "itself"
         if not self.enough:
             return "few"
         if self.sample.estimate is None:

@@ -10,6 +10,7 @@ from ragauge.analysis.scores.arrays import FAILED, NOT_APPLICABLE
 from ragauge.analysis.scores.known import NOT_JUDGED
 from ragauge.gating.result import Lost
 from ragauge.gating.sample import Difference, Level
+from ragauge.gating.unpaired import Unpaired
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +54,7 @@ class Missing:
     def __init__(self, columns: Callable[[], Columns | None], own: Slices, asked: Slices) -> None:
         self._columns, self._own, self._asked = columns, own, asked
 
-    def lost(self, sample: Difference | Level, mask: Mask) -> Lost | None:
+    def lost(self, sample: Difference | Unpaired | Level, mask: Mask) -> Lost | None:
         """Whose failures the failed scores of a sample are; None where none failed."""
         import numpy as np
 

@@ -23,6 +23,7 @@ Because = Literal[
     "few",           # fewer examples than min_n
     "failed",        # the verdict depends on scores that failed
     "unchanged",     # every example has the same score in both runs
+    "itself",        # the baseline is the run itself: nothing is compared
     "nothing",       # no example has a value, or too few for an interval
     "examples",      # single examples
     "share",         # the share of examples with failed calls, of the system or of a judge
@@ -88,10 +89,11 @@ class Check:
         fail_interval: of the estimate, at the level at which this check fails, with the correction.
         alpha: one-sided level at which this check fails.
         reach: least and greatest estimate that failed scores allow.
-        n: scored examples, or pairs.
+        n: scored examples, or pairs; of two samples those of this run.
+        n_base: of two samples (an unpaired max_drop), the baseline's scored examples; else None.
         failed: examples whose score failed.
         lost: whose failures these were; None = nothing failed.
-        applies: examples that the metric applies to.
+        applies: examples that the metric applies to; of two samples those of the smaller.
         inapplicable: where there are fewer than `min_n`, examples of the run that the metric does not apply to.
         why: why it does not apply to them.
         min_n: fewest to decide on.
@@ -126,6 +128,7 @@ class Check:
     alpha: float | None = None
     reach: tuple[float, float] | None = None
     n: int = 0
+    n_base: int | None = None
     failed: int = 0
     lost: Lost | None = None
     applies: int = 0
@@ -134,6 +137,11 @@ class Check:
     min_n: int = 0
     examples: tuple[Example, ...] = ()
     unknown: tuple[Example, ...] = ()
+
+    @property
+    def unpaired(self) -> bool:
+        """Whether it is a difference of two samples, not of pairs."""
+        return self.n_base is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +174,9 @@ class Gated:
         checks: in the order of the rules, the whole run before its segments.
         families: how false alarms are bounded.
         matched: examples in both runs; None without a baseline.
+        sizes: examples of this run and of the baseline, where max_drop holds them against each other as two samples;
+            None where examples are paired.
+        few: (column, value, examples) of segments too small for a check of their own: together they are "(other)".
         clusters: how many clusters the run's examples come in; None where none is declared.
         warnings: what the reader must know.
     """
@@ -178,6 +189,8 @@ class Gated:
     checks: tuple[Check, ...]
     families: tuple[Family, ...] = ()
     matched: int | None = None
+    sizes: tuple[int, int] | None = None
+    few: tuple[tuple[str, str, int], ...] = ()
     clusters: int | None = None
     warnings: tuple[str, ...] = ()
 

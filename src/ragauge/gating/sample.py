@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf, isfinite, sqrt
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from math import inf
+from typing import TYPE_CHECKING, Literal, Protocol
 
+from ragauge.gating.extremes import both, finite, joined, least_of_zero_one, least_width_of, reach_of
 from ragauge.stats.instrument import JudgeError, widened, widened_difference
 from ragauge.stats.intervals import mean_interval, order_statistics
 from ragauge.stats.paired import paired_interval
 from ragauge.stats.partly_known import quantile_reach
-from ragauge.stats.quantiles import normal_quantile
 from ragauge.stats.result import Alternative, Interval
-from ragauge.stats.skewed import least_reach
-from ragauge.stats.weighted import binary, estimate
+from ragauge.stats.weighted import binary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Codes = npt.NDArray[np.int64]
 
-Entry = TypeVar("Entry", bound="np.generic")
 Where = Literal["out", "low", "high"]     # where failed scores are put
 WHERE: tuple[Where, ...] = ("out", "low", "high")
 SURE = 1e-3     # p-value from which sign flips, of which there are 10,000, always suffice
@@ -52,6 +50,10 @@ class Sample(Protocol):
     @property
     def failed(self) -> int:
         """Examples that would have one had nothing failed."""
+
+    @property
+    def size(self) -> int:
+        """Examples that have a value, or would have one had nothing failed; of two samples those of the smaller."""
 
     @property
     def applies(self) -> int:
@@ -101,9 +103,14 @@ class Difference:
         return int(self.pairs.failed.query.size)
 
     @property
+    def size(self) -> int:
+        """Pairs, and examples that would be some."""
+        return self.scored + self.failed
+
+    @property
     def applies(self) -> int:
         """Examples that the metric applies to in both runs."""
-        return self.scored + self.failed + int(self.pairs.undefined.size)
+        return self.size + int(self.pairs.undefined.size)
 
     @cached_property
     def means(self) -> tuple[float, float] | None:
@@ -123,12 +130,12 @@ class Difference:
     def reach(self) -> tuple[float, float]:
         """The least and greatest mean difference."""
         failed = self.pairs.failed
-        return _reach(self.pairs.new - self.pairs.base, self.pairs.weight, failed.least, failed.most, failed.weight)
+        return reach_of(self.pairs.new - self.pairs.base, self.pairs.weight, failed.least, failed.most, failed.weight)
 
     def base_reach(self) -> tuple[float, float]:
         """The least and greatest mean of the baseline over the same examples."""
         failed = self.pairs.failed
-        return _reach(self.pairs.base, self.pairs.weight, *failed.base, failed.weight)
+        return reach_of(self.pairs.base, self.pairs.weight, *failed.base, failed.weight)
 
     def interval(self, level: float, where: Where = "out") -> Interval | None:
         """By `sampled`, with what the judge sees between two systems where there is nothing to see.
@@ -156,9 +163,9 @@ class Difference:
         new, base, weights, clusters = pairs.new, pairs.base, pairs.weight, pairs.cluster
         if where != "out":
             ends = (failed.new[0], failed.base[1]) if where == "low" else (failed.new[1], failed.base[0])
-            new, base = _joined(new, ends[0]), _joined(base, ends[1])
-            weights, clusters = _both(weights, failed.weight), _both(clusters, failed.cluster)
-            if not _finite(new, base):
+            new, base = joined(new, ends[0]), joined(base, ends[1])
+            weights, clusters = both(weights, failed.weight), both(clusters, failed.cluster)
+            if not finite(new, base):
                 return None
         if not new.size:
             return None
@@ -182,9 +189,9 @@ class Difference:
         if found.method.endswith("alike"):
             return 0.0
         d = self.pairs.new - self.pairs.base
-        least = _least_width(d, self.failed, level)
+        least = least_width_of(d, self.failed, level)
         if binary(self.pairs.new, self.pairs.base):
-            return min(least, _least_of_zero_one(d, self.failed, level))
+            return min(least, least_of_zero_one(d, self.failed, level))
         return least
 
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:
@@ -272,9 +279,14 @@ class Level:
         return int(self.low.size)
 
     @property
+    def size(self) -> int:
+        """Examples that have a value, or would have one."""
+        return self.scored + self.failed
+
+    @property
     def applies(self) -> int:
         """Examples that the metric applies to."""
-        return self.scored + self.failed + self.undefined
+        return self.size + self.undefined
 
     @property
     def estimate(self) -> float | None:
@@ -295,7 +307,7 @@ class Level:
     def _reach(self) -> tuple[float, float]:
         if self.statistic != "mean":
             return quantile_reach(self.values, self.low, self.high, QUANTILES[self.statistic])
-        return _reach(self.values, self.weight, self.low, self.high, self.failed_weight)
+        return reach_of(self.values, self.weight, self.low, self.high, self.failed_weight)
 
     def interval(self, level: float, where: Where = "out") -> Interval | None:
         """By `sampled`; of a mean with the judge's error, where that is known."""
@@ -307,17 +319,21 @@ class Level:
             return found
         return widened(found, min(found.high, max(found.low, middle)), self.error, self.values, self.weight)
 
+    def placed(self, where: Where) -> tuple[Floats, Floats | None, Codes | None]:
+        """Values, weights and clusters with the failed scores left out, all at their least, or at their greatest."""
+        if where == "out":
+            return self.values, self.weight, self.cluster
+        values = joined(self.values, self.low if where == "low" else self.high)
+        return values, both(self.weight, self.failed_weight), both(self.cluster, self.failed_cluster)
+
     def sampled(self, level: float, where: Where = "out") -> Interval | None:
         """By `stats.intervals.mean_interval`; of quantiles by `order_statistics`, whose ends may be infinite."""
-        values, weights, clusters = self.values, self.weight, self.cluster
-        if where != "out":
-            values = _joined(values, self.low if where == "low" else self.high)
-            weights, clusters = _both(weights, self.failed_weight), _both(clusters, self.failed_cluster)
+        values, weights, clusters = self.placed(where)
         if not values.size:
             return None
         if self.statistic != "mean":
             return order_statistics(values, QUANTILES[self.statistic], level, self.metric.range)
-        if where != "out" and not _finite(values):
+        if where != "out" and not finite(values):
             return None
         return mean_interval(
             values, kind=self.metric.scale, weights=weights, clusters=clusters, level=level, bounds=self.metric.range
@@ -329,59 +345,8 @@ class Level:
         plain = self.weight is None and self.cluster is None
         if found is None or not plain or not found.method.startswith("skew-corrected t"):
             return 0.0
-        return _least_width(self.values, self.failed, level)
+        return least_width_of(self.values, self.failed, level)
 
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:  # noqa: ARG002 - as a difference is asked
         """Nothing further is asked of a level."""
         return True
-
-
-def _reach(
-    scored: Floats, weight: Floats | None, low: Floats, high: Floats, failed_weight: Floats | None
-) -> tuple[float, float]:
-    """The least and greatest mean over all mixtures of failed scores at their ends or left out."""
-    from ragauge.analysis.scores.summarize import extreme
-
-    total = float(scored.sum() if weight is None else (weight * scored).sum())
-    size = float(scored.size if weight is None else weight.sum())
-    least = extreme(low, failed_weight, -inf, total, size)
-    most = extreme(high, failed_weight, inf, total, size, sign=-1.0)
-    return (-inf if least is None else least), (inf if most is None else most)
-
-
-def _least_width(values: Floats, failed: int, level: float) -> float:
-    found = estimate(values)
-    if found is None:
-        return 0.0
-    kept = found.units / (found.units + failed) * sqrt((found.units - 1) / found.units)
-    return found.error * kept * least_reach(level, found.units + failed)
-
-
-def _least_of_zero_one(d: Floats, failed: int, level: float) -> float:
-    """What Agresti and Min's interval reaches at least to either side of D/N, had nothing failed; N = n + failed.
-
-    z · sqrt((N·Q + N + 2) / (N + 2)³) − 2(|D| + failed) / (N(n + 2)),  Q = S − D²/n,  S = Σ dᵢ²,  D = Σ dᵢ
-
-    The half-width is z·sqrt(((S + 1)(N + 2) − D²) / (N + 2)³) of all N pairs, of which N·Q + N + 2 is the least; the
-    second term is how far its middle, D/(N + 2), may lie from D/N. Not above 0 where only few pairs are known: 0.
-    """
-    n, total = d.size, float(d.sum())
-    every, spread = n + failed, float((d * d).sum()) - total * total / n
-    half = normal_quantile(level) * sqrt((every * spread + every + 2) / (every + 2) ** 3)
-    return max(0.0, half - 2 * (abs(total) + failed) / (every * (n + 2)))
-
-
-def _joined(values: Floats, more: Floats) -> Floats:
-    import numpy as np
-
-    return np.concatenate([values, more])
-
-
-def _both(one: npt.NDArray[Entry] | None, other: npt.NDArray[Entry] | None) -> npt.NDArray[Entry] | None:
-    import numpy as np
-
-    return None if one is None or other is None else np.concatenate([one, other])
-
-
-def _finite(*values: Floats) -> bool:
-    return all(isfinite(float(abs(x).max())) if x.size else True for x in values)

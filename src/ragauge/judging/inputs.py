@@ -27,12 +27,13 @@ class VerifyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReference:
-    """Which passages support each reference claim."""
+    """Which passages support each reference claim; of a reference of one claim, or any other accepted answer."""
 
     question: ClassVar = "verify_reference"
     query: str
     claims: tuple[str, ...]
     passages: tuple[str, ...]
+    accepted: tuple[str, ...] = ()     # the other accepted answers, each whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,20 @@ class RateSentences:
     question: ClassVar = "rate_sentences"
     query: str
     passages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RateAnswer:
+    """Which sentences of the answer bear on the question; true or not, and whatever the passages say."""
+
+    question: ClassVar = "rate_answer"
+    query: str
+    answer: str
+
+    @property
+    def passages(self) -> tuple[str, ...]:
+        """The answer, as the one text whose sentences are rated."""
+        return (self.answer,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +126,7 @@ class Similarity:
 SUBJECT = "It was "      # what a sentence that begins with a participle has lost
 ENDS = (".", "!", "?", "。", "！", "？")
 
-Rate = RatePassages | RateSentences
+Rate = RatePassages | RateSentences | RateAnswer
 Cover = CoverAspects | CoverCriteria
 Inputs = VerifyAnswer | VerifyReference | Rate | Agree | Cover | GuessQuestions | Similarity
 
@@ -158,11 +173,15 @@ def inputs_for(
             return None if answer is None else VerifyAnswer(example.query, texts, answer)
         case "verify_reference":
             claims = reference_claims(example)
-            return VerifyReference(example.query, claims, texts) if claims and texts is not None else None
+            if not claims or texts is None:
+                return None
+            return VerifyReference(example.query, claims, texts, example.references[1:] if len(claims) == 1 else ())
         case "rate_passages":
             return None if texts is None else RatePassages(example.query, texts)
         case "rate_sentences":
             return None if texts is None else RateSentences(example.query, texts)
+        case "rate_answer":
+            return None if answer is None else RateAnswer(example.query, answer)
         case "agree":
             verified = found.get("verify_answer")
             claims = reference_claims(example)

@@ -40,6 +40,11 @@ class NotApplicable:
 
 
 @dataclass(frozen=True, slots=True)
+class NotAsked(NotApplicable):
+    """Everything that is needed is there, but the question was not put to the judge."""
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """A needed fact could not be had."""
 

@@ -38,6 +38,7 @@ MARKS: Mapping[str, tuple[Any, ...]] = {        # facts with one mark an item: w
     "rate_sentences.relevant": BITS,
     "rate_passages.chance": ENDS,
     "rate_sentences.chance": ENDS,
+    "rate_answer.chance": ENDS,
     "agree.answer": ("agrees", "contradicts", "absent"),
     "agree.reference": BITS,
     "agree.agrees": ENDS,

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics.base import Metric
-from ragauge.metrics.naming import Aliases, head_of, read
+from ragauge.metrics.naming import Aliases, head_of, read, unknown
 from ragauge.metrics.presets import PRESETS
 
 Family = Literal["retrieval", "context", "answer"]
@@ -83,9 +83,8 @@ def select(names: Sequence[str]) -> list[Metric]:
         try:
             chosen[parse(name)] = None
         except UnknownName as error:
-            if error.name == name:
-                known = [*classes(), *aliases(), *PRESETS]
-                raise UnknownName("metric or preset", name, known, "ragauge metrics lists them.") from None
+            if error.name == name.strip():
+                raise unknown(name.strip(), classes(), aliases(), PRESETS) from None
             raise
     for metric in chosen:
         metric.check()
@@ -212,6 +211,7 @@ QUESTIONS = (
     "verify_reference",
     "rate_passages",
     "rate_sentences",
+    "rate_answer",
     "agree",            # on the claims of verify_answer
     "cover_aspects",
     "cover_criteria",

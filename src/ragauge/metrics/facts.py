@@ -10,11 +10,13 @@ from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Claim, Evidence, Rating, ReferenceClaim
 from ragauge.data.ranking import Ranking
 from ragauge.data.response import REDACTED, Response
-from ragauge.metrics.base import Failed, NotApplicable
+from ragauge.metrics.base import Failed, NotApplicable, NotAsked
 from ragauge.metrics.retrieval.ranks import of_chunks
 from ragauge.metrics.usage import used
+from ragauge.text.sentences import split
 
 Absent = NotApplicable | Failed
+SYSTEM_FAILED = "the system failed"     # how the reason begins of what a failed call leaves unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ def blank(fact: str, facts: Facts) -> tuple[Any, ...] | None:
             return (None,) * n_passages
         case "rate_passages.ratings":
             return tuple(Rating(n, None) for n in range(1, n_passages + 1))
+        case "rate_answer.chance":
+            return (None,) * len(split(facts.response.answer or ""))
         case "cover_aspects.met":
             return (None,) * len(example.aspects or ())
         case "cover_criteria.met":
@@ -93,7 +97,7 @@ def blank(fact: str, facts: Facts) -> tuple[Any, ...] | None:
 
 def system_failed(facts: Facts) -> Failed:
     """Why nothing is known of a response that the system did not give."""
-    return Failed(f"the system failed: {facts.response.error}")
+    return Failed(f"{SYSTEM_FAILED}: {facts.response.error}")
 
 
 def _not_asked(question: str, facts: Facts) -> Absent:
@@ -101,7 +105,7 @@ def _not_asked(question: str, facts: Facts) -> Absent:
     first = facts.evidence.get("verify_answer")
     if question == "agree" and first is not None and first.status == "failed":
         return Failed(first.reason or "verify_answer failed")
-    return NotApplicable(f"{question} was not asked")
+    return NotAsked(f"{question} was not asked")
 
 
 def _not_recorded(facts: Facts, name: str) -> NotApplicable:
@@ -197,6 +201,7 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
     "rate_sentences.ratings": ("texts",),
     "rate_sentences.relevant": ("texts",),
     "rate_sentences.chance": ("texts",),
+    "rate_answer.chance": ("answer",),
     "agree.answer": ("answer", "reference"),
     "agree.reference": ("answer", "reference"),
     "agree.agrees": ("answer", "reference"),
@@ -280,7 +285,7 @@ def _claims(found: AnswerFacts, _: Facts) -> tuple[Claim, ...] | Failed:
 def _support(found: AnswerFacts, facts: Facts) -> tuple[Claim, ...] | Absent:
     """The claims with their support: without passages none has any, and nothing needed to be asked."""
     if not found.support_asked and facts.response.passages:
-        return NotApplicable("support by the passages was not asked")
+        return NotAsked("support by the passages was not asked")
     return _claims(found, facts)
 
 
@@ -294,6 +299,14 @@ def _used(found: AnswerFacts, facts: Facts) -> tuple[bool | None, ...] | Absent:
 def _claimed(found: AnswerFacts, facts: Facts) -> bool | Failed:
     claims = _claims(found, facts)
     return claims if isinstance(claims, Failed) else bool(claims)
+
+
+def _refuse(found: AnswerFacts, _: Facts) -> bool | NotApplicable | None:
+    """Whether the answer declines; no retry would tell where the judge does not know how its language declines."""
+    if found.refuse is None and found.unread:
+        named = "" if found.unread == "und" else f" ({found.unread})"
+        return NotApplicable(f"whether the answer declines is not known in this language{named}")
+    return found.refuse
 
 
 def _useful(found: Any, facts: Facts) -> tuple[bool | None, ...]:
@@ -364,7 +377,7 @@ ASKED: Mapping[str, Callable[[Any, Facts], Any]] = {
     "verify_answer.used": _used,
     "verify_answer.address": lambda found, _: found.address,
     "verify_answer.addressed": _addressed,
-    "verify_answer.refuse": lambda found, _: found.refuse,
+    "verify_answer.refuse": _refuse,
     "verify_reference.claims": lambda found, _: found.claims,
     "verify_reference.useful": _useful,
     "rate_passages.ratings": lambda found, _: found.ratings,
@@ -373,6 +386,7 @@ ASKED: Mapping[str, Callable[[Any, Facts], Any]] = {
     "rate_sentences.ratings": lambda found, _: found.ratings,
     "rate_sentences.relevant": lambda found, _: tuple(rating.relevant for rating in found.ratings),
     "rate_sentences.chance": lambda found, _: tuple(rating.chance for rating in found.ratings),
+    "rate_answer.chance": lambda found, _: tuple(rating.chance for rating in found.ratings),
     "agree.answer": _agreement,
     "agree.reference": _stated,
     "agree.agrees": _agrees,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from ragauge.errors import UnknownName, UsageError
+from ragauge.errors import UnknownName, UsageError, nearest
 from ragauge.metrics.base import Metric, shown
 
 FORM = re.compile(r"^(?P<name>[a-z0-9_]+)(?P<params>(?::[a-z_]+=[\w./+-]+)*)(?:@(?P<k>[^@:]+))?$")
@@ -40,6 +40,8 @@ def read(name: str, classes: Mapping[str, type[Metric]], aliases: Aliases) -> Me
         UsageError: a value that the parameter does not take, or a malformed name.
     """
     found = FORM.match(CUTOFF_FIRST.sub(r"\1\3\2", name.strip()))
+    if not found and FORM.match(_spelled(name)):
+        raise unknown(name.strip(), classes, aliases)
     if not found:
         raise UsageError(f"{name!r} is not a metric's name. Write name:param=value@k, such as ndcg:gain=exp@10.")
     head, params = found["name"], dict(part.split("=", 1) for part in found["params"].split(":")[1:])
@@ -47,7 +49,7 @@ def read(name: str, classes: Mapping[str, type[Metric]], aliases: Aliases) -> Me
     if head in aliases and not (params and head in classes):
         head, given = aliases[head][0], dict(aliases[head][1])
     if head not in classes:
-        raise UnknownName("metric", head, [*classes, *aliases], "ragauge metrics lists them.")
+        raise unknown(name.strip(), classes, aliases)
     cls = classes[head]
     if found["k"] is not None:
         params["k"] = found["k"]
@@ -63,6 +65,32 @@ def read(name: str, classes: Mapping[str, type[Metric]], aliases: Aliases) -> Me
     if absent:
         raise UsageError(f"{head} needs {absent[0]}. Write {_usage(head, absent[0], hints[absent[0]])}.")
     return cls(**given)
+
+
+def unknown(
+    name: str, classes: Mapping[str, type[Metric]], aliases: Aliases, others: Iterable[str] = ()
+) -> UnknownName:
+    """The error of a name that nothing has; the nearest keep its parameters and cutoff where they take them.
+
+    Args:
+        name: as it was given.
+        classes: name -> class.
+        aliases: other name -> (name, parameters).
+        others: names that would do too, such as presets.
+    """
+    head, tail = head_of(spelled := _spelled(name)), spelled[len(head_of(spelled)) :]
+    given = {part.partition("=")[0] for part in re.findall(r":([^:@]+)", tail)} | ({"k"} if "@" in tail else set())
+    known = {**classes, **{alias: classes[ours] for alias, (ours, _) in aliases.items() if ours in classes}}
+    whole = {one: one + tail for one, cls in known.items() if given <= {part.name for part in fields(cls)}}
+    names = [*known, *others]
+    meant = [whole.get(one, one) for one in nearest(head, names)]
+    kind = "metric or preset" if others else "metric"
+    return UnknownName(kind, name, names, "ragauge metrics lists them.", meant=meant)
+
+
+def _spelled(name: str) -> str:
+    """A name as names are spelled: "Recall@5" -> recall@5, "context recall" -> context_recall."""
+    return CUTOFF_FIRST.sub(r"\1\3\2", re.sub(r"[ -]", "_", name.strip().lower()))
 
 
 def _usage(head: str, key: str, hint: Any) -> str:

@@ -9,8 +9,10 @@ from ragauge.analysis.results.overview import Baseline, Change
 from ragauge.analysis.results.scorecard import Finding, Reading, Scorecard, Summary
 from ragauge.reporting.confirmed import tallies_json
 from ragauge.reporting.gaps import gaps_json
+from ragauge.reporting.judge_check import error_json
 from ragauge.reporting.judged import judging_json
 from ragauge.reporting.overview_json import overview_json
+from ragauge.reporting.segment_sizes import sizes_json
 
 
 def summary_json(summary: Summary) -> dict[str, Any]:
@@ -94,6 +96,7 @@ def as_json(card: Scorecard) -> dict[str, Any]:
             column: {value: {s.metric: summary_json(s) for s in summaries} for value, summaries in values.items()}
             for column, values in card.segments.items()
         },
+        "segment_sizes": sizes_json(card),
         "diagnosis": [finding_json(finding) for finding in card.findings],
         "failures": dict(card.causes),
         "failed_examples": card.failed_examples,
@@ -102,6 +105,10 @@ def as_json(card: Scorecard) -> dict[str, Any]:
         "unknown_examples": card.unknown_examples,
         "unknown": dict(card.unknown),
         "uncertain_claims": card.judge.uncertain,
+        "judge_error": {
+            one.metric: error_json(card.judge.errors[one.metric])
+            for one in card.summaries if one.metric in card.judge.errors
+        },
         "warnings": list(card.warnings),
         "calls": card.use.paid.calls if card.use is not None else 0,
         "cost": card.use.paid.known_cost if card.use is not None else 0.0,

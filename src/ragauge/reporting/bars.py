@@ -12,7 +12,7 @@ from ragauge.metrics.catalogue import parse
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.words import UNNAMED, difference, line, relative
 from ragauge.stats.result import Interval
-from ragauge.text.amounts import number, signed
+from ragauge.text.amounts import number, signed, valued
 
 # ends of a line of differences: the first that holds all of them
 SCALES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 2.0, 5.0)
@@ -226,7 +226,8 @@ def _row(change: Change, kind: str, bar: Bar | None, anchors: Anchors, link: Cal
         where_link = anchors.link("seg", column, value)
     part = f", {relative(change)}" if kind == "amount" and change.base else ""
     return ChangeRow(
-        change, number(change.base, kind), number(change.new, kind), difference(change, kind) + part, bar,
+        change, valued(change.base, change.metric, kind), valued(change.new, change.metric, kind),
+        difference(change, kind) + part, bar,
         anchors.link("def", change.metric), anchors.link("moved", change.metric) or link(change.metric),
         " ↓" if change.direction == "lower" else "", said, where_link,
     )     # fmt: skip

@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from ragauge.analysis.causes.seen import Seen
 from ragauge.analysis.results.scorecard import ExampleView
-from ragauge.data.facts import AnswerFacts, Claim, CoverFacts
-from ragauge.metrics.facts import Facts
+from ragauge.data.facts import AnswerFacts, Claim, CoverFacts, RelevanceFacts
+from ragauge.metrics.base import Failed, NotAsked
+from ragauge.metrics.catalogue import parse
+from ragauge.metrics.facts import Facts, resolve
 from ragauge.metrics.usage import named, targets
 from ragauge.reporting.words import LABELS
+from ragauge.text.amounts import valued
+from ragauge.text.sentences import split
 
 MARKS = {"supported": "✓", "contradicted": "✗", "not_in_context": "○", "failed": "?"}
 ORDER = ("supported", "failed", "not_in_context", "contradicted")     # a sentence shows the worst of its claims
+
+UNVERIFIED = "not asked, since the passages are not recorded"
+TELLS: Mapping[str, tuple[tuple[str, str], ...]] = {     # part -> (fact, what it tells)
+    "answer": (
+        ("verify_answer.support", "whether the passages support it"),
+        ("verify_answer.address", "whether it addresses the question"),
+        ("cover_aspects.met", "which aspects it meets"), ("cover_criteria.met", "which criteria it meets"),
+    ),
+    "reference": (
+        ("verify_reference.claims", "whether the passages hold it"),
+        ("agree.reference", "whether the answer states it"),
+    ),
+    "passages": (("rate_passages.relevant", "which are relevant to the question"),),
+}     # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +82,65 @@ class Cited:
     supporting: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A sentence of the answer, by its number, that does not bear on the question; p that it does, where known."""
+
+    n: int
+    text: str
+    p: float | None
+
+
 def seen(view: ExampleView) -> Seen:
     """What is known about the example, as the causes are found from it."""
     return Seen(Facts(view.example, view.response, view.evidence))
 
 
 def answer_facts(view: ExampleView) -> AnswerFacts | None:
-    """What the judge found about the answer."""
+    """What the judge found about the answer; a claim whose support was not asked has no verdict on it."""
     found = view.evidence.get("verify_answer")
-    return found.facts if found is not None and isinstance(found.facts, AnswerFacts) else None
+    if found is None or not isinstance(found.facts, AnswerFacts):
+        return None
+    if found.facts.support_asked or view.response.passages == ():
+        return found.facts
+    return replace(
+        found.facts, claims=tuple(replace(one, status="failed", reason=UNVERIFIED) for one in found.facts.claims)
+    )
+
+
+def scored(name: str, value: float) -> str:
+    """A score of one example as people read it, with the unit of its metric.
+
+    >>> scored("latency", 840.2), scored("cost", 0.00042), scored("tokens", 551.0), scored("recall@5", 0.5)
+    ('840 ms', '$0.00042', '551', '0.50')
+    """
+    return valued(value, name, "amount" if parse(name).scale == "amount" else "mean")
 
 
 def label(claim: Claim) -> str:
     """A claim's label; "failed" where there is no verdict."""
     return claim.label or "failed"
+
+
+def untold(view: ExampleView, part: str) -> tuple[str, ...]:
+    """What is not known of the "answer", "reference" or "passages", in words: not asked, or without a verdict and why.
+
+    What nothing was recorded or labelled for is left out: no question could be put about it.
+    """
+    if view.response.error is not None:
+        return ()
+    facts, found = Facts(view.example, view.response, view.evidence), []
+    for fact, what in TELLS[part]:
+        value = resolve(fact, facts)
+        if isinstance(value, NotAsked):
+            found.append(f"{what}: not asked")
+        elif isinstance(value, Failed):
+            found.append(f"{what}: no verdict ({value.reason})")
+    known = seen(view)
+    if part == "reference" and known.reference is None and known.agreement is not None:
+        stated = known.agreement.reference
+        found.append(f"reference claims that the answer states: {sum(map(bool, stated))} of {len(stated)}")
+    return tuple(found)
 
 
 def pieces(view: ExampleView) -> tuple[Piece, ...]:
@@ -132,6 +195,8 @@ def _parts(text: str, missing: Sequence[str]) -> Iterator[tuple[str, bool]]:
 
 def says(claim: Claim) -> str:
     """A claim's verdict in words: not in the passages; not found: 90 kg."""
+    if claim.reason == UNVERIFIED:
+        return UNVERIFIED
     if claim.label is None:
         return f"no verdict ({claim.reason})" if claim.reason else "no verdict"
     words = LABELS[claim.label]
@@ -178,6 +243,18 @@ def cited(view: ExampleView) -> tuple[Cited, ...]:
         held = tuple(rank for rank in ranks if any(rank in claim.supporting for claim in here))
         found.append(Cited(answer[citation.start : citation.end], citation.target, ranks, held))
     return tuple(found)
+
+
+def off_question(view: ExampleView) -> tuple[Beside, ...]:
+    """The sentences of the answer that do not bear on the question; () where nobody was asked."""
+    found = view.evidence.get("rate_answer")
+    if found is None or not isinstance(found.facts, RelevanceFacts):
+        return ()
+    texts = {one.n: one.text for one in split(view.response.answer or "")}
+    return tuple(
+        Beside(one.sentence, texts[one.sentence], one.p) for one in found.facts.ratings
+        if one.relevant is False and one.sentence in texts
+    )     # fmt: skip
 
 
 def missed(view: ExampleView) -> tuple[str, ...]:

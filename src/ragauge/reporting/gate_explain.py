@@ -29,7 +29,7 @@ def explain(gated: Gated) -> str:
     lines += words.bounded(gated)
     if gated.families:
         lines.append("A check passes by its 90 % interval (one-sided alpha = 0.05); every rule must pass.")
-    lines += [safe(warning) for warning in gated.warnings]
+    lines += words.minded(gated)
     return "\n".join([*lines, _whole(gated)]) + "\n"
 
 
@@ -60,8 +60,10 @@ def _check(check: Check) -> Iterator[str]:
 def _estimate(check: Check) -> Iterator[str]:
     if check.kind == "max_drop":
         before, now = words.mean(check.base, check), words.mean(check.new, check)
-        yield _line(f"mean of the baseline, {plural(check.n, 'pair')}", f"b = {before}")
-        yield _line("mean of this run", f"x = {now}")
+        there = plural(check.n, "pair") if check.n_base is None else plural(check.n_base, "example")
+        here = "" if check.n_base is None else f", {plural(check.n, 'other example')}"
+        yield _line(f"mean of the baseline, {there}", f"b = {before}")
+        yield _line(f"mean of this run{here}", f"x = {now}")
         yield _line("difference", f"d = x − b = {now} − {before} = {words.valued(check.estimate, check)}")
         sign = "−" if check.higher else "+"
         value = words.valued(check.limit, check)
@@ -76,7 +78,7 @@ def _estimate(check: Check) -> Iterator[str]:
 
 
 def _decision(check: Check) -> Iterator[str]:
-    if check.n + check.failed < check.min_n:
+    if check.because in ("few", "itself"):
         yield words.reason(check)
         return
     if check.decide == "point":

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any
 
 from ragauge.gating.result import Check, Example, Gated
+from ragauge.reporting.gate_unpaired import note
 from ragauge.reporting.gate_words import reason, summary
 from ragauge.stats.result import Interval
 
@@ -21,6 +22,10 @@ def as_json(gated: Gated) -> dict[str, Any]:
         "judge": gated.judge_id,
         "rules": gated.source,
         "matched": gated.matched,
+        "unpaired": None if gated.sizes is None else {
+            "n": gated.sizes[0], "n_baseline": gated.sizes[1], "said": note(gated),
+        },
+        "too_few": [{"column": column, "value": value, "n": n} for column, value, n in gated.few],
         "clusters": gated.clusters,
         "checks": [_check(check) for check in gated.checks],
         "families": [
@@ -42,7 +47,8 @@ def _check(check: Check) -> dict[str, Any]:
         "sampled": _interval(check.sampled),
         "fail_interval": _interval(check.fail_interval), "alpha": check.alpha,
         "reach": None if check.reach is None else [_number(end) for end in check.reach],
-        "n": check.n, "failed": check.failed, "min_n": check.min_n,
+        "n": check.n, "n_baseline": check.n_base, "paired": None if check.kind != "max_drop" else not check.unpaired,
+        "failed": check.failed, "min_n": check.min_n,
         "examples": [_example(one) for one in check.examples], "unknown": [_example(one) for one in check.unknown],
     }     # fmt: skip
 

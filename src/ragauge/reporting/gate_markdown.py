@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from ragauge.gating.result import Gated
 from ragauge.reporting import gate_words as words
 from ragauge.reporting.words import cell
-from ragauge.text.plural import plural
 
 SIGNS = {"pass": "✅ pass", "fail": "❌ **fail**", "not_enough_data": "❔ not enough data"}
 HEADS = {"pass": "✅", "fail": "❌", "not_enough_data": "❔"}
@@ -23,12 +22,8 @@ def markdown(gated: Gated) -> str:
     lines += ["", *_table(gated)]
     if rest := words.left_out(gated):
         lines += ["", cell(rest)]
-    lines += [f"\n> {cell(warning)}" for warning in gated.warnings]
-    facts = [words.tally(gated), f"rules in {gated.source}"]
-    facts += [f"{plural(gated.matched, 'example')} in both runs"] if gated.matched is not None else []
-    facts += [f"{plural(gated.clusters, 'cluster')} of examples"] if gated.clusters else []
-    facts += [f"judged by {gated.judge_id}"] if gated.judge_id else []
-    lines += ["", f"<sub>{cell(' · '.join(facts))}. {cell(' '.join(words.bounded(gated)))}</sub>"]
+    lines += [f"\n> {cell(warning)}" for warning in words.minded(gated)]
+    lines += ["", f"<sub>{cell(' · '.join(words.facts(gated)))}. {cell(' '.join(words.bounded(gated)))}</sub>"]
     return "\n".join(lines) + "\n"
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from ragauge.gating.result import Check, Example, Gated
 from ragauge.reporting import gate_words as words
 from ragauge.reporting.words import safe
-from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -39,11 +38,7 @@ def _parts(gated: Gated, width: int) -> Iterator[RenderableType]:
     from rich.text import Text
 
     yield Text(words.title(gated), style=STYLES[gated.verdict]) + Text(f": {words.about(gated)}", style="bold")
-    facts = [words.tally(gated), f"rules in {safe(gated.source)}"]
-    facts += [f"{plural(gated.matched, 'example')} in both runs"] if gated.matched is not None else []
-    facts += [f"{plural(gated.clusters, 'cluster')} of examples"] if gated.clusters else []
-    facts += [f"judged by {safe(gated.judge_id)}"] if gated.judge_id else []
-    yield Text(" · ".join(facts), style="dim")
+    yield Text(" · ".join(words.facts(gated)), style="dim")
     yield Text()
     yield _table(gated, width)
     if rest := words.left_out(gated):
@@ -54,8 +49,8 @@ def _parts(gated: Gated, width: int) -> Iterator[RenderableType]:
     told: set[tuple[Example, ...]] = {()}
     for check in decisive:
         yield from _why(check, told)
-    for warning in gated.warnings:
-        yield Text(f"\n{safe(warning)}", style="yellow")
+    for warning in words.minded(gated):
+        yield Text(f"\n{warning}", style="yellow")
     if advice := words.what_next(gated):
         yield Text("\nWhat to do: ", style="cyan") + Text(advice, style="default")
 

@@ -8,6 +8,7 @@ from math import isinf
 
 from ragauge.gating.result import Check, Example, Gated, Verdict
 from ragauge.reporting import gate_failures as failures
+from ragauge.reporting import gate_unpaired as unpaired
 from ragauge.reporting.words import safe
 from ragauge.stats.result import Interval
 from ragauge.text.amounts import UNITS, three_digits
@@ -20,6 +21,7 @@ TITLES: Mapping[Verdict, str] = {
 VERDICTS: Mapping[Verdict, str] = {"pass": "pass", "fail": "FAIL", "not_enough_data": "not enough data"}
 MARKS: Mapping[Verdict, str] = {"pass": "✓", "fail": "✗", "not_enough_data": "?"}
 WHOLE = "whole run"
+MOST_NAMED = 50     # segments that are too small for a check
 
 
 def figure(value: float | None, scale: str = "mean") -> str:
@@ -88,6 +90,8 @@ def estimate(check: Check) -> str:
     if check.kind == "max_failed":
         return f"{check.failed} of {check.n}"
     shown = valued(check.estimate, check)
+    if check.because == "itself":
+        return "nothing compared"
     if check.because == "unchanged":
         return f"{shown}, no score changed"
     return f"{shown} {ends(check.interval, check)}" if check.interval is not None else shown
@@ -120,20 +124,21 @@ def change(check: Check) -> str:
 
 
 def counted(check: Check) -> str:
-    """How many examples: 240, or 236 + 4 failed, or 40 + 200 not judged."""
+    """How many examples: 240, or 236 + 4 failed, or 40 + 200 not judged; of two samples 240 vs 310."""
+    n = f"{check.n:,}" if check.n_base is None else f"{check.n:,} vs {check.n_base:,}"
     if not check.failed or check.kind not in LIMITS:
-        return f"{check.n:,}"
+        return n
     unjudged = 0 if check.lost is None else check.lost.unjudged
     failed, more = check.failed - unjudged, f" + {unjudged:,} not judged" if unjudged else ""
-    return f"{check.n:,}" + (f" + {failed:,} failed" if failed else "") + more
+    return n + (f" + {failed:,} failed" if failed else "") + more
 
 
 LIMITS = ("max_drop", "min", "max")
 # what settles a check that the judge's error leaves open: more examples do not
 SETTLED = {
     "level": "More examples do not settle it. A rule of max_drop does with far less, since one judge errs alike on "
-    "both runs; else another judge that you have checked on labels of your own (ragauge judge check FILE), a rule on "
-    "labels such as recall, or decide: point, which takes the judge's mean as it is.",
+    "both runs; else labels of your own, which narrow this interval (ragauge judge check FILE), another judge, a rule "
+    "on labels such as recall, or decide: point, which takes the judge's mean as it is.",
     "max_drop": "More examples do not settle it: what does is a larger change, another judge that you have checked on "
     "labels of your own (ragauge judge check FILE), or a rule on labels.",
 }
@@ -145,11 +150,12 @@ def reason(check: Check) -> str:
         return _examples(check)
     if check.kind == "max_failed":
         return f"{failures.share(check)}; {limit(check)} may." if check.n else "no example is evaluated."
-    what = "difference" if check.kind == "max_drop" else "mean" if check.statistic == "mean" else check.statistic
+    drop = "unpaired difference" if check.unpaired else "difference"
+    what = drop if check.kind == "max_drop" else "mean" if check.statistic == "mean" else check.statistic
     held = f"the limit ({limit(check)})"
     match check.because:
         case "few":
-            return _few(check)
+            return unpaired.few(check) if check.unpaired else _few(check)
         case "nothing" if check.n > 1 and check.statistic == "mean":
             if check.scale == "amount" and not check.estimate:
                 return f"all {check.n} values are 0: nothing tells how far others lie. decide: point needs no interval."
@@ -160,6 +166,8 @@ def reason(check: Check) -> str:
             return "no example has a value."
         case "failed":
             return f"{failures.scores(check)}, and what they might have been decides."
+        case "itself":
+            return "the baseline is this run itself: nothing is compared."
         case "unchanged":
             return f"the same score on every one of {check.n} examples in both runs."
         case "corrected":
@@ -191,7 +199,7 @@ def _few(check: Check) -> str:
     """That there are too few examples, and where the metric does not apply to the others, why."""
     short = f"fewer than min_n, which is {check.min_n}"
     if not check.inapplicable:
-        return f"{check.n + check.failed} examples are {short}."
+        return f"{plural(check.n + check.failed, 'example is', 'examples are')} {short}."
     every = check.applies + check.inapplicable
     if not check.applies:
         return f"{check.metric} applies to none of {plural(every, 'example')}: {safe(check.why)}."
@@ -241,6 +249,20 @@ def about(gated: Gated) -> str:
     return f"{safe(gated.run.name)}{against}"
 
 
+def facts(gated: Gated) -> list[str]:
+    """What the verdict rests on: checks, rules, examples, clusters, judge."""
+    found = [tally(gated), f"rules in {safe(gated.source)}"]
+    found += [unpaired.about(gated)] if gated.matched is not None else []
+    found += [f"{plural(gated.clusters, 'cluster')} of examples"] if gated.clusters else []
+    return found + ([f"judged by {safe(gated.judge_id)}"] if gated.judge_id else [])
+
+
+def minded(gated: Gated) -> list[str]:
+    """What the reader must know: that differences are unpaired, and the gate's warnings."""
+    note = unpaired.note(gated)
+    return [*([note] if note else []), *(safe(warning) for warning in gated.warnings)]
+
+
 def tally(gated: Gated) -> str:
     """How many checks came out how."""
     counts = Counter(check.verdict for check in gated.checks)
@@ -263,7 +285,7 @@ def warned(gated: Gated) -> list[Check]:
 
 def summary(gated: Gated) -> str:
     """The verdict with what decided it, one line a check."""
-    lines = [f"{title(gated)}: {about(gated)}."]
+    lines = [f"{title(gated)}: {about(gated)}."] + ([note] if (note := unpaired.note(gated)) else [])
     for check in stopping(gated):
         lost = f" Lost most: {listed(check.examples)}." if check.examples and check.kind != "must_pass" else ""
         lines.append(f"- {said(check)}{lost}")
@@ -277,8 +299,11 @@ def what_next(gated: Gated) -> str:
     stopped = stopping(gated)
     again = list(failures.remedies(gated, stopped))
     if gated.verdict == "fail":
-        name = safe(gated.run.name)
-        look = ("show", name) if gated.base is None else ("compare", safe(gated.base.name), name)
+        run, base = gated.run, gated.base
+        name, other = safe(run.name), "" if base is None else safe(base.name)
+        if name == other and base is not None:     # by their names they could not be told apart
+            name, other = run.run_id, base.run_id
+        look = ("compare", other, name) if other else ("show", name)
         return " ".join([f"Which examples, and why: {command(*look)}; the arithmetic: --explain.", *again])
     return " ".join([*again, *_more_data(stopped)])
 
@@ -291,7 +316,10 @@ def _more_data(stopped: Sequence[Check]) -> Iterator[str]:
         yield f"Label or record what {safe(name)} needs (see {needs}, docs/data.md), or leave rule {check.rule} out."
     if any(check.kind == "must_pass" and _unexplained(check) for check in stopped):
         yield "An example without a value cannot pass: label or evaluate what is named, or take its tag off."
-    rest = [check for check in stopped if check.because not in ("failed", "examples") and not check.inapplicable]
+    if any(check.because == "itself" for check in stopped):
+        yield "A run is no baseline of itself: change something, run and evaluate again, and gate that run."
+    done = ("failed", "examples", "itself")
+    rest = [check for check in stopped if check.because not in done and not check.inapplicable]
     if not rest:
         return
     if {check.because for check in rest} == {"few"}:
@@ -325,10 +353,20 @@ def left_out(gated: Gated) -> str:
     kept = {id(check) for check in shown(gated)}
     rest = [check for check in gated.checks if id(check) not in kept]
     passed = sum(check.verdict == "pass" for check in rest)
-    unknown = len(rest) - passed
+    unknown = [check for check in rest if check.verdict != "pass"]
     parts = [f"{passed} pass"] if passed else []
-    parts += [f"{unknown} not enough data, which does not stop the gate"] if unknown else []
-    return f"Other segments: {', '.join(parts)}." if parts else ""
+    parts += [f"{len(unknown)} not enough data, which does not stop the gate"] if unknown else []
+    others = f"Other segments: {', '.join(parts)}." if parts else ""
+    return " ".join(part for part in (others, _too_few(gated, unknown)) if part)
+
+
+def _too_few(gated: Gated, checks: Sequence[Check]) -> str:
+    """The segments that are too small for a check, each with its examples."""
+    small = dict.fromkeys((where(one), counted(one), one.min_n) for one in checks if one.because == "few")
+    said = [f"{place} {n} (min_n {least})" for place, n, least in small]
+    said += [f"{safe(column)}={safe(value)} {n}" for column, value, n in gated.few]
+    more = f" and {len(said) - MOST_NAMED} more (all are in the JSON)" if len(said) > MOST_NAMED else ""
+    return f"Too few examples for a check of their own: {', '.join(said[:MOST_NAMED])}{more}." if said else ""
 
 
 def bounded(gated: Gated) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.scorecard import Scorecard
 from ragauge.reporting import alignment, confirmed, examples, losses, page, words
+from ragauge.text.amounts import valued
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def environment() -> Environment:
         experiments_say=confirmed.experiments_say, confirmed_share=confirmed.confirmed_share,
         meaning_of_experiments=confirmed.MEANING, heads_of_losses=losses.HEADS, meaning_of_losses=losses.MEANING,
         whose=alignment.whose, change_class=page.change_class, pairs=page.pairs, spoken=page.spoken,
+        scored=examples.scored, valued=valued,
     )  # fmt: skip
     return made
 

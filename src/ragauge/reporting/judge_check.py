@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.reporting.judged import money
 from ragauge.reporting.words import line, safe
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ragauge.analysis.judges.agreement import Agreement, Figure
     from ragauge.analysis.judges.check import Checked, Differs, JudgeCheck, Pair
+    from ragauge.stats.instrument import JudgeError
 
 MOST = 10     # parts that differ, in a terminal
 WORDS: Mapping[str, str] = {"not_in_context": "not in context", "not_supported": "not supported"}
@@ -21,6 +23,9 @@ SAYS = (
     "kappa: agreement beyond chance, 1 = always, 0 = as chance would have it. balanced: mean over the labels of people "
     "of the share that the judge finds."
 )
+KEPT = "How far its means lie from people's: kept, and from now on in the intervals of its scores"
+LEVEL = 0.95
+SLIGHT = 0.2     # a kappa up to which agreement is slight: Landis and Koch (1977)
 FEW = 50     # parts below which intervals are too wide to choose a judge by
 Rows = list[tuple[str, ...]]
 Section = tuple[str, tuple[str, ...], Rows]     # heading, columns, rows
@@ -81,8 +86,9 @@ def to_dict(found: JudgeCheck) -> dict[str, Any]:
     names = [name(one) for one in found.judges]
     return {
         "rows": found.n_rows, "parts": found.n_parts, "labels": list(found.labels), "human": dict(found.human),
+        "repeated_rows": found.repeated, "rows_without_passages": found.bare,
         "split": found.split, "annotators_kappa": None if found.annotators is None else found.annotators.value,
-        "judges": [_judge_json(one) for one in found.judges],
+        "judges": [_judge_json(one, found.errors.get(one.said.judge_id, {})) for one in found.judges],
         "pairs": [
             {
                 "judge": names[pair.new], "base": names[pair.base], "agreement": _agreement_json(pair.agreement),
@@ -106,6 +112,11 @@ def name(one: Checked) -> str:
 def _head(found: JudgeCheck) -> Iterator[str]:
     human = ", ".join(f"{count:,} {WORDS.get(label, label)}" for label, count in found.human.items())
     yield f"{found.n_rows:,} rows, {found.n_parts:,} labelled parts: {human}"
+    if found.repeated:
+        yield f"{plural(found.repeated, 'row')} left out: a later one labels the same text, and counts"
+    if found.bare:
+        yield f"{plural(found.bare, 'row')} without passages: nothing can be supported there; is a column lacking?"
+    yield from (text for one in found.judges if (text := _doubted(one, found)))
     if found.split:
         yield f"{found.split:,} parts are left out: annotators are split on them"
     if found.annotators is not None and found.annotators.value is not None:
@@ -121,6 +132,23 @@ def _head(found: JudgeCheck) -> Iterator[str]:
         )
     if found.stopped:
         yield f"Stopped: {found.stopped}"
+
+
+def _doubted(one: Checked, found: JudgeCheck) -> str:
+    """That a judge is no better than chance on these labels, in plain words; "" where it is, or where that is open.
+
+    No better: the interval of kappa, by supported or not, ends below SLIGHT, or holds 0 or less while its estimate is
+    not above 0.
+    """
+    kappa = one.supported.kappa
+    if kappa.value is None or kappa.interval is None or one.supported.n < FEW:
+        return ""
+    if kappa.interval.high >= SLIGHT and kappa.value > 0:
+        return ""
+    said = f"{name(one)}: this judge does not tell supported from unsupported on your labels (kappa {_figure(kappa)})."
+    own = [error for error in found.errors.get(one.said.judge_id, {}).values() if error.contradicted()]
+    wide = " Your labels contradict public ones, and intervals of its scores hold both." if own else ""
+    return f"{said}{wide} Do not rely on its scores here: look at what differs, below, or take another judge."
 
 
 def _sections(found: JudgeCheck) -> Iterator[Section]:
@@ -143,6 +171,9 @@ def _sections(found: JudgeCheck) -> Iterator[Section]:
     if found.pairs:
         pairs: Rows = [_pair(pair, found) for pair in found.pairs]
         yield "Judges among themselves", ("", "n", "the same", "Cohen's kappa", "accuracy gained"), pairs
+    kept = _kept(found)
+    if kept:
+        yield KEPT, ("judge", "from", "by people", "by the judge", "difference"), kept
     asked = [one for one in found.judges if one.said.took.replies]
     if asked:
         columns = ("judge", "calls", "tokens in", "tokens out", "cost", "per 1,000 parts")
@@ -151,6 +182,46 @@ def _sections(found: JudgeCheck) -> Iterator[Section]:
                      for why, count in one.without.items()]  # fmt: skip
     if without:
         yield "Why there is no verdict", ("", "parts"), without
+
+
+def _kept(found: JudgeCheck) -> Rows:
+    """How far each judge's means lie from people's, by all labels kept so far."""
+    return [
+        (f"{name(one)}: {metric}", _from(error), f"{error.labels.people:.2f}", f"{error.labels.judge:.2f}", _gap(error))
+        for one in found.judges for metric, error in found.errors.get(one.said.judge_id, {}).items()
+        if error.labels is not None and metric != "unsupported"
+    ]  # fmt: skip
+
+
+def _from(error: JudgeError) -> str:
+    """How many labels, examples and files an error rests on."""
+    labels = error.labels
+    if labels is None:
+        return ""
+    files = f", {labels.files} files" if labels.files > 1 else ""
+    return f"{plural(labels.labels, 'label')}, {plural(labels.examples, 'example')}{files}"
+
+
+def _gap(error: JudgeError) -> str:
+    """People's mean less the judge's with its interval, by labels alone."""
+    if error.labels is None:
+        return "–"
+    found = error.labels.at(error.labels.judge)
+    reach = found.reach(LEVEL)
+    return f"{found.shift:+.2f} [{max(-1.0, found.shift - reach):+.2f}, {min(1.0, found.shift + reach):+.2f}]"
+
+
+def error_json(error: JudgeError) -> dict[str, Any]:
+    """Where a judge's error comes from, as JSON types; difference = people's mean less the judge's, by labels."""
+    found: dict[str, Any] = {"from": error.origin, "public_sources": error.sources, "labels": 0}
+    if error.labels is None:
+        return found
+    labels, at = error.labels, error.labels.at(error.labels.judge)
+    return found | {
+        "labels": labels.labels, "examples": labels.examples, "files": labels.files, "checked": error.checked,
+        "people_mean": labels.people, "judge_mean": labels.judge, "difference": at.shift,
+        "difference_ci": [max(-1.0, at.shift - at.reach(LEVEL)), min(1.0, at.shift + at.reach(LEVEL))],
+    }  # fmt: skip
 
 
 def _line(one: Checked, over: Agreement) -> tuple[str, ...]:
@@ -204,7 +275,7 @@ def _window(one: Differs) -> str:
     return "" if window is None else one.row.passages[window.passage - 1][window.start : window.end]
 
 
-def _judge_json(one: Checked) -> dict[str, Any]:
+def _judge_json(one: Checked, errors: Mapping[str, JudgeError]) -> dict[str, Any]:
     said = one.said
     lacking = sum(one.without.values())
     return {
@@ -212,6 +283,7 @@ def _judge_json(one: Checked) -> dict[str, Any]:
         "supported_or_not": _agreement_json(one.supported),
         "segments": {column: {value: _agreement_json(over) for value, over in values.items()}
                      for column, values in one.segments.items()},
+        "error": {metric: error_json(error) for metric, error in errors.items() if error.labels is not None},
         "no_verdict": lacking, "no_verdict_reasons": dict(one.without),
         "took": {
             "replies": said.took.replies, "input_tokens": said.took.input_tokens,

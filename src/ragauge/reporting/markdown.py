@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from ragauge.analysis.diagnosis.readings import words
 from ragauge.analysis.results.scorecard import Finding, Scorecard
-from ragauge.reporting import history, judged
+from ragauge.reporting import history, judged, segment_sizes
 from ragauge.reporting.confirmed import experiments_say
 from ragauge.reporting.losses import sentence
+from ragauge.reporting.segments import worst_segments
 from ragauge.reporting.words import (
     ARROWS,
     LAYERS,
@@ -31,9 +32,8 @@ from ragauge.reporting.words import (
     share,
     verdict,
     with_error,
-    worst_segments,
 )  # fmt: skip
-from ragauge.text.amounts import number
+from ragauge.text.amounts import number, valued
 from ragauge.text.commands import command
 
 MOST_FINDINGS = 3
@@ -103,8 +103,9 @@ def _scorecard(card: Scorecard) -> Iterator[str]:
                 f"{difference(change, summary.kind)} {SIGNS.get(change.verdict, change.verdict)}"
             )     # fmt: skip
             yield (
-                f"| {cell(summary.metric)}{ARROWS[summary.direction]} | {number(summary.mean, summary.kind)} "
-                f"| {interval(summary)} |{f' {with_error(summary)} |' if wide else ''}"
+                f"| {cell(summary.metric)}{ARROWS[summary.direction]} "
+                f"| {valued(summary.mean, summary.metric, summary.kind)} | {interval(summary)} |"
+                f"{f' {with_error(summary)} |' if wide else ''}"
                 f"{f' {said} |' if changes else ''} "
                 f"{number(summary.micro) if summary.micro is not None else ''} | {counts(summary)} |"
             )
@@ -144,12 +145,22 @@ def _causes(card: Scorecard) -> Iterator[str]:
 
 
 def _segments(card: Scorecard) -> Iterator[str]:
+    yield from _worst_segments(card)
+    if named := segment_sizes.sizes(card):
+        yield from ("", "Examples by segment:", "", *(f"- {cell(one.words)}" for one in named))
+
+
+def _worst_segments(card: Scorecard) -> Iterator[str]:
     names = headline(card.summaries)
     worst = worst_segments(card, names)
     if not worst or not names:
         return
-    yield from ("", "### Worst value of each segment", "", f"| segment | n | {' | '.join(map(cell, names))} |")
-    yield "|---|--:|" + "--:|" * len(names)
+    known = any(segment.failed is not None for segment in worst)
+    heads = ["segment", "n", *(["failed"] if known else []), *map(cell, names)]
+    yield from ("", f"### Worst value of each segment{', where most failed' if known else ''}", "")
+    yield from (f"| {' | '.join(heads)} |", "|---|" + "--:|" * (len(heads) - 1))
     for segment in worst:
         cells = [f"{mean} {ends}{' ▼' if worse else ''}".strip() for mean, ends, worse in segment.cells]
-        yield f"| {cell(segment.column)} = {cell(segment.value)} | {segment.n:,} | {' | '.join(cells)} |"
+        lost = [f"{segment.failed:,}" if segment.failed is not None else "–"] if known else []
+        name, n = f"{cell(segment.column)} = {cell(segment.value)}", segment_sizes.counted(segment.n)
+        yield f"| {name} | {' | '.join([n, *lost, *cells])} |"

@@ -7,10 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.data.canonical import plain
-from ragauge.reporting.examples import MARKS, answer_facts, checked, cited, label, missed, pieces, says, wanted
+from ragauge.reporting.examples import (
+    MARKS,
+    TELLS,
+    answer_facts,
+    checked,
+    cited,
+    label,
+    missed,
+    off_question,
+    pieces,
+    says,
+    scored,
+    untold,
+    wanted,
+)
 from ragauge.reporting.shelves import shelves
 from ragauge.reporting.words import UNNAMED, safe
-from ragauge.text.amounts import number
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -48,10 +61,10 @@ def _parts(view: ExampleView) -> Iterator[RenderableType]:
     yield from _answer(view)
     yield from _reference(view)
     yield from _passages(view)
-    scored = [f"{name} {number(score.value)}" for name, score in view.scores.items() if score.status == "scored"]
+    known = [f"{name} {scored(name, score.value)}" for name, score in view.scores.items() if score.value is not None]
     others = [f"{name}: {s.status} ({s.reason})" for name, s in view.scores.items() if s.status != "scored"]
     yield Text("\nScores", style="bold cyan")
-    yield Text(" · ".join(scored))
+    yield Text(" · ".join(known))
     yield Text("\n".join(safe(line) for line in others), style="dim")
 
 
@@ -62,7 +75,7 @@ def _answer(view: ExampleView) -> Iterator[Text]:
     shown = Text()
     for piece in pieces(view):
         shown.append(safe(piece.text), style=STYLES.get(piece.label, ""))
-    yield shown if shown else Text("not recorded", style="dim")
+    yield shown if shown else Text("not recorded" if view.response.answer is None else "empty", style="dim")
     facts = answer_facts(view)
     for claim in facts.claims if facts else ():
         found = label(claim)
@@ -79,9 +92,20 @@ def _answer(view: ExampleView) -> Iterator[Text]:
         place = f"passage {', '.join(map(str, one.ranks))}" if one.ranks else "nothing that was retrieved"
         holds = "" if not one.ranks else ", which supports it" if one.supporting else ", which does not support it"
         yield Text(f"  cites {safe(one.target)}: {place}{holds}", style="default" if one.supporting else "yellow")
+    for beside in off_question(view):
+        chance = "" if beside.p is None else f" (p {beside.p:.2f})"
+        yield Text(f"  off the question{chance}: {safe(beside.text)}", style="yellow")
     for part in checked(view):
         met = {True: "met", False: "not met", None: "no verdict"}[part.met]
         yield Text(f"  {part.kind} {met}: {safe(part.text)}", style="default" if part.met else "yellow")
+    yield from _untold(view, "answer")
+
+
+def _untold(view: ExampleView, part: str) -> Iterator[Text]:
+    from rich.text import Text
+
+    for line in untold(view, part):
+        yield Text(f"  {safe(line)}", style="dim")
 
 
 def _reference(view: ExampleView) -> Iterator[Text]:
@@ -99,6 +123,7 @@ def _reference(view: ExampleView) -> Iterator[Text]:
         yield head + Text(f"  {safe(claim.text)}", style="default")
     if gone := missed(view):
         yield Text(f"  labelled but not handed on: {safe(', '.join(gone))}", style="red")
+    yield from _untold(view, "reference")
 
 
 def _passages(view: ExampleView) -> Iterator[Text]:
@@ -109,6 +134,7 @@ def _passages(view: ExampleView) -> Iterator[Text]:
         yield Text("not recorded", style="dim")
     elif not view.response.passages:
         yield Text("nothing was retrieved", style="red")
+    yield from _untold(view, "passages")
     for shelf in shelves(view):
         told = (("gold", shelf.gold), ("used", shelf.used), ("relevant", shelf.relevant),
                 ("off the question", shelf.relevant is False), ("stale", shelf.stale))     # fmt: skip
@@ -125,6 +151,7 @@ def example_json(view: ExampleView) -> dict[str, Any]:
         "example": {"query_id": view.example.query_id, "query": view.example.query, **plain(view.example)},
         "response": {"query_id": view.response.query_id, **plain(view.response)},
         "evidence": {question: plain(found) for question, found in view.evidence.items()},
+        "untold": {part: list(said) for part in TELLS if (said := untold(view, part))},
         "scores": {
             name: {"value": score.value, "status": score.status, "reason": score.reason}
             for name, score in view.scores.items()

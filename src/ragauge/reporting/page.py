@@ -9,10 +9,23 @@ from typing import Any
 
 from ragauge.analysis.results.overview import Change
 from ragauge.analysis.results.scorecard import ExampleView, Scorecard, Summary
+from ragauge.analysis.scores.segments import FEWEST
 from ragauge.data.canonical import plain
 from ragauge.data.facts import Claim
-from ragauge.reporting import bars, behind, confirmed, examples, figures, history, judged, lists, losses
+from ragauge.reporting import (
+    bars,
+    behind,
+    confirmed,
+    examples,
+    figures,
+    history,
+    judged,
+    lists,
+    losses,
+    segment_sizes,
+)
 from ragauge.reporting.anchors import Anchors
+from ragauge.reporting.segments import ranked
 from ragauge.reporting.shelves import Shelf, shelves
 from ragauge.reporting.words import clearly_worse, headline, interval, interval_methods, line
 from ragauge.text.amounts import number
@@ -43,10 +56,11 @@ class Heat:
 
 @dataclass(frozen=True, slots=True)
 class HeatRow:
-    """One value of a segment column."""
+    """One value of a segment column; `few` marks one that is too small."""
 
     value: str
     n: int
+    few: bool
     failed: int | None
     cells: tuple[Heat, ...]
     link: str
@@ -86,7 +100,9 @@ class Shown:
     wanted: tuple[examples.Wanted, ...]
     checked: tuple[examples.Checked, ...]
     cited: tuple[examples.Cited, ...]
+    beside: tuple[examples.Beside, ...]
     missed: tuple[str, ...]
+    untold: Mapping[str, tuple[str, ...]]
     unscored: tuple[tuple[str, str], ...]
 
 
@@ -112,7 +128,7 @@ def context(card: Scorecard) -> dict[str, Any]:
         "changed": bars.changes(card, anchors, low),
         "pairs_of_causes": bars.cause_pairs(card, figures.cause_link(anchors, card)),
         "readings_of": {place: tuple(bars.readings(one, low)) for place, one in enumerate(card.findings, 1)},
-        "heat": tuple(heat_maps(card, anchors)),
+        "heat": tuple(heat_maps(card, anchors)), "sizes": tuple(segment_sizes.sizes(card)),
         "pareto": figures.pareto(card, anchors), "by_segment": tuple(figures.by_segment(card, anchors)),
         "legend": figures.legend(card), "spreads": tuple(figures.spreads(card, anchors)),
         "ranks": figures.ranks(card, anchors), "positions": figures.positions(card, anchors),
@@ -131,7 +147,7 @@ def sections(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     card = found["card"]
     there = {
         "todo": card.findings, "changes": found["changed"], "history": card.history,
-        "failures": found["pareto"], "losses": found["losses"], "segments": found["heat"],
+        "failures": found["pareto"], "losses": found["losses"], "segments": found["heat"] or found["sizes"],
         "spread": found["spreads"],
         "alignment": card.overview.alignment or found["stages"] or found["lengths"],
         "cost": found["times"] or card.overview.spending, "examples": found["shown"], "all": found["groups"],
@@ -146,15 +162,13 @@ def heat_maps(card: Scorecard, anchors: Anchors) -> Iterator[HeatMap]:
     """One heat map a segment column, the worst value first."""
     names = headline(card.summaries, MOST_METRICS)
     whole = {summary.metric: summary for summary in card.summaries}
-    for column, values in card.segments.items():
-        failed = card.overview.causes_by_segment.get(column)
+    for column in card.segments:
+        values = ranked(card, column, names)
         rows = []
-        for value, summaries in list(values.items())[:MOST_VALUES]:
-            mine = {summary.metric: summary for summary in summaries}
-            cells = tuple(_heat(mine.get(name), whole[name]) for name in names)
-            n = max((summary.n for summary in summaries), default=0)
-            lost = None if failed is None else sum(failed.get(value, {}).values())
-            rows.append(HeatRow(line(value), n, lost, cells, anchors.link("seg", column, value)))
+        for value in values[:MOST_VALUES]:
+            cells = tuple(_heat(value.summaries.get(name), whole[name]) for name in names)
+            link = anchors.link("seg", column, value.name)
+            rows.append(HeatRow(line(value.name), value.n, value.n < FEWEST, value.failed, cells, link))
         if rows and names:
             yield HeatMap(line(column), tuple(names), tuple(rows), len(values))
 
@@ -183,7 +197,8 @@ def in_full(view: ExampleView, anchors: Anchors) -> Shown:
     return Shown(
         found, view, examples.pieces(view),
         {claim.n: _verdict(claim, found, marked, len(stood)) for claim in (facts.claims if facts else ())},
-        stood, examples.wanted(view), examples.checked(view), examples.cited(view), examples.missed(view),
+        stood, examples.wanted(view), examples.checked(view), examples.cited(view), examples.off_question(view),
+        examples.missed(view), {part: examples.untold(view, part) for part in examples.TELLS},
         tuple((reason, ", ".join(names)) for reason, names in reasons.items()),
     )     # fmt: skip
 

@@ -6,15 +6,13 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragauge.analysis.overview.run_counts import RunCounts
+from ragauge.analysis.overview.run_counts import MOST_KINDS, RunCounts
 from ragauge.data.canonical import plain
 from ragauge.data.run import Run
 from ragauge.reporting.judged import money
 from ragauge.reporting.words import line
 from ragauge.text.commands import command
 from ragauge.text.plural import plural
-
-MOST_KINDS = 8
 
 
 def run_json(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int], seconds: float) -> dict[str, Any]:
@@ -48,16 +46,9 @@ def next_command(run: Run) -> str:
 def _lines(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int]) -> Iterator[str]:
     variant = "" if run.variant == "own" else f", {run.variant.replace('_', ' ')}"
     yield f"run {line(run.name)} ({run.run_id}{variant}) on {line(run.set_name)}"
-    parts = [f"{counts.answered:,} answered"] if counts.answered or not counts.unanswered else []
-    if counts.unanswered:
-        parts.append(f"{counts.unanswered:,} with retrieval alone")
-    if counts.blank:
-        parts.append(f"{counts.blank:,} of them blank")
+    parts = counts.words()
     if counts.empty and run.variant == "own":
-        parts.append(f"{counts.empty:,} of them with nothing retrieved")
-    if counts.n_failed:
-        kinds = ", ".join(f"{kind} {n:,}" for kind, n in list(counts.failed.items())[:MOST_KINDS])
-        parts.append(f"{counts.n_failed:,} failed ({kinds})")
+        parts.insert(len(parts) - bool(counts.n_failed), f"{counts.empty:,} of them with nothing retrieved")
     there = counts.responses - asked
     yield f"{counts.responses:,} of {run.planned:,} questions: {', '.join(parts)}" + (
         f"; {there:,} were there" if there > 0 else ""
@@ -71,7 +62,7 @@ def _lines(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int]) ->
     for one in counts.timings:
         stage = "latency" if one.stage == "total" else f"  {line(one.stage)}"
         times = f"median {_time(one.p50)}, 95 % {_time(one.p95)}, 99 % {_time(one.p99)}"
-        yield f"{stage}: {times} ({plural(one.n, 'response')})"
+        yield f"{stage}: {times} ({plural(one.n, 'response')}{', failed ones included' if counts.n_failed else ''})"
     spending = counts.spending
     if spending is not None:
         tokens = ", ".join(f"{line(kind)} {int(n):,}" for kind, n in spending.tokens.items())

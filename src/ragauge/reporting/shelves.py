@@ -61,7 +61,7 @@ class Shelf:
         shown: characters shown; fewer than its length = cut.
         gold: its document is labelled relevant.
         used: it supports or is cited for a claim.
-        relevant: the judge's rating; None when not rated.
+        relevant: the judge's rating; None when not rated, and where it denies what a label says.
         against: it contradicts a claim.
         stale: a newer version of its document exists.
     """
@@ -95,9 +95,11 @@ def shelves(view: ExampleView) -> tuple[Shelf, ...]:
         marks = [*_windows(claims, rank, text), *_gold(passage, known.spans)] if passage.text else []
         stretches = tuple(_shorten(text, marks))
         shown = sum(len(stretch.text) for stretch in stretches if not stretch.gap)
+        labelled, rated = passage.doc_id in gold, ratings.get(rank)
+        relevant = rated or None if labelled else rated
         found.append(Shelf(
-            rank, passage, stretches, shown, passage.doc_id in gold, rank in known.used, ratings.get(rank),
-            rank in against, rank in known.stale,
+            rank, passage, stretches, shown, labelled, rank in known.used, relevant, rank in against,
+            rank in known.stale,
         ))  # fmt: skip
     return tuple(found)
 

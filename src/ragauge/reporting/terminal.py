@@ -10,10 +10,11 @@ from ragauge.analysis.diagnosis.readings import words
 from ragauge.analysis.diagnosis.words import WORDS
 from ragauge.analysis.results.overview import Change
 from ragauge.analysis.results.scorecard import Finding, Scorecard, Summary
-from ragauge.reporting import judged
+from ragauge.reporting import judged, segment_sizes
 from ragauge.reporting.command_line import command_line
 from ragauge.reporting.confirmed import experiments_say
 from ragauge.reporting.losses import sentence
+from ragauge.reporting.segments import WorstSegment, worst_segments
 from ragauge.reporting.words import (
     ARROWS,
     LAYERS,
@@ -36,9 +37,8 @@ from ragauge.reporting.words import (
     share,
     verdict,
     with_error,
-    worst_segments,
 )  # fmt: skip
-from ragauge.text.amounts import number
+from ragauge.text.amounts import number, valued
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
@@ -164,8 +164,8 @@ def _scorecard(card: Scorecard, width: int) -> Table:
         for summary in summaries:
             micro = number(summary.micro) if summary.micro is not None else ""
             cells: list[Text | str] = [
-                Text(f"  {safe(summary.metric)}{ARROWS[summary.direction]}"), number(summary.mean, summary.kind),
-                interval(summary),
+                Text(f"  {safe(summary.metric)}{ARROWS[summary.direction]}"),
+                valued(summary.mean, summary.metric, summary.kind), interval(summary),
             ]  # fmt: skip
             cells += [with_error(summary)] if beside else []
             cells += [track(summary, line)] if line else []
@@ -184,7 +184,7 @@ def _counts_beside(card: Scorecard, width: int) -> bool:
 
 
 def _counts(summary: Summary) -> str:
-    quantiles = ", ".join(f"p{round(100 * q)} {number(v, 'amount')}" for q, v in summary.quantiles.items())
+    quantiles = ", ".join(f"p{round(100 * q)} {valued(v, summary.metric)}" for q, v in summary.quantiles.items())
     return f"{quantiles} · {counts(summary)}" if summary.kind == "amount" and quantiles else counts(summary)
 
 
@@ -269,6 +269,15 @@ def _finding(place: int, finding: Finding, said: str) -> RenderableType:
 
 
 def _segments(card: Scorecard, width: int) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    yield from _worst_segments(card, width)
+    if named := segment_sizes.sizes(card):
+        yield Text("Examples by segment", style="bold")
+        yield from (Text(f"  {one.words}", style="dim") for one in named)
+
+
+def _worst_segments(card: Scorecard, width: int) -> Iterator[RenderableType]:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -277,10 +286,15 @@ def _segments(card: Scorecard, width: int) -> Iterator[RenderableType]:
     worst = worst_segments(card, names)
     if not worst or not names:
         return
-    yield Text("\nWorst value of each segment", style="bold") + Text("  ▼ clearly worse than overall", style="dim")
+    known = any(segment.failed is not None for segment in worst)
+    yield Text(f"\nWorst value of each segment{', where most failed' if known else ''}", style="bold") + Text(
+        "  ▼ clearly worse than overall", style="dim"
+    )
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("segment", overflow="fold")
     table.add_column("n", justify="right", no_wrap=True)
+    if known:
+        table.add_column("failed", justify="right", no_wrap=True)
     for name in names:
         table.add_column(safe(name), justify="right", no_wrap=len(name) <= 20, overflow="fold")
     for segment in worst:
@@ -289,8 +303,14 @@ def _segments(card: Scorecard, width: int) -> Iterator[RenderableType]:
                  style="red" if worse else "")
             for mean, ends, worse in segment.cells
         ]  # fmt: skip
-        table.add_row(Text(f"{safe(segment.column)} = {safe(segment.value)}"), f"{segment.n:,}", *cells)
+        where = Text(f"{safe(segment.column)} = {safe(segment.value)}")
+        table.add_row(where, segment_sizes.counted(segment.n), *_lost(segment, known), *cells)
     yield table
+
+
+def _lost(segment: WorstSegment, known: bool) -> list[str]:
+    """The cell of how many failed, where the table has that column."""
+    return ["–" if segment.failed is None else f"{segment.failed:,}"] if known else []
 
 
 def _askings(card: Scorecard) -> Iterator[RenderableType]:

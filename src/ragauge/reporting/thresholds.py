@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ragauge.analysis.diagnosis.starting_points import STARTING
 from ragauge.analysis.history.thresholds import ByOutcome, Level, Thresholds
 from ragauge.reporting.words import between, line
 from ragauge.stats.instrument import WITH_ERROR
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
     from ragauge.stats.result import Interval
 
+# metrics that count alike over different units: what is known of one says nothing of the other
+OTHER_SCALE = {
+    "context_precision": "context_precision:unit=sentence", "context_precision:unit=sentence": "context_precision",
+}
 TRACK = 16     # characters from 0 to 1
 DESCRIPTION = "This describes what the run does; it is no target: nothing here tells which level is good enough."
 
@@ -27,6 +32,7 @@ def thresholds_json(found: Thresholds) -> dict[str, Any]:
         "run_id": found.run_id, "name": found.run, "judge": found.judge_id, "metric": found.metric,
         "direction": found.direction, "n": found.n, "mean": found.mean, "ci": _ends(found.interval),
         "judged_ci": _ends(found.judged),
+        "starting_point": None if found.point is None else {"value": found.point, "source": found.source},
         "reached": [{"share": one.share, "value": one.value, "ci": _ends(one.interval)} for one in found.reached],
         "outcome": found.outcome, "good": found.good, "other_outcomes": list(found.others),
         "without_outcome": found.without_outcome, "by_outcome": None if shares is None else _shares(shares),
@@ -64,14 +70,24 @@ def thresholds_terminal(found: Thresholds) -> RenderableType:
 
     by = f" · judged by {found.judge_id}" if found.judge_id else ""
     head = Text(found.metric, style="bold") + Text(f"  run {line(found.run)} ({found.run_id}){by}", style="dim")
+    point = [Text(starting(found), style="dim")] if found.point is not None else []
     if found.by_outcome is None:
-        return Group(head, *_reached(found))
+        return Group(head, *_reached(found), *point)
     shares = found.by_outcome
     parts: list[RenderableType] = [head, Text(_about(found, shares))]
     if shares.levels:
         parts.append(_levels(found, shares))
-    parts += [Text(_trend(found, shares)), Text(conclusion(found, shares), style="bold")]
+    parts += [Text(_trend(found, shares)), Text(conclusion(found, shares), style="bold"), *point]
     return Group(*parts)
+
+
+def starting(found: Thresholds) -> str:
+    """The starting point of the metric, and that it is one of this scale alone."""
+    way = "at least" if found.direction == "higher" else "at most"
+    point = number(found.point or 0.0)
+    said = f"{STARTING.capitalize()} where nothing else is known ({found.source}): {way} {point}, no target."
+    other = OTHER_SCALE.get(found.metric)
+    return f"{said} That of {other} is another: it counts on another scale." if other else said
 
 
 def _about(found: Thresholds, shares: ByOutcome) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.results.overview import Alignment, Baseline, Change, Estimate
@@ -12,7 +11,7 @@ from ragauge.analysis.results.scorecard import Finding, Interval, Scorecard, Sum
 from ragauge.analysis.scores.segments import shortfall
 from ragauge.data.score import STATUSES
 from ragauge.stats.instrument import WITH_ERROR
-from ragauge.text.amounts import number, signed
+from ragauge.text.amounts import number, signed, valued
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
@@ -96,7 +95,8 @@ def with_error(summary: Summary) -> str:
 def estimate(summary: Summary | Estimate) -> str:
     """Mean and interval: 0.83 [0.78, 0.88]; 0.71, sampling [0.68, 0.75], with the judge's error [0.52, 0.88]."""
     kind = summary.kind if isinstance(summary, Summary) else "mean"
-    mean, ends = number(summary.mean, kind), between(summary.interval, kind)
+    name = summary.metric if isinstance(summary, Summary) else ""
+    mean, ends = valued(summary.mean, name, kind), between(summary.interval, kind)
     if summary.judged is None:
         return f"{mean} {ends}".strip()
     return f"{mean}, sampling {ends}{WITH_ERROR} {between(summary.judged, kind)}"
@@ -127,7 +127,7 @@ def counts(summary: Summary) -> str:
 
 def by_layer(summaries: Sequence[Summary]) -> list[tuple[str, list[Summary]]]:
     """Summaries with at least one example that they apply to, by layer, in the order asked."""
-    shown = [summary for summary in summaries if summary.not_applicable < summary.n]
+    shown = [summary for summary in summaries if summary.n and not summary.inapplicable]
     groups = [(layer, [summary for summary in shown if summary.measures == layer]) for layer in LAYERS]
     return [(layer, group) for layer, group in groups if group]
 
@@ -136,8 +136,8 @@ def left_out(summaries: Sequence[Summary]) -> list[tuple[str, list[str]]]:
     """Metrics that apply to no example, by reason: (reason, names)."""
     out: dict[str, list[str]] = {}
     for summary in summaries:
-        if summary.n and summary.not_applicable == summary.n:
-            out.setdefault(next(iter(summary.reasons), "not applicable"), []).append(summary.metric)
+        if summary.inapplicable:
+            out.setdefault(summary.lacks or "not applicable", []).append(summary.metric)
     return list(out.items())
 
 
@@ -192,7 +192,10 @@ def _none_failed(card: Scorecard) -> str:
 
 
 # what shows a failure, as it follows a count
-SHOWN_BY: Mapping[str, str] = {"record": "by the record", "labels": "by labels", "judge": "by the judge alone"}
+SHOWN_BY: Mapping[str, str] = {
+    "record": "by the record", "labels": "by labels", "label and judge": "by a label and the judge",
+    "judge": "by the judge alone",
+}     # fmt: skip
 
 
 def outcomes(card: Scorecard) -> str:
@@ -234,12 +237,24 @@ def against(card: Scorecard) -> str:
     for change in baseline.changes:
         groups.setdefault(change.verdict, []).append(change)
     worse, better = groups.pop("worse", []), groups.pop("better", [])
-    head = ("Mixed" if better else "Worse") if worse else "Better" if better else "No change seen"
     kinds = {summary.metric: summary.kind for summary in card.summaries}
-    parts = [f"worse on {_named(worse, kinds, len(worse))}"] if worse else []
-    parts += [f"better on {_named(better, kinds)}"] if better else []
+    head = _head(baseline.changes, kinds)
+    said = {"worse": f"worse on {_named(worse, kinds, len(worse))}" if worse else "",
+            "better": f"better on {_named(better, kinds)}" if better else ""}     # fmt: skip
+    parts = [said[name] for name in (("better", "worse") if head == "Better" else ("worse", "better")) if said[name]]
     parts += [f"{verdict} on {len(found)}" for verdict, found in groups.items()]
     return f"{head} against {line(baseline.name)}: {'; '.join(parts)} ({compared(baseline)})."
+
+
+def _head(changes: Sequence[Change], kinds: Mapping[str, str]) -> str:
+    """The outcome against a baseline in a word or two: by quality where any was compared, for faster is no better."""
+    quality = {change.verdict for change in changes if kinds.get(change.metric) != "amount"}
+    told = quality or {change.verdict for change in changes}
+    if {"worse", "better"} & told:
+        return "Mixed" if {"worse", "better"} <= told else "Worse" if "worse" in told else "Better"
+    if any(change.verdict in ("worse", "better") for change in changes):
+        return "No change of quality seen" if "no change seen" in quality else "Changed"
+    return "No change seen"
 
 
 def compared(baseline: Baseline) -> str:
@@ -287,33 +302,6 @@ def first_of_layers(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
     return chosen
 
 
-@dataclass(frozen=True, slots=True)
-class WorstSegment:
-    """The worst value of one segment column; a cell is mean, interval, and whether it is clearly worse than overall."""
-
-    column: str
-    value: str
-    n: int
-    cells: tuple[tuple[str, str, bool], ...]
-
-
-def worst_segments(card: Scorecard, names: Sequence[str]) -> list[WorstSegment]:
-    """The worst value of every segment column, with the metrics named."""
-    whole = {summary.metric: summary for summary in card.summaries}
-    found = []
-    for column, values in card.segments.items():
-        value, summaries = next(iter(values.items()), ("", ()))
-        mine = {summary.metric: summary for summary in summaries}
-        cells = [
-            (number(mine[name].mean, mine[name].kind), interval(mine[name]), clearly_worse(mine[name], whole[name]))
-            if name in mine else ("–", "", False)
-            for name in names
-        ]  # fmt: skip
-        if mine:
-            found.append(WorstSegment(column, value, max(summary.n for summary in summaries), tuple(cells)))
-    return found
-
-
 def clearly_worse(part: Summary, whole: Summary) -> bool:
     """Whether a segment's whole interval lies on the worse side of the mean over all examples."""
     return (shortfall(part, whole) or 0.0) > 1
@@ -343,6 +331,8 @@ def ignored(alignment: Alignment) -> str:
     )
     if alignment.flagged:
         return f"{said}: more than 30%, so ranking and generator disagree."
+    if alignment.barren:
+        return f"{said}: hardly any passage is relevant, so that says nothing of the ranking or the generator."
     if found.interval is None or found.interval.high > MOST_IGNORED:
         return f"{said}: whether that is more than 30% cannot be told from so few."
     return f"{said}: below 30%, where ranking and generator would be said to disagree."

@@ -1,17 +1,18 @@
-"""How far a judge's mean may lie from what people would say, on data from a source that nobody labelled.
+"""How far a judge's mean may lie from what people would say.
 
 A judge's mean is not people's, and how far it is off differs from source to source and by how sure the judge is. From
-labelled sources a random-effects estimate says, by band of the score, how far it may be off on a new one.
+labelled sources a random-effects estimate says, by band of the score, how far it may be off on a new one; labels of
+the user's own say how far it is off there (`stats.label_gap`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from ragauge.errors import UsageError
+from ragauge.stats.label_bands import Bands, at_odds, expected_of, updated
+from ragauge.stats.label_gap import LabelGap, Offset
 from ragauge.stats.quantiles import t_quantile
 from ragauge.stats.result import Interval
 
@@ -23,75 +24,11 @@ if TYPE_CHECKING:
 
 WITH_ERROR = ", with the judge's error"
 TOGETHER = 0.5         # correlation of the bands of one source; 0 holds 90.9 % of what is left out, 1 98.5 %
-CLOSE = 1e-12          # of the spread, relative to the largest that is thinkable
-MOST_HALVINGS = 200    # 2^-200 of it is far below CLOSE
-
-
-class Pooled(NamedTuple):
-    """Effects of several sources together.
-
-    Attributes:
-        mean: over sources, each weighted by 1 / (its variance + tau²).
-        error: standard error of that mean.
-        tau: standard deviation of the true effects between sources.
-        sources: how many.
-    """
-
-    mean: float
-    error: float
-    tau: float
-    sources: int
-
-    @property
-    def spread(self) -> float:
-        """Standard deviation of a new source's effect around the mean: sqrt(tau² + error²)."""
-        return sqrt(self.tau**2 + self.error**2)
-
-
-def pooled(effects: Sequence[float], variances: Sequence[float]) -> Pooled:
-    """A random-effects mean by Paule and Mandel.
-
-    tau² is the least value, at least 0, at which Σ w (y − m)² = k − 1, with w = 1 / (v + tau²) and m = Σ w y / Σ w
-
-    Args:
-        effects: shape (k,), y; one a source.
-        variances: shape (k,), v, each above 0: how far chance moved the effect.
-
-    Source: Paule and Mandel (1982), J. Res. Natl. Bur. Stand. 87; the estimate that Veroniki et al. (2016) advise.
-
-    >>> found = pooled([0.1, 0.2, 0.6], [0.01, 0.01, 0.01])
-    >>> round(found.mean, 3), round(found.tau, 3), round(found.spread, 3)
-    (0.3, 0.245, 0.289)
-    """
-    if not effects or len(effects) != len(variances) or min(variances) <= 0:
-        raise UsageError("pooled: effects and variances must be as many, at least one, and variances above 0.")
-    low, high = 0.0, (max(effects) - min(effects)) ** 2 or 1.0
-    if _excess(effects, variances, 0.0) > 0:
-        most = high = high * len(effects)
-        for _ in range(MOST_HALVINGS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if _excess(effects, variances, middle) > 0 else (low, middle)
-            if high - low <= CLOSE * most:
-                break
-    mean, total = _weighted(effects, variances, low)
-    return Pooled(mean, total**-0.5, sqrt(low), len(effects))
-
-
-def _excess(effects: Sequence[float], variances: Sequence[float], tau2: float) -> float:
-    mean, _ = _weighted(effects, variances, tau2)
-    return sum((y - mean) ** 2 / (v + tau2) for y, v in zip(effects, variances, strict=True)) - (len(effects) - 1)
-
-
-def _weighted(effects: Sequence[float], variances: Sequence[float], tau2: float) -> tuple[float, float]:
-    """The weighted mean and the sum of the weights."""
-    weights = [1 / (v + tau2) for v in variances]
-    total = sum(weights)
-    return sum(w * y for w, y in zip(weights, effects, strict=True)) / total, total
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeError:
-    """How far a judge's mean lies from people's on a source that nobody labelled, by band of an example's score.
+    """How far a judge's mean lies from people's: by band of an example's score on a new source, and by labels.
 
     Attributes:
         edges: between the bands, ascending, within (0, 1); a score on an edge belongs to the band above it.
@@ -100,8 +37,11 @@ class JudgeError:
         paired: standard deviation, between sources, of the difference that it sees between two systems between which
             people see none, were every example changed.
         lost: standard deviation, between sources, of what it sees too little or too much of a true difference.
-        sources: on how many it rests, at least 3: a prediction from them has k − 2 degrees of freedom.
+        sources: on how many the bands rest, at least 3: a prediction from them has k − 2 degrees of freedom. 0 = none:
+            only labels are known, and edges is ().
         origin: whose labels, in words: "9 public sets of labels".
+        labels: what labels of the user's own say; None where there are none.
+        checked: when the last of these were, ISO 8601; "" where there are none.
     """
 
     edges: tuple[float, ...]
@@ -111,26 +51,54 @@ class JudgeError:
     lost: float
     sources: int
     origin: str = ""
+    labels: LabelGap | None = None
+    checked: str = ""
 
-    def factor(self, level: float) -> float:
-        """Of a spread: Student's t of k − 2 degrees of freedom, as for the prediction of one more source.
+    @property
+    def df(self) -> int:
+        """Degrees of freedom of a new source's spread: k − 2, as for the prediction of one more.
 
         Source: Higgins, Thompson and Spiegelhalter (2009), J. R. Stat. Soc. A 172.
         """
-        return t_quantile(max(1, self.sources - 2), level)
+        return max(1, self.sources - 2)
+
+    def nothing(self, level: float) -> float:
+        """Half of the interval of a difference that is seen where people see none: t · paired.
+
+        t of k − 2 degrees of freedom; of a judge known by labels alone, of one less than there are files of them.
+        """
+        known = self.df if self.sources or self.labels is None else max(1, self.labels.files - 1)
+        return t_quantile(known, level) * self.paired
+
+    def missed(self, level: float) -> float:
+        """Half of the interval of what is missed of a true difference: t · lost."""
+        return t_quantile(self.df if self.labels is None else self.labels.df, level) * self.lost
+
+    def checked_by(self, labels: LabelGap, origin: str, checked: str) -> JudgeError:
+        """This error with what labels of the user's own say.
+
+        What is lost of a true difference is then the labels'. What is seen where there is none stays: only labels on
+        several systems could say it.
+        """
+        return replace(self, lost=labels.lost, origin=origin, labels=labels, checked=checked)
 
     def mirrored(self) -> JudgeError:
         """That of 1 less the metric, as unsupported is 1 less faithfulness."""
         return replace(
             self, edges=tuple(1 - edge for edge in reversed(self.edges)),
             shifts=tuple(-shift for shift in reversed(self.shifts)), spreads=self.spreads[::-1],
+            labels=None if self.labels is None else self.labels.mirrored(),
         )     # fmt: skip
 
-    def of(self, values: Floats, weights: Floats | None = None) -> tuple[float, float]:
-        """Shift and spread of a mean over these scores.
+    def offsets(self, values: Floats, weights: Floats | None = None) -> tuple[Offset, ...]:
+        """Shift and spread of a mean over these scores; several where labels and public sources cannot both be right.
 
-        shift = Σ w · shift and spread² = r · (Σ w · spread)² + (1 − r) · Σ (w · spread)² over the bands, w being the
-        share of the scores in a band and r = TOGETHER
+        Of a new source: shift = Σ w · shift and spread² = r · (Σ w · spread)² + (1 − r) · Σ (w · spread)² over the
+        bands, w being the share of the scores in a band and r = TOGETHER. By labels alone: `LabelGap.at`. Where both
+        are known, labels replace in each band what public sources say, the more the more there are
+        (`label_bands.updated`). Where they contradict the sources (`label_bands.at_odds`), these are no guide to this
+        judge on these texts, and it may tell nothing: labels alone tell, by `LabelGap.at` and by people's mean over
+        them, and the interval holds what the sources said besides, so that labels that contradict never narrow it.
 
         Args:
             values: shape (n,), scores in [0, 1], at least one.
@@ -138,12 +106,42 @@ class JudgeError:
         """
         import numpy as np
 
+        mean = float(np.average(values, weights=weights))
+        if not self.sources and self.labels is not None:
+            return (self.labels.at(mean),)
+        prior, shares = self._prior(), self._shares(values, weights)
+        usual = expected_of(prior, shares)
+        if self.labels is None:
+            return (usual,)
+        if at_odds(prior, self.labels):
+            return self.labels.at(mean), self.labels.alone(mean), usual
+        return (updated(prior, self.labels, shares, mean),)
+
+    def contradicted(self) -> bool:
+        """Whether labels of the user's own contradict what public sources say of this judge."""
+        return bool(self.sources) and self.labels is not None and at_odds(self._prior(), self.labels)
+
+    def _prior(self) -> Bands:
+        import numpy as np
+
+        spreads = np.array(self.spreads)
+        covariance = TOGETHER * np.outer(spreads, spreads) + (1 - TOGETHER) * np.diag(spreads**2)
+        return Bands(self.edges, np.array(self.shifts), covariance, self.df)
+
+    def _shares(self, values: Floats, weights: Floats | None) -> Floats:
+        import numpy as np
+
         band = np.searchsorted(np.array(self.edges), values, side="right")
         counts = np.bincount(band, weights=weights, minlength=len(self.shifts))
-        shares = counts / counts.sum()
-        parts = shares * np.array(self.spreads)
-        spread = np.sqrt(TOGETHER * parts.sum() ** 2 + (1 - TOGETHER) * np.square(parts).sum())
-        return float(shares @ np.array(self.shifts)), float(spread)
+        return np.asarray(counts / counts.sum())
+
+
+def known_by_labels(labels: LabelGap, origin: str, checked: str) -> JudgeError:
+    """The error of a judge of which nothing but labels of the user's own is known.
+
+    Two systems' gaps differ as those of two files do: paired = sqrt(2 · between), 0 where there is but one file.
+    """
+    return JudgeError((), (0.0,), (0.0,), sqrt(2 * labels.between), labels.lost, 0, origin, labels, checked)
 
 
 def widened(
@@ -153,8 +151,9 @@ def widened(
 
     [m + b − sqrt(h² + t² s²), m + b + sqrt(h² + t² s²)], joined with the sampling interval, within [0, 1]
 
-    m is the mean, b and s its shift and spread by `JudgeError.of`, h the sampling interval's half on that side, t as
-    `JudgeError.factor`.
+    m is the mean, b and s its shift and spread by `JudgeError.offsets`, t Student's of the degrees of freedom found
+    there, h the sampling interval's half on that side. Where labels and public sources contradict each other there are
+    several such intervals, and it holds all.
 
     Args:
         interval: of the mean, by sampling alone.
@@ -173,10 +172,9 @@ def widened(
     >>> round(wide.low, 2), round(wide.high, 2)
     (0.48, 0.74)
     """
-    shift, spread = error.of(values, weights)
-    reach = error.factor(interval.level) * spread
-    low = mean + shift - sqrt((mean - interval.low) ** 2 + reach**2)
-    high = mean + shift + sqrt((interval.high - mean) ** 2 + reach**2)
+    found = [(one.shift, one.reach(interval.level)) for one in error.offsets(values, weights)]
+    low = min(mean + shift - sqrt((mean - interval.low) ** 2 + reach**2) for shift, reach in found)
+    high = max(mean + shift + sqrt((interval.high - mean) ** 2 + reach**2) for shift, reach in found)
     low, high = max(0.0, min(low, interval.low)), min(1.0, max(high, interval.high))
     return Interval(round(low, 12), round(high, 12), interval.method + WITH_ERROR, interval.level)
 
@@ -198,9 +196,8 @@ def widened_difference(
         changed: share of the examples whose value is not the same, in [0, 1]: unchanged answers have the same error.
         seen: of the difference that the judge would see on many examples, not of the true one: nothing is lost then.
     """
-    t = error.factor(interval.level)
-    near = t * error.paired * changed
-    away = near if seen else sqrt(near**2 + min(t * error.lost, changed) ** 2)
+    near = error.nothing(interval.level) * changed
+    away = near if seen else sqrt(near**2 + min(error.missed(interval.level), changed) ** 2)
     below, above = difference - interval.low, interval.high - difference
     sure_up, sure_down = difference > sqrt(below**2 + near**2), difference < -sqrt(above**2 + near**2)
     low = difference - sqrt(below**2 + (near if sure_up else away) ** 2)

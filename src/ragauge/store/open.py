@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 from ragauge.errors import StoreError, UsageError
 from ragauge.store.baseline_contracts import Baselines, RunLog
 from ragauge.store.call_contracts import Calls, Judges, Replies
+from ragauge.store.check_contracts import Checks
 from ragauge.store.collect_contracts import Collecting
 from ragauge.store.contracts import Causes, Evidences, Runs, Scores, Sets, Summaries, Texts
 from ragauge.store.import_contracts import Imports
@@ -46,6 +47,7 @@ class Store:
         replies: what models said.
         calls: every attempt at a model.
         judges: what is known about judges.
+        checks: what people and judges said of the same texts.
         listings: what is in the index of each run's system, where that is known.
         baselines: names that stand for runs.
         run_log: what is written about runs.
@@ -64,6 +66,7 @@ class Store:
     replies: Replies
     calls: Calls
     judges: Judges
+    checks: Checks
     listings: Listings
     baselines: Baselines
     run_log: RunLog
@@ -122,6 +125,7 @@ def _store(database: Database) -> Store:
     from ragauge.store.sql.baselines import SqlBaselines, SqlRunLog
     from ragauge.store.sql.calls import SqlCalls
     from ragauge.store.sql.causes import SqlCauses
+    from ragauge.store.sql.checks import SqlChecks
     from ragauge.store.sql.collecting import SqlCollecting
     from ragauge.store.sql.evidence import SqlEvidence
     from ragauge.store.sql.imports import SqlImports
@@ -148,6 +152,7 @@ def _store(database: Database) -> Store:
         replies=SqlReplies(database),
         calls=SqlCalls(database),
         judges=SqlJudges(database),
+        checks=SqlChecks(database),
         listings=SqlListings(database),
         baselines=SqlBaselines(database),
         run_log=SqlRunLog(database),

@@ -330,3 +330,34 @@ imports = Table(
     Column("told", LargeBinary, nullable=False),  # packed JSON: warnings that came of reading them
     Index("imports_by_run", "run_no"),
 )
+
+checks = Table(
+    "checks",
+    metadata,
+    Column("check_no", Key, primary_key=True),
+    Column("judge_no", Key, ForeignKey("judges.judge_no"), nullable=False),
+    Column("question", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("file", LargeBinary(32), nullable=False),  # of what people said in it, whatever it is called
+    Column("name", Words, nullable=False),
+    Column("at", Text, nullable=False),  # when it was last checked
+    UniqueConstraint("judge_no", "question", "version", "file"),
+)
+
+# A text that is in several files is here once, with what the last of them says.
+check_scores = Table(
+    "check_scores",
+    metadata,
+    Column("judge_no", Key, ForeignKey("judges.judge_no"), primary_key=True),
+    Column("question", Text, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("item", LargeBinary(32), primary_key=True),  # of the text that was labelled, with all that the question sees
+    Column("metric", Text, primary_key=True),
+    Column("example", LargeBinary(32), nullable=False),  # what texts share that are not independent
+    Column("people", Float, nullable=False),
+    Column("judge", Float, nullable=False),
+    Column("labels", Integer, nullable=False),
+    Column("check_no", Key, _to("checks.check_no"), nullable=False),
+    Index("check_scores_by_check", "check_no"),
+    sqlite_with_rowid=False,
+)

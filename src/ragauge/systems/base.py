@@ -107,7 +107,8 @@ def known_settings(settings: Mapping[str, Any], known: Collection[str], whose: s
     """
     for name in settings:
         if name not in known:
-            raise UnknownName(f"setting of {whose}", str(name), known)
+            hint = "What is only to be recorded goes into config." if "config" in known else ""
+            raise UnknownName(f"setting of {whose}", str(name), known, hint)
 
 
 def mapping_of(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -111,7 +111,7 @@ class Call:
                 found = _merged(found, response_of({"answer": None, **fields}, question), fields)
         except SystemTrouble as trouble:
             if trouble.kind == "reported":
-                return replace(found, error=str(trouble))
+                return replace(trouble.spent or found, error=str(trouble))
             return replace(found, missing={**found.missing, "answer": f"not readable: {trouble}"})
         return found
 

@@ -15,7 +15,7 @@ from ragauge.errors import UnknownName, UsageError
 from ragauge.systems.base import EVERY, OWN, Question, System, known_settings, mapping_of
 from ragauge.systems.citing import NUMBERED
 from ragauge.systems.paths import JsonPath, NoValue
-from ragauge.systems.returned import response_of
+from ragauge.systems.returned import SPENT, response_of, spent_of
 from ragauge.systems.template import ASKED, HANDED, check, filled, filled_url, holds, values_of, with_environment
 from ragauge.systems.troubles import SystemTrouble, kind_of, seconds_of
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 METHODS = ("POST", "GET", "PUT", "PATCH")
 FIELDS = (
-    "answer", "passages", "retrieved_ids", "candidates", "citations", "latency_ms", "latency_s", "tokens", "cost",
-    "error",
+    "answer", "passages", "scores", "retrieved_ids", "candidates", "citations", "latency_ms", "latency_s", "tokens",
+    "cost", "error",
 )  # fmt: skip
 OF_PASSAGE = ("doc_id", "passage_id", "text", "score", "updated_at", "superseded_by", "hop")
 NEEDED = ("doc_id", "passage_id", "text", "score")     # of a passage: in one of them at least, where there is a path
@@ -93,6 +93,8 @@ class Mapped:
                 fields[name] = JsonPath.parse(given, name)
         passage = mapping_of(settings, "passage")
         known_settings(passage, OF_PASSAGE, "passage")
+        if "scores" in fields and "passages" not in fields:
+            raise UsageError("scores: one for each passage; say with `passages` where these are.")
         if passage and "passages" not in fields:
             raise UsageError("passage: says where the parts of one passage stand; say with `passages` where they are.")
         return Mapped(fields, {name: JsonPath.parse(path, f"passage.{name}") for name, path in passage.items()})
@@ -106,7 +108,7 @@ class Mapped:
             try:
                 value = path.of(reply)
             except NoValue:
-                if name.partition(".")[0] in ("answer", "passages", "retrieved_ids"):
+                if name.partition(".")[0] in ("answer", "passages", "scores", "retrieved_ids"):
                     raise
                 continue     # tokens, cost and the like come and go
             field_name, _, kind = name.partition(".")
@@ -114,6 +116,21 @@ class Mapped:
                 found.setdefault(field_name, {})[kind] = value
             else:
                 found[name] = self._parts(value) if name in ("passages", "candidates") else value
+        if "scores" in found:
+            found["passages"] = _scored(found["passages"], found.pop("scores"), self.fields["scores"].text)
+        return found
+
+    def spent(self, reply: Any) -> dict[str, Any]:
+        """Latency, tokens and cost by our names, as far as the paths lead to any."""
+        asked = {name: path for name, path in self.fields.items() if name.partition(".")[0] in SPENT}
+        found: dict[str, Any] = {}
+        for name, path in asked.items():
+            field_name, _, kind = name.partition(".")
+            value = path.find(reply)
+            if value is not None and kind:
+                found.setdefault(field_name, {})[kind] = value
+            elif value is not None:
+                found[name] = value
         return found
 
     def _parts(self, passages: Any) -> Any:
@@ -125,6 +142,15 @@ class Mapped:
             if passages and name in NEEDED and not any(name in one for one in found):
                 path.of(passages[0])
         return found
+
+
+def _scored(passages: Any, scores: Any, path: str) -> Any:
+    """Passages with the scores that stand in a list of their own."""
+    if not isinstance(passages, list) or not isinstance(scores, list) or len(passages) != len(scores):
+        counts = " and ".join(str(len(one)) if isinstance(one, list) else "no list" for one in (scores, passages))
+        raise NoValue(f"scores: {path}: expected one for each passage, got {counts}.")
+    named = [one if isinstance(one, Mapping) else {"text": one} for one in passages]
+    return [{**one, "score": score} for one, score in zip(named, scores, strict=True)]
 
 
 class HttpSystem(System):
@@ -168,7 +194,8 @@ class HttpSystem(System):
         try:
             found = self._mapped.of(_json(reply) if self._mapped.fields else _json_or_text(reply))
         except NoValue as error:
-            raise SystemTrouble("unreadable", f"{error}. The reply begins: {_beginning(reply)}") from None
+            said = f"{error}. The reply begins: {_beginning(reply)}"
+            raise SystemTrouble("unreadable", said, spent=self._spent(reply)) from None
         response = response_of(found, question, passages=passages)
         return with_numbers(response) if self._numbered else response
 
@@ -224,7 +251,16 @@ class HttpSystem(System):
         where = f"; it points to {reply.headers['location']}: give that URL" if "location" in reply.headers else ""
         said = _beginning(reply) or reply.reason_phrase
         asked = seconds_of(reply.headers.get("retry-after"))
-        raise SystemTrouble(kind, f"HTTP {reply.status_code}: {said}{where}", retry_after=asked)
+        text = f"HTTP {reply.status_code}: {said}{where}"
+        raise SystemTrouble(kind, text, retry_after=asked, spent=self._spent(reply))
+
+    def _spent(self, reply: Reply) -> Response | None:
+        """What a reply without a response says of latency, tokens and cost: where the settings say, or by its names."""
+        try:
+            found = json.loads(reply.content)
+        except ValueError:
+            return None
+        return spent_of(self._mapped.spent(found) or found)
 
 
 def _secrets(values: Iterable[str], headers: Iterable[str], password: str) -> tuple[str, ...]:

@@ -7,12 +7,11 @@ import importlib.util
 import re
 import sys
 from collections.abc import Iterator
-from difflib import get_close_matches
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ragauge.errors import MissingExtra, UnknownName, UsageError
+from ragauge.errors import MissingExtra, UnknownName, UsageError, nearest
 
 NAMED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
@@ -75,11 +74,11 @@ def _module(name: str, text: str) -> ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-            near = get_close_matches(name, list(_modules()), n=3, cutoff=0.5)
-            nearest = f" Nearest here: {', '.join(near)}." if near else ""
+            near = nearest(name, _modules())
+            said = f" Nearest here: {', '.join(near)}." if near else ""
             raise UsageError(
                 f"{text}: no module {error.name!r} in the working directory {Path.cwd()} or among the installed "
-                f"packages.{nearest}"
+                f"packages.{said}"
             ) from None
         package = (error.name or "").partition(".")[0]
         if package in EXTRAS:

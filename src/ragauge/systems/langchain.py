@@ -194,7 +194,9 @@ def _properties(target: Any) -> Mapping[str, Any] | None:
         return getattr(state, "__annotations__", None)
     if "$ref" in schema:
         schema = schema.get("$defs", {}).get(str(schema["$ref"]).rpartition("/")[2], schema)
-    return schema.get("properties", {}) if schema.get("type") == "object" else None
+    keys: Mapping[str, Any] | None = schema.get("properties", {}) if schema.get("type") == "object" else None
+    # "root" stands for the whole input, where steps side by side take it without saying of what type
+    return None if keys is not None and set(keys) == {"root"} else keys
 
 
 def _async_only(error: BaseException) -> bool:

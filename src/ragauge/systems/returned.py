@@ -30,6 +30,7 @@ ACCEPTED = (
     "(docs/systems.md)"
 )
 OURS = frozenset({"query_id", "repeat", "weight"})     # ours to say, whatever the system's own ids and counts are
+SPENT = ("latency_ms", "latency_s", "tokens", "cost")     # what a reply may say that is no response otherwise
 NAMES: Sequence[str] = tuple(
     dict.fromkeys(name for field in RESPONSE_FIELDS if field not in OURS for name in names_of(field))
 )
@@ -64,11 +65,24 @@ def response_of(returned: Any, question: Question, *, passages: Sequence[Passage
         found = replace(found, repeat=question.repeat, missing={**found.missing, **derived(notes)})
         found = where_cited(found if passages is None else replace(found, passages=tuple(passages)))
     if found.error is not None:
-        raise SystemTrouble("reported", found.error)
+        raise SystemTrouble("reported", found.error, spent=found)
     if passages is None:
         return found
     missing = {name: why for name, why in found.missing.items() if name not in ("passages", "doc_id")}
     return replace(found, passages=tuple(passages), candidates=None, missing=missing)
+
+
+def spent_of(returned: Any) -> Response | None:
+    """The latency, tokens and cost that a reply carries which is no response otherwise; None where it carries none."""
+    record = _record(returned)
+    if record is None:
+        return None
+    plan = plan_for(record, {}).columns
+    found = {name: record[plan[name]] for name in SPENT if plan.get(name) and record[plan[name]] is not None}
+    try:
+        return response_of_fields(found, {name: name for name in found}, "", Notes()) if found else None
+    except BadValue:
+        return None
 
 
 def passages_of(returned: Any) -> tuple[tuple[Passage, ...], Mapping[str, str]]:

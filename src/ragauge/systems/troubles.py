@@ -9,6 +9,7 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import Any, Literal
 
+from ragauge.data.response import Response
 from ragauge.errors import SystemFailed
 
 Kind = Literal[
@@ -30,12 +31,18 @@ class SystemTrouble(SystemFailed):
         kind: what went wrong: rate_limited, server (5xx), connection, timeout, auth, not_found, refused (another 4xx),
             unreadable (it returned what no response can be made of), exception, absent, reported (by the system).
         retry_after: seconds that the system asked to wait; None where it said nothing.
+        spent: a response with the latency, tokens and cost that its reply carried all the same; None for none.
+        seconds: that the attempt took; None where nobody has measured it.
     """
 
-    def __init__(self, kind: Kind, text: str, *, retry_after: float | None = None) -> None:
+    def __init__(
+        self, kind: Kind, text: str, *, retry_after: float | None = None, spent: Response | None = None
+    ) -> None:
         super().__init__(text)
         self.kind: Kind = kind
         self.retry_after = retry_after
+        self.spent = spent
+        self.seconds: float | None = None
 
 
 def trouble_of(error: BaseException) -> SystemTrouble:

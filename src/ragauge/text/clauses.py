@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ragauge.text.phrases import SEPARATORS, Read, Words
+from ragauge.text.sentences import CODE
 from ragauge.text.verbs import (
     ADVERBIAL,
     AUXILIARIES,
@@ -74,9 +75,15 @@ def clauses(sentence: str) -> tuple[Clause, ...]:
     if len(sentence) > LONGEST:
         return whole
     found = _Cutter(sentence).all()
-    if len(found) < 2:
+    if len(found) < 2 or _through_code(sentence, found):
         return whole
     return tuple(sorted(found, key=lambda one: (one.start, one.end)))
+
+
+def _through_code(sentence: str, found: Sequence[Clause]) -> bool:
+    """Whether a clause begins or ends within a code span."""
+    spans = [span.span() for span in CODE.finditer(sentence)] if "`" in sentence else []
+    return any(low < at < high for one in found for at in (one.start, one.end) for low, high in spans)
 
 
 class _Cutter:

@@ -44,7 +44,8 @@ _MORE = {
     "those if but so no any all some one into out up down over about after before between during under through while "
     "because only also each other such same first last new name named called made make die died war men man son come "
     "came door hat list per get gets got take took long often old year years between both i'm it's don't isn't what's "
-    "who's let's doesn't didn't can't i've give gave said see use used like mean means work between best",
+    "who's let's doesn't didn't can't i've give gave said see use used like mean means work between best need know "
+    "forgot forget pay paid buy bought find found help please free safe eat keep try tell ask",
     "de": "januar februar märz dezember genau etwa "
     "bin bist seid warum wann welche welcher welches wem wen wessen woher wohin wieviel viele viel hat haben "
     "hatte kann können muss müssen soll werden wurden sein seine ihr ihre ich du man oder aber wenn dass daß vom beim "
@@ -77,6 +78,9 @@ _MORE = {
     "tr": "ben sen o biz siz onlar benim senin onun bizim nerede nereye neden niçin niye zaman kaç kimin hangisi "
     "mı mu mü var yok ama veya ya ki her şey tüm az göre önce karşı üzere olur olduğu oldu edilir etti eder midir "
     "mıdır nelerdir kimdir nedeni hakkında tarafından arasında",
+    "ro": "eu tu el ea noi voi ei ele mea meu mei mele nostru noastră vostru lor lui ei îi îmi își sunt era erau avea "
+    "ai are avem au fi fie poate pot trebuie până luni vineri zile trei două dar dacă fără despre pentru doar foarte "
+    "ora toate acest această aceste acestui unei unui din pe la cât ce vă ne",
 }
 VOTES: dict[str, tuple[str, ...]] = {}
 for _code, _line in _COMMON.items():
@@ -85,7 +89,7 @@ for _code, _line in _COMMON.items():
 # letters that few other languages of the list use
 _LETTERS = {
     "de": "ßäöü", "fr": "êèàçùœîûô", "es": "ñ¿¡áíóú", "it": "òìùàè", "pt": "ãõçâêá", "sv": "åäö", "pl": "łąęśżźćń",
-    "tr": "ışğçöü",
+    "tr": "ışğçöü", "ro": "ăâîșț", "vi": "đơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
 }     # fmt: skip
 LETTERS: dict[str, tuple[str, ...]] = {}
 for _code, _line in _LETTERS.items():
@@ -125,7 +129,8 @@ def guess(text: str) -> str:
     The script decides first; Latin letters are told apart by frequent words and by letters, for English, German,
     French, Spanish, Italian, Portuguese, Dutch, Swedish, Polish, Turkish, Romanian and Vietnamese. A word or a name of
     another language is no evidence: a text of which little speaks for one language, or nearly as much for a second,
-    is "und". The same text gives the same code.
+    is "und", unless English leads or ties: its short words are words of many languages. The same text gives the same
+    code.
 
     >>> guess("Where is the station?"), guess("Wo ist der Bahnhof?"), guess("車站在哪裡？"), guess("42")
     ('en', 'de', 'zh', 'und')
@@ -158,11 +163,15 @@ def _latin(text: str) -> str:
         return "und"
     votes = dict.fromkeys(_COMMON, 0.0)
     for place, word in enumerate(found):
-        _vote(votes, word, inside=place > 0)
+        if word == "I" if place else word.lower() == "do" and "?" in text:
+            votes["en"] += 1
+        else:
+            _vote(votes, word, inside=place > 0)
     second, most = sorted(votes.values())[-2:]
-    best = max(votes, key=lambda code: votes[code])
-    enough = most >= max(EVIDENCE, FEWEST * len(found)) and most - second >= max(LEAD, AHEAD * most)
-    return best if enough else "und"
+    best = max(votes, key=lambda code: (votes[code], code == "en"))
+    if most < max(EVIDENCE, FEWEST * len(found)):
+        return "und"
+    return best if best == "en" or most - second >= max(LEAD, AHEAD * most) else "und"
 
 
 def _vote(votes: dict[str, float], word: str, *, inside: bool) -> None:
@@ -174,7 +183,7 @@ def _vote(votes: dict[str, float], word: str, *, inside: bool) -> None:
         inside: whether another word stands before it, so that a capital makes it part of a name.
     """
     small = word.lower()
-    named = inside and small != word and word != "I"
+    named = inside and small != word
     known = VOTES.get(small)
     if known is not None:
         for code in known:

@@ -25,7 +25,7 @@ NUMBER = re.compile(
 )
 LIST_MARK = re.compile(r"[.)](?=\s+[^\W_])")
 BRACKETS = re.compile(r"\[\^?\d{1,3}(?:\s*[,;-]\s*\d{1,3})*\]|【[^】\n]{1,40}】")
-SIGNED = re.compile(r"(?:^|[\s(])-$")
+SIGNED = re.compile(r"(?:^|[\s(\[{=<>`\"'“‘,:])-$")
 CODE_BEFORE = re.compile(r"[^\W\d_]*[A-Z][^\W_]*-$")
 CHINESE_PERCENT = "百分之"
 LONGEST = 400     # digits; a longer run is no number that anyone wrote

@@ -29,9 +29,10 @@ from ragauge.text.verbs import (
 LONGEST_THING = 5      # words of a member of a list
 LONGEST_SUBJECT = 20   # words; a longer one was not understood
 
-# a quotation, a bracket or a number is one token: nothing is cut inside
+# a quotation, a bracket, a flag, a path or a number is one token: nothing is cut inside
 TOKEN = re.compile(
     r"""["“„«][^"“”„«»\n]{1,600}["”“»]|\([^()\n]{0,400}\)|\[[^\[\]\n]{0,200}\]
+    |(?<![^\s`(])(?:--?(?=[A-Za-z])|~?\.{0,2}/(?=[\w.]))[\w./-]{0,200}\w
     |[$€£¥~<>≥≤±+-]{0,2}\d+(?:[.,:/]\d+){0,12}(?:[%°]|\w*(?:[-/]\w+){0,6})|\w+(?:[.'’&/-]\w+){0,12}|[,;:—]|(?<=\s)–(?=\s)""",
     re.VERBOSE,
 )

@@ -29,6 +29,7 @@ LOWER_START = re.compile(r"[ \t]*[(\"'“‘«]?[^\W\d_]")
 # a full stop is looked for in the ends of words only, so the middle of an endless one need not be read
 LONG_RUN = re.compile(r"(?<!\S)\S{400,}")
 CITED = re.compile(r"\s*(?:\[\^?\w{1,12}(?:\s*[,;–-]\s*\w{1,12}){0,9}\]|【[^】\n]{1,40}】|[¹²³⁰⁴-⁹]+)+")
+CODE = re.compile(r"(?<!`)(`{1,3})(?!`)[^`\n]+\1(?!`)")
 NEXT, WORD = re.compile(r"\s*(\S)"), re.compile(r"[^\W_]")
 
 NARROWEST_WRAP, WIDEST_WRAP = 50, 132
@@ -39,9 +40,9 @@ def split(text: str) -> tuple[Sentence, ...]:
     """The sentences of a text, in order.
 
     A line break, a list item, a heading and a table row end a sentence; the line breaks of a paragraph that was
-    wrapped at a fixed width do not. A bracketed citation after a full stop belongs to the sentence before. A piece
-    without letters or digits is part of its neighbour. No sentence begins or ends with white space, and every other
-    character is in exactly one. Never fails.
+    wrapped at a fixed width do not, nor does a full stop in a code span. A bracketed citation after a full stop belongs
+    to the sentence before. A piece without letters or digits is part of its neighbour. No sentence begins or ends with
+    white space, and every other character is in exactly one. Never fails.
 
     >>> [sentence.text for sentence in split("Dr. Lee paid $3.5 million. [1] It rained!")]
     ['Dr. Lee paid $3.5 million. [1]', 'It rained!']
@@ -117,6 +118,8 @@ def _in_piece(text: str, start: int, end: int) -> Spans:
         stops = {stop for stop in stops if not continues(piece, stop)}
     if not piece.isascii():
         stops |= other_stops(piece)
+    if stops and "`" in piece:
+        stops = {stop for stop in stops if not any(span.start() < stop < span.end() for span in CODE.finditer(piece))}
     spans, begin = [], 0
     for found in sorted(stops | {len(piece)}):
         if found < begin:

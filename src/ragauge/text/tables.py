@@ -33,6 +33,8 @@ SCALE_WORD = re.compile(
 SCALE_ZEROS = re.compile(r"(?<![\d,.])['‘’]?000(?:['’]?s)?(?![\d,.])")
 SCALE_LETTER = re.compile(r"(?:[$€£¥₹]|\b(?:USD|EUR|GBP|Rs))\s?(m|mn|bn|k|mm)\b", re.IGNORECASE)
 LETTER_SCALES = {"m": 6, "mn": 6, "mm": 6, "bn": 9, "k": 3}
+LONGEST_BESIDE = 80      # characters of what stands beside a row's name
+NAME = re.compile(r"[^\W\d_]{3}")      # letters enough for a name, unlike a unit or "n/a"
 PER = re.compile(
     r"\bper\b|\bcents\b|\bprice\b|\bEPS\b|\brate\b|\bmargin\b|\bratio\b|%|\bpercent|\bnumber of\b|\bdays\b|\byears?\)",
     re.IGNORECASE,
@@ -191,9 +193,7 @@ def _read(draft: _Draft, fields: list[Field], width: int) -> None:
         return
     draft.started = True
     row = len(draft.labels)
-    label = fields[0].text
-    if label and number(label) and not _is_year(label):
-        label = ""
+    label = _label(fields[0], [one for one, value in values if value is None])
     draft.labels.append(label or "Total")
     draft.sections.append(draft.section)
     if not label:
@@ -203,6 +203,14 @@ def _read(draft: _Draft, fields: list[Field], width: int) -> None:
             draft.cells.append(Cell(row, column, value[0], value[1], one.start, one.end))
             if CURRENCY.search(one.text):
                 draft.money.add(column)
+
+
+def _label(first: Field, others: Sequence[Field]) -> str:
+    """What names a row: its first field, and in parentheses those that stand beside it; a rank is none."""
+    own = "" if number(first.text) and not _is_year(first.text) else first.text
+    named = [text for text in (own, *(one.text for one in others if NAME.search(one.text))) if text]
+    beside = " ".join(re.sub(r"[()]", " ", text) for text in named[1:])[:LONGEST_BESIDE]
+    return f"{named[0]} ({beside})" if beside.strip() else "".join(named[:1])
 
 
 def _unscaled(header: str) -> str:

@@ -53,10 +53,11 @@ def attribute(
             if verdict.lacking:
                 lacking[verdict.lacking] = None
             second, second_by = _tied(rows, Seen(facts, indexed, verdict.mends))
-            more = tuple(lacking), verdict.basis, second_by
+            more, fault = (tuple(lacking), verdict.basis, second_by), row.fault(verdict)
             return Cause(
-                row.name, verdict.text, row.fix, row.component, second, *more, p=round(verdict.p, 3), shown_by=shown_by
-            )
+                row.name, verdict.text, fault.fix, fault.component, second, *more, p=round(verdict.p, 3),
+                shown_by=shown_by,
+            )     # fmt: skip
     for name, result in (measured or {}).items():
         if result.status == "failed":
             lacking[f"{name}: {result.reason}"] = None
@@ -105,11 +106,15 @@ def _first_sign(seen: Seen) -> Sign:
 
 
 def _signs(seen: Seen) -> Iterator[Sign]:
-    """Every sign and what shows it, those of labels first."""
+    """Every sign and what shows it, those of labels first, then those that rest on a label and the judge."""
     if seen.missed:
         yield f"{len(seen.missed)} of {len(seen.relevant)} gold documents missed", "labels"
     if seen.cut_spans:
         yield "a gold span is not covered by the passages", "labels"
+    known = seen.example.answerable
+    if known is not None and seen.refuse is known:
+        did = "declined to answer an answerable question" if known else "answered an unanswerable question"
+        yield f"the system {did}", "label and judge"
     yield from ((sign, "judge") for sign in _judged_signs(seen))
 
 
@@ -120,8 +125,6 @@ def _judged_signs(seen: Seen) -> Iterator[str]:
         yield f"{len(seen.bare) + len(seen.against)} claims without support"
     if seen.refuse:
         yield "the system declined to answer"
-    if seen.refuse is False and seen.example.answerable is False:
-        yield "the system answered an unanswerable question"
     if seen.address in ("partly", "no"):
         yield "the answer does not fully address the question"
     if seen.unstated or seen.wrong:

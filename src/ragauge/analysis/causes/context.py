@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ragauge.analysis.causes import likely
-from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
-from ragauge.analysis.causes.seen import Mended, Seen, counted, documents, numbers
+from ragauge.analysis.causes.listing import counted, documents, numbers
+from ragauge.analysis.causes.row import Fault, Lack, Row, Verdict, Why
+from ragauge.analysis.causes.seen import Mended, Seen
 
 SPANS = "gold spans: where in the documents the evidence stands"
 READINGS = 0.5     # a claim that is in none of the gold documents has two readings, and nothing tells them apart
@@ -42,29 +45,57 @@ def _noise(seen: Seen) -> Verdict:
     """The answer rests on passages that lead astray.
 
     Applies when a claim stands in a passage but contradicts the reference; or when the answer uses passages, and none
-    of those that hold the evidence.
+    of those that hold the evidence. Where the evidence ranks above the passages that the answer follows, the fault is
+    the generator's: no reranking mends it.
     """
     follows = [claim for claim in seen.wrong if claim.supporting]
     if follows:
         where, mends = counted("passage", follows[0].supporting), Mended(claims=frozenset(c.n for c in follows))
         text = f"claim {follows[0].n} follows {where} but contradicts the reference"
-        return Why(text, "judge", mends, p=likely.disagrees(seen, follows))
+        above = _above(seen, follows[0].supporting)
+        return Why(f"{text}{above}", "judge", mends, p=likely.disagrees(seen, follows), elsewhere=bool(above))
     if seen.mended.usage:
         return None
     if seen.used and seen.evidence and seen.used.isdisjoint(seen.evidence):
         if not (seen.claims_whole and seen.evidence_whole):
             return Lack("some verdicts on claims or passages")
         used, held = counted("passage", seen.used), numbers(sorted(seen.evidence))
-        return Why(f"the answer uses {used}; the evidence is in {held}", "judge", Mended(usage=True, answer=True))
+        above, mends = _above(seen, seen.used), Mended(usage=True, answer=True)
+        text = f"the answer uses {used}; the evidence is in {held}{above}"
+        return Why(text, "judge", mends, elsewhere=bool(above))
     if seen.claims is None:
         return Lack(seen.lack("verify_answer.support"))
     supported = any(claim.supporting for claim in seen.claims)
     return Lack(seen.lack("agree.answer")) if supported and seen.agreement is None else None
 
 
+def _above(seen: Seen, followed: Collection[int]) -> str:
+    """That the evidence ranks above every passage that the answer follows, in words; "" where it does not.
+
+    A labelled passage is the evidence, of several those that a reference claim rests on; without labelled ones, those
+    that hold the evidence by the judge. Passages that are but likely to be on the topic are not enough.
+    """
+    if not seen.relevant and seen.reference is None and seen.likely_only:
+        return ""
+    gold = {doc_id for item in seen.relevant for doc_id in item.doc_ids}
+    labelled = {n for n, passage in enumerate(seen.passages or (), 1) if passage.doc_id in gold}
+    holding = (labelled & seen.evidence) or labelled or seen.evidence
+    first = min(holding, default=None)
+    if first is None or first >= min(followed):
+        return ""
+    by = "labelled" if first in labelled else "with evidence"
+    return f"; passage {first}, {by}, ranks above"
+
+
 SPAN_CUT = Row(
     "span_cut", "retrieval", "Change how documents are cut: larger chunks, boundaries at sections, some overlap.", _cut
 )     # fmt: skip
 NOISE = Row(
-    "noise", "retrieval", "Rerank, filter more tightly, or hand on fewer or smaller passages.", _noise
+    "noise", "retrieval", "Rerank, filter more tightly, or hand on fewer or smaller passages.", _noise,
+    Fault(
+        "generation",
+        "Reranking cannot help, for the evidence ranks above what misled: tell the model to prefer the passages ranked "
+        "first and to cite what it rests on; hand on fewer passages; try a stronger model.",
+        "the evidence ranks above what the answer follows, which no reranking mends",
+    ),
 )     # fmt: skip

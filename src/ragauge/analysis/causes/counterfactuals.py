@@ -132,7 +132,7 @@ RULES: Mapping[str, Rule] = {
     "not_in_index": SWAP_IN,
     "retrieval_miss": SWAP_IN, "ranked_low": SWAP_IN, "lost_before_prompt": SWAP_IN, "span_cut": SWAP_IN,
     "wrong_refusal": ONLY, "off_topic": ONLY, "contradicted": ONLY, "noise": DROP, "ignored": FIRST,
-    "hallucinated": ONLY, "incomplete": ONLY,
+    "hallucinated": ONLY, "wrong_answer": ONLY, "incomplete": ONLY,
 }  # fmt: skip
 
 

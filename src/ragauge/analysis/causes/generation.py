@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragauge.analysis.causes import likely
+from ragauge.analysis.causes.listing import counted, numbers
 from ragauge.analysis.causes.row import Basis, Lack, Row, Verdict, Why
-from ragauge.analysis.causes.seen import Mended, Seen, counted, numbers
+from ragauge.analysis.causes.seen import Mended, Seen
 from ragauge.data.facts import Claim
 
 EVIDENCE = "relevance labels or a reference answer: whether retrieval should have brought the evidence"
@@ -49,7 +50,7 @@ def _off_topic(seen: Seen) -> Verdict:
     if seen.address in ("fully", "partly") or seen.refuse:
         return None
     if seen.address is None or seen.refuse is None:
-        return Lack(seen.lack("verify_answer.address"))
+        return Lack(seen.lack("verify_answer.address" if seen.address is None else "verify_answer.refuse"))
     return Why("the answer does not address the question", "judge", Mended(answer=True), p=likely.addresses(seen)[2])
 
 
@@ -72,8 +73,10 @@ def _ignored(seen: Seen) -> Verdict:
 
     Applies when the answer makes claims, no passage supports any or is cited for one, and some hold the evidence.
     """
-    if seen.used or seen.mended.usage or (seen.claims_whole and not seen.claims):
+    if seen.used or seen.mended.usage or (seen.claims_whole and not (seen.bare or seen.against)):
         return None
+    if _unread(seen):
+        return Lack(seen.lack("verify_answer.refuse"))     # a refusal uses no passage
     if seen.reference is None and seen.likely_only:
         return None     # a passage on the topic is no evidence yet
     if not seen.claims_whole:
@@ -89,12 +92,15 @@ def _ignored(seen: Seen) -> Verdict:
 def _hallucinated(seen: Seen) -> Verdict:
     """A claim stands in no passage, be it true or not.
 
-    Applies when no passage supports or contradicts a claim.
+    Applies when no passage supports or contradicts a claim. It is a guess where nothing but probabilities, or nothing
+    at all, says whether the evidence was there: no labels, no reference, no plain ratings.
     """
+    if _unread(seen):
+        return Lack(seen.lack("verify_answer.refuse"))     # a refusal stands in no passage
     if seen.bare:
         numbered = [claim.n for claim in seen.bare]
         text = f"{_share(seen, seen.bare)} in no passage ({counted('claim', numbered)})"
-        known = seen.missed is not None or seen.reference is not None or not seen.likely_only
+        known = seen.missed is not None or seen.reference is not None or seen.rated_plainly
         mends, p = Mended(claims=frozenset(numbered)), likely.unsupported(seen.bare)
         return Why(text, "judge" if known else "guess", mends, "" if known else EVIDENCE, p)
     return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
@@ -119,20 +125,50 @@ def _misattributed(seen: Seen) -> Verdict:
     return None
 
 
+def _wrong_answer(seen: Seen) -> Verdict:
+    """The answer is another one than the reference.
+
+    Applies when the answer does not decline and states none of the reference claims.
+    """
+    if seen.agreement is None:
+        return Lack(seen.lack("agree.reference"))
+    if not seen.unstated or len(seen.unstated) < len(seen.agreement.reference) or seen.refuse:
+        return None
+    if _unread(seen):
+        return Lack(seen.lack("verify_answer.refuse"))
+    of = len(seen.unstated)
+    text = f"the answer states none of the {of} reference claims:" if of > 1 else "the answer does not state"
+    return Why(f"{text} {_quoted(seen, seen.unstated)}", "judge", Mended(answer=True), p=likely.none_stated(seen))
+
+
 def _incomplete(seen: Seen) -> Verdict:
     """The answer leaves out a part.
 
-    Applies when the answer addresses the question partly, or does not state a reference claim.
+    Applies when the answer addresses the question partly, or states some of the reference claims and not all.
     """
+    of = len(seen.agreement.reference) if seen.agreement else 0
     if seen.address == "partly":
-        return Why("the answer addresses only part of the question", "judge", p=1 - likely.addresses(seen)[0])
-    if seen.unstated:
-        of = len(seen.agreement.reference) if seen.agreement else 0
-        text = f"the answer states {of - len(seen.unstated)} of {of} reference claims"
-        return Why(f"{text} (not {numbers(seen.unstated)})", "judge", p=likely.unstated(seen))
+        left = f": it leaves out {_quoted(seen, seen.unstated)}" if 0 < len(seen.unstated) < of else ""
+        return Why(f"the answer addresses only part of the question{left}", "judge", p=1 - likely.addresses(seen)[0])
+    if 0 < len(seen.unstated) < of:
+        text = f"the answer states {of - len(seen.unstated)} of {of} reference claims and leaves out"
+        return Why(f"{text} {_quoted(seen, seen.unstated)}", "judge", p=likely.unstated(seen))
     if seen.address is None:
         return Lack(seen.lack("verify_answer.address"))
     return Lack(seen.lack("agree.reference")) if seen.agreement is None else None
+
+
+def _unread(seen: Seen) -> bool:
+    """Whether the answer may decline in a language that the judge cannot tell it in."""
+    return seen.answer is not None and seen.answer.refuse is None and bool(seen.answer.unread)
+
+
+def _quoted(seen: Seen, left: Sequence[int], most: int = 120) -> str:
+    """The first of these reference claims in its own words, and how many more there are."""
+    text = seen.reference_text(left[0])
+    short = f"{text[:most].rstrip()}…" if len(text) > most else text
+    first = f"“{short}”" if text else f"reference claim {left[0]}"
+    return f"{first} and {len(left) - 1} more" if len(left) > 1 else first
 
 
 def _share(seen: Seen, claims: Sequence[Claim]) -> str:
@@ -167,6 +203,11 @@ HALLUCINATED = Row(
 )     # fmt: skip
 MISATTRIBUTED = Row(
     "misattributed", "generation", "Number the passages in the prompt and fix the format of citations.", _misattributed
+)     # fmt: skip
+WRONG_ANSWER = Row(
+    "wrong_answer", "generation",
+    "Hold it beside the reference: where it is right too, add it as an accepted answer; else try a stronger model.",
+    _wrong_answer,
 )     # fmt: skip
 INCOMPLETE = Row(
     "incomplete", "generation", "Ask for every part of the question; check that retrieval brings all of the evidence.",

@@ -21,7 +21,7 @@ def unmet(seen: Seen) -> float:
     """Probability that some reference claim is in no passage; 0 where none has a verdict."""
     if seen.mended.evidence:
         return 0.0
-    return max((1 - claim.chance for claim in seen.reference or () if claim.supporting is not None), default=0.0)
+    return max((1 - claim.chance for claim in seen.doubtful), default=0.0)
 
 
 def irrelevant(seen: Seen) -> float:
@@ -45,6 +45,12 @@ def unstated(seen: Seen) -> float:
     known = seen.agreement.reference_p if seen.agreement is not None else ()
     found = [known[n - 1] if n <= len(known) else None for n in seen.unstated]
     return max((1.0 if p is None else 1 - p for p in found), default=1.0)
+
+
+def none_stated(seen: Seen) -> float:
+    """Probability that the answer states none of the reference claims."""
+    known = seen.agreement.reference_p if seen.agreement is not None else ()
+    return min((1 - p for p in known if p is not None), default=1.0)
 
 
 def addresses(seen: Seen) -> tuple[float, float, float]:

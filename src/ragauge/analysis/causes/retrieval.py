@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from ragauge.analysis.causes import likely
 from ragauge.analysis.causes.context import SPAN_CUT
+from ragauge.analysis.causes.listing import counted, documents, members
 from ragauge.analysis.causes.row import Basis, Lack, Row, Verdict, Why
-from ragauge.analysis.causes.seen import Mended, Seen, counted, documents, members
+from ragauge.analysis.causes.seen import Mended, Seen
 from ragauge.analysis.causes.system import NOT_IN_INDEX
 from ragauge.data.example import Relevant
 

@@ -21,6 +21,7 @@ class Why(NamedTuple):
         mends: what would be right without this cause; see `attribute` on second opinions.
         lacking: what would have told more.
         p: probability that these facts are so; 1 for a record, a label, or a judge without probabilities.
+        elsewhere: these facts lay the fault where the row's `other` says, not in the row's own component.
     """
 
     text: str
@@ -28,6 +29,7 @@ class Why(NamedTuple):
     mends: Mended = NOTHING
     lacking: str = ""
     p: float = 1.0
+    elsewhere: bool = False
 
 
 class Lack(NamedTuple):
@@ -39,6 +41,20 @@ class Lack(NamedTuple):
 Verdict = Why | Lack | None
 
 
+class Fault(NamedTuple):
+    """Where a cause is to be mended, and how.
+
+    Attributes:
+        component: where.
+        fix: what to try.
+        when: which facts lay it there, in words; "" for the row's own component.
+    """
+
+    component: Component
+    fix: str
+    when: str = ""
+
+
 class Row(NamedTuple):
     """One row of the cause table.
 
@@ -47,9 +63,20 @@ class Row(NamedTuple):
         component: where to fix it.
         fix: what to try.
         decide: whether it applies.
+        other: where else it is to be mended, by the facts of an example; None = never elsewhere.
     """
 
     name: str
     component: Component
     fix: str
     decide: Callable[[Seen], Verdict]
+    other: Fault | None = None
+
+    def fault(self, why: Why) -> Fault:
+        """Where these facts lay the fault, and what to try."""
+        return self.other if why.elsewhere and self.other is not None else Fault(self.component, self.fix)
+
+    def at(self, component: str) -> Fault:
+        """The same by the name of the component; the row's own for any that it does not know."""
+        other = self.other
+        return other if other is not None and other.component == component else Fault(self.component, self.fix)

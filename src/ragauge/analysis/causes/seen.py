@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Sequence
+import re
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+from ragauge.analysis.causes.covering import open_in
+from ragauge.analysis.causes.lazy import Lazy
 from ragauge.data.example import Relevant, Span
 from ragauge.data.facts import AgreementFacts, AnswerFacts, Claim, ReferenceClaim, ReferenceFacts, RelevanceFacts
 from ragauge.data.response import Passage
@@ -14,8 +16,8 @@ from ragauge.metrics.base import Failed, NotApplicable
 from ragauge.metrics.facts import Facts, resolve
 from ragauge.metrics.usage import cited_for
 
-EVEN = 0.5         # a reference claim likelier there than not is not missing, though no passage can be named
-LEAST_GAP = 3     # characters of a gold span: chunkers drop the white space between two chunks
+EVEN = 0.5        # from here on a probability reads as yes: such a reference claim is there, though in no one passage
+WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Seen:
 
     # ---- labels ----
 
-    @cached_property
+    @Lazy
     def relevant(self) -> tuple[Relevant, ...]:
         """Documents that hold the answer: labelled with a grade of at least 1, else those of the gold spans."""
         if self.example.relevant:
@@ -85,7 +87,7 @@ class Seen:
         """Where the evidence stands in the documents."""
         return self.example.gold_spans or ()
 
-    @cached_property
+    @Lazy
     def missed(self) -> tuple[Relevant, ...] | None:
         """Labelled documents none of whose members was handed on; None without labels or recorded passages."""
         if not self.relevant or self.passages is None:
@@ -94,7 +96,7 @@ class Seen:
         right = self.mended.documents
         return tuple(i for i in self.relevant if i.doc_ids not in right and there.isdisjoint(i.doc_ids))
 
-    @cached_property
+    @Lazy
     def ranks(self) -> dict[str, int] | None:
         """Document -> its first rank among the candidates; None when they are not recorded."""
         if self.response.candidates is None:
@@ -109,14 +111,14 @@ class Seen:
         ranks = self.ranks or {}
         return min((ranks[doc_id] for doc_id in item.doc_ids if doc_id in ranks), default=None)
 
-    @cached_property
+    @Lazy
     def cut_spans(self) -> tuple[Span, ...]:
         """Gold spans that lack characters although their document was handed on."""
         if self.mended.evidence:
             return ()
-        return tuple(span for span in self.spans if self._pieces(span) and _open(span, self._pieces(span)))
+        return tuple(span for span in self.spans if self._pieces(span) and open_in(span, self._pieces(span)))
 
-    @cached_property
+    @Lazy
     def deep_spans(self) -> tuple[tuple[Span, int], ...]:
         """Of `cut_spans`, those that one candidate beyond the passages handed on holds whole, with its rank from 1."""
         later = list(enumerate(self.response.candidates or (), 1))[self.n :]
@@ -125,24 +127,24 @@ class Seen:
             ranks = (
                 rank for rank, one in later
                 if one.doc_id == span.doc_id and one.span is not None
-                and not _open(span, [(one.span.start, one.span.end)])
+                and not open_in(span, [(one.span.start, one.span.end)])
             )  # fmt: skip
             rank = next(ranks, None)
             if rank is not None:
                 found.append((span, rank))
         return tuple(found)
 
-    @cached_property
+    @Lazy
     def spans_known(self) -> bool:
         """Whether every passage of the gold documents says where it stands in them."""
         docs = {span.doc_id for span in self.spans}
         return all(passage.span is not None for passage in self.passages or () if passage.doc_id in docs)
 
-    @cached_property
+    @Lazy
     def spans_whole(self) -> bool:
         """Whether labels say that all of the evidence was handed on: every gold span, from end to end."""
         return bool(self.spans) and self.spans_known and all(
-            self._pieces(span) and not _open(span, self._pieces(span)) for span in self.spans
+            self._pieces(span) and not open_in(span, self._pieces(span)) for span in self.spans
         )     # fmt: skip
 
     def _pieces(self, span: Span) -> list[tuple[int, int]]:
@@ -151,12 +153,12 @@ class Seen:
 
     # ---- versions ----
 
-    @cached_property
+    @Lazy
     def dated(self) -> bool:
         """Whether some passage says how old it is."""
         return any(passage.superseded_by or passage.updated_at for passage in self.passages or ())
 
-    @cached_property
+    @Lazy
     def outdated(self) -> frozenset[int]:
         """Numbers of the passages older than the newest version of their document, candidates included."""
         newest: dict[str, str] = {}
@@ -169,7 +171,7 @@ class Seen:
             if passage.updated_at and _older(passage.updated_at, newest[passage.doc_id])
         )
 
-    @cached_property
+    @Lazy
     def stale(self) -> frozenset[int]:
         """Numbers of the passages that are outdated or superseded by another document."""
         superseded = (n for n, passage in enumerate(self.passages or (), 1) if passage.superseded_by)
@@ -192,7 +194,7 @@ class Seen:
 
     # ---- the answer ----
 
-    @cached_property
+    @Lazy
     def answer(self) -> AnswerFacts | None:
         """What verify_answer found."""
         found = self.asked("verify_answer")
@@ -222,38 +224,60 @@ class Seen:
         excused = self.mended.evidence and (self.answer.refuse or level == "partly")
         return "fully" if excused or self.mended.answer else level
 
-    @cached_property
+    @Lazy
     def claims(self) -> tuple[Claim, ...] | None:
         """Claims that have a verdict on their support; None when support is not known at all."""
         if self.answer is None or (not self.answer.support_asked and self.passages != ()):
             return None
         return tuple(claim for claim in self.answer.claims if claim.status == "ok")
 
-    @cached_property
+    @Lazy
     def claims_whole(self) -> bool:
         """Whether every claim has its verdict."""
         return self.claims is not None and self.answer is not None and len(self.claims) == len(self.answer.claims)
 
-    @cached_property
+    @Lazy
     def bare(self) -> tuple[Claim, ...]:
         """Claims that no passage supports or contradicts."""
         return tuple(claim for claim in self._unsupported if not claim.contradicting)
 
-    @cached_property
+    @Lazy
     def against(self) -> tuple[Claim, ...]:
         """Claims that passages contradict and none supports."""
         return tuple(claim for claim in self._unsupported if claim.contradicting)
 
-    @cached_property
+    @Lazy
     def _unsupported(self) -> tuple[Claim, ...]:
-        right = self.mended.claims
+        right = self.mended.claims | self._by_reference
         return tuple(claim for claim in self.claims or () if not claim.supporting and claim.n not in right)
+
+    @Lazy
+    def _by_reference(self) -> frozenset[int]:
+        """Claims that but a probability says are in no passage, though they are a reference's words that is there."""
+        if self.agreement is None or all(claim.p is None for claim in self.claims or ()):
+            return frozenset()
+        if not self.reference or any(one.chance < EVEN for one in self.reference):
+            return frozenset()
+        said = _words(self.example.query, *self.example.references, *(one.text for one in self.reference))
+        pairs = zip(self.answer.claims if self.answer else (), self.agreement.answer, strict=False)
+        alike = (c for c, agrees in pairs if agrees == "agrees" and c.p is not None and not c.contradicting)
+        return frozenset(claim.n for claim in alike if _words(claim.text or "") <= said)
+
+    @Lazy
+    def _by_answer(self) -> frozenset[int]:
+        """Reference claims that but a probability says are in no passage, though a supported answer has their words."""
+        supported = self.claims_whole and all(claim.supporting for claim in self.claims or ())
+        if self.agreement is None or not self.claims or not supported:
+            return frozenset()
+        said = _words(self.example.query, self.response.answer or "")
+        pairs = zip(self.reference or (), self.agreement.reference, strict=False)
+        return frozenset(c.n for c, stated in pairs if stated and c.p is not None and _words(c.text) <= said)
 
     def cited(self, claim: Claim) -> frozenset[int]:
         """Z: numbers of the passages cited for a claim."""
         return cited_for(claim, self.response.citations or (), self.passages or ())
 
-    @cached_property
+    @Lazy
     def used(self) -> frozenset[int]:
         """U: numbers of the passages that support a claim or are cited for one."""
         numbers: set[int] = set()
@@ -265,22 +289,29 @@ class Seen:
 
     # ---- the reference ----
 
-    @cached_property
+    @Lazy
     def reference(self) -> tuple[ReferenceClaim, ...] | None:
         """Reference claims with the passages that support them; None when verify_reference has no facts."""
         found = self.asked("verify_reference")
         return found.claims if isinstance(found, ReferenceFacts) and found.claims else None
 
-    @cached_property
+    @Lazy
     def unmet(self) -> tuple[ReferenceClaim, ...]:
         """Reference claims that no passage supports."""
         return () if self.mended.evidence else self._unmet
 
-    @cached_property
+    @Lazy
     def _unmet(self) -> tuple[ReferenceClaim, ...]:
-        return tuple(claim for claim in self.reference or () if claim.supporting == () and claim.chance < EVEN)
+        missing = (one for one in self.reference or () if one.supporting == () and one.chance < EVEN)
+        return tuple(claim for claim in missing if claim.n not in self._by_answer)
 
-    @cached_property
+    @Lazy
+    def doubtful(self) -> tuple[ReferenceClaim, ...]:
+        """Reference claims with a verdict, but for those that the answer, all supported, states."""
+        known = (claim for claim in self.reference or () if claim.supporting is not None)
+        return tuple(claim for claim in known if claim.n not in self._by_answer)
+
+    @Lazy
     def lost(self) -> tuple[ReferenceClaim, ...]:
         """Reference claims that no passage supports, unless labels say that all of the evidence was handed on.
 
@@ -289,12 +320,12 @@ class Seen:
         """
         return () if self.spans_whole else self.unmet
 
-    @cached_property
+    @Lazy
     def met(self) -> tuple[ReferenceClaim, ...]:
         """Reference claims that some passage supports."""
         return tuple(claim for claim in self.reference or () if claim.supporting)
 
-    @cached_property
+    @Lazy
     def marks(self) -> dict[int, bool | None] | None:
         """Passage -> whether it is relevant to the question; None when rate_passages has no facts."""
         found = self.asked("rate_passages")
@@ -309,27 +340,33 @@ class Seen:
         found = self.asked("rate_passages")
         return isinstance(found, RelevanceFacts) and any(one.p is not None for one in found.ratings)
 
-    @cached_property
+    @property
+    def rated_plainly(self) -> bool:
+        """Whether every passage has a rating by verdict, and no claim's support is but a probability."""
+        known = self.marks is not None and None not in self.marks.values() and not self.likely_only
+        return known and all(claim.p is None for claim in self.claims or ())
+
+    @Lazy
     def evidence(self) -> frozenset[int]:
         """E: numbers of the passages that support a reference claim; without those facts, the relevant ones."""
         if self.reference is not None:
             return frozenset(n for claim in self.met for n in claim.supporting or ())
         return frozenset(n for n, relevant in (self.marks or {}).items() if relevant)
 
-    @cached_property
+    @Lazy
     def evidence_whole(self) -> bool:
         """Whether no missing verdict could add to `evidence`."""
         if self.reference is not None:
             return all(claim.supporting is not None for claim in self.reference)
         return self.marks is not None and None not in self.marks.values()
 
-    @cached_property
+    @Lazy
     def agreement(self) -> AgreementFacts | None:
         """What agree found."""
         found = self.asked("agree")
         return found if isinstance(found, AgreementFacts) else None
 
-    @cached_property
+    @Lazy
     def wrong(self) -> tuple[Claim, ...]:
         """Claims that contradict the reference."""
         if self.agreement is None or self.answer is None:
@@ -337,7 +374,7 @@ class Seen:
         pairs = zip(self.answer.claims, self.agreement.answer, strict=False)
         return tuple(c for c, agrees in pairs if agrees == "contradicts" and c.n not in self.mended.claims)
 
-    @cached_property
+    @Lazy
     def unstated(self) -> tuple[int, ...]:
         """Numbers of the reference claims that the answer does not state; a sentence that failed may state any."""
         if self.agreement is None or any(claim.text is None for claim in (self.answer.claims if self.answer else ())):
@@ -347,41 +384,17 @@ class Seen:
         # a claim that is wrong may stand where a right one belongs
         return () if self.mended.answer or len(left) <= len(self.mended.claims) else left
 
+    def reference_text(self, n: int) -> str:
+        """Reference claim n in its own words; "" where they are not known."""
+        known = [claim.text for claim in self.reference or ()] or self.example.reference_claims
+        return (known or self.example.references)[n - 1] if n <= len(known or self.example.references[:1]) else ""
 
-def _open(span: Span, pieces: Iterable[tuple[int, int]]) -> bool:
-    """Whether a stretch of the span of some length lies in none of the pieces, which are sorted."""
-    reached = span.start
-    for start, end in pieces:
-        if min(start, span.end) - reached >= LEAST_GAP:
-            return True
-        reached = max(reached, end)
-    return span.end - reached >= LEAST_GAP
+
+def _words(*texts: str) -> frozenset[str]:
+    return frozenset(word for text in texts for word in WORD.findall(text.casefold()))
 
 
 def _older(date: str, newest: str) -> bool:
     """Whether an ISO date lies before another one, at the precision that both have."""
     length = min(len(date), len(newest))
     return date[:length] < newest[:length]
-
-
-def numbers(values: Iterable[int]) -> str:
-    """Numbers in words: 2; 2 and 5; 2, 5 and 7."""
-    listed = [str(value) for value in values]
-    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}" if listed else "none"
-
-
-def counted(noun: str, values: Collection[int]) -> str:
-    """A noun with its numbers: passage 2; passages 2 and 5."""
-    return f"{noun}{'s' if len(values) > 1 else ''} {numbers(sorted(values))}"
-
-
-def documents(items: Sequence[Relevant], most: int = 3) -> str:
-    """Documents in words, the first few: gold document d1; gold documents d1, d2 or d3 (any one), and 4 more."""
-    listed = [item.doc_ids[0] if len(item.doc_ids) == 1 else " or ".join(item.doc_ids[:most]) for item in items[:most]]
-    more = f" and {len(items) - most} more" if len(items) > most else ""
-    return f"gold document{'s' if len(items) > 1 else ''} {', '.join(listed)}{more}"
-
-
-def members(items: Iterable[Relevant]) -> frozenset[tuple[str, ...]]:
-    """Labelled items as `Mended` names them."""
-    return frozenset(item.doc_ids for item in items)

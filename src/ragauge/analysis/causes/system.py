@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ragauge.analysis.causes import likely
+from ragauge.analysis.causes.listing import counted, documents, members
 from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
-from ragauge.analysis.causes.seen import Mended, Seen, counted, documents, members
+from ragauge.analysis.causes.seen import Mended, Seen
 
 LONGEST = 200     # characters of an error that are shown
 

@@ -13,6 +13,7 @@ from ragauge.analysis.causes.generation import (
     MISATTRIBUTED,
     MISSED_REFUSAL,
     OFF_TOPIC,
+    WRONG_ANSWER,
     WRONG_REFUSAL,
 )
 from ragauge.analysis.causes.retrieval import (
@@ -42,6 +43,7 @@ DECIDING: tuple[Row, ...] = (
     NOISE,
     IGNORED,
     HALLUCINATED,
+    WRONG_ANSWER,
     MISATTRIBUTED,
     INCOMPLETE,
 )

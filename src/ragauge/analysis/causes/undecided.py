@@ -39,8 +39,8 @@ def odds(seen: Seen, rows: Sequence[Row]) -> Odds:
     counts against generation also where it is too small for a row of retrieval to apply.
     """
     applying = list(_applying(seen, rows))
-    of_retrieval = [why for row, why in applying if row.component in ("retrieval", "data")]
-    of_generation = [why for row, why in applying if row.component == "generation"]
+    of_retrieval = [why for row, why in applying if row.fault(why).component in ("retrieval", "data")]
+    of_generation = [why for row, why in applying if row.fault(why).component == "generation"]
     if seen.missed is not None:
         missing = max((why.p for why in of_retrieval), default=0.0)
     else:
@@ -48,8 +48,9 @@ def odds(seen: Seen, rows: Sequence[Row]) -> Odds:
         missing = max([gap, *(why.p for why in of_retrieval)])
     fault = max((why.p for why in of_generation), default=0.0)
     firsts: dict[str, str] = {}
-    for row, _ in applying:
-        firsts.setdefault("retrieval" if row.component == "data" else row.component, row.name)
+    for row, why in applying:
+        component = row.fault(why).component
+        firsts.setdefault("retrieval" if component == "data" else component, row.name)
     return Odds(missing, (1 - missing) * fault, tuple(firsts.values()))
 
 
@@ -58,6 +59,16 @@ def _applying(seen: Seen, rows: Sequence[Row]) -> Iterator[tuple[Row, Why]]:
         verdict = row.decide(seen)
         if isinstance(verdict, Why):
             yield row, verdict
+
+
+def _plain(seen: Seen) -> bool:
+    """Whether no verdict is but a probability: then one component is at fault for certain, if any row applies."""
+    answer, agreement = seen.answer, seen.agreement
+    if answer is not None and (answer.address_p is not None or any(claim.p is not None for claim in answer.claims)):
+        return False
+    if agreement is not None and (agreement.answer_p or agreement.reference_p):
+        return False
+    return not seen.likely_only and all(claim.p is None for claim in seen.reference or ())
 
 
 def undecided(rows: Sequence[Row]) -> Row:
@@ -73,6 +84,8 @@ def undecided(rows: Sequence[Row]) -> Row:
         Applies when the first row that fits rests on a judge's verdicts, and neither the probability that evidence is
         missing nor that of a fault of the answer beside evidence that is there reaches 0.5.
         """
+        if _plain(seen):
+            return None
         first = next(_applying(seen, rows), None)
         if first is None or first[1].basis in CERTAIN:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.analysis.scores.segments import NONE, OTHER, Segments
@@ -44,8 +45,11 @@ class Concentration(NamedTuple):
     p: float
 
 
-def concentrated(cause: str, hits: Mask, segments: Segments) -> Concentration | None:
-    """The segment whose share of examples with a cause lies most clearly above the rest; None where none does.
+def clearest(cause: str, hits: Mask, segments: Segments) -> list[Concentration]:
+    """The segment whose share of examples with a cause lies most clearly above the rest; [] where none does.
+
+    After it come the other values of its column that lie above the rest and of which cannot be told that they have less
+    of the cause: where there are any, no one segment has it, and to name one would send the reader past the others.
 
     Args:
         cause: its name.
@@ -74,4 +78,11 @@ def concentrated(cause: str, hits: Mask, segments: Segments) -> Concentration | 
             found.append(Concentration(column, str(value), inside, size, n_hits - inside, n - size, p))
     adjusted = holm([cell.p for cell in found])
     clear = [cell._replace(p=p) for cell, p in zip(found, adjusted, strict=True) if p < ALPHA]
-    return min(clear, key=lambda cell: (cell.p, -cell.hits / cell.n), default=None)
+    first = min(clear, key=lambda cell: (cell.p, -cell.hits / cell.n), default=None)
+    return [] if first is None else [first, *_alike(first, found)]
+
+
+def _alike(first: Concentration, found: Sequence[Concentration]) -> list[Concentration]:
+    """The other values of its column that lie above the rest, and not clearly below it."""
+    rivals = (one for one in found if one.column == first.column and one.value != first.value and one.p < ALPHA)
+    return [one for one in rivals if fisher_greater(first.hits, first.n, one.hits, one.n) >= ALPHA]

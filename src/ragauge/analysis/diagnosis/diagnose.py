@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ragauge.analysis.causes.row import Row
 from ragauge.analysis.causes.table import BY_NAME
-from ragauge.analysis.diagnosis.concentration import Concentration, concentrated
+from ragauge.analysis.diagnosis.concentration import Concentration, clearest
 from ragauge.analysis.diagnosis.patterns import STRENGTH, WORKING, Match, matches
 from ragauge.analysis.diagnosis.readings import BASELINE, Against
 from ragauge.analysis.diagnosis.starting_points import estimate, measured
-from ragauge.analysis.diagnosis.words import UNEXPLAINED, WORDS
+from ragauge.analysis.diagnosis.unseen import SUSPECT, rests_on_it, settle, unseen
+from ragauge.analysis.diagnosis.words import ELSEWHERE, UNEXPLAINED, WORDS
 from ragauge.analysis.diagnosis.worse import got_worse
 from ragauge.analysis.results.overview import Baseline
 from ragauge.analysis.results.scorecard import Finding, Summary
@@ -29,6 +32,7 @@ LEAST_SHARE, LEAST_COUNT = 0.10, 3     # a cause gets a finding from this share 
 MOST_READINGS = 3     # metrics read in one finding, after which no more patterns are added
 FEW = 30              # examples below which a reading is less sure
 LIKELY = 0.7          # mean probability of causes that are believed at all
+SURE = ("high", "medium", "low")
 SMALL = 0.05          # a fall that "did not fall" should have ruled out
 # columns whose value reads as a kind of question
 KINDS = ("type", "question_type", "kind", "query_length")
@@ -45,13 +49,13 @@ def diagnose(
     answerable: Sequence[Summary] | None = None,
     against: Against | None = None,
 ) -> tuple[Finding, ...]:
-    """The findings, those that explain most failures first.
+    """The findings, those first whose fix would settle most failures; of as many, those that are surer.
 
     A finding is a cause of at least 10 % of the failed examples or of three, with the segment where it is
     concentrated; or a pattern of metrics that changed against a baseline or, without one, lie wholly below or above
-    their starting points. A pattern that goes with such causes adds its reading to the most frequent one, and they
-    count as one problem: they are placed together, by what they explain jointly. What got worse against a baseline
-    beyond them is named after them, so that no regression stays unsaid.
+    their starting points. A pattern that goes with such causes adds its reading and its fix to the most frequent one,
+    which is placed by what they explain jointly, the others each by what they explain alone. What got worse against a
+    baseline beyond them is named after them, so that no regression stays unsaid.
 
     Args:
         summaries: over all examples.
@@ -77,10 +81,10 @@ def diagnose(
     held = matches(summaries, answerable, against)
     for match in sorted(held, key=lambda match: STRENGTH.index(match.against)):
         if match.pattern.name != WORKING:
-            _add(match, found, counts, len(failed), judge_id)
-    jointly = {cause: max([finding.explains, *_together(cause, held, found)]) for cause, finding in found.items()}
-    ranked = sorted(found.values(), key=lambda one: (_turn(one), -jointly[one.cause], -one.explains))
-    working = [_of_pattern(match, counts, len(failed), judge_id) for match in held if match.pattern.name == WORKING]
+            _add(match, found, partial(_of_pattern, counts=counts, failed=failed, n=n, judge_id=judge_id))
+    settles = {cause: max([finding.explains, *_together(cause, held, found)]) for cause, finding in found.items()}
+    ranked = sorted(found.values(), key=lambda one: _order(one, settles[one.cause]))
+    working = [_of_pattern(match, counts, failed, n, judge_id) for match in held if match.pattern.name == WORKING]
     worse = [] if before is None else got_worse(before, _named(ranked), len(failed), judge_id)
     return (*ranked, *worse, *_unexplained(failed), *working)
 
@@ -92,27 +96,37 @@ def _turn(finding: Finding) -> int:
     return 0 if 2 * finding.explains > finding.failures else 2
 
 
+def _order(finding: Finding, settles: int) -> tuple[int, int, int, int]:
+    """By what stands before a finding: its turn, the failures that its fix would settle, how sure it is."""
+    return _turn(finding), -settles, SURE.index(finding.confidence), -finding.explains
+
+
 def _named(findings: Sequence[Finding]) -> set[str]:
     """The metrics whose change against the baseline findings speak of."""
     return {one.metric for finding in findings for one in finding.readings if one.against == BASELINE}
 
 
 def _together(cause: str, held: Sequence[Match], found: Mapping[str, Finding]) -> list[int]:
-    """Failures explained by all causes of each pattern that holds and goes with this one."""
+    """Failures explained by all causes of each pattern whose reading and fix the finding of this cause carries."""
     return [
         sum(found[other].explains for other in match.pattern.causes if other in found)
         for match in held
-        if cause in match.pattern.causes
+        if _home(match, found) == cause
     ]
 
 
-def _add(match: Match, found: dict[str, Finding], counts: Counter[Any], n_failed: int, judge_id: str) -> None:
-    """Adds a pattern to the finding of its most frequent cause, or as a finding of its own."""
+def _home(match: Match, found: Mapping[str, Finding]) -> str | None:
+    """The most frequent of the causes that a pattern goes with; None where none was found."""
     homes = [cause for cause in (*match.pattern.causes, match.pattern.subject) if cause in found]
-    if not homes:
-        found[match.pattern.subject] = _of_pattern(match, counts, n_failed, judge_id)
+    return max(homes, key=lambda cause: found[cause].explains, default=None)
+
+
+def _add(match: Match, found: dict[str, Finding], alone: Callable[[Match], Finding]) -> None:
+    """Adds a pattern to the finding of its most frequent cause, or as a finding of its own."""
+    home = _home(match, found)
+    if home is None:
+        found[match.pattern.subject] = alone(match)
         return
-    home = max(homes, key=lambda cause: counts[cause])
     if len(found[home].readings) < MOST_READINGS:
         found[home] = _joined(found[home], match)
 
@@ -127,27 +141,58 @@ def _of_cause(
     judge_id: str,
     before: Baseline | None,
 ) -> Finding:
-    rows, words, row = failed.of_cause(cause), WORDS[cause], BY_NAME[cause]
-    where = None
-    if segments is not None:
-        where = concentrated(cause, segments.marked(rows.index.query_ids, rows.query), segments)
+    rows, row = failed.of_cause(cause), BY_NAME[cause]
+    fault = row.at(component_of(rows))
+    words = ELSEWHERE.get((cause, fault.component), WORDS[cause])
+    places = [] if segments is None else clearest(
+        cause, segments.marked(rows.index.query_ids, rows.query), segments
+    )     # fmt: skip
+    where = places[0] if len(places) == 1 else None
     near = by_segment.get(where.column, {}).get(where.value, ()) if where else ()
     number = _number(words.metrics, near)
     if not number and (number := _number(words.metrics, summaries)) and where:
         number += " over all"
     numbers = f"{number}, " if number else ""
+    doubt = first = ""
+    if cause in SUSPECT and 2 * list(rows.shown_by).count("judge") > len(rows):
+        doubt = unseen(failed, n, judge_id)
+        first = settle(rows) if doubt else ""
     return Finding(
         cause=cause,
-        headline=f"{words.headline}{_place(where)} ({numbers}{len(rows):,} of {_failures(len(failed))})",
-        evidence=_evidence(rows, len(failed), n, where) + _before(cause, before),
-        fix=row.fix,
+        headline=f"{words.headline}{_place(where)} ({numbers}{_counts(len(rows), len(failed), where)})",
+        evidence=_evidence(rows, len(failed), n, places) + _elsewhere(rows, row) + doubt + _before(cause, before),
+        fix=f"{first}{fault.fix}",
         leave=words.leave,
         measure_again=words.again,
         explains=len(rows),
         failures=len(failed),
         segment=f"{where.column}={where.value}" if where else "",
-        confidence=confidence(list(rows.basis), judge_id, rows.p.tolist()),
+        confidence="low" if doubt else confidence(list(rows.basis), judge_id, rows.p.tolist()),
     )
+
+
+def component_of(rows: Failed) -> str:
+    """Where most of the failures of one cause are to be mended; "" of none."""
+    counts = zip(rows.component.values, rows.component.counts(), strict=True)
+    return max(counts, key=lambda pair: pair[1], default=("", 0))[0]
+
+
+def _elsewhere(rows: Failed, row: Row) -> str:
+    """How many failures of a cause are to be mended in its other component; "" for none or where it has none."""
+    there = list(rows.component).count(row.other.component) if row.other is not None else 0
+    if row.other is None or not there:
+        return ""
+    which = f"all {there:,}" if there == len(rows) else f"{there:,} of {len(rows):,}"
+    own = row.at(component_of(rows)).when == ""
+    rest = f" There: {row.other.fix}" if own else f" Elsewhere: {row.fix}" if there < len(rows) else ""
+    return f" In {which} {row.other.when}.{rest}"
+
+
+def _counts(count: int, n_failed: int, where: Concentration | None) -> str:
+    """The counts of a headline: beside a segment its own first, so that none of the whole run is taken for it."""
+    if where is None:
+        return f"{count:,} of {_failures(n_failed)}"
+    return f"{where.hits:,} of {where.n:,} examples there; {count:,} of {_failures(n_failed)} in all"
 
 
 def _number(names: Sequence[str], summaries: Sequence[Summary]) -> str:
@@ -162,21 +207,31 @@ def _place(where: Concentration | None) -> str:
     return f" where {where.column} is {where.value}"
 
 
-def _evidence(rows: Failed, n_failed: int, n: int, where: Concentration | None) -> str:
+def _evidence(rows: Failed, n_failed: int, n: int, places: Sequence[Concentration]) -> str:
     count = len(rows)
     parts = [f"{count:,} of {_failures(n_failed)} ({count / n_failed:.0%}), {count / n:.0%} of all examples."]
-    if where is not None:
-        inside, outside = where.hits / where.n, where.other_hits / where.other_n
-        chance = f"p = {where.p:.2g}" if where.p >= 1e-4 else "p < 0.0001"
-        parts.append(
-            f"With {where.column}={where.value} it is {where.hits:,} of {where.n:,} examples ({inside:.0%}), elsewhere "
-            f"{where.other_hits:,} of {where.other_n:,} ({outside:.0%}; {chance}, corrected for all segments)."
-        )
+    parts += [_concentration(places)] if places else []
     unknown = [len(facts) for facts in rows.lacking.values]
-    clearest = min(range(count), key=lambda row: unknown[rows.lacking.codes[row]])
-    place = int(rows.place[clearest])
-    parts.append(f"Such as {rows.index.query_ids[rows.query[clearest]]}: {rows.decided_by([place])[place]}.")
+    shown = min(range(count), key=lambda row: unknown[rows.lacking.codes[row]])
+    place = int(rows.place[shown])
+    parts.append(f"Such as {rows.index.query_ids[rows.query[shown]]}: {rows.decided_by([place])[place]}.")
     return " ".join(parts)
+
+
+def _concentration(places: Sequence[Concentration]) -> str:
+    """Where a cause is concentrated, in words: in one segment, or in several of a column that are alike in it."""
+    inside = ", ".join(
+        f"with {one.column}={one.value} {one.hits:,} of {one.n:,} examples ({one.hits / one.n:.0%})" for one in places
+    )
+    one = places[0]
+    if len(places) > 1:
+        return f"It is {inside}: alike in them, as far as can be told."
+    chance = f"p = {one.p:.2g}" if one.p >= 1e-4 else "p < 0.0001"
+    return (
+        f"With {one.column}={one.value} it is {one.hits:,} of {one.n:,} examples ({one.hits / one.n:.0%}), elsewhere "
+        f"{one.other_hits:,} of {one.other_n:,} ({one.other_hits / one.other_n:.0%}; {chance}, corrected for all "
+        "segments)."
+    )
 
 
 def _before(cause: str, baseline: Baseline | None) -> str:
@@ -249,18 +304,19 @@ def _joined(finding: Finding, match: Match) -> Finding:
     )
 
 
-def _of_pattern(match: Match, counts: Counter[Any], n_failed: int, judge_id: str) -> Finding:
+def _of_pattern(match: Match, counts: Counter[Any], failed: Failed, n: int, judge_id: str) -> Finding:
     pattern = match.pattern
+    doubt = unseen(failed, n, judge_id) if rests_on_it(match.readings) else ""
     return Finding(
         cause=pattern.subject,
         headline=match.reading,
-        evidence=f"{match.more}." if match.more else "",     # begins with a setting's name
+        evidence=f"{match.more + '.' if match.more else ''}{doubt}".strip(),     # begins with a setting's name
         fix=pattern.fix,
         leave=pattern.leave,
         measure_again=pattern.again,
         explains=sum(counts[cause] for cause in pattern.causes),
-        failures=n_failed,
-        confidence=confidence_in(match, judge_id),
+        failures=len(failed),
+        confidence="low" if doubt else confidence_in(match, judge_id),
         against=match.against,
         readings=match.readings,
     )

@@ -30,6 +30,7 @@ class Pattern(NamedTuple):
         more: it needs, too, that more is handed on than in the baseline: k, recall or the context grew.
         oracle: metric -> low or high on oracle passages; `when` is then this run held against that one.
         found: against a baseline it needs, too, that no less of the evidence is found, which would explain as much.
+        relevant: it needs, too, that something relevant was handed on: nobody can be blamed for passing over the rest.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Pattern(NamedTuple):
     more: bool = False
     oracle: Levels = NOTHING
     found: bool = False
+    relevant: bool = False
 
     @property
     def subject(self) -> str:
@@ -61,7 +63,8 @@ RETRIEVAL = (
     "noise", "stale_source",
 )     # fmt: skip
 GENERATION = (
-    "hallucinated", "contradicted", "ignored", "incomplete", "off_topic", "wrong_refusal", "misattributed",
+    "hallucinated", "contradicted", "ignored", "wrong_answer", "incomplete", "off_topic", "wrong_refusal",
+    "misattributed",
 )     # fmt: skip
 
 
@@ -151,7 +154,8 @@ PATTERNS: tuple[Pattern, ...] = (
         "Raise recall, and ask for every part of the question.", again="completeness and recall",
     ),
     Pattern(
-        "wrong_source", {"faithfulness": "high", "answer_correctness": "low"}, ("stale_source", "noise"),
+        "wrong_source", {"faithfulness": "high", "answer_correctness": "low"},
+        ("stale_source", "noise", "wrong_answer"),
         "the answers keep to the passages and are wrong: outdated passages, misleading ones, or misread questions",
         "the answers keep to the passages as before and are wrong more often: outdated or misleading passages",
         "Check the corpus, then the references, then the prompt.", again="answer_correctness", found=True,
@@ -162,7 +166,7 @@ PATTERNS: tuple[Pattern, ...] = (
         "ranking_disagreement", {"ignored_top_ranked": "high"}, (),
         "the answers often make no use of the top-ranked passage: the ranking and the generator disagree", "",
         "Look at chunk size, embeddings and the reranker's calibration.", again="ignored_top_ranked", answerable=True,
-        absolute=True,
+        absolute=True, relevant=True,
     ),
     Pattern(
         "more_confuses", {"faithfulness": "low"}, ("noise",), "",

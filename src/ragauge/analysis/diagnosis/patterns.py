@@ -15,6 +15,7 @@ from ragauge.analysis.diagnosis.readings import (
     against_run,
     rose,
 )
+from ragauge.analysis.diagnosis.starting_points import barren
 from ragauge.analysis.results.scorecard import Reading, Summary
 
 __all__ = ["PATTERNS", "WORKING", "Match", "Pattern", "matches"]
@@ -71,6 +72,8 @@ def matches(
 
 
 def _held(pattern: Pattern, summaries: Sequence[Summary], against: Against) -> Match | None:
+    if pattern.relevant and barren(summaries):
+        return None
     baseline = None if pattern.absolute else against.changed
     if pattern.change and (baseline is None or (pattern.traffic and not against.traffic)):
         return None

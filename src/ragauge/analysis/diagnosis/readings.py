@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ragauge.analysis.diagnosis.starting_points import STARTING, STARTING_POINTS, level_of, measured, speaks_for
+from ragauge.analysis.diagnosis.starting_points import STARTING, level_of, measured, point_of, speaks_for
 from ragauge.analysis.results.overview import Baseline, Change
 from ragauge.analysis.results.scorecard import Reading, Summary
 from ragauge.analysis.results.verdicts import BETTER, CHANGED, SAME, WORSE
@@ -63,12 +63,13 @@ class Against:
 def against_point(name: str, wanted: Wanted, summaries: Sequence[Summary], of: str = "own") -> Reading | None:
     """The metric, if it lies as wanted against its starting point.
 
-    The first clear one of the summaries that speak for it decides: its own, then its stand-in's.
+    The first clear one of the summaries that speak for it decides: its own, then its stand-in's. Precision by passage
+    and by sentence lie on different scales, so each is held against a point of its own.
     """
-    point = STARTING_POINTS.get(name)
-    if point is None:
-        return None
     for summary in measured(name, summaries):
+        point = point_of(summary.metric, name)
+        if point is None:
+            continue
         level = level_of(summary, point)
         if level != "unclear" and summary.mean is not None and summary.widest is not None:
             if level != wanted:

@@ -29,7 +29,9 @@ STARTING_POINTS: Mapping[str, StartingPoint] = {
     "faithfulness": StartingPoint(0.85, "BEE-30050"),
     "answer_relevance": StartingPoint(0.75, "BEE-30050"),
     "context_recall": StartingPoint(0.80, "BEE-30050"),
-    "context_precision": StartingPoint(0.70, "BEE-30050"),
+    # the article counts sentences; of five passages one may be all that there is to find, and all that is needed
+    "context_precision:unit=sentence": StartingPoint(0.70, "BEE-30050"),
+    "context_precision": StartingPoint(0.20, "ours"),
     "ignored_top_ranked": StartingPoint(0.30, "BEE-30050"),
     "completeness": StartingPoint(0.75, "ours"),
     "answer_correctness": StartingPoint(0.75, "ours"),
@@ -38,8 +40,10 @@ STARTING_POINTS: Mapping[str, StartingPoint] = {
     "noise_sensitivity:source=irrelevant": StartingPoint(0.10, "ours"),
     "empty_result_rate": StartingPoint(0.05, "ours"),
 }
-# where a metric was not measured or is unclear, this one is read: label recall is context recall without a judge
-STAND_INS: Mapping[str, str] = {"context_recall": "recall"}
+# where a metric was not measured or is unclear, this one is read, against its own point where it has one: label recall
+# is context recall without a judge, precision by sentence asks of less text what precision by passage asks
+STAND_INS: Mapping[str, str] = {"context_recall": "recall", "context_precision": "context_precision:unit=sentence"}
+OF_LABELS = ("recall",)     # stand-ins that no judge is asked for
 # metrics that are read whatever their parameters are
 ANY_PARAMETER = ("no_retrieval_rate",)
 
@@ -71,8 +75,24 @@ def speaks_for(name: str, found: Sequence[Named]) -> list[Named]:
     """
     stand_in = STAND_INS.get(name)
     errs = any(isinstance(one, Summary) and one.judged is not None for one in found if _plain(one.metric) == name)
-    order = (stand_in, name) if errs else (name, stand_in)
+    order = (stand_in, name) if errs and stand_in in OF_LABELS else (name, stand_in)
     return [one for wanted in order for one in found if _plain(one.metric) == wanted]
+
+
+def barren(summaries: Sequence[Summary]) -> bool:
+    """Whether hardly anything relevant was handed on: precision and recall, where measured, are below 0.20."""
+    known = [one.mean for name in ("context_precision", "context_recall") for one in measured(name, summaries)]
+    point = STARTING_POINTS["context_precision"].value
+    return bool(known) and all(mean is not None and mean < point for mean in known)
+
+
+def point_of(metric: str, stands_for: str = "") -> StartingPoint | None:
+    """The starting point of a metric by its printed name, else of the one that it stands for; None = there is none.
+
+    >>> point_of("context_precision:unit=sentence"), point_of("recall@5", "context_recall")
+    (StartingPoint(value=0.7, source='BEE-30050'), StartingPoint(value=0.8, source='BEE-30050'))
+    """
+    return STARTING_POINTS.get(_plain(metric)) or STARTING_POINTS.get(stands_for)
 
 
 def _plain(metric: str) -> str:

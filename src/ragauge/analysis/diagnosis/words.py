@@ -88,9 +88,21 @@ WORDS: Mapping[str, Words] = {
     "misattributed": Words(
         "citations point to the wrong passages", ("citation_precision",), "retrieval", "citation_precision"
     ),
+    "wrong_answer": Words(
+        "answers differ from the reference", ("answer_correctness", "answer_recall"),
+        again="answer_correctness",
+    ),
     "incomplete": Words(
         "answers leave out parts", ("completeness", "answer_recall", "answer_relevance"),
         again="answer_recall and completeness",
+    ),
+}     # fmt: skip
+
+# the same where the facts lay the fault in another component than the cause's own
+ELSEWHERE: Mapping[tuple[str, str], Words] = {
+    ("noise", "generation"): Words(
+        "answers follow passages that lead astray", ("noise_sensitivity:source=irrelevant", "answer_correctness"),
+        "retrieval and ranking", "answer_correctness",
     ),
 }     # fmt: skip
 

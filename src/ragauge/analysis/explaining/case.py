@@ -6,7 +6,8 @@ from collections.abc import Callable, Container, Iterable
 from functools import cached_property
 from typing import Any, TypeVar
 
-from ragauge.analysis.causes.seen import Seen
+from ragauge.analysis.causes.seen import EVEN, Seen
+from ragauge.data.facts import ReferenceClaim
 from ragauge.metrics.base import Failed, Measured, Metric, NotApplicable
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts, resolve
@@ -66,6 +67,19 @@ def braces(numbers: Iterable[Any]) -> str:
     ('{1, 3}', '{}')
     """
     return "{" + ", ".join(map(str, sorted(numbers))) + "}"
+
+
+def holding(claim: ReferenceClaim) -> str:
+    """T of a reference claim: the passages that support it; where only a probability says that some does, so.
+
+    >>> [holding(ReferenceClaim(1, "a", supporting)) for supporting in ((2,), (), None)]
+    ['{2}', '{}', '?']
+    >>> holding(ReferenceClaim(1, "a", (), p=0.85)), holding(ReferenceClaim(1, "a", (), p=0.2))
+    ('none named', '{}')
+    """
+    if claim.supporting is None:
+        return "?"
+    return "none named" if claim.supporting == () and claim.chance >= EVEN else braces(claim.supporting)
 
 
 def each(symbol: str, items: Iterable[T], value: Callable[[T], str]) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 
 from ragauge.analysis.causes.attribute import failure
+from ragauge.analysis.causes.listing import counted, documents
 from ragauge.analysis.causes.row import Lack, Row, Why
-from ragauge.analysis.causes.seen import Seen, counted, documents
+from ragauge.analysis.causes.seen import Seen
 from ragauge.analysis.causes.table import DECIDING, ROWS
 from ragauge.analysis.causes.undecided import odds
 from ragauge.analysis.results.explanation import RowWorked
@@ -131,6 +132,11 @@ def _whole(seen: Seen) -> str:
     return f"addresses the question: {seen.address or 'not known'}{unstated}"
 
 
+def _stated(seen: Seen) -> str:
+    known = seen.agreement.reference if seen.agreement is not None else ()
+    return f"{sum(said is True for said in known)} of {len(known)} reference claims stated" if known else "no reference"
+
+
 def _odds(seen: Seen) -> str:
     found = odds(seen, DECIDING)
     return f"retrieval {found.retrieval:.2f}, generation {found.generation:.2f}"
@@ -155,5 +161,6 @@ AGAINST: Mapping[str, Callable[[Seen], str]] = {
     "ignored": _use,
     "hallucinated": _support,
     "misattributed": _cited,
+    "wrong_answer": _stated,
     "incomplete": _whole,
 }

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.explaining import causes
-from ragauge.analysis.explaining.case import Case, braces, cut, mark
+from ragauge.analysis.explaining.case import Case, braces, cut, holding, mark
 from ragauge.analysis.explaining.items import items, support
 from ragauge.analysis.explaining.ranks import places
 from ragauge.analysis.explaining.symbols import symbols
@@ -140,7 +140,8 @@ def _passages(case: Case) -> Iterator[Fact]:
 def _reference(case: Case) -> Iterator[Fact]:
     agreement = case.seen.agreement
     for claim in case.seen.reference or ():
-        said = ["T = ?" if claim.supporting is None else f"T = {braces(claim.supporting)}"]
+        said = [f"T = {holding(claim)}"]
+        said += [] if claim.p is None or claim.supporting is None else [f"p {claim.p:.2f}"]
         if agreement is not None and claim.n <= len(agreement.reference):
             stated = agreement.reference[claim.n - 1]
             said.append({True: "stated", False: "not stated", None: "stated: no verdict"}[stated])

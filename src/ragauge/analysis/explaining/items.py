@@ -11,7 +11,8 @@ from dataclasses import astuple
 from math import isclose
 from typing import Any
 
-from ragauge.analysis.causes.seen import counted
+from ragauge.analysis.causes.listing import counted
+from ragauge.analysis.causes.seen import EVEN
 from ragauge.analysis.explaining.case import Case, cut
 from ragauge.analysis.explaining.ranks import cutoff, relevant
 from ragauge.analysis.results.explanation import Item
@@ -20,10 +21,12 @@ from ragauge.metrics.base import Metric, Ratio, Undefined
 from ragauge.metrics.bounds import ABOUT, has_gap
 from ragauge.metrics.specifics import unfounded
 from ragauge.metrics.usage import targets
+from ragauge.text.sentences import split
 from ragauge.text.specifics import Haystack, find, found_in
 
 UNITS: Mapping[str, str] = {
     **ABOUT, "cover_aspects.met": "aspect", "cover_criteria.met": "criterion", "rate_sentences.chance": "sentence",
+    "rate_answer.chance": "sentence of the answer",
     "response.citations": "citation",
 }     # fmt: skip
 
@@ -48,7 +51,6 @@ def items(metric: Metric, case: Case) -> tuple[Item, ...]:
     )
 
 
-EVEN = 0.5               # a probability from here on reads as yes
 NOT_ASKED = object()     # an item that stands in no denominator
 
 
@@ -143,15 +145,25 @@ def _reference_claim(case: Case, metric: Metric, n: int) -> Described:
     if claim is not None:
         text = claim.text
         if "verify_reference.claims" in needs:
-            found = claim.supporting
-            there = "in no passage" if found == () else f"in {counted('passage', found)}" if found else "no verdict"
-            said.append(there)
+            said.append(_there(claim))
     elif n <= len(case.facts.example.reference_claims or ()):
         text = (case.facts.example.reference_claims or ())[n - 1]
     if "agree.reference" in needs or "agree.states" in needs:
         stated = case.fact("agree.reference")[n - 1]
         said.append({True: "the answer states it", False: "the answer does not state it", None: "no verdict"}[stated])
     return cut(text), "; ".join(said)
+
+
+def _there(claim: ReferenceClaim) -> str:
+    """Where a reference claim stands, with its probability where the judge has one.
+
+    In no passage only where it counts as missing: what is likelier there than not is there, in none that can be named.
+    """
+    if claim.supporting is None:
+        return "no verdict"
+    nowhere = "no passage named" if claim.chance >= EVEN else "in no passage"
+    words = f"in {counted('passage', claim.supporting)}" if claim.supporting else nowhere
+    return words if claim.p is None else f"{words} (p {claim.p:.2f})"
 
 
 PASSAGE_WORDS: Mapping[str, tuple[str, str]] = {
@@ -171,6 +183,13 @@ def _passage(case: Case, metric: Metric, n: int) -> Described:
     return case.titles[n - 1] if n <= len(case.titles) else "", "; ".join(said)
 
 
+def _sentence(case: Case, _: Metric, n: int) -> Described:
+    found = case.fact("rate_answer.chance")[n - 1]
+    said = "no verdict" if found is None else "bears on the question" if found >= EVEN else "off the question"
+    texts = split(case.facts.response.answer or "")
+    return (cut(texts[n - 1].text) if n <= len(texts) else ""), said
+
+
 def _listed(of: Callable[[Case], Sequence[str] | None]) -> Callable[[Case, Metric, int], Described]:
     def described(case: Case, _: Metric, n: int) -> Described:
         texts = of(case) or ()
@@ -185,6 +204,7 @@ DESCRIBED: Mapping[str, Callable[[Case, Metric, int], Described]] = {
     "passage": _passage,
     "aspect": _listed(lambda case: case.facts.example.aspects),
     "criterion": _listed(lambda case: case.facts.example.criteria),
+    "sentence of the answer": _sentence,
     "citation": _listed(lambda case: [one.target for one in case.facts.response.citations or ()]),
 }
 

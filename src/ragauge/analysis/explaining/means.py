@@ -57,11 +57,14 @@ def _judged(found: Summary, scored: Columns, error: JudgeError) -> str:
     wide = found.judged
     if wide is None:
         return ""
-    shift, spread = error.of(scored.value, scored.weight)
+    where, how = ("on another source ", ", by the bands of the scores") if error.labels is None else ("", "")
+    lies = [
+        f"{shift:+.2f} ± {spread:.2f} (t = {t_quantile(df, wide.level):.2f} of {df:.0f} degrees of freedom)"
+        for shift, spread, df in error.offsets(scored.value, scored.weight)
+    ]
     return (
-        f"[{number(wide.low)}, {number(wide.high)}]  (on another source people's mean lies {shift:+.2f} ± {spread:.2f} "
-        f"from this judge's, by the bands of the scores, from {error.origin or f'{error.sources} labelled sources'}; "
-        f"t = {error.factor(wide.level):.2f} of {max(1, error.sources - 2)} degrees of freedom)"
+        f"[{number(wide.low)}, {number(wide.high)}]  ({where}people's mean lies {', or '.join(lies)} from this judge's"
+        f"{how}, from {error.origin or f'{error.sources} labelled sources'})"
     )
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 
-from ragauge.analysis.explaining.case import Case, braces, each, listed, mark, number
+from ragauge.analysis.explaining.case import Case, braces, each, holding, listed, mark, number
 from ragauge.analysis.explaining.ranks import OF_RANKING
 from ragauge.analysis.results.explanation import Symbol
 from ragauge.data.facts import Claim
@@ -127,8 +127,8 @@ def _n_passages(case: Case, _: Metric) -> str:
     return str(len(case.facts.response.passages or ()))
 
 
-def _marks(fact: str) -> Value:
-    return lambda case, _: each("v", case.fact(fact), mark)
+def _marks(fact: str, symbol: str = "v") -> Value:
+    return lambda case, _: each(symbol, case.fact(fact), mark)
 
 
 def _used(case: Case, _: Metric) -> str:
@@ -171,7 +171,7 @@ def _reference_claims(case: Case, metric: Metric) -> str:
 
 def _found_in(case: Case, _: Metric) -> str:
     claims = case.fact("verify_reference.claims")
-    return each("T", claims, lambda claim: "?" if claim.supporting is None else braces(claim.supporting))
+    return each("T", claims, holding)
 
 
 def _found_p(case: Case, _: Metric) -> str:
@@ -311,6 +311,11 @@ BY_FACT: Mapping[str, Mapping[str, Value]] = {
         "n": lambda case, _: f"{len(case.fact('rate_sentences.chance'))} sentences",
         "prec@j": _share_at("rate_sentences.chance"),
     },
+    "rate_answer.chance": {
+        "s[j]": _marks("rate_answer.chance", "s"),
+        "n": lambda case, _: f"{len(case.fact('rate_answer.chance'))} sentences",
+        "g": _function, "cos": _function,
+    },
     "agree.answer": {"c": _answer_claims, "R[i]": _agreement},
     "agree.agrees": {"c": _answer_claims, "R[i]": _agreement, "r[i]": _agreeing},
     "agree.reference": {"m": _reference_claims, "B[h]": _stated},
@@ -323,9 +328,10 @@ BY_FACT: Mapping[str, Mapping[str, Value]] = {
     "guess_questions.cosines": {
         "g": lambda case, _: str(len(case.fact("guess_questions.cosines"))),
         "cos": lambda case, _: listed(number(c) for c in case.fact("guess_questions.cosines") if c is not None),
+        "s[j]": _function, "n": _function,
     },
-    # of answers whose relevance was judged, no question was guessed
-    "verify_answer.addressed": {"g": _function, "cos": _function},
+    # of answers whose relevance was judged as a whole, no question was guessed and no sentence rated
+    "verify_answer.addressed": {"s[j]": _function, "n": _function, "g": _function, "cos": _function},
     "similarity.cosine": {"a": _function, "b": _function},
     "set.answerable": {"answerable": _scalar("set.answerable")},
     "set.references": {"E": _entities, "normal": _normal, "tokens": _words, "common": _common},

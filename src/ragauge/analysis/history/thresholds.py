@@ -299,6 +299,8 @@ class Thresholds:
         by_outcome: None where no outcome is recorded.
         judged: interval of the mean with the judge's error; None where nobody judged, or that is not known. Levels are
             in the judge's own scores, and outcomes are no verdicts of it, so its error is no part of theirs.
+        point: the starting point of this metric, on its own scale; None where it has none.
+        source: whose point that is.
     """
 
     run: str
@@ -317,3 +319,5 @@ class Thresholds:
     without_outcome: int = 0
     by_outcome: ByOutcome | None = None
     judged: Interval | None = None
+    point: float | None = None
+    source: str = ""

@@ -10,6 +10,7 @@ from itertools import combinations
 from ragauge.analysis.judges.agreement import Agreement, Figure, agreement, difference, fleiss_kappa
 from ragauge.data.facts import AnswerFacts, Claim, Label, Window
 from ragauge.data.labelled import Labelled, Part
+from ragauge.stats.instrument import JudgeError
 
 TWO = ("supported", "not_supported")
 THREE = ("supported", "contradicted", "not_in_context")
@@ -135,6 +136,9 @@ class JudgeCheck:
         pairs: of judges.
         stopped: why it ended early; "" when it did not.
         calls: what was called now; empty where no model is asked.
+        errors: judge id -> printed name of a metric -> how far its mean errs, by all that was checked so far.
+        repeated: further rows of the file, left out since a later one labels the same text.
+        bare: rows without passages, on which nothing can be supported.
     """
 
     n_rows: int
@@ -147,6 +151,9 @@ class JudgeCheck:
     pairs: tuple[Pair, ...]
     stopped: str = ""
     calls: Mapping[str, float | int | None] = field(default_factory=dict)
+    errors: Mapping[str, Mapping[str, JudgeError]] = field(default_factory=dict)
+    repeated: int = 0
+    bare: int = 0
 
 
 def verdicts_of(row: Labelled, facts: AnswerFacts | None, reason: str = "") -> tuple[Verdict, ...]:
@@ -206,7 +213,7 @@ def report(
     return JudgeCheck(
         len(rows), len(parts), scale, {label: known.get(label, 0) for label in scale}, human.count(""),
         fleiss_kappa(counts) if several else None, checked, tuple(_pairs(human, answers, scale, clusters)), stopped,
-        calls or {},
+        calls or {}, bare=sum(not row.passages for row in rows),
     )     # fmt: skip
 
 

@@ -78,7 +78,7 @@ def _missing(facts: FactsOf) -> bool:
     match facts:
         case AnswerFacts():
             failed = any(claim.status == "failed" for claim in facts.claims)
-            return failed or facts.address is None or facts.refuse is None
+            return failed or facts.address is None or (facts.refuse is None and not facts.unread)
         case ReferenceFacts():
             return any(claim.supporting is None for claim in facts.claims)
         case RelevanceFacts():

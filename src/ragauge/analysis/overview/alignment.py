@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS
 from ragauge.analysis.overview.use import Use
-from ragauge.analysis.results.overview import Alignment, Estimate, RankUse
+from ragauge.analysis.results.overview import Alignment, Estimate, RankUse, hardly_relevant
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.analysis.scores.estimates import clusters, estimate
 from ragauge.stats.correlation import spearman_of_marks
@@ -82,12 +82,14 @@ class AlignmentGatherer:
         share = estimate(ignored.astype(float), found.place[first], index, kind="rate", level=level)
         rho, interval = spearman_of_marks(found.rank, found.used, clusters(index)[found.place], level)
         best = _best(found)
+        ranks, answers = tuple(_ranks(found, best)), int(first.sum())
+        above = share.interval is not None and share.interval.low > FLAG
         return Alignment(
-            ranks=tuple(_ranks(found, best)),
-            answers=int(first.sum()),
+            ranks=ranks,
+            answers=answers,
             ignored_top=int(ignored.sum()),
             ignored_share=share,
-            flagged=share.interval is not None and share.interval.low > FLAG,
+            flagged=above and not hardly_relevant(ranks, answers),
             unused=int((best == 0).sum()),
             correlation=rho,
             correlation_interval=interval,

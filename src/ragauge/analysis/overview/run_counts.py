@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from ragauge.analysis.results.overview import Spending, Timing
 from ragauge.analysis.scores.gather import Visit
 
+MOST_KINDS = 8     # of failure that are named
+
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
@@ -23,7 +25,7 @@ class RunCounts:
         failed: kind of failure -> how many, most first; the kind is the word before the colon of `Response.error`.
         such_as: kind of failure -> (query_id, error) of one of them.
         derived_ids: how many have passages whose ids were derived -> by which rule.
-        timings: by stage, the total first; of responses that did not fail.
+        timings: by stage, the total first; failed calls count with what was recorded of them.
         spending: tokens and cost as far as reported; None where nothing was.
     """
 
@@ -42,6 +44,22 @@ class RunCounts:
     def n_failed(self) -> int:
         """Failures of every kind."""
         return sum(self.failed.values())
+
+    def words(self) -> list[str]:
+        """How many were answered, with retrieval alone, and failed; what none was is left out, unless nothing came.
+
+        >>> RunCounts(3, 0, 3, 0, {}, {}).words(), RunCounts(2, 0, 0, 0, {"timeout": 2}, {}).words()
+        (['3 with retrieval alone'], ['0 answered', '2 failed (timeout 2)'])
+        """
+        found = [f"{self.answered:,} answered"] if self.answered or not self.unanswered else []
+        if self.unanswered:
+            found.append(f"{self.unanswered:,} with retrieval alone")
+        if self.blank:
+            found.append(f"{self.blank:,} of them blank")
+        if self.n_failed:
+            kinds = ", ".join(f"{kind} {n:,}" for kind, n in list(self.failed.items())[:MOST_KINDS])
+            found.append(f"{self.n_failed:,} failed ({kinds})")
+        return found
 
 
 class CountsGatherer:

@@ -1,12 +1,13 @@
-"""How far labelled document ids are found among retrieved ones: ids written in two ways make recall silently 0."""
+"""How far labelled ids are found among retrieved ones: ids written in two ways make recall silently 0."""
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from heapq import nsmallest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ragauge.analysis.scores.gather import Visit
 
@@ -14,40 +15,77 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+Kind = Literal["document", "chunk"]
 MOST_WAITING = 65_536     # hashes gathered before equal ones are put together
 MOST_SHOWN = 512          # ids kept as text, to show one that the other side does not have
 
 
 @dataclass(frozen=True, slots=True)
 class IdMatch:
-    """How far labelled document ids are found among retrieved ones.
+    """How far labelled ids, of documents or of chunks, are found among retrieved ones.
 
     Attributes:
-        labelled: different labelled documents.
+        labelled: different labelled ones.
         matched: those that some response retrieved.
         example_labelled: a labelled id that none did, the first of the alphabet where there are few.
         example_retrieved: a retrieved id that is not labelled, likewise.
+        respelled: labelled ids that none retrieved, but for case and the marks between letters and digits.
+        example_respelled: such an id and the retrieved one, where both are known; else two empty texts.
+        kind: document or chunk.
     """
 
     labelled: int
     matched: int
     example_labelled: str = ""
     example_retrieved: str = ""
+    respelled: int = 0
+    example_respelled: tuple[str, str] = ("", "")
+    kind: Kind = "document"
+
+    def warnings(self) -> Iterator[str]:
+        """What to say of ids that do not meet: with counts, and an example of both sides."""
+        silent = "recall is silently 0: map them to each other first."
+        if self.respelled:
+            labelled, retrieved = self.example_respelled
+            such = f" (labelled {labelled!r}, retrieved {retrieved!r})" if labelled else ""
+            yield (
+                f"{self.respelled:,} of {self.labelled:,} labelled {self.kind} ids are among those retrieved under "
+                f"another spelling alone{such}: {self.matched:,} are found as they stand, and for the others {silent}"
+            )
+        elif 2 * self.matched < self.labelled and (self.matched or self.example_retrieved):     # else nothing came
+            yield (
+                f"Only {self.matched} of {self.labelled} labelled {self.kind} ids are among those retrieved. If the "
+                f"ids are written differently (labelled {self.example_labelled!r}, retrieved "
+                f"{self.example_retrieved!r}), {silent}"
+            )
 
 
 class IdGatherer:
-    """Compares the labelled ids (grade above 0) of the responses with everything that they retrieved."""
+    """Compares the labelled ids (grade above 0) of the responses with everything that those with labels retrieved.
 
-    def __init__(self) -> None:
+    Args:
+        kind: document or chunk.
+    """
+
+    def __init__(self, kind: Kind = "document") -> None:
+        self._kind: Kind = kind
         self._labelled, self._retrieved = _Ids(), _Ids()
+        self._bare_labelled, self._bare_retrieved = _Ids(), _Ids()
 
     def add(self, visit: Visit) -> None:
         """Takes in the ids of one response and its example."""
-        for item in visit.example.relevant or ():
+        labels = visit.example.relevant if self._kind == "document" else visit.example.relevant_chunks
+        if labels is None:     # what was retrieved for it meets no label
+            return
+        for item in labels:
             if item.grade > 0:
                 self._labelled.add(item.doc_ids)
+                self._bare_labelled.add(map(bare, item.doc_ids))
         for passages in (visit.response.passages, visit.response.candidates):
-            self._retrieved.add(passage.doc_id for passage in passages or ())
+            for passage in passages or ():
+                one = passage.doc_id if self._kind == "document" else passage.passage_id
+                self._retrieved.add((one,))
+                self._bare_retrieved.add((bare(one),))
 
     def found(self) -> IdMatch:
         """The comparison."""
@@ -55,10 +93,29 @@ class IdGatherer:
 
         labelled, retrieved = self._labelled.distinct(), self._retrieved.distinct()
         matched = int(np.isin(labelled, retrieved, assume_unique=True).sum())
+        there = self._bare_retrieved.distinct()
+        respelled = int(np.isin(self._bare_labelled.distinct(), there, assume_unique=True).sum()) - matched
         return IdMatch(
             int(labelled.size), matched, self._labelled.first_outside(retrieved),
-            self._retrieved.first_outside(labelled),
+            self._retrieved.first_outside(labelled), max(0, respelled),
+            self._pair(retrieved) if respelled > 0 else ("", ""), self._kind,
         )     # fmt: skip
+
+    def _pair(self, retrieved: npt.NDArray[np.int64]) -> tuple[str, str]:
+        """A labelled id that was retrieved under another spelling, and that; of those kept as text."""
+        known = {bare(one): one for one in self._retrieved.names()}
+        outside = (one for one in self._labelled.outside(retrieved) if bare(one) in known)
+        first = next(outside, "")
+        return (first, known[bare(first)]) if first else ("", "")
+
+
+def bare(one: str) -> str:
+    """An id without case and without the marks between its letters and digits; as it is where nothing else is in it.
+
+    >>> bare("Manual.pdf#3"), bare("manual_pdf-3"), bare("a-12") == bare("a-1-2"), bare("##")
+    ('manual pdf 3', 'manual pdf 3', False, '##')
+    """
+    return " ".join(re.findall(r"[^\W_]+", one.casefold())) or one
 
 
 class _Ids:
@@ -93,8 +150,16 @@ class _Ids:
 
     def first_outside(self, hashes: npt.NDArray[np.int64]) -> str:
         """The first id that is not among these hashes, of those kept as text; "" when there is none."""
+        return next(self.outside(hashes), "")
+
+    def outside(self, hashes: npt.NDArray[np.int64]) -> Iterator[str]:
+        """The ids that are not among these hashes, of those kept as text, in order."""
         import numpy as np
 
-        names = sorted(self._first)
+        names = self.names()
         outside = ~np.isin(np.fromiter((hash(name) for name in names), dtype=np.int64, count=len(names)), hashes)
-        return next((name for name, is_outside in zip(names, outside, strict=True) if is_outside), "")
+        return (name for name, is_outside in zip(names, outside, strict=True) if is_outside)
+
+    def names(self) -> list[str]:
+        """The ids that are kept as text, in order."""
+        return sorted(self._first)

@@ -290,18 +290,27 @@ class RunComparison:
     def verdict(self) -> str:
         """worse, better, mixed, changed, no change seen or not enough data, over metrics and segments.
 
-        Latency, tokens and cost decide only where nothing else moved: a cheaper system that answers worse is worse.
+        Quality decides: where any was measured and none moved, other latency, tokens or cost are a change, and make the
+        run neither better nor worse. Where there is nothing else they decide.
         """
-        every = [*self.metrics, *(part.change for part in self.segments)]
-        quality, amounts = (
-            {change.verdict for change in every if (change.kind == "amount") == amount} for amount in (False, True)
-        )
-        found = quality if {WORSE, BETTER} & quality else quality | amounts
+        quality, amounts = self._verdicts(amounts=False), self._verdicts(amounts=True)
+        if self.quality_measured and not {WORSE, BETTER} & quality and {WORSE, BETTER, CHANGED} & amounts:
+            return CHANGED
+        found = quality if self.quality_measured else quality | amounts
         if {WORSE, BETTER} <= found:
             return "mixed"
-        whole = {change.verdict for change in self.metrics}
+        whole = {one.verdict for one in self.metrics if one.kind != "amount" or not self.quality_measured}
         order = (WORSE, BETTER, CHANGED, *((SAME,) if SAME in whole else ()))
         return next((verdict for verdict in order if verdict in found), "not enough data")
+
+    @property
+    def quality_measured(self) -> bool:
+        """Whether any metric but latency, tokens and cost was scored on examples of both runs."""
+        return any(change.kind != "amount" and change.difference.n for change in self.metrics)
+
+    def _verdicts(self, *, amounts: bool) -> set[str]:
+        every = [*self.metrics, *(part.change for part in self.segments)]
+        return {change.verdict for change in every if (change.kind == "amount") == amounts}
 
     @property
     def worse_segments(self) -> tuple[SegmentChange, ...]:

@@ -5,7 +5,7 @@ Plain frozen values, filled by analysis and drawn by reporting. An example is na
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragauge.stats.result import Interval
@@ -98,6 +98,9 @@ class Distribution:
     exact: bool = False
 
 
+LEAST_ANSWERS = 5     # answers with one relevant passage among them, below which nobody disagrees over it
+
+
 @dataclass(frozen=True, slots=True)
 class RankUse:
     """What became of the passages at one rank, over the responses that have one there and whose answer has claims.
@@ -128,7 +131,7 @@ class Alignment:
         answers: responses to answerable questions whose answer has claims and that have passages.
         ignored_top: in how many of them the first passage was not used.
         ignored_share: the share with its interval.
-        flagged: the whole interval of that share lies above 30 %.
+        flagged: the whole interval of that share lies above 30 %, and passages worth using were handed on.
         unused: responses whose answer uses no passage at all.
         correlation: Spearman's of rank and use over all passages of `answers`, [-1, 1]; None when constant.
             Below 0, passages further up are used more.
@@ -146,6 +149,17 @@ class Alignment:
     correlation: float | None
     correlation_interval: Interval | None
     positions: Mapping[str, Estimate]
+
+    @property
+    def barren(self) -> bool:
+        """Whether hardly anything relevant was handed on; see `hardly_relevant`."""
+        return hardly_relevant(self.ranks, self.answers)
+
+
+def hardly_relevant(ranks: Sequence[RankUse], answers: int) -> bool:
+    """Whether there are fewer relevant passages than one for five answers; False where no relevance is known."""
+    known = [rank.relevant for rank in ranks if rank.relevant is not None]
+    return bool(known) and LEAST_ANSWERS * sum(known) < answers
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,8 +42,8 @@ class Cause:
         second_by: the facts that decided the second, in words with numbers.
         listing: fingerprint of the listing of the index that was known; "" for none.
         p: probability that the facts that decided are so; 1 for a record, a label or a judge without probabilities.
-        shown_by: what shows that it failed at all, whatever decides why: record, labels or judge, the first of them
-            that does; "" of a cause that was found before this was noted.
+        shown_by: what shows that it failed at all, whatever decides why: record, labels, label and judge, or judge, the
+            first that does; "" of a cause that was found before this was noted.
     """
 
     name: str
@@ -198,8 +198,10 @@ class Scorecard:
         confirmed: what experiments have said of the causes; None where none was made.
         unknown: why it is not known whether an example failed -> such examples, most frequent first; of these none
             counts as failed or passed. The failed, the passed and the unknown sum to n.
-        failed_by: what shows the failure (record, labels or judge) -> failed examples, most frequent first.
+        failed_by: what shows the failure (record, labels, label and judge, judge) -> failed examples, the most first.
         labels_alone: whether labels and the record alone say what failed: no judge was asked what could show it.
+        named: segment column -> value -> its examples, of every named value; in `segments` several small ones are
+            together.
     """
 
     run: Run
@@ -225,6 +227,7 @@ class Scorecard:
     unknown: Mapping[str, int] = field(default_factory=dict)
     failed_by: Mapping[str, int] = field(default_factory=dict)
     labels_alone: bool = False
+    named: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def unknown_examples(self) -> int:

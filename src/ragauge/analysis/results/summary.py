@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ragauge.metrics.facts import SYSTEM_FAILED
 from ragauge.stats.result import Interval
 
 
@@ -50,6 +51,17 @@ class Summary:
     quantiles: Mapping[float, float] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
     judged: Interval | None = None
+
+    @property
+    def inapplicable(self) -> bool:
+        """Whether it applies to no example: all lack an input, but for those whose call failed, which tell nothing."""
+        lost = sum(count for why, count in self.reasons.items() if why.startswith(SYSTEM_FAILED))
+        return self.not_applicable > 0 and not self.scored + self.undefined and self.failed == min(lost, self.failed)
+
+    @property
+    def lacks(self) -> str:
+        """The most frequent reason why it does not apply; "" where none is known."""
+        return next((why for why in self.reasons if not why.startswith(SYSTEM_FAILED)), "")
 
     @property
     def widest(self) -> Interval | None:

@@ -32,16 +32,18 @@ class Failed:
         index: the responses that were looked at.
         place: shape (n,), place in the index.
         cause: "" = none can be named.
+        component: where it is to be mended.
         basis: what the cause rests on.
         lacking: the facts that were not known.
         p: shape (n,), probability that the facts that decided are so.
-        shown_by: what shows the failure: record, labels or judge.
+        shown_by: what shows the failure: record, labels, label and judge, or judge.
         decided_by: some places -> place -> what decided the cause, in words.
     """
 
     index: ResponseIndex
     place: Places
     cause: Coded[str]
+    component: Coded[str]
     basis: Coded[str]
     lacking: Coded[tuple[str, ...]]
     p: npt.NDArray[np.float64]
@@ -54,18 +56,21 @@ class Failed:
         import numpy as np
 
         places, p = array("q"), array("d")
-        cause, basis, lacking, shown_by = Coding[str](), Coding[str](), Coding[tuple[str, ...]](), Coding[str]()
+        cause, component, basis, shown_by = Coding[str](), Coding[str](), Coding[str](), Coding[str]()
+        lacking = Coding[tuple[str, ...]]()
         for place, one in causes:
             places.append(place)
             cause.add(one.name)
+            component.add(one.component)
             basis.add(one.basis)
             lacking.add(tuple(one.lacking))
             p.append(one.p)
             shown_by.add(shown(one.shown_by, one.basis))
         at = np.array(places, dtype=np.int64)
         return cls(
-            index, at, cause.coded(), basis.coded(), lacking.coded(), np.array(p), shown_by.coded(), decided_by
-        )
+            index, at, cause.coded(), component.coded(), basis.coded(), lacking.coded(), np.array(p), shown_by.coded(),
+            decided_by,
+        )     # fmt: skip
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Failed:
@@ -82,8 +87,8 @@ class Failed:
             shown_by.add(shown(by, basis))
         words = frame["decided_by"]
         return cls(
-            index, place, Coded.of(frame["cause"]), Coded.of(frame["basis"]), lacking.coded(), frame["p"].to_numpy(),
-            shown_by.coded(), lambda places: {at: words[at] for at in places},
+            index, place, Coded.of(frame["cause"]), Coded.of(frame["component"]), Coded.of(frame["basis"]),
+            lacking.coded(), frame["p"].to_numpy(), shown_by.coded(), lambda places: {at: words[at] for at in places},
         )     # fmt: skip
 
     def __len__(self) -> int:
@@ -97,8 +102,9 @@ class Failed:
     def take(self, rows: Any) -> Failed:
         """Only these: their numbers, or a mask."""
         return replace(
-            self, place=self.place[rows], cause=self.cause.take(rows), basis=self.basis.take(rows),
-            lacking=self.lacking.take(rows), p=self.p[rows], shown_by=self.shown_by.take(rows),
+            self, place=self.place[rows], cause=self.cause.take(rows), component=self.component.take(rows),
+            basis=self.basis.take(rows), lacking=self.lacking.take(rows), p=self.p[rows],
+            shown_by=self.shown_by.take(rows),
         )     # fmt: skip
 
     def of_cause(self, cause: str) -> Failed:

@@ -27,6 +27,7 @@ ANSWER_UNSEEN = "its answer was not judged"
 TELLING = ("verify_answer.support", "verify_answer.used", "agree.answer", "agree.agrees", "agree.reference",
            "agree.states", "set.answerable")     # fmt: skip
 NOT_JUDGED = "not judged by"     # whom, follows
+OF_ANSWER = frozenset(["verify_answer", "agree"])     # questions that see the answer, among those that show a failure
 # a judge's question in words, of an example that it was not asked about
 NOT_ASKED: Mapping[str, str] = {
     "verify_answer": "its answer was not checked",
@@ -69,7 +70,8 @@ class Known:
 
     Args:
         index: the responses.
-        answered: whether the system answered at all, so that labels of documents alone do not say that it passed.
+        answered: whether the system answered at all, so that no label of a document and no verdict on its passages
+            alone says that it passed.
     """
 
     def __init__(self, index: ResponseIndex, *, answered: bool = False) -> None:
@@ -118,7 +120,7 @@ class Known:
         whys = {
             f"{NOT_JUDGED} {judge_id or 'anybody'}": ~judged, CALL_FAILED: self._lost, **lacking,
             NOTHING_SHOWS: ~self._shown, UNSEEN: ~self._told & self._telling,
-            ANSWER_UNSEEN: np.full(len(self._index), self._answered and not self._asked),
+            ANSWER_UNSEEN: np.full(len(self._index), self._answered and OF_ANSWER.isdisjoint(self._asked)),
         }     # fmt: skip
         found = np.full(len(ids), -1, dtype=np.int64)
         for number, mask in reversed(list(enumerate(whys.values()))):     # the first that holds is the one that is said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
@@ -114,6 +114,18 @@ class Segments:
         """The columns worth looking at, small values grouped; see `tidy`."""
         found = {name: _tidied(name, column) for name, column in self.columns.items()}
         return Segments(self.query_ids, {name: column for name, column in found.items() if column is not None})
+
+    def named(self, shown: Collection[str] = ()) -> dict[str, dict[str, int]]:
+        """Column -> value -> its examples, of every named value however small.
+
+        Left out are columns of more than 50 values, and derived ones that are not among those shown.
+        """
+        found = {}
+        for name, column in self.columns.items():
+            counts = {value: count for value, count in _counts(column).items() if value is not None and count}
+            if 0 < len(counts) <= MOST_VALUES and (name not in DERIVED or name in shown):
+                found[name] = counts
+        return found
 
 
 class SegmentRows:

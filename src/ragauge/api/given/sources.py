@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_args, runtime_checkable
 
+from ragauge.api.given.arguments import text_of
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Response
 from ragauge.data.run import Run, Variant
@@ -123,7 +124,7 @@ def _imported(source: Source, store: Store) -> tuple[Run, bool]:
 
     from ragauge.api.given import git
 
-    if source.name == LATEST:
+    if text_of(source.name, "the name of the run", "main") == LATEST:
         raise UsageError("a run cannot be called latest: that word means the run that moved last. Give another name.")
     if source.variant not in VARIANTS:
         raise UnknownName("variant", source.variant, VARIANTS)
@@ -145,12 +146,25 @@ def _imported(source: Source, store: Store) -> tuple[Run, bool]:
     if files is not None:
         before = files.before(store, run.name)
         if before is not None:
+            _say_name(source, before)
             return before, False
         source = replace(source, warn=files.tell)
     found = store.runs.import_run(run, _with_responses(_pairs(source), _said(responses)))
     if files is not None:
         files.keep(store, found)
+    _say_name(source, found)
     return found, found.run_id == run.run_id     # content that is there already keeps its own id
+
+
+def _say_name(source: Source, found: Run) -> None:
+    """Says that a name that was given leads to a run that is there under another: they are not two runs."""
+    from ragauge.data.readers.reading import warn_user
+
+    if source.name and source.name != found.name:
+        (source.warn or warn_user)(
+            f"{_said(source.items[-1])}: the same responses are stored as run {found.name} ({found.run_id}). "
+            f"{source.name} is another name of that run, not a second run."
+        )
 
 
 def _files(source: Source, run: Run) -> Files | None:
@@ -213,6 +227,10 @@ def _stem(item: Any) -> str:
 
 def named(given: str | Sequence[object]) -> tuple[str, ...]:
     """Names, of metrics or columns, from a text with commas or from objects that print as their names."""
+    if isinstance(given, Mapping) or not isinstance(given, Iterable):
+        raise UsageError(
+            f"names are a text with commas or a list, got {type(given).__name__}. Write ['recall@5', 'faithfulness']."
+        )
     each = given.split(",") if isinstance(given, str) else given
     return tuple(name for name in (str(one).strip() for one in each) if name)
 
@@ -229,4 +247,6 @@ def store_url(store: str | None) -> str:
 
     from ragauge.store.open import DEFAULT_URL
 
+    if store is not None:
+        text_of(store, "the store", DEFAULT_URL)
     return store or os.environ.get("RAGAUGE_STORE") or DEFAULT_URL

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragauge.api.given.arguments import path_of
 from ragauge.errors import UnknownName
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class ComparisonResult:
         """
         from ragauge.api.results import files
 
-        where = Path(path)
+        where = path_of(path, "change.html")
         files.check(where, FORMS)
         FORMS[where.suffix.lower()](self, where)
         return where

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragauge.api.results.files import make_folder
+from ragauge.api.results.files import check, make_folder
 from ragauge.data.response import ABSENT
 from ragauge.data.run import Run
 from ragauge.data.writers import scores_csv, scores_parquet
@@ -23,6 +23,7 @@ def export(store: Store, run: Run, path: Path) -> int:
     ending = path.suffix.lower()
     if ending not in (".jsonl", ".csv", ".parquet"):
         raise UsageError(f"-o {path}: expected scores.jsonl, .csv or .parquet for scores, or .jsonl for responses.")
+    check(path, (ending,))
     make_folder(path)
     if name.endswith("scores.jsonl"):
         return _scores_jsonl(store, run, judge, path)

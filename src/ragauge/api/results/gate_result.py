@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragauge.api.given.arguments import path_of
 from ragauge.errors import GateFailed, NotEnoughData
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class GateResult:
         """
         from ragauge.api.results.files import check, write_text
 
-        path = Path(path)
+        path = path_of(path, "gate.xml")
         check(path, FORMS)
         write_text(path, {".xml": self.to_junit, ".md": self.to_markdown, ".json": self.to_json}[path.suffix.lower()]())
         return path

@@ -45,6 +45,6 @@ def plain_example(view: ExampleView) -> dict[str, Any]:
 
 def _claim(claim: Claim) -> dict[str, Any]:
     return {
-        "text": claim.text, "label": claim.label, "passages": list(claim.supporting),
+        "text": claim.text, "label": claim.label, "strength": claim.strength, "passages": list(claim.supporting),
         "contradicted_by": list(claim.contradicting), "p": claim.p,
     }  # fmt: skip

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.scorecard import ExampleView, Finding, Summary
 from ragauge.analysis.results.scorecard import Scorecard as Card
+from ragauge.api.given.arguments import path_of
 from ragauge.data.run import Run
-from ragauge.errors import UnknownName
+from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,10 +79,16 @@ class Scorecard:
         return self._shown.examples()
 
     def __getitem__(self, metric: str) -> Summary:
-        found = self.summaries
-        if metric not in found:
+        """One metric's summary, by its printed name or any other that it is asked for by."""
+        from ragauge.metrics.catalogue import parse
+
+        found, name = self.summaries, metric
+        if name not in found:
+            with suppress(UsageError):     # no metric at all: said below, with the nearest of this card
+                name = str(parse(metric))
+        if name not in found:
             raise UnknownName("metric of this scorecard", metric, found)
-        return found[metric]
+        return found[name]
 
     def example(self, query_id: str | None = None, repeat: int = 0) -> dict[str, Any]:
         """One example as plain values: its texts, scores and claims, the cause where it failed.
@@ -91,8 +99,8 @@ class Scorecard:
 
         Returns:
             query_id, repeat, query, answer, scores (metric -> value, None where there is none), reasons (metric -> why
-            there is none), claims ([{text, label, passages, contradicted_by, p}]; None where nobody was asked), verdict
-            (failed, passed, unknown) and cause.
+            there is none), claims ([{text, label, strength, passages, contradicted_by, p}], strength being direct,
+            implied or None; None where nobody was asked), verdict (failed, passed, unknown) and cause.
 
         Raises:
             UnknownName: no such example; the nearest ids are in the text.
@@ -107,8 +115,8 @@ class Scorecard:
         Read from the store, which must still hold the run; nothing of it is kept here.
 
         Args:
-            wide: one row an answer instead: query_id, repeat, query, then the value of each metric, null where it has
-                none; why not stands in the long table.
+            wide: one row an answer instead: query_id, repeat, query, the value of each declared segment, then that of
+                each metric, null where it has none; why not stands in the long table.
         """
         return self._shown.wide() if wide else self._shown.scores()
 
@@ -159,7 +167,7 @@ class Scorecard:
         """
         from ragauge.api.results.files import save
 
-        return save(self, Path(path))
+        return save(self, path_of(path, "report.html"))
 
     def _repr_html_(self) -> str:
         """A notebook's view: the page in a frame of its own, so that its style touches nothing else."""

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ragauge.data.run import Run
+from ragauge.errors import UnknownName
 from ragauge.text.commands import command
 from ragauge.text.plural import plural
 
@@ -91,7 +92,7 @@ def warnings_of(
             f"{run.name} and {base.name} answered different versions of the eval set: examples are matched by "
             "query_id, whatever else changed about them."
         )
-    if run.variant != base.variant:
+    if run.variant != base.variant and not _replayed(store, run, base):
         yield (
             f"{run.name} rests on {_passages(run)} and {base.name} on {_passages(base)}: their difference is not that "
             "of a change in the system alone."
@@ -141,6 +142,23 @@ def _passages(run: Run) -> str:
     return words[run.variant]
 
 
+def _replayed(store: Store, run: Run, base: Run) -> bool:
+    """Whether one run replays the other's passages, or both those of a third, over however many replays."""
+    return "replayed" in (run.variant, base.variant) and _origin(store, run) == _origin(store, base)
+
+
+def _origin(store: Store, run: Run) -> str:
+    """The id of the run that retrieved the passages, as far back as the store has it; its own where it retrieved."""
+    seen = {run.run_id}
+    while run.variant == "replayed" and (origin := str(run.config.get("context_from", ""))) not in {*seen, ""}:
+        try:
+            run = store.runs.find(origin)
+        except UnknownName:     # deleted
+            return origin
+        seen.add(run.run_id)
+    return run.run_id
+
+
 def _about_passages(
     store: Store, run: Run, base: Run, pair: Paired, changes: Sequence[MetricChange]
 ) -> Iterator[str]:
@@ -149,7 +167,8 @@ def _about_passages(
 
     there = set(pair.base.index.query_ids)
     both = [query_id for query_id in pair.new.index.query_ids if query_id in there]
-    if "replayed" in (run.variant, base.variant):
+    known = all("context_from" in one.config for one in (run, base) if one.variant == "replayed")
+    if "replayed" in (run.variant, base.variant) and (not known or _replayed(store, run, base)):
         differing = _differing(store, pair, both)
         if differing:
             yield (

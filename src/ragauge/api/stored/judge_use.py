@@ -73,9 +73,11 @@ def spreads(
 
 def note(store: Store, run: Run, judge_id: str | None, claims: Claims, use: JudgeUse | None) -> JudgeNote:
     """What a report says about the judge of a run."""
+    from ragauge.engine.judge_error import judge_errors
     from ragauge.engine.judges import Known, note_of
 
     if judge_id is None:
         return note_of(None)
     versions = store.evidence.versions(run.run_id, judge_id)
-    return note_of(judge_id, claims, Known(store.judges.spec(judge_id) or "", versions, use))
+    errors = judge_errors(judge_id, store)
+    return note_of(judge_id, claims, Known(store.judges.spec(judge_id) or "", versions, use, errors))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ragauge.analysis.comparison.alike import Measuring
     from ragauge.analysis.comparison.pairs import Pairs
-    from ragauge.analysis.scores.arrays import ResponseIndex
+    from ragauge.analysis.scores.arrays import Columns, ResponseIndex
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
@@ -73,13 +73,19 @@ class Paired:
         self.join = Join(self.new.index.query_ids, self.base.index.query_ids)
 
     def pairs(self, metric: Metric, *, whole: bool = False) -> Pairs | None:
-        """One metric's scores in both runs; None where one of them has none.
+        """One metric's scores in both runs, matched; None where one of them has none.
 
         Args:
             metric: whose.
             whole: a response without a score, in either run, counts as one whose score failed.
         """
         from ragauge.analysis.comparison.pairs import pair
+
+        found = self.sides(metric, whole=whole)
+        return None if found is None else pair(metric, *found, self.join)
+
+    def sides(self, metric: Metric, *, whole: bool = False) -> tuple[Columns, Columns] | None:
+        """One metric's scores in the new run and in the baseline, one entry an example; as `pairs`, not matched."""
         from ragauge.analysis.scores.arrays import by_example
         from ragauge.analysis.scores.known import with_unjudged
 
@@ -88,7 +94,7 @@ class Paired:
             return None
         if whole:
             here, there = with_unjudged(here, self.new.index, None), with_unjudged(there, self.base.index, None)
-        return pair(metric, by_example(here), by_example(there), self.join)
+        return by_example(here), by_example(there)
 
     @cached_property
     def segments(self) -> pl.DataFrame:

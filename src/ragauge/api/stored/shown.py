@@ -44,7 +44,7 @@ class Shown:
             return self._scores(store, store.runs.index(self.run_id, self.numbers))
 
     def wide(self) -> pl.DataFrame:
-        """One row a response: query_id, repeat, query, then a column a metric; null where there is no value."""
+        """One row a response: query_id, repeat, query, a column a segment, a column a metric; null = no value."""
         import polars as pl
 
         from ragauge.store.open import open_store
@@ -52,10 +52,17 @@ class Shown:
         with open_store(self.url) as store:
             index = store.runs.index(self.run_id, self.numbers)
             rows = _questions(store, index, keys(index))
+            rows = rows.join(self._segments(store), on="query_id", how="left", maintain_order="left")
             found = self._scores(store, index).pivot("metric", index=KEY, values="value", aggregate_function="first")
         absent = [pl.lit(None, pl.Float64).alias(name) for name in self.metrics if name not in found.columns]
         found = found.with_columns(absent).select(*KEY, *self.metrics)
         return rows.join(found, on=KEY, how="left", maintain_order="left")
+
+    def _segments(self, store: Store) -> pl.DataFrame:
+        """query_id and a column a segment; one that is called as another column of the table says what it is."""
+        frame = store.runs.segments(self.run_id)
+        taken = {"repeat", "query", *self.metrics}
+        return frame.rename({name: f"{name} (segment)" for name in frame.columns if name in taken})
 
     def failures(self) -> pl.DataFrame:
         """The failed responses with their questions and scores side by side."""

@@ -66,7 +66,7 @@ def _share(value: Any) -> float:
     text = isinstance(value, str)
     found = _level(value) if not text or re.match(SHARE, value) else None
     if found is None or not 0 <= found < 1:
-        raise ValueError(f'expected a share from 0 up to, but not, 100 %, such as "2%", got {described(value)}.')
+        raise ValueError(f'expected a share of at least 0 % and less than 100 %, such as "2%", got {described(value)}.')
     return found
 
 

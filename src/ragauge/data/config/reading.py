@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from ragauge.data.readers.values import described
-from ragauge.errors import ConfigError, DataError
+from ragauge.errors import ConfigError, DataError, nearest
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -140,7 +139,7 @@ def _no_key(key: str, known: Sequence[str]) -> str:
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:
-    found = get_close_matches(name, known, n=1, cutoff=0.5)
+    found = nearest(name, known, n=1)
     return f"; nearest: {found[0]}" if found else ""
 
 

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
+from ragauge.data.readers import promptfoo
 from ragauge.data.readers.lines import LONGEST_LINE, lines
 from ragauge.data.readers.rows import Row, Rows
 from ragauge.errors import DataError
@@ -30,7 +31,9 @@ def _rows(path: Path) -> Iterator[tuple[int, Row]]:
     header = [cell.strip() for cell in _cells(reader, name, 1) or []]
     twice = sorted({cell for cell in header if cell and header.count(cell) > 1})
     if twice:
-        raise DataError(f"the column {twice[0]!r} stands twice in the header.", source=name, line=1, unit="row")
+        hint = promptfoo.APART if promptfoo.reads(header) else "Rename one of them, or leave it out."
+        problem = f"the column {twice[0]!r} stands twice in the header."
+        raise DataError(problem, source=name, line=1, unit="row", hint=hint)
     n = 1
     while (cells := _cells(reader, name, n + 1)) is not None:
         n += 1

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from ragauge.data.labelled import HumanLabel, Labelled, Part
@@ -22,7 +21,7 @@ from ragauge.data.readers.values import (
     text,
     texts,
 )
-from ragauge.errors import UnknownName
+from ragauge.errors import UnknownName, nearest
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "query": tuple(names_of("query")),
@@ -206,7 +205,7 @@ class _Reading:
         if self.supported:
             return "supported" if said in self.supported else "not_supported"
         if said not in KNOWN:
-            near = get_close_matches(said, KNOWN, n=1)
+            near = nearest(said, KNOWN, 1, 0.6)
             hint = f"Nearest: {near[0]}. " if near else ""
             raise BadValue(
                 name, "supported, contradicted, not_in_context, true or false, 1 or 0", value,
@@ -222,6 +221,8 @@ class _Reading:
                 raise BadValue(names["segments"], "an object of column and value", value)
             found = {str(key): scalar_text(one, str(key), self.notes) for key, one in value.items() if one is not None}
         for column in self.options.segments:
+            if column in found:
+                continue
             if column not in row:
                 raise self._lacks(column, row, n, "segments")
             if row[column] is not None:
@@ -231,10 +232,9 @@ class _Reading:
     def _lacks(self, name: str, row: Row, n: int, option: str = "") -> Exception:
         columns = [column for column, value in row.items() if value is not None] or list(row)
         wanted = FIELDS.get(name, (name,))
-        near: Callable[[str], list[str]] = lambda one: get_close_matches(one, columns, n=1, cutoff=0.6)  # noqa: E731
-        nearest = next((found[0] for one in wanted if (found := near(one))), "")
-        seen = f"found: {', '.join(columns[:SHOWN])}" + (f"; nearest: {nearest}" if nearest else "")
-        hint = f"Use --segments {nearest or 'COLUMN'}." if option else f"Use --map {name}={nearest or 'COLUMN'}."
+        near = next((found[0] for one in wanted if (found := nearest(one, columns, 1, 0.6))), "")
+        seen = f"found: {', '.join(columns[:SHOWN])}" + (f"; nearest: {near}" if near else "")
+        hint = f"Use --segments {near or 'COLUMN'}." if option else f"Use --map {name}={near or 'COLUMN'}."
         either = " or 'claim'" if name == "answer" else ""
         return self.rows.error(f"no field {name!r}{either} ({seen}).", n, hint)
 

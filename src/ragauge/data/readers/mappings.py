@@ -11,6 +11,7 @@ from ragauge.data.readers.table import plain
 from ragauge.data.readers.values import BadValue
 
 WRAPPERS = ("results", "data", "examples", "samples", "records", "rows", "items", "test_cases", "testCases", "goldens")
+AROUND = ("results", "testRunData")     # of promptfoo's and deepeval's files: keys of an object that wraps the rows
 QUERY_NAMES = frozenset(names_of("query"))
 KNOWN = frozenset({*FIELDS, *(alias.theirs for alias in ALIASES)})
 MISSPELT = 0.75     # questoin is no category: the reader names the nearest field
@@ -36,6 +37,9 @@ def rows_in(value: Mapping[str, Any], *, wrapped_only: bool = False) -> Iterator
     if key := _wrapper(value):
         held: list[Any] = value[key]
         return iter(held)
+    within = [value[key] for key in AROUND if isinstance(value.get(key), Mapping)]
+    if within and not KNOWN & spelled and _wrapper(within[0]):
+        return rows_in(within[0])
     named = KNOWN & spelled or nearest_column("query", spelled, MISSPELT)     # this is one example, or columns
     return None if named or not value or wrapped_only else _categories(value)
 

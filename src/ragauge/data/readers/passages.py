@@ -38,9 +38,14 @@ PASSAGES = "a text, a list of texts, or a list of objects with doc_id and text"
 
 
 def passages(value: Any, name: str, notes: Notes, ids: Any = None, ids_name: str = "") -> tuple[Passage, ...]:
-    """Passages in order; one text is one passage. `ids` are their doc_ids where they stand in a list of their own."""
+    """Passages in order; one text is one passage, a blank one is none.
+
+    `ids` are their doc_ids where they stand in a list of their own.
+    """
     value = opened(value, name, notes)
     found: list[Any] = []
+    if isinstance(value, str) and not value.strip():
+        value = []
     if value is not None:
         found = [value] if isinstance(value, (str, *OBJECT)) else items(value, name, PASSAGES)
     if ids is not None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from ragauge.data.citing import with_numbers
 from ragauge.data.example import Example
 from ragauge.data.identity import query_id_of
-from ragauge.data.readers import deepeval, langsmith, mlflow, ragchecker
+from ragauge.data.readers import deepeval, langsmith, mlflow, promptfoo, ragchecker
 from ragauge.data.readers.ahead import Ahead
 from ragauge.data.readers.aliases import RESPONSE_FIELDS, Plan, check_mapped, nearest_column, nearest_field, plan_for
 from ragauge.data.readers.answerable import settled
@@ -21,6 +20,7 @@ from ragauge.data.readers.rows import Row, Rows
 from ragauge.data.readers.values import BadValue, Notes, scalar_text
 from ragauge.data.records import Record
 from ragauge.data.response import Response
+from ragauge.errors import nearest
 
 Warn = Callable[[str], None]
 RESPONSE = frozenset(RESPONSE_FIELDS)
@@ -75,6 +75,7 @@ class Reading:
         self._tool = ""
         self._plans: dict[tuple[str, ...], Plan] = {}
         self._tools: dict[tuple[str, ...], str] = {}
+        self._inside: dict[str, None] = {}      # dotted names of what objects in columns hold
         self._unread: dict[str, int] = {}
         self._systems: set[str] = set()
         self._lines: dict[tuple[str, int], int] = {}
@@ -113,7 +114,7 @@ class Reading:
         return Record(example, response, self.rows.source, n)
 
     def response(self, n: int, row: Row) -> tuple[Response, str] | None:
-        """One row of a file of responses, and its query ("" where it has none)."""
+        """One row of a file of responses, and its query ("" where it has none); None where it holds no response."""
         names: Mapping[str, str] = {}
         try:
             flat = self._flat(row)
@@ -124,13 +125,14 @@ class Reading:
             given = query_id_in(found, names, self.notes)
             if not (given or query):
                 self._no_field("query_id", row, n)
-            response = response_of(found, names, given or query_id_of(query), self.notes, self.rows.blank)
-            response = self._cited(response)
+            query_id, response = given or query_id_of(query), None
+            if not RESPONSE.isdisjoint(names):     # else the line is an example that got none, as exports have them
+                response = self._cited(response_of(found, names, query_id, self.notes, self.rows.blank))
         except BadValue as bad:
             self._fail(bad, n, names)
-        self._once(n, response.query_id, response.repeat, given is None)
+        self._once(n, query_id, response.repeat if response is not None else 0, given is None)
         self.count += 1
-        return response, query
+        return None if response is None else (response, query)
 
     def _flat(self, row: Row) -> Row | None:
         """The row with the columns of other tools taken apart and with what the user's dotted names reach."""
@@ -152,6 +154,8 @@ class Reading:
             flat = ragchecker.flat(row, self.options.system)
             if flat is None:
                 self._systems |= ragchecker.systems(row)
+        elif self._tool == "promptfoo":
+            flat = promptfoo.flat(row, self.options.system, self._systems)
         if flat is None or flat is row:
             return flat if not extra or flat is None else {**row, **extra}
         mapped = {name: row[name] for name in self.options.columns.values() if name in row}
@@ -163,6 +167,9 @@ class Reading:
         plan = self._plans.get(keys)
         if plan is None:
             plan = self._plans[keys] = plan_for(keys, self.options.columns)
+            self._inside |= {
+                f"{column}.{key}": None for column, value in row.items() if isinstance(value, Mapping) for key in value
+            }
         for column in plan.unread:
             if row[column] is not None and column not in self._read:
                 self._unread[column] = self._unread.get(column, 0) + 1
@@ -190,6 +197,8 @@ class Reading:
             for name in self.options.segments
             if row.get(name) is not None
         }
+        if self.sought:     # what stands in the field segments is reported by in any case
+            self.sought -= example.segments.keys() & set(self.options.segments)
         return replace(example, segments={**example.segments, **named}) if named else example
 
     def _repeats(self, n: int, example: Example, response: Response | None, derived: bool, twice: bool) -> bool:
@@ -233,11 +242,12 @@ class Reading:
     def _no_field(self, field: str, row: Row, n: int) -> NoReturn:
         columns = [column for column, value in row.items() if value is not None] or list(row)
         asked = {theirs: ours for ours, theirs in self.options.columns.items()}
-        nearest = nearest_column(field, [column for column in columns if column not in asked])
-        seen = f"found: {', '.join(columns[:20])}" + (f"; nearest: {nearest}" if nearest else "")
+        plan = plan_for(row, self.options.columns).columns
+        near = nearest_column(field, [column for column in columns if column not in plan.values()])
+        seen = f"found: {', '.join(columns[:20])}" + (f"; nearest: {near}" if near else "")
         seen += f"; {field} is read as {asked[field]}, as asked" if field in asked and field in columns else ""
-        hint = f"Use --map {field}={nearest if nearest and nearest != field else 'COLUMN'}."
-        column = plan_for(row, self.options.columns).columns.get(field)
+        hint = f"Use --map {field}={near if near and near != field else 'COLUMN'}."
+        column = plan.get(field)
         if column is not None and row[column] is None:
             read = "" if column == field else f", read from {column!r},"
             hint = f"Give it a value, or leave the {self.rows.unit} out. Other column? {hint}"
@@ -259,7 +269,7 @@ class Reading:
             raise self.rows.error("there is no example in it.")
         for name in sorted(unseen):
             columns = list(dict.fromkeys(key for keys in self._plans for key in keys))
-            near = get_close_matches(name, columns, n=1)
+            near = nearest(name, [*columns, *self._inside], n=1, least=0.6)
             seen = f"found: {', '.join(columns[:20])}" + (f"; nearest: {near[0]}" if near else "")
             raise self.rows.error(f"no {self.rows.unit} has a column {name!r} ({seen}).")
         for warning in self.warnings():
@@ -269,9 +279,9 @@ class Reading:
         """What the user should know before believing a number."""
         if self._unread:
             close = [f"{near}={column}" for column in self._unread if (near := nearest_field(column))]
-            nearest = f" (meant: {', '.join(close)}?)" if close else ""
+            meant = f" (meant: {', '.join(close)}?)" if close else ""
             yield (
-                f"columns not read: {', '.join(self._unread)}{nearest}. "
+                f"columns not read: {', '.join(self._unread)}{meant}. "
                 "Use --map FIELD=COLUMN to read one, or --segments COLUMN to report by it."
             )
         if self.notes.passage_keys:
@@ -312,7 +322,7 @@ def _tool(columns: tuple[str, ...]) -> str:
     """Which tool's columns hold objects that have to be taken apart; "" for most files."""
     readers = {
         "langsmith": langsmith.reads, "mlflow": mlflow.reads, "deepeval": deepeval.reads,
-        "ragchecker": ragchecker.reads,
+        "ragchecker": ragchecker.reads, "promptfoo": promptfoo.reads,
     }  # fmt: skip
     return next((name for name, reads in readers.items() if reads(columns)), "")
 

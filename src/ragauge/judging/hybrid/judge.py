@@ -9,7 +9,7 @@ from typing import Any
 from ragauge.data.ask import Ask, ModelName, Reply
 from ragauge.data.canonical import digest
 from ragauge.data.facts import AnswerFacts, Claim, Rating, ReferenceClaim, ReferenceFacts, RelevanceFacts
-from ragauge.judging.inputs import Inputs, Rate, VerifyAnswer, VerifyReference
+from ragauge.judging.inputs import Inputs, Rate, RateAnswer, VerifyAnswer, VerifyReference
 from ragauge.judging.judge import Asking
 from ragauge.judging.local.judge import LocalJudge
 from ragauge.judging.local.note import middle
@@ -105,7 +105,7 @@ def _reference(judge: HybridJudge, inputs: VerifyReference, judge_repeat: int) -
     unsure = [claim for claim in facts.claims if judge.unsure(claim.p)]
     if not unsure or not inputs.passages:
         return facts
-    smaller = VerifyReference(inputs.query, tuple(claim.text for claim in unsure), inputs.passages)
+    smaller = replace(inputs, claims=tuple(claim.text for claim in unsure))
     said = yield from judge.model.ask(smaller, judge_repeat)
     decided: dict[int, ReferenceClaim] = {}
     if isinstance(said, ReferenceFacts):
@@ -126,7 +126,8 @@ def _ratings(judge: HybridJudge, inputs: Rate, judge_repeat: int) -> Asking:
     if not wanted:
         return facts
     texts = tuple(inputs.passages[n - 1] for n in wanted)
-    said = yield from judge.model.ask(type(inputs)(inputs.query, texts), judge_repeat)
+    smaller = inputs if isinstance(inputs, RateAnswer) else type(inputs)(inputs.query, texts)
+    said = yield from judge.model.ask(smaller, judge_repeat)
     decided: dict[tuple[int, int | None], Rating] = {}
     if isinstance(said, RelevanceFacts):
         for one in said.ratings:
@@ -150,4 +151,5 @@ MIXED: Mapping[str, Callable[[HybridJudge, Any, int], Asking]] = {
     "verify_reference": _reference,
     "rate_passages": _ratings,
     "rate_sentences": _ratings,
+    "rate_answer": _ratings,
 }

@@ -38,6 +38,7 @@ class Compared:
         states: the probability of what it states; None where it states nothing.
         copied: whether it stands in the reference word for word.
         touches: whether it may be a form of a short reference.
+        denied: whether it begins with yes where the reference begins with no, or the other way round.
     """
 
     found: Weighed
@@ -45,10 +46,13 @@ class Compared:
     states: float | None
     copied: bool
     touches: bool
+    denied: bool = False
 
     @property
     def verdict(self) -> Agreement:
         """What it is to the reference."""
+        if self.denied:
+            return "contradicts"
         able = any(place > len(self.against) or not self.against[place - 1] for place in self.found.supporting)
         if self.copied or self.states is not None or able:
             return "agrees"
@@ -57,6 +61,8 @@ class Compared:
     @property
     def p(self) -> float:
         """The probability that it agrees: at least 0.5 where it does, less where it does not."""
+        if self.denied:
+            return chances.ALTERED
         if self.copied:
             return 1.0
         if self.verdict == "agrees":
@@ -70,9 +76,9 @@ def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - eve
     """An answer claim agrees when a reference claim that it is no altered copy of supports it, or when it states one.
 
     Else it contradicts when it is a near-copy of one of them in which a number, a date, a name or a negation differs,
-    or when it is the first and gives another name or number than a reference of few words; it states none of what it
-    contradicts. A claim that could not be had has no verdict, and a reference claim that no
-    other claim states has none either.
+    or when it is the first and gives another name or number than a reference of few words, or begins with no where
+    that begins with yes; it states none of what it contradicts. A claim that could not be had has no verdict, and a
+    reference claim that no other claim states has none either.
 
     A reference of few words is stated where its parts are named; a list needs all of them. Stating another accepted
     answer is as good as stating the main one. What the reference repeats of the question need not be repeated. An
@@ -94,6 +100,9 @@ def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - eve
         for text, found in zip(theirs, _stated(answer, theirs, others), strict=True)
     ]
     lost = len(mine) < len(known)
+    denied = all(map(answer.denies, [inputs.reference or " ".join(theirs), *others]))
+    if denied:
+        stated = [None if one is not None and one.by <= {1} else one for one in stated]
     compared = iter(_compared(inputs, answer, stated, theirs, others))
     pairs = [None if text is None else next(compared) for text in known]
     phrases = [text for text in others if is_short(text)] if len(theirs) == 1 else []
@@ -135,6 +144,7 @@ def _compared(
             max((one.p for one in stated if one is not None and n in one.by), default=None),
             wording.has(text),
             short and answer.touches(n - 1, theirs[0]),
+            n == 1 and all(map(answer.denies, [inputs.reference or " ".join(theirs), *others])),
         )
         for n, text in enumerate(mine, 1)
     ]

@@ -289,6 +289,8 @@ def _columns(table: Table, ask: Asked) -> Linked | None:
     """Where the rows are years and the columns are what is measured."""
     scores = _scores([_kind(header) for header in table.headers], ask.words)
     rows = {n: years(label)[-1:] for n, label in enumerate(table.labels)}
+    if len(rows) > 1 and not any(rows.values()):
+        return None     # rows of other things, and which is meant is not said
     shown = [_column_line(table, column, 0, rows) for column in _best(scores)[:MOST_LINES]]
     order = _named(scores, ask.words)
     named = tuple(_column_line(table, column, place, rows) for column, place in order)

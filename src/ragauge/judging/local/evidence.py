@@ -8,24 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import log
+from typing import get_args
 
-from ragauge.judging.local.index import Mode
+from ragauge.judging.local.index import Mode, mode_of
 from ragauge.judging.local.relevance import Asked, chosen
 from ragauge.judging.local.weights import Scorer, evidence_weights
 
 FEATURES = ("stated", "on_topic")     # log odds, see `there`
 CLIP = 0.001                          # log odds end here
+SURE = 0.9                            # words that state a claim so surely need no topic
 
 
-def on_topic(query: str, passages: Sequence[str], mode: Mode) -> float:
-    """Probability that the passage most likely to be relevant to the question is, by shared words alone.
+def topics(query: str, passages: Sequence[str]) -> tuple[float, ...]:
+    """Per passage the probability that it is relevant to the question, by shared words alone.
 
-    0 without passages or without a word in the question. A passage that joins never lowers it.
+    0 of a blank passage, and of a question without a word. It depends on the passage and the question, not on others.
     """
-    asked, judge = Asked(query, mode), chosen("relevance", None)
-    if not asked.distinct:
-        return 0.0
-    return max((judge.p(asked.features(text, None)) for text in passages if text.strip()), default=0.0)
+    judge = chosen("relevance", None)
+    asked = {mode: Asked(query, mode) for mode in get_args(Mode)}
+    return tuple(_topic(asked[mode_of((query, text))], text, judge) for text in passages)
+
+
+def _topic(asked: Asked, text: str, judge: Scorer) -> float:
+    return judge.p(asked.features(text, None)) if asked.distinct and text.strip() else 0.0
 
 
 def there(stated: float, topic: float) -> float:
@@ -33,15 +38,12 @@ def there(stated: float, topic: float) -> float:
 
     Args:
         stated: probability that the words of some passages state it.
-        topic: as `on_topic`.
+        topic: of the passage that is likeliest to be relevant, see `topics`; 0 where there is none.
 
     It rises with both, and is no lower than `stated` where that is nearly certain.
     """
     found = scorer().p((log_odds(stated), log_odds(topic)))
     return max(found, stated) if stated >= SURE else found
-
-
-SURE = 0.9     # words that state a claim so surely need no topic
 
 
 def log_odds(p: float) -> float:

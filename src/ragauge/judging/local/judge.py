@@ -12,13 +12,14 @@ from ragauge.judging.judge import Asking
 from ragauge.judging.local import agree, cover, rate_passages, verify_answer, verify_reference
 from ragauge.judging.local.weights import fingerprint
 
-GENERATION = 3     # raised when the code that scores changes a verdict
+GENERATION = 4     # raised when the code that scores changes a verdict
 
 ASKED: Mapping[str, tuple[int, Callable[[Any, int], Asking]]] = {
     "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),
     "verify_reference": (verify_reference.VERSION, verify_reference.verify_reference),
     "rate_passages": (rate_passages.VERSION, rate_passages.rate_passages),
     "rate_sentences": (rate_passages.VERSION, rate_passages.rate_passages),
+    "rate_answer": (rate_passages.VERSION, rate_passages.rate_passages),
     "agree": (agree.VERSION, agree.agree),
     "cover_aspects": (cover.VERSION, cover.cover_aspects),
     "cover_criteria": (cover.VERSION, cover.cover_criteria),

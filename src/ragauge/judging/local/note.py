@@ -19,13 +19,16 @@ LIMITS = (
     "in a paraphrase.",
     "It does not see what a passage implies without saying it, but for amounts that follow by one operation; nor "
     "support in another language than the answer's.",
+    "It knows by lists what is only denied, doubted, asked or supposed ('there is no evidence that …'): other "
+    "wordings, irony, and what a sentence further away takes back pass as said.",
     "What it calls contradicted is an altered copy; where nobody altered a text on purpose, that is often wrong.",
     "It was measured on English only; elsewhere it compares pieces of words, numbers and dates.",
 )
 SHARPER = (
     "It sorts claims, it does not settle them: read its scores as a range. What sharpens it: a model judge for the "
     "middle band (--judge hybrid:openai:MODEL); and about 50 labels of your own would fit its probabilities to your "
-    "data, which this version cannot do yet. How often it is right on your data: ragauge judge check FILE, with labels."
+    "data, which this version cannot do yet. How often it is right on your data, and intervals that know it: ragauge "
+    "judge check FILE, with labels."
 )
 
 

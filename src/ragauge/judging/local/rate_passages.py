@@ -1,4 +1,4 @@
-"""rate_passages and rate_sentences: which passages, or sentences of them, are relevant to the question."""
+"""rate_passages, rate_sentences, rate_answer: which passages, or sentences of them or of the answer, are relevant."""
 
 from __future__ import annotations
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 # where a sentence turns: "it costs 49 euros, but ...", "although ..., it ..."
 TURN = (
-    r"\s?[,;:–—]\s{0,3}(?:but|however|though|although|yet|while|whereas|aber|jedoch|doch|während|wobei|pero|aunque"
+    r"\s?[,;:–—،]\s{0,3}(?:но|однако|хотя|зато|але|однак|проте|хоча|و?لكن\w*|إلا أن|लेकिन|परंतु|परन्तु|किंतु|मगर"
+    r"|but|however|though|although|yet|while|whereas|aber|jedoch|doch|während|wobei|pero|aunque"
     r"|mientras que|sin embargo|mais|cependant|tandis que|alors que|ma|però|mentre|tuttavia|mas|porém|enquanto"
     r"|maar|echter"
     r"|terwijl|men|dock|medan|ale|jednak|lecz|natomiast|ancak|fakat)\b[,\s]{0,3}"
-    r"|\s(?:ama|fakat|ancak)\s|[,;，；、]\s?(?:但是|但|不过|不過|然而|而|ただし|しかし)[,，、]?|が、"
+    r"|\s(?:ama|fakat|ancak|و?لكن\w*|लेकिन|परंतु|मगर)\s|(?<=지만),?\s|[,;，；、]\s?(?:但是|但|不过|不過|然而|而|ただし|しかし)[,，、]?|が、"
 )
 LEAD = (
     r"^(\W*(?:although|though|even though|while|whereas|despite|obwohl|auch wenn|während|aunque|si bien|bien que"
@@ -21,6 +22,7 @@ BACK = (
     r"|allerdings|dennoch|aber|cependant|toutefois|néanmoins|mais|sin embargo|no obstante|pero"
     r"|tuttavia|però|ma|no entanto|porém"
     r"|contudo|mas|echter|maar|toch|men|dock|däremot|jednak|ale|ancak|fakat|yine de"
+    r"|однако|но|тем не менее|всё же|але|однак|проте|و?لكن\w*|लेकिन|हालांकि|हालाँकि|परंतु|하지만|그러나|다만"
     r"|但是|但|不过|然而|ただし|しかし|でも)\b"
 )
 # the end of a line that a list of what would be needed, or how it is worked out, follows
@@ -64,6 +66,7 @@ CONDUCT = (
     r"|etic[oi]|dannos|pericol|prejudic|perigos|illegaal|schadelijk|gevaarlijk|olaglig|skadlig|farlig|nielegaln"
     r"|etyczn"
     r"|szkodliw|niebezpieczn|yasa dışı|zararlı|tehlikeli|违法|非法|道德|有害|危险|違法|倫理|危険"
+    r"|незакон|опасн|этич|конфиденц|закон|незаконн|небезпечн|етичн|قانون|خطير|غير أخلاقي|कानून|अवैध|खतरनाक|불법|위험|윤리"
 )
 # characters of an answer in which it is looked for
 CONDUCT_LOOKED_AT = 1_000

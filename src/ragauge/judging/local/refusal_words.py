@@ -11,7 +11,7 @@ WORDS = {
     """,
     # nouns that can only mean what the system was given ...
     "TEXT": """
-        contexts?|passages?|excerpts?|extracts?|snippets?|documents?|documentation|texts?|sources?
+        contexts?|passages?|excerpts?|extracts?|snippets?|documents?|documentation|docs|texts?|sources?
         (?:search )results|knowledge base
     """,
     # ... and those that can mean anything, unless they are said to be given
@@ -55,8 +55,12 @@ WORDS = {
     "CANNOT": """
         can ?not|can't|could ?not|couldn't|(?:am|are|was|were|'m|'re) (?:currently )?(?:not able|unable
         not in a position) to
+        (?:was|were|is|are)n't (?:really |actually )?able to
         (?:won't|will not) be able to|(?:must|have to) (?:\\w+ )?(?:decline|refuse) to
     """,
+    # what an answer is taken from, though the word may mean another; said to hold nothing about a matter
+    "BOOK": "{TEXT}|manuals?|guides?|handbooks?|pages?|articles?|files?|reports?|instructions|leaflets?|policy|faq",
+    "ITS": "it|this|that|anything|any of (?:it|this|that)|a word|how|what|when|where|who|whether|why|which",
     # what is asked of an answer
     "FIND": """
         find|locate|answer|provide|determine|verify|help(?! but)|assist|give|offer|confirm|say|tell|identify|access
@@ -110,6 +114,25 @@ HINT = (
 )
 
 DECLINING = """
+    ^\\W*(?:sorry,? |unfortunately,? )?no (?:\\w+ )?(?:results?|match(?:es)?|answers?
+        |information)(?: (?:were |was )?(?:found|available))?(?: for (?:this|that|your
+        |the) (?:query|question|search))?\\W*$
+    ^\\W*(?:sorry,? |unfortunately,? )?(?:not|nothing|nowhere) (?:\\w+ ){0,2}?in (?:the|this|these
+        |your|our) (?:\\w+ )?(?:{TEXT}|{BOOK})(?: (?:about|on) (?:this|that|it))?\\W*$
+    ^\\W*(?:sorry,? )?no idea\\W*$
+    (?:the|these|your|our) \\w+ docs (?:do(?:n't| not)|never) (?:\\w+ly )?(?:{SAY})
+    (?:the|this|these|your|our) (?:\\w+ )?(?:{BOOK}) (?:says?|mentions?|contains?|ha(?:s|ve)|gives?|holds?
+        |tells? (?:me |us )?) (?:nothing|not a word) (?:about|on|of|regarding|concerning|to)
+    (?:the|this|these|your|our) (?:\\w+ )?(?:{BOOK}) (?:do(?:es)?(?:n't| not)|never) (?:\\w+ly )?(?:mention|say
+        |address|cover|discuss|explain|touch on|speak of) (?:{ITS})
+    (?:nothing|no mention|not a word) (?:about|on|of|regarding) (?:this|that|it|the \\w+|such)…in (?:the|this|these
+        |your|our) (?:\\w+ )?(?:{BOOK})
+    (?:in|from) (?:the|this|these|your|our) (?:\\w+ )?(?:{BOOK}),? there(?:'s| is| was) (?:nothing|no mention
+        |not a word) (?:about|on|of)
+    (?:this|that|it)(?: is|'s| was) (?:not|never|nowhere) (?:\\w+ly )?(?:{GAVE}|covered) (?:anywhere )?(?:in|by) (?:the
+        |this|these|your|our) (?:\\w+ )?(?:{BOOK})
+    (?:this|that|it) (?:is|was)n't (?:\\w+ly )?(?:{GAVE}|covered) (?:anywhere )?(?:in|by) (?:the|this|these|your
+        |our) (?:\\w+ )?(?:{BOOK})
     {SOURCE}…(?:but|yet|though|however,?) (?:could|can|did)(?:n't| not) (?:find|locate|identify|see)
     there(?:'s| is| was) (?:really )?(?:nothing|not a word) (?:about|on|regarding) (?:\\w+ ){1,3}?in {SOURCE}
     (?:outside|beyond) (?:of )?what {MORE}{SOURCE} (?:covers?|contains?|says?|knows?)

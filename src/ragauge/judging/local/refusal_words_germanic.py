@@ -8,6 +8,7 @@ WORDS = {
         passagen?|abschnitte?n?|auszüge?n?
         artikeln?|(?:bereitgestellt|vorliegend|gegeben|verfügbar|angegeben)\\w+ (?:\\w+ )?\\w+|materialien
     """,
+    "DALL": "{DDOCS}|handbuch|handbüchern?|anleitung|dokumentation|bedienungsanleitung",
     "DSAY": """
         enth\\w+|geben|gibt|erwähn\\w*|nenn\\w*|liefer\\w*|mach\\w*|steht|stehen|sagen|sagt|beinhalt\\w*
         spezifizier\\w*
@@ -30,6 +31,7 @@ WORDS = {
         documenten|document|context|teksten|tekst|bronnen|bron|passages?|fragmenten|fragment|artikel(?:en)?
         gegeven informatie|verstrekte informatie
     """,
+    "NALL": "{NDOCS}|handleiding|gebruiksaanwijzing|documentatie",
     "NSAY": """
         vermeld\\w*|bevat\\w*|noem\\w*|ge(?:ef|v)\\w*|zeg\\w*|specificeer\\w*|specificer\\w*|sta\\w*|beschrij\\w*
         bied\\w*|beantwoord\\w*
@@ -41,6 +43,7 @@ WORDS = {
         dokumenten?|kontexten|sammanhanget|texten|texterna|källorna|källan|passage\\w*|avsnitten|utdragen|artikeln
         informationen
     """,
+    "VALL": "{VDOCS}|manualen|handboken|bruksanvisningen|texterna|dokumentet|underlaget",
     "VSAY": "nämn\\w*|innehåll\\w*|ange\\w*|ger|säger|beskriv\\w*|specific\\w*|uppge\\w*|besvara\\w*|framgå\\w*|tar",
     "VINFO": "information|uppgift(?:er)?|detaljer|data|svar|omnämnande",
     "VKNOW": "svara|besvara|avgöra|säga|fastställa|beräkna|hitta|ge|hjälpa|bestämma|utläsa|assistera|tillhandahålla",
@@ -54,6 +57,17 @@ DECLINING = """
     ich weiß (?!,? dass)…(?:nicht|nichts)
     weiß ich…(?:nicht|nichts)
     {DDOCS}…{DSAY}…(?:kein\\w*|nicht\\w?)
+    (?:dazu|darüber|davon|hierzu|hierüber|hiervon)…(?:{DALL})…(?:nicht|nichts|kein\\w*)
+    (?:{DALL})…(?:dazu|darüber|davon|hierzu|hierüber|hiervon)…(?:nicht|nichts|kein\\w*)
+    (?:nichts|kein wort|keine silbe) (?:dazu|darüber|davon|hierzu|hierüber|hiervon)…(?:{DALL})
+    (?:das|dies|es) (?:steht|findet sich|geht|wird|ist) (?:\\w+ ){0,2}?(?:im|in der|in den|aus dem|aus der|aus den
+        |vom|von der) (?:\\w+ )?(?:{DALL}) (?:\\w+ )?nicht (?:{DTOLD}|drin|hervor|zu finden|\\W*$)
+    (?:das|dies|es) (?:steht|findet sich|geht) nicht (?:im|in der|in den|aus dem|aus der|aus den) (?:\\w+ )?(?:{DALL})
+    (?:das|dies|es) (?:erwähnt|nennt|sagt|verrät|erklärt) (?:der|die|das) (?:\\w+ )?(?:{DALL}) nicht
+    (?:{DALL}) (?:erwähn|nenn|sag|verr[aä]t|erklär|schweig)\\w* (?:das|dies|es|sich)…nicht
+    (?:{DALL}) (?:sag|schreib|steht|verr)\\w*…nichts
+    (?:{DALL}) schweig\\w*
+    (?:liegen|liegt) (?:mir|uns)…kein\\w* (?:{DINFO})
     {DSAY} {DDOCS}…(?:kein\\w*|nicht\\w?)
     {DSAY} (?:der|die|das|den|diese\\w?) (?:\\w+ )?{DDOCS}…(?:kein\\w*|nicht\\w?)
     {DDOCS}…(?:wird|werden|ist|sind|wurden?)…(?:nicht(?! als\\b)|kein\\w*)…(?:{DTOLD}|enthalten|ersichtlich|gegeben
@@ -76,6 +90,12 @@ DECLINING = """
     (?:{NSAY}) (?:de|het|deze) {NDOCS}…(?:niet|niets|geen)
     (?:wordt|worden|is|zijn|werd) …niet (?:\\w+ )?(?:{NTOLD})…(?:in|door) (?:de|het|deze) {NDOCS}
     {NDOCS}…(?:wordt|worden|is|zijn)…(?:niet|geen)…(?:{NTOLD}|{NINFO})
+    (?:daar|daarover|hierover|hier|dat|dit) (?:\\w+ ){1,3}?(?:niets|niet|geen)…in (?:de|het|deze) (?:\\w+ )?(?:{NALL})
+    in (?:de|het|deze) (?:\\w+ )?(?:{NALL}) (?:\\w+ ){0,3}?(?:hier|daar|dit|dat|hierover|daarover) (?:\\w+ )?(?:niets
+        |niet|geen)
+    (?:{NALL}) (?:\\w+ ){1,2}?(?:hier|daar|dit|dat|hierover|daarover|het) (?:\\w+ )?(?:niets|niet)
+    (?:niets|geen woord) (?:hierover|daarover|over)…in (?:de|het|deze) (?:\\w+ )?(?:{NALL})
+    (?:{NALL}) (?:zeg|vermeld|noem|zwijg)\\w*…(?:niets|niet|hierover|daarover)
     (?:geen|niet genoeg|onvoldoende) (?:\\w+ )?(?:{NINFO})…(?:over|in|beschikbaar|gevonden|om)
     (?:het is|is het) niet mogelijk…(?:vraag|{NDOCS}|te {NKNOW})
     (?:vraag|dit) kan niet (?:\\w+ ){0,4}?worden beantwoord
@@ -85,6 +105,11 @@ DECLINING = """
     {VDOCS}…(?:{VSAY})…(?:inte|inget|ingen|inga)
     (?:framgår|nämns|anges|står|finns)…(?:inte|inget|ingen|inga)…(?:i|av|från|om)…(?:{VDOCS})
     (?:inte|inget|ingen|inga)…(?:{VINFO})…(?:om|i) …(?:{VDOCS})
+    (?:det|detta) (?:står|nämns|finns|framgår|sägs|tas) (?:inte|inget|ingenting|ingen)…(?:i|av) (?:{VALL})
+    (?:i|av) (?:{VALL}) (?:\\w+ ){1,3}?(?:inte|inget|ingenting|ingen)…(?:om (?:det|detta)|det|detta|\\W*$)
+    (?:om (?:det|detta)) (?:\\w+ ){1,2}?(?:inte|inget|ingenting)…(?:{VALL})
+    (?:{VALL}) (?:säger|nämner|berättar|tar)…(?:inget|ingenting|inte)
+    (?:inget|ingenting|inte ett ord) om (?:det|detta|saken) i (?:{VALL})
     det finns (?:inte|ingen|inga) (?:\\w+ ){0,2}?(?:{VINFO}) (?:om|i|tillgänglig)
     (?:nämns|anges|framgår|specificeras) (?:inte|ej)…(?:{VDOCS})
     {VDOCS}…(?:nämns|anges|framgår|finns)…(?:inte|ej|ingen|inget|inga)

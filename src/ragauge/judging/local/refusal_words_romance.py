@@ -7,6 +7,7 @@ WORDS = {
         documents?|contextes?|textes?|sources?|passages?|extraits?|articles? fournis?|informations? fournies?
         éléments fournis
     """,
+    "FALL": "{FDOCS}|manuels?|notices?|guides?|documentation",
     "FSAY": """
         mentionn|précis|indiqu|contien|fourni|donn|permett|spécifi|répond|dit|dis|évoqu|abord|compor|inclu|révèl
         parl|décri|nomm|figur
@@ -21,6 +22,7 @@ WORDS = {
         documentos?|contexto|textos?|fuentes?|pasajes?|fragmentos?|extractos?|información (?:proporcionada
         disponible|dada)|artículos proporcionados
     """,
+    "SALL": "{SDOCS}|manual(?:es)?|guías?|documentación",
     "SSAY": """
         (?:contien|contener|mencion|proporcion|incluy|indic|especific|dic|ofrec|respond|habl|aport|brind|detall
         señal|revel|permit|aparec|abord|menciona|da\\b|dan\\b|facilit)\\w*
@@ -33,6 +35,7 @@ WORDS = {
         document[oi]|contesto|test[oi]|font[ei]|passaggi|passaggio|brani|brano|estratti|informazioni fornite
         articoli forniti
     """,
+    "IALL": "{IDOCS}|manual[ei]|guida|documentazione",
     "ISAY": """
         (?:conten|contien|menzion|forni|includ|indic|specific|dic|riport|parl|risp|precis|offr|tratt|chiar|cit
         permett|consent|fa|fanno|danno|dà)\\w*
@@ -46,6 +49,7 @@ WORDS = {
         documentos?|contexto|textos?|fontes?|passagens|passagem|trechos?|excertos?|informaç(?:ão
         ões) (?:fornecidas?|disponíve\\w+|dadas?)|artigos fornecidos
     """,
+    "PALL": "{PDOCS}|manua(?:l|is)|guias?|documentação",
     "PSAY": """
         (?:cont[eéê]|mencion|fornec|inclu|indic|especific|diz|dizem|apresent|oferec|respond|refer|abord|fal
         esclarec|inform|cit|permit|traz|revel)\\w*
@@ -60,6 +64,7 @@ WORDS = {
 HINT = (
     r"\bne\b|\bn['’]|aucun|pas d['’e]|désolé|malheureusement|\bnon\b|impossible|\bno\b"
     r"|ningun|ningún|imposible|impossibil"
+    r"|\brien\b|\bnulla\b|\bniente\b|\bnada\b|muets?\b"
     r"|não|nenhum|impossível|nessun|alcun|\bsans\b|purtroppo|lamentable"
 )
 
@@ -79,6 +84,23 @@ DECLINING = """
     (?:ne peut|ne peux|ne pouvons|ne permet\\w*|ne permettent)…(?:pas )?(?:de |être )?(?:répondre à|répondue
         |déterminée? (?:à partir|avec|sur la base|dans|d'après))
     (?:n'ai|n'avons|ne dispose|ne disposons) pas (?:\\w+ )?(?:accès|d'accès)
+    (?:{FALL}) (?:ne |n')(?:en |le |l'|la |y )?(?:parl|di[st]|mentionn|évoqu|précis|indiqu)\\w* (?:pas|rien|nulle part
+        |aucun)
+    (?:dans|selon|d'après) (?:le|les|ce|ces|la|cette) (?:{FALL}),? (?:rien|pas un mot|aucune mention)
+    (?:rien|pas un mot|aucune mention) (?:à ce (?:sujet|propos)|là-dessus|de cela|de ça|sur ce point|n'(?:est|y est)
+        |sur cela)…dans (?:le|les|ce|ces|la|cette) (?:{FALL})
+    (?:n'en|ne le|ne l'|n'y) ?(?:parl|di[st]|mentionn|trouv|est)\\w*…(?:pas|rien)…dans (?:le|les|ce|ces|la
+        |cette) (?:{FALL})
+    dans (?:le|les|ce|ces|la|cette) (?:{FALL}),? (?:on |il |cela )(?:ne |n')(?:en |le |y )?…(?:pas|rien|aucun)
+    (?:{FALL}) (?:reste|restent|est|sont) muets?
+    (?:{SALL}) no (?:lo|la|los|las|nos|me) {SSAY}
+    (?:{SALL}) no {SSAY} (?:nada|eso|esto|ello|tal)
+    no (?:lo|la|los|las) {SSAY} (?:el|la|los|las|este|esta) (?:{SALL})
+    no (?:aparece|consta|figura|viene|se (?:dice|habla|menciona|explica))n?…en (?:el|la|los|las|este|esta) (?:{SALL})
+    en (?:el|la|los|las|este|esta) (?:{SALL}) no (?:aparece|consta|figura|viene|pone|se (?:dice|habla|menciona))
+    nada…(?:en|dice) (?:el|la|los|las|este|esta) (?:{SALL})…(?:sobre|acerca|al respecto)
+    (?:{SALL}) (?:no )?(?:dice|dicen|menciona|mencionan|contiene|contienen) nada
+    (?:nada|ni una palabra) (?:de|sobre) (?:eso|esto|ello|este tema) en (?:el|la|los|las) (?:{SALL})
     no (?:puedo|pude|he podido|encuentro|encontré|he encontrado|sé|tengo|dispongo|cuento con|estoy segur\\w|conozco)
     no (?:podemos|pudimos|encontramos|sabemos|tenemos)…(?:{SDOCS}|información)
     {SDOCS}…no (?:se )?{SSAY}
@@ -97,6 +119,12 @@ DECLINING = """
     (?:información|datos) (?:\\w+ ){0,3}?(?:insuficientes?|no (?:es|son) suficientes?)
     (?:lo siento|lamentablemente|desafortunadamente|disculp\\w+|me temo)…no (?:puedo|se|hay|tengo|contien|proporcion
         |es posible|cuento|dispongo|encuentr|encontr|teng|especific|mencion)\\w*
+    (?:{IALL}) non (?:lo|la|li|le|ne|se ne|ci|si) {ISAY}
+    (?:{IALL}) non {ISAY} (?:nulla|niente|questo|ciò)
+    non (?:lo|la|ne|se ne|viene|è) (?:\\w+ )?{ISAY}…(?:il|nel|nella|nei|nelle|dal|dalla) (?:\\w+ )?(?:{IALL})
+    (?:nulla|niente|nessun accenno) (?:al riguardo|in proposito|su questo|di questo|su ciò)…(?:nel|nella|nei) (?:{IALL})
+    (?:nel|nella|nei|nelle) (?:{IALL}) (?:non|nulla|niente)…(?:se ne|lo|ne|al riguardo|in proposito|di questo|su questo)
+    di questo…non (?:si |c'è |ne )?{ISAY}…(?:{IALL})
     non (?:posso|sono (?:in grado|riuscit\\w|a conoscenza)|riesco|so|ho (?:trovato|informazioni|abbastanza|accesso
         |alcun\\w*|sufficient\\w+)|dispongo|trovo|possiedo|mi è possibile)
     {IDOCS}…non (?:si )?{ISAY}
@@ -114,6 +142,14 @@ DECLINING = """
     {IDOCS}…(?:non è possibile|impossibile) {IKNOW}
     (?:mi dispiace|purtroppo|spiacente|temo)…non (?:posso|c'è|ci sono|ho|viene|è possibile|forni|specific|conten
         |contien|menzion|riesco|trovo|dispongo)\\w*
+    (?:{PALL}) não (?:o|a|os|as|nos|se) {PSAY}
+    (?:{PALL}) não {PSAY} (?:nada|isso|isto|disso|tal)
+    (?:{PALL}) nada (?:diz|dizem|menciona\\w*|refere\\w*)
+    não (?:o|a|se) {PSAY} (?:o|a|os|as|este|no|na) (?:{PALL})
+    (?:isso|isto|tal|nada|disso|disto)…(?:não )?(?:aparece|consta|figura|é mencionad[oa]|é referid[oa]|está|se fala
+        |vem|é dito)…n[oa]s? (?:{PALL})…(?:sobre|a respeito|disso|\\W*$)
+    n[oa]s? (?:{PALL}) não (?:aparece|consta|figura|se (?:diz|fala|menciona)|há nada|diz)
+    (?:nada|nem uma palavra) (?:sobre|a respeito)…n[oa]s? (?:{PALL})
     não (?:posso|consigo|consegui|pude|encontrei|encontro|sei|tenho|disponho|foi possível|conheço|possuo|estou ciente)
     {PDOCS}…não {PSAY}
     (?:nenhum|nenhuma)…(?:{PDOCS})…{PSAY}

@@ -12,8 +12,15 @@ from ragauge.judging.local import refusal_words as english
 from ragauge.judging.local import refusal_words_east as east
 from ragauge.judging.local import refusal_words_germanic as germanic
 from ragauge.judging.local import refusal_words_romance as romance
+from ragauge.judging.local import refusal_words_slavic as slavic
+from ragauge.judging.local import refusal_words_south as south
 from ragauge.judging.local.wordings import LOOKED_AT, compiled
+from ragauge.text.language import LATIN, guess
 
+# those with wordings
+LANGUAGES = frozenset(
+    ["en", "de", "nl", "sv", "fr", "es", "it", "pt", "pl", "tr", "zh", "ja", "ko", "ru", "uk", "ar", "hi"]
+)
 MOST_SENTENCES = 150      # of a refusal; what is longer says something
 LONGEST_DIVIDED = 600     # characters of a sentence within which a "but" is looked for
 QUOTED = re.compile(r"(?<=\S )(?:“[^”]{1,200}”|\"[^\"]{1,200}\"|«[^»]{1,200}»|„[^“”]{1,200}[“”]|「[^」]{1,200}」)")
@@ -21,6 +28,7 @@ ITEM = re.compile(r"^\s*(?:[-*+•‣◦·–]\s|\(?\d{1,2}[.)]\s|\*\*)")
 CUT_OFF_WORDS = 6         # of a last sentence that breaks off
 STOP = re.compile(r"[.!?。！？…:]\W{0,3}$")
 LEAD_END = re.compile(r"[:：]\W{0,3}$")
+VOWEL_SIGNS = re.compile("[\u0640\u064b-\u0652]")     # of Arabic, with the stroke that lengthens a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,21 @@ def is_refusal(sentence: str) -> bool:
         for one in _languages()
         if one.hint.search(start)
     )
+
+
+def unread(answer: str) -> str:
+    """The code of an answer's language where no wordings of it are known, "und" where its script has none; else "".
+
+    Latin letters that speak for no language count as English.
+
+    >>> unread("Die Karte gilt nur im Hafen."), unread("Το κείμενο δεν το αναφέρει."), unread("42")
+    ('', 'el', '')
+    """
+    code = guess(answer)
+    if code == "und":
+        letters = [one for one in answer[:LOOKED_AT] if one.isalpha()]
+        return "und" if letters and not any(LATIN.match(one) for one in letters) else ""
+    return "" if code in LANGUAGES else code
 
 
 def only_wraps(sentence: str) -> bool:
@@ -189,7 +212,7 @@ def _amounts(text: str) -> bool:
 
 
 def _plain(sentence: str) -> str:
-    return " ".join(sentence[:LOOKED_AT].replace("’", "'").replace("**", "").split())
+    return " ".join(VOWEL_SIGNS.sub("", sentence[:LOOKED_AT]).replace("’", "'").replace("**", "").split())
 
 
 def _unquoted(sentence: str) -> str:
@@ -215,5 +238,5 @@ def _languages() -> tuple[Declining, ...]:
             compiled(words.CONDUCT, words.WORDS),
             compiled(words.WRAPPING, {**words.WORDS, **words.WRAP_WORDS}),
         )
-        for words in (english, germanic, romance, east)
+        for words in (english, germanic, romance, slavic, south, east)
     )

@@ -12,6 +12,7 @@ from ragauge.judging.local.contrast import NEGATIONS
 from ragauge.judging.local.index import STOPS, haystack
 from ragauge.judging.local.kinds import EXACT
 from ragauge.judging.local.statements import bare
+from ragauge.text.code import codes, stands
 from ragauge.text.names import fold, written
 from ragauge.text.specifics import Specific, find, found_in
 from ragauge.text.tokens import stem, words
@@ -43,6 +44,7 @@ FIGURE = re.compile(r"-?\d[\d.,' ]*")
 FALLING = re.compile(
     r"\b(?:decreas|declin|fell|fall|drop|los[st]|lower|down|negative|reduc|minus|shrank|less)", re.IGNORECASE
 )
+HELD = "\ue000"     # stands around the number of an identifier; of the private use area
 GLUED = re.compile(r"^([^\W\d_]{3,})\d{1,2}$")      # a footnote's number
 
 
@@ -55,12 +57,14 @@ class Part:
         numbers: its numbers, dates and percentages.
         joined: its words in one.
         compound: whether that is long enough to be looked for as it is.
+        codes: its identifiers of code, which have to stand there as they are.
     """
 
     words: tuple[str, ...]
     numbers: tuple[Specific, ...]
     joined: str
     compound: bool = True
+    codes: tuple[str, ...] = ()
 
     @property
     def is_bare(self) -> bool:
@@ -123,7 +127,18 @@ def _alternatives(reference: str) -> Iterator[str]:
     for one in [GLOSS.sub("", outer), *inner]:
         if one is not outer and one in inner and outer and not (ALSO.match(one) or INITIALS.match(one)):
             continue
-        yield from (ALSO.sub("", part) for part in EITHER.split(one))
+        yield from (ALSO.sub("", part) for part in _either(one))
+
+
+def _either(text: str) -> list[str]:
+    """The alternatives of a text; the slashes of a path are none."""
+    known = codes(text)
+    for place, code in enumerate(known):
+        text = text.replace(code, f"{HELD}{place}{HELD}")
+    parts = EITHER.split(text)
+    for place, code in enumerate(known):
+        parts = [part.replace(f"{HELD}{place}{HELD}", code) for part in parts]
+    return parts
 
 
 def _part(text: str) -> Part | None:
@@ -140,7 +155,7 @@ def _part(text: str) -> Part | None:
     pieces = [fold(word) for word in written(text)]
     joined = "".join(pieces)
     compound = len(joined) >= COMPOUND or (len(joined) > 2 and len(joined) == len(pieces))
-    return Part(tuple(content), numbers, joined, compound) if content or numbers else None
+    return Part(tuple(content), numbers, joined, compound, codes(text)) if content or numbers else None
 
 
 def plain_words(text: str) -> list[str]:
@@ -177,6 +192,8 @@ class Said:
 
     def says(self, part: Part) -> bool:
         """Whether the claim names a part, and does not deny it."""
+        if not all(stands(code, self.text) for code in part.codes):
+            return False
         if not all(self.counts(one) or (part.is_bare and self.scales(one)) for one in part.numbers):
             return False
         if not part.words:

@@ -12,16 +12,15 @@ from ragauge.judging.local.lead_ins import lead_in
 from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps, refuses
 from ragauge.judging.local.wordings import compiled, found
 from ragauge.text.clauses import clauses as cut_up
+from ragauge.text.markup import unmarked
 from ragauge.text.sentences import Sentence, split
 from ragauge.text.tokens import stem, words
 
 CITATION = re.compile(
     r"\s?(?:\[\^?\s*(?:\d+|[a-z]+\d+)(?:\s*[,;–-]\s*\^?\d+)*\s*\]|【[^】]{0,40}】)|(?<=[.,;:!?\"'”’)])[¹²³⁰⁴-⁹]+"
 )
-MARKUP = re.compile(
-    r"^\s*(?:[-*+•‣◦·]\s+|#{1,6}\s+|>\s+|\(?\d{1,3}[.)]\s+|\(?[A-Za-z][.)]\s+)+|(?<!\w)[*_`]{1,3}"
-    r"|[*_`]{1,3}(?!\w)|\|"     # emphasis, not the underscores of DB_HOST
-)
+FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[\w+#.-]*\s*$")
 HEADING = re.compile(r"^\s*#{1,6}\s")
 QUESTION_END = re.compile(r"[?？؟\u037e]\s*[\"'”’»)\]」]*$")
 ASKING = re.compile(
@@ -123,7 +122,7 @@ def statements(answer: str) -> Statements:
     the documents.") the part that answers is the claim. An opening that says nothing of the matter ("According to the
     passages, the answer is") is no part of one.
     """
-    sentences = split(answer)
+    sentences = _fenced(answer, split(answer))
     declined = [sentence.n <= MOST_LOOKED_AT and is_refusal(sentence.text) for sentence in sentences]
     pairs = zip(sentences, map(_without_opening, sentences), declined, strict=True)
     told = [_told(one) if no else shorter if states(shorter.text) else None for one, shorter, no in pairs]
@@ -132,6 +131,20 @@ def statements(answer: str) -> Statements:
         return Statements((), True, False, "")
     claims = tuple(one for one in told if one is not None)
     return Statements(claims, False, any(declined), " ".join(claim.text for claim in claims))
+
+
+def _fenced(answer: str, sentences: Sequence[Sentence]) -> Sequence[Sentence]:
+    """The sentences, those within a fence of code as code spans: nothing in them is markup."""
+    blocks = [block.span(2) for block in FENCED.finditer(answer)] if "```" in answer or "~~~" in answer else []
+    if not blocks:
+        return sentences
+    inside = {}
+    for one in sentences:
+        for start, end in blocks:
+            code = answer[max(start, one.start) : min(end, one.end)].strip()
+            if code and "`" not in code and "\n" not in code:
+                inside[one.n] = replace(one, text=f"`{code}`")
+    return [inside.get(one.n, one) for one in sentences]
 
 
 def _without_opening(sentence: Sentence) -> Sentence:
@@ -149,16 +162,16 @@ def _told(sentence: Sentence) -> Sentence | None:
 
 
 def bare(sentence: str) -> str:
-    """A sentence without citation marks, list markers and emphasis.
+    """A sentence without citation marks, list markers and emphasis; code in it as it is written.
 
     >>> bare("- **Ada** was born in 1815 [3].")
     'Ada was born in 1815.'
     """
-    return MARKUP.sub("", CITATION.sub("", sentence)).strip()
+    return unmarked(sentence, CITATION).strip()
 
 
 def states(sentence: str) -> bool:
-    """Whether a sentence states something; greetings, headings, pure questions and pointers do not.
+    """Whether a sentence states something; greetings, headings, fences of code, pure questions and pointers do not.
 
     >>> [states(text) for text in ("It weighs 3 kg.", "Here is the answer:", "Anything else?", "Yes.", "Hello!")]
     [True, False, False, False, False]
@@ -168,7 +181,7 @@ def states(sentence: str) -> bool:
     content = [word for word in own if stem(word) not in STOPS]
     if not content or (len(own) == 1 and own[0] in CONTENTLESS) or not _readable(own):
         return False
-    if HEADING.match(sentence) or _asks(plain):
+    if HEADING.match(sentence) or FENCE.match(sentence) or _asks(plain):
         return False
     if POINTER_END.search(plain) and len(own) <= MOST_POINTER_WORDS:
         return False

@@ -33,7 +33,8 @@ MOST_REFERENCES = 256       # accepted answers that are looked for
 LONGEST_BARE = 60           # characters of an answer that claims nothing and yet may be a name: "Let", "In"
 NEWS = 0.6                  # share of what a reference says beyond the question that a claim has to hold
 CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
-YES_NO = re.compile(r"^\W*(yes|no)\b(?!\s+(?:one|longer|more)\b)", re.IGNORECASE)
+# not of --no-cache
+YES_NO = re.compile(r"^(?!\W*--?\w)\W*(yes|no)\b(?!-\w)(?!\s+(?:one|longer|more)\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +88,16 @@ class Answer:
         return [self._content(text) for text in (self.query, *self.claims)]
 
     @cached_property
+    def opening(self) -> str:
+        """Yes or no, where the answer begins so; else empty."""
+        found = YES_NO.match(self.answer) or YES_NO.match(self.claims[0] if self.claims else "")
+        return found[1].lower() if found is not None else ""
+
+    @cached_property
     def told(self) -> str:
         """Yes or no, where the answer says so or the question asks for it; else empty."""
-        found = YES_NO.match(self.answer) or YES_NO.match(self.claims[0] if self.claims else "")
-        if found is not None:
-            return found[1].lower()
+        if self.opening:
+            return self.opening
         if POLAR.match(self.query) is None or not self.claims:
             return ""
         return "no" if is_negated(self.claims[0]) else "yes"
@@ -99,16 +105,25 @@ class Answer:
     def states(self, reference: str, others: Sequence[str] = ()) -> Stated | None:
         """The claims that state a reference, or one of the others that are as good; None where none does."""
         explicit = YES_NO.match(reference)
-        if explicit is not None and self.told and explicit[1].lower() != self.told:
-            return None
-        if explicit is not None and not reference[explicit.end() :].strip(" .!,"):
-            return Stated(chances.TOLD, frozenset({1} if self.claims else ())) if self.told else None
+        if explicit is not None:
+            if self.told and explicit[1].lower() != self.told:
+                return None
+            rest = reference[explicit.end() :].lstrip(" .!,;:–—-")
+            if not rest:
+                return Stated(chances.TOLD, frozenset({1} if self.claims else ())) if self.told else None
+            if not self.opening:
+                reference = rest      # the answer opens with neither: what it says tells
         short = [text for text in (reference, *others) if is_short(text)]
         found = self._names(short[:MOST_REFERENCES]) if short else None
         if found is None:
             long = [text for text in (reference, *others) if text not in short or is_descriptive(text)]
             found = next(filter(None, map(self._says, long[:MOST_REFERENCES])), None)
         return found
+
+    def denies(self, reference: str) -> bool:
+        """Whether one of the two begins with yes and the other with no."""
+        explicit = YES_NO.match(reference)
+        return explicit is not None and bool(self.opening) and explicit[1].lower() != self.opening
 
     def chance(self, reference: str, others: Sequence[str] = ()) -> float:
         """The probability that a reference is stated after all which `states` does not find: below 0.5."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ragauge.data.facts import Window
 from ragauge.judging.local.attribution import about_another
 from ragauge.judging.local.checks import Opposed, Stated, check
+from ragauge.judging.local.framed import Framed, framed
 from ragauge.judging.local.index import Indexed, Mode, haystack, indexed, mode_of
 from ragauge.judging.local.joining import Part, joinable
 from ragauge.judging.local.kinds import EVERY
@@ -25,6 +27,7 @@ CLOSE = 0.3             # share of a claim's units, names and numbers included, 
 ABSENT = 0.3            # most that p may be where digits of the claim are nowhere; of such claims about 1 in 10 was
 NOTHING = 0.05          # most that p may be where no word of the claim with content is there
 ANOTHER = 0.45          # most that p may be where the sentence speaks of somebody else; of such claims 1 in 3 was
+UNDER = {"denied": 0.2, "doubted": ANOTHER}     # most that p may be where a sentence denies the claim, leaves it open
 STATED = 0.85           # least that p is where a sentence states the claim item by item; of such claims 94 % were
 COPIED = 0.97           # and where it has its very words: 96 %, the rest in the source whose labels are the noisiest
 SURE = 0.8              # least p of a passage that supports beside a near-copy which holds as much and contradicts
@@ -59,6 +62,7 @@ class Compared:
         passages: the same, ready for comparison.
         modes: how each is compared.
         known: passage -> whether it speaks of somebody else, where that was asked.
+        frames: passage -> under what its best sentence holds the claim, where that was asked.
     """
 
     claim: str
@@ -70,6 +74,7 @@ class Compared:
     passages: Sequence[Indexed]
     modes: Sequence[Mode]
     known: dict[int, bool] = field(default_factory=dict)
+    frames: dict[int, Framed | None] = field(default_factory=dict)
 
     @cached_property
     def signs(self) -> tuple[str, ...]:
@@ -93,6 +98,15 @@ class Compared:
             at = number - 1
             self.known[number] = about_another(self.claim, self.overlaps[at], self.texts[at], self.passages[at])
         return self.known[number]
+
+    def framed(self, number: int) -> Framed | None:
+        """Under what the passage's best sentence holds the claim: a denial, a doubt; None where it states it."""
+        if number not in self.frames:
+            at = number - 1
+            said = self.checks[at]
+            stated = said if isinstance(said, Stated) else None
+            self.frames[number] = framed(self.claim, self.wants[at], self.texts[at], self.passages[at], stated)
+        return self.frames[number]
 
     def features(self, numbers: Sequence[int]) -> tuple[float, ...]:
         """Features of the claim against these passages taken together; all of them are compared in one way."""
@@ -132,7 +146,19 @@ class Compared:
             return p
         if p > ANOTHER and self.another(numbers[0]):
             p = ANOTHER
-        return max(p, self.least(numbers[0]))
+        return self._plainly(max(p, self.least(numbers[0])), numbers[0])
+
+    def _plainly(self, p: float, number: int) -> float:
+        """What p is without the sentences that hold the claim under a denial or a doubt."""
+        under = self.framed(number) if p > min(UNDER.values()) else None
+        if under is None or p <= UNDER[under.frame.kind]:
+            return p
+        most = UNDER[under.frame.kind]
+        if not under.rest:
+            return most
+        rest = Evidence((under.rest,), (self.claim,), self.modes[number - 1]).compare(self.claim)
+        rest.frames[1] = None
+        return min(p, max(most, rest.p([1])))
 
     def missing(self, numbers: Sequence[int]) -> tuple[Specific, ...]:
         """Specifics of the claim that none of these passages holds."""
@@ -140,7 +166,7 @@ class Compared:
         return tuple(one for one in first if all(one in other for other in others))
 
     def joinable(self) -> Iterator[tuple[int, ...]]:
-        """Groups of passages that could support the claim jointly: none that contradicts it or speaks of another."""
+        """Groups of passages that could support the claim jointly: none denies it or speaks of another."""
         names = [one for one in self.specifics if one.kind == "name"]
         parts: dict[Mode, list[Part]] = {}
         for one, mode in zip(self.overlaps, self.modes, strict=True):
@@ -151,7 +177,7 @@ class Compared:
             parts.setdefault(mode, []).append(Part(one.passage, one.three, held))
         for some in parts.values():
             groups = joinable(some, len(self.wants[some[0].number - 1].distinct), named=bool(names))
-            yield from (group for group in groups if not any(map(self.another, group)))
+            yield from (group for group in groups if not any(self.another(n) or self.framed(n) for n in group))
 
 
 class Evidence:
@@ -163,6 +189,14 @@ class Evidence:
         self.modes = tuple(mode or _mode(text, spoken) for text in passages)
         self.passages: list[Indexed] = [indexed(*one) for one in zip(passages, self.modes, strict=True)]
         self.haystacks: list[Haystack] = [haystack(text) for text in passages]
+
+    def without(self, numbers: Container[int]) -> Evidence:
+        """The same with some passages blank, so that the others keep their numbers."""
+        rest = copy(self)
+        rest.texts = tuple("" if n in numbers else text for n, text in enumerate(self.texts, 1))
+        rest.passages = [indexed(*one) for one in zip(rest.texts, self.modes, strict=True)]
+        rest.haystacks = [haystack(text) for text in rest.texts]
+        return rest
 
     def compare(self, claim: str) -> Compared:
         """Lays a claim against every passage."""
@@ -210,7 +244,7 @@ class Evidence:
             return Weighed(p, joined[2], True, tuple(against), _window(compared, best, joined[2]))
         if against:
             return _contradicted(compared, p, against)
-        return Weighed(p, window=_window(compared, best))
+        return Weighed(p, window=_window(compared, best), reason=_under(compared))
 
 
 def _mode(text: str, spoken: Mode) -> Mode:
@@ -240,6 +274,16 @@ def _contradicted(compared: Compared, p: float, against: Mapping[int, Opposed]) 
     reason += "; one is negated" if said.kind == "negation" else ""
     window = Window(worst, found.start, found.end, (said.word,))
     return Weighed(p, (), False, tuple(against), window, reason)
+
+
+def _under(compared: Compared) -> str:
+    """Which passage holds the claim under what, where one does: the one that holds most of it."""
+    found = [n for n, under in compared.frames.items() if under is not None]
+    if not found:
+        return ""
+    most = max(found, key=lambda n: (compared.overlaps[n - 1].one.bit_count(), -n))
+    under = compared.frames[most]
+    return f"passage {most} says it under {under.frame.words!r}" if under is not None else ""
 
 
 def _window(compared: Compared, best: int, numbers: Sequence[int] = ()) -> Window | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from functools import partial
 from itertools import chain
 
 from ragauge.data.facts import AnswerFacts, Claim
@@ -10,10 +13,11 @@ from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Asking
 from ragauge.judging.local.address import LOOKED_AT, address
 from ragauge.judging.local.index import mode_of
+from ragauge.judging.local.refusals import unread
 from ragauge.judging.local.relevance import embed
-from ragauge.judging.local.statements import Part, bare, parts, statements
+from ragauge.judging.local.statements import Part, Statements, bare, parts, statements
 from ragauge.judging.local.support import Evidence, Weighed
-from ragauge.judging.local.tabled import Tabled
+from ragauge.judging.local.tabled import Tabled, TableVerdict
 from ragauge.judging.local.weighing import weighed
 
 VERSION = 1
@@ -23,7 +27,8 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
     """A claim is a clause of a sentence that states something; greetings, questions, pointers and refusals are none.
 
     Support is direct, but for amounts that follow from others by one operation: these are implied. With passages
-    recorded but none there, every claim is unsupported. An answer that declines as a whole claims nothing.
+    recorded but none there, every claim is unsupported. An answer that declines as a whole claims nothing. Whether
+    one declines is not known where none of its claims is supported and its language has no wordings.
     """
     said = statements(inputs.answer)
     cosine = None
@@ -38,17 +43,40 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
             Claim(n, one.text, one.start, one.end, within=one.within)
             for n, one in enumerate(chain.from_iterable(cut), 1)
         ]
-        return AnswerFacts(tuple(plain), addressed.label, said.refuses, support_asked=False, address_p=addressed.p)
+        refuse, language = _refuse(inputs.answer, said, plain)
+        return AnswerFacts(
+            tuple(plain), addressed.label, refuse, support_asked=False, address_p=addressed.p, unread=language
+        )
     whole = [bare(sentence.text) for sentence in said.claims]
     evidence, tabled = Evidence(inputs.passages, whole), Tabled(inputs.query, inputs.passages)
-    verdicts = [weighed(sentence, own, evidence) for sentence, own in zip(whole, cut, strict=True)]
-    pairs = zip(chain.from_iterable(cut), chain.from_iterable(verdicts), strict=True)
-    claims = tuple(_claim(n, part, found, tabled) for n, (part, found) in enumerate(pairs, 1))
-    return AnswerFacts(claims, addressed.label, said.refuses, address_p=addressed.p)
+    pairs = zip(whole, cut, strict=True)
+    mended = [_mended(sentence, own, evidence, tabled) for sentence, own in pairs]
+    verdicts = zip(chain.from_iterable(cut), chain.from_iterable(mended), strict=True)
+    claims = tuple(_claim(n, part, found) for n, (part, found) in enumerate(verdicts, 1))
+    refuse, language = _refuse(inputs.answer, said, claims)
+    return AnswerFacts(claims, addressed.label, refuse, address_p=addressed.p, unread=language)
 
 
-def _claim(n: int, part: Part, words: Weighed, tabled: Tabled) -> Claim:
-    found, strength = tabled.mend(part.text, words)
+def _refuse(answer: str, said: Statements, claims: Sequence[Claim]) -> tuple[bool | None, str]:
+    """Whether an answer declines, None where its language does not tell; and that language, "" where it does."""
+    if said.refuses or any(claim.supporting for claim in claims):
+        return said.refuses, ""
+    language = unread(answer)
+    return (None, language) if language else (False, "")
+
+
+def _mended(sentence: str, own: Sequence[Part], evidence: Evidence, tabled: Tabled) -> list[TableVerdict]:
+    """The verdict on each claim of a sentence."""
+
+    def others(numbers: AbstractSet[int], at: int) -> Weighed:
+        return weighed(sentence, own, evidence.without(numbers))[at]
+
+    found = enumerate(zip(own, weighed(sentence, own, evidence), strict=True))
+    return [tabled.mend(part.text, words, partial(others, at=at)) for at, (part, words) in found]
+
+
+def _claim(n: int, part: Part, mended: TableVerdict) -> Claim:
+    found = mended.found
     return Claim(
         n=n,
         text=part.text,
@@ -57,7 +85,7 @@ def _claim(n: int, part: Part, words: Weighed, tabled: Tabled) -> Claim:
         supporting=found.supporting,
         joint=found.joint,
         contradicting=found.contradicting,
-        strength=strength,
+        strength=mended.strength,
         p=found.p,
         window=found.window,
         reason=found.reason,

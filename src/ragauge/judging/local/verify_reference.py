@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from ragauge.data.facts import ReferenceClaim, ReferenceFacts
+from ragauge.judging.accepted import any_accepted
 from ragauge.judging.inputs import VerifyReference
 from ragauge.judging.judge import Asking
-from ragauge.judging.local.evidence import on_topic, there
-from ragauge.judging.local.index import mode_of
+from ragauge.judging.local.evidence import there, topics
 from ragauge.judging.local.kinds import DATE
 from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import Evidence, Weighed
-from ragauge.judging.local.tabled import UNMET, Tabled
+from ragauge.judging.local.tabled import Tabled
 from ragauge.text.specifics import find
 
 VERSION = 2
@@ -24,8 +26,12 @@ def verify_reference(inputs: VerifyReference, judge_repeat: int = 0) -> Asking: 
     A date that a claim only repeats from the question ("bought in March 2024") need not stand in a passage: what does
     not support the whole claim, and does not contradict it, may support the claim without that date.
     """
+    return (yield from any_accepted(_verify, inputs))
+
+
+def _verify(inputs: VerifyReference) -> Asking:
     yield from ()
-    topic = on_topic(inputs.query, inputs.passages, mode_of((inputs.query, *inputs.passages)))
+    topic = topics(inputs.query, inputs.passages)
     pairs = enumerate(zip(inputs.claims, stated(inputs), strict=True), 1)
     return ReferenceFacts(tuple(ReferenceClaim(n, text, one.supporting, one.there(topic)) for n, (text, one) in pairs))
 
@@ -36,17 +42,26 @@ class Stated(NamedTuple):
     Attributes:
         p: probability that their words, or the cells of their tables, state it.
         supporting: the passages that do.
-        otherwise: they speak of it and say something else: another thing in its place, or not its number where no
-            table could imply it.
+        against: the passages that say another thing in its place.
+        lacking: none has its number, and no table could imply it.
     """
 
     p: float
     supporting: tuple[int, ...]
-    otherwise: bool
+    against: frozenset[int]
+    lacking: bool
 
-    def there(self, topic: float) -> float:
-        """Probability that the evidence is there; `topic` as in `evidence.there`."""
-        return self.p if self.otherwise else there(self.p, topic)
+    def there(self, topics: Sequence[float]) -> float:
+        """Probability that the evidence is there: by the topic of the passages that do not say otherwise, too.
+
+        A number that is nowhere is not there because the topic is.
+
+        Args:
+            topics: per passage, how likely it speaks of what was asked.
+        """
+        others = (topic for n, topic in enumerate(topics, 1) if n not in self.against)
+        found = there(self.p, max(others, default=0.0))
+        return min(self.p, found) if self.lacking else found
 
 
 def stated(inputs: VerifyReference) -> list[Stated]:
@@ -54,18 +69,18 @@ def stated(inputs: VerifyReference) -> list[Stated]:
     evidence = Evidence(inputs.passages, inputs.claims)
     tabled = Tabled(inputs.query, inputs.passages)
     asked = {one.normal for one in find(inputs.query, DATE)}
-    return [_stated(_weighed(evidence, bare(text), asked), bare(text), tabled) for text in inputs.claims]
+    return [_stated(evidence, bare(text), asked, tabled) for text in inputs.claims]
 
 
-def _stated(words: Weighed, claim: str, tabled: Tabled) -> Stated:
-    found, _ = tabled.mend(claim, words)
+def _stated(evidence: Evidence, claim: str, asked: AbstractSet[str], tabled: Tabled) -> Stated:
+    words = _weighed(evidence, claim, asked)
+    found, _, otherwise = tabled.mend(claim, words, lambda some: _weighed(evidence.without(some), claim, asked))
     lacking = found.window.missing if found.window is not None else ()
     numberless = any(any(map(str.isdigit, specific)) for specific in lacking) and not tabled.tables
-    another = found.p <= UNMET and found.reason != words.reason     # the cell asked for holds another amount
-    return Stated(found.p, found.supporting, bool(found.contradicting) or numberless or another)
+    return Stated(found.p, found.supporting, otherwise.union(found.contradicting), numberless)
 
 
-def _weighed(evidence: Evidence, claim: str, asked: set[str]) -> Weighed:
+def _weighed(evidence: Evidence, claim: str, asked: AbstractSet[str]) -> Weighed:
     found = evidence.weigh(claim)
     if found.supporting or not asked:
         return found

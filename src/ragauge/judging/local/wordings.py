@@ -40,7 +40,7 @@ def _expanded(line: str, words: Mapping[str, str]) -> str:
     if re.search(r"\{[A-Z]+\}", line):
         return _expanded(line, words)
     line = line.replace("…", ".{0,80}?").replace(" ?", r"\s*").replace(" ", r"\s+")
-    unspaced = re.search("[\u3040-\u30ff\u4e00-\u9fff]", line) is not None     # no boundaries between words there
+    unspaced = re.search("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]", line) is not None     # none, or endings grown on
     start = "" if line.startswith("^") or unspaced else r"\b"
     end = "" if line.endswith("$") or unspaced else r"(?!\w)"
     return f"(?:{start}(?:{line}){end})"

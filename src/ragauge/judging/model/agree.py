@@ -10,18 +10,25 @@ from ragauge.judging.equal import settled
 from ragauge.judging.inputs import Agree
 from ragauge.judging.judge import Asking
 from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block, fenced
+from ragauge.judging.model.fences import DATA, Block
 from ragauge.judging.model.reading import word, yes
 from ragauge.judging.model.schemas import INTEGER, YES_NO, a_list, an_object, one_of
 from ragauge.judging.model.verdicts import Listing, each
+from ragauge.judging.model.wording import Prompt
 
 VERSION = 1
 AGREEMENTS: Mapping[str, Agreement] = {"agrees": "agrees", "contradicts": "contradicts", "absent": "absent"}
-COMPARING = f"""You compare the claims of an answer with those of a reference. {DATA}
+COMPARING = Prompt(
+    "agree",
+    f"""You compare the claims of an answer with those of a reference. {DATA}
 For every answer claim [A1], [A2], …: verdict = agrees (the reference states it, or it follows from it), contradicts \
 (the reference says otherwise) or absent (the reference is silent).
 For every reference claim [R1], [R2], …: stated = true if the answer says it, in whatever words, false if not.
-Give every claim's number n. Reply with JSON only."""
+Give every claim's number n. Reply with JSON only.""",
+    """For every answer claim [A1], [A2], … give its number n and verdict: agrees, contradicts or absent.
+For every reference claim [R1], [R2], … give its number n and stated: true or false.""",
+    ("question", "answer_claims", "reference_claims", "other_accepted_answers"),
+)
 SCHEMA = an_object(
     reference=a_list(n=INTEGER, stated=YES_NO), answer=a_list(n=INTEGER, verdict=one_of(*AGREEMENTS))
 )
@@ -42,7 +49,7 @@ def agree(inputs: Agree, asked: Asked) -> Asking:
     blocks += [answer.block("answer claims"), reference.block("reference claims")]
     if inputs.accepted:
         blocks.append(Block.of("other accepted answers", *inputs.accepted))
-    found = yield from each(asked, COMPARING, fenced(blocks), SCHEMA, answer, reference)
+    found = yield from each(asked, *asked.worded(COMPARING, *blocks), SCHEMA, answer, reference)
     verdicts, stated = found.of(answer), found.of(reference)
     unknown = len(known) < len(inputs.answer_claims)
     return AgreementFacts(

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragauge.data.ask import Ask
+from ragauge.judging.model.fences import Block
 from ragauge.judging.model.packs import PACK
+from ragauge.judging.model.wording import Prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +20,13 @@ class Settings:
         per_claim: one yes-or-no question a claim instead of one for all of them.
         pack: characters of passages in one call.
         params: sent with every chat call.
+        wording: name of a prompt -> template of the user's own; checked.
     """
 
     per_claim: bool = False
     pack: int = PACK
     params: Mapping[str, Any] = field(default_factory=lambda: {"temperature": 0.0})
+    wording: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,10 @@ class Asked:
     version: int
     settings: Settings
     judge_repeat: int = 0
+
+    def worded(self, prompt: Prompt, *blocks: Block) -> tuple[str, str]:
+        """The system's and the user's text of a request, in our wording or the user's own."""
+        return prompt.messages(blocks, self.settings.wording.get(prompt.name))
 
     def chat(self, system: str, text: str, schema: Mapping[str, Any], attempt: int = 1) -> Ask:
         """One request to the model."""

@@ -8,18 +8,29 @@ from ragauge.data.facts import CoverFacts
 from ragauge.judging.inputs import Cover, CoverAspects, CoverCriteria
 from ragauge.judging.judge import Asking
 from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block, fenced
+from ragauge.judging.model.fences import DATA, Block
 from ragauge.judging.model.reading import yes
 from ragauge.judging.model.schemas import INTEGER, YES_NO, a_list, an_object
 from ragauge.judging.model.verdicts import Listing, each
+from ragauge.judging.model.wording import Prompt
 
 VERSION = 1
-ASPECTS = f"""You check which parts of a question an answer addresses. {DATA}
+ASPECTS = Prompt(
+    "cover_aspects",
+    f"""You check which parts of a question an answer addresses. {DATA}
 For every part [C1], [C2], …: met = true if the answer says something that answers this part, right or wrong; false if \
-not. Give every number n. Reply with JSON only."""
-CRITERIA = f"""You check an answer against acceptance criteria. {DATA}
+not. Give every number n. Reply with JSON only.""",
+    "For every part [C1], [C2], … give its number n and met: true or false.",
+    ("question", "answer", "parts"),
+)
+CRITERIA = Prompt(
+    "cover_criteria",
+    f"""You check an answer against acceptance criteria. {DATA}
 For every criterion [C1], [C2], …: met = true if the statement is true of the answer, false if not. Give every number \
-n. Reply with JSON only."""
+n. Reply with JSON only.""",
+    "For every criterion [C1], [C2], … give its number n and met: true or false.",
+    ("question", "answer", "criteria"),
+)
 
 
 def cover_aspects(inputs: CoverAspects, asked: Asked) -> Asking:
@@ -32,9 +43,10 @@ def cover_criteria(inputs: CoverCriteria, asked: Asked) -> Asking:
     return _covered("criteria", inputs.criteria, CRITERIA, inputs, asked)
 
 
-def _covered(name: str, parts: Sequence[str], system: str, inputs: Cover, asked: Asked) -> Asking:
+def _covered(name: str, parts: Sequence[str], prompt: Prompt, inputs: Cover, asked: Asked) -> Asking:
     listing = Listing(name, "C", dict(enumerate(parts, 1)), lambda item: yes(item.get("met")))
-    text = fenced([Block.of("question", inputs.query), Block.of("answer", inputs.answer), listing.block()])
-    found = yield from each(asked, system, text, an_object(**{name: a_list(n=INTEGER, met=YES_NO)}), listing)
+    blocks = Block.of("question", inputs.query), Block.of("answer", inputs.answer), listing.block()
+    schema = an_object(**{name: a_list(n=INTEGER, met=YES_NO)})
+    found = yield from each(asked, *asked.worded(prompt, *blocks), schema, listing)
     met = found.of(listing)
     return CoverFacts(tuple(met.get(n) for n in listing.texts))

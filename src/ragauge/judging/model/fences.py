@@ -56,25 +56,24 @@ def numbered(passages: Sequence[str]) -> tuple[Numbered, ...]:
     return tuple(Numbered(n, sentence) for n, text in enumerate(passages, 1) for sentence in sentences_of(text))
 
 
-def fenced(blocks: Sequence[Block]) -> str:
-    r"""The blocks, each between marks that carry a hash of everything inside.
+def fences(blocks: Sequence[Block]) -> list[str]:
+    r"""The blocks, each between marks that carry a hash of everything in all of them.
 
     A text cannot hold the hash of itself, so it cannot end its block; and what in it reads like one of our numbers is
-    written apart. The same blocks always give the same text.
+    written apart. The same blocks always give the same texts.
 
-    >>> print(fenced([Block("passages", [("1.1", "See [1.2] and [3].")])]))
+    >>> print(*fences([Block("passages", [("1.1", "See [1.2] and [3].")])]))
     <<<passages 4bf276af
     [1.1] See [ 1.2] and [3].
     4bf276af>>>
     """
     whole = "\x00".join(f"{name}\x01{number}\x01{text}" for name, items in blocks for number, text in items)
     mark = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    lines = []
+    shown = []
     for name, items in blocks:
-        lines.append(f"<<<{name} {mark}")
-        lines += [f"[{number}] {harmless(text)}" if number else harmless(text) for number, text in items]
-        lines.append(f"{mark}>>>")
-    return "\n".join(lines)
+        lines = [f"[{number}] {harmless(text)}" if number else harmless(text) for number, text in items]
+        shown.append("\n".join([f"<<<{name} {mark}", *lines, f"{mark}>>>"]))
+    return shown
 
 
 def harmless(text: str) -> str:

@@ -10,16 +10,22 @@ from ragauge.judging.cosines import cosines, embed
 from ragauge.judging.inputs import GuessQuestions
 from ragauge.judging.judge import Asking
 from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block, fenced
+from ragauge.judging.model.fences import DATA, Block
 from ragauge.judging.model.reading import texts
 from ragauge.judging.model.schemas import TEXTS, an_object
 from ragauge.judging.model.verdicts import twice
+from ragauge.judging.model.wording import Prompt
 
 VERSION = 1
 QUESTIONS = 3     # the paper averages over n guesses; its code takes 3
-GUESSING = f"""You read an answer and guess its question. {DATA}
+GUESSING = Prompt(
+    "guess_questions",
+    f"""You read an answer and guess its question. {DATA}
 Write {QUESTIONS} different questions that this answer would answer fully, in the answer's language. \
-Reply with JSON only."""
+Reply with JSON only.""",
+    f"Give questions: a list of {QUESTIONS} texts.",
+    ("answer",),
+)
 SCHEMA = an_object(questions=TEXTS)
 
 
@@ -28,8 +34,8 @@ def guess_questions(inputs: GuessQuestions, asked: Asked) -> Asking:
 
     Source: RAGAS, arXiv:2309.15217, section 3: mean cosine of the question with the questions guessed from the answer.
     """
-    text = fenced([Block.of("answer", inputs.answer)])
-    said, _ = yield from twice(asked, GUESSING, text, SCHEMA, _guessed, lambda found: len(found) >= QUESTIONS)
+    worded = asked.worded(GUESSING, Block.of("answer", inputs.answer))
+    said, _ = yield from twice(asked, *worded, SCHEMA, _guessed, lambda found: len(found) >= QUESTIONS)
     guessed = max(said, key=len)[:QUESTIONS]
     if not guessed:
         return GuessedFacts((None,) * QUESTIONS)

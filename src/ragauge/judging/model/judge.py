@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -19,23 +20,34 @@ from ragauge.judging.model import (
     prefer,
     prepare,
     rate_passages,
+    support,
     verify_answer,
     verify_reference,
 )
 from ragauge.judging.model.asking import Asked
 from ragauge.judging.model.spec import ModelSpec, read_spec
+from ragauge.judging.model.wording import Prompt, worded
 
 ASKED: Mapping[str, tuple[int, Callable[[Any, Asked], Asking]]] = {
     "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),
     "verify_reference": (verify_reference.VERSION, verify_reference.verify_reference),
     "rate_passages": (rate_passages.VERSION, rate_passages.rate_passages),
     "rate_sentences": (rate_passages.VERSION, rate_passages.rate_sentences),
+    "rate_answer": (rate_passages.VERSION, rate_passages.rate_sentences),
     "agree": (agree.VERSION, agree.agree),
     "cover_aspects": (cover.VERSION, cover.cover_aspects),
     "cover_criteria": (cover.VERSION, cover.cover_criteria),
     "guess_questions": (guess_questions.VERSION, guess_questions.guess_questions),
     "similarity": (similarity.VERSION, lambda inputs, asked: similarity.similarity(inputs, asked.judge_repeat)),
 }
+PROMPTS: Mapping[str, Prompt] = {
+    one.name: one
+    for one in (
+        verify_answer.CHECKING, verify_answer.LISTING, support.CHECKING, rate_passages.RATING,
+        rate_passages.RATING_SENTENCES, rate_passages.RATING_ANSWER, agree.COMPARING, cover.ASPECTS, cover.CRITERIA,
+        guess_questions.GUESSING, prepare.PREPARING, prefer.PREFERENCE,
+    )
+}  # fmt: skip
 # questions that may have a model of their own; vectors are the embedder's
 NAMED = (*(name for name in ASKED if name != "similarity"), "prepare")
 EMBEDDED_BY = ("guess_questions", "similarity")     # questions whose vectors the judge's embedder makes
@@ -52,14 +64,22 @@ class ModelJudge:
 
     @staticmethod
     def of(text: str) -> ModelJudge:
-        """The judge that a spec names, such as openai:gpt-5-mini. UnknownName or UsageError where it names none."""
-        return ModelJudge(read_spec(text, NAMED))
+        """The judge that a spec names, such as openai:gpt-5-mini.
+
+        Raises:
+            UsageError: it names none.
+            DataError: its file of prompts cannot be used.
+        """
+        spec = read_spec(text, NAMED)
+        if spec.prompts:
+            spec = replace(spec, settings=replace(spec.settings, wording=worded(spec.prompts, PROMPTS)))
+        return ModelJudge(spec)
 
     @cached_property
     def judge_id(self) -> str:
         """Such as "openai:gpt-5-mini#1f3a9c0e": the main model, and a hash over all that changes a verdict."""
         embedder = "" if self.spec.embedder is None else plain(self.spec.embedder)
-        everything = plain(self.spec) | {"default": plain(self.spec.default), "embedder": embedder}
+        everything = plain(replace(self.spec, prompts="")) | {"default": plain(self.spec.default), "embedder": embedder}
         return f"{self.spec.default.provider}:{self.spec.default.model}#{digest(everything)[:8]}"
 
     def version(self, question: str) -> int:

@@ -7,18 +7,14 @@ from collections.abc import Mapping
 from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.judging.model.judge import NAMED
 from ragauge.judging.model.spec import ModelSpec, read_spec
+from ragauge.judging.model.wording import HANDED
 
 STEERED = (
     "A language model can be steered by the text that it judges, and is biased: towards long, fluent and familiar "
     "answers, and towards answers of its own kind."
 )
 VARIES = "Its verdicts vary between askings; ragauge evaluate RUN --judge JUDGE --judge-repeats 3 says how far."
-UNCHECKED = (
-    "How far it errs, and how often it agrees with people on your data, is not known before it is checked: intervals "
-    "are of sampling alone. To know it, label 50 or more claims yourself, then ragauge judge check FILE --judge JUDGE "
-    "holds its verdicts against them."
-)
-LIMITS = (STEERED, VARIES, UNCHECKED)
+LIMITS = (STEERED, VARIES)
 MODES: Mapping[bool, str] = {
     False: "all claims of an answer in one call (mode fused)",
     True: "each claim in a call of its own (mode per_claim)",
@@ -47,4 +43,10 @@ def who(judge_id: str, spec: str) -> str:
     if read.embedder is not None:
         own += f", vectors to {read.embedder}"
     settings = ", ".join(f"{name} {value:g}" for name, value in read.settings.params.items()) or "no temperature set"
-    return f"A language model judges: {read.default}{own}. It checks {MODES[read.settings.per_claim]}, {settings}."
+    worded = f" Its questions are worded by {_source(read.prompts)}." if read.prompts else ""
+    checks = f"It checks {MODES[read.settings.per_claim]}, {settings}."
+    return f"A language model judges: {read.default}{own}. {checks}{worded}"
+
+
+def _source(prompts: str) -> str:
+    return "templates handed over in Python" if prompts.startswith(HANDED) else prompts

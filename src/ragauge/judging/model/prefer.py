@@ -8,16 +8,22 @@ from typing import Any
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.preference import AnswerPair, Better, Preference
 from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block, fenced
+from ragauge.judging.model.fences import DATA, Block
 from ragauge.judging.model.reading import word
 from ragauge.judging.model.schemas import an_object, one_of
 from ragauge.judging.model.verdicts import NO_VERDICT, together, twice
+from ragauge.judging.model.wording import Prompt
 
 VERSION = 1
-PREFERENCE = f"""You compare two answers to a question. {DATA}
+PREFERENCE = Prompt(
+    "prefer",
+    f"""You compare two answers to a question. {DATA}
 better = first if answer [A1] serves the question better, second if answer [A2] does, same if neither does. What \
 counts is whether an answer is right, complete and to the point; its place, length and style do not. Reply with JSON \
-only."""
+only.""",
+    "Give better: first for answer [A1], second for answer [A2], or same.",
+    ("question", "answers"),
+)
 WORDS: Mapping[str, Better] = {"first": 1, "second": 2, "same": 0}
 SCHEMA = an_object(better=one_of(*WORDS))
 TURNED: Mapping[Better | None, Better | None] = {None: None, 0: 0, 1: 2, 2: 1}
@@ -36,8 +42,9 @@ def _preferred(
     query: str, answers: tuple[str, str], asked: Asked
 ) -> Generator[list[Ask], list[Reply], tuple[Better | None, str]]:
     """The verdict on two answers in this order; None, and why, where there is none."""
-    text = fenced([Block.of("question", query), Block("answers", [(f"A{n}", one) for n, one in enumerate(answers, 1)])])
-    said, reason = yield from twice(asked, PREFERENCE, text, SCHEMA, _better, lambda found: found is not None)
+    shown = Block("answers", [(f"A{n}", one) for n, one in enumerate(answers, 1)])
+    worded = asked.worded(PREFERENCE, Block.of("question", query), shown)
+    said, reason = yield from twice(asked, *worded, SCHEMA, _better, lambda found: found is not None)
     return said[-1], reason or NO_VERDICT if said[-1] is None else ""
 
 

@@ -7,17 +7,23 @@ from typing import Any, NamedTuple
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block, fenced
+from ragauge.judging.model.fences import DATA, Block
 from ragauge.judging.model.reading import texts
 from ragauge.judging.model.schemas import TEXTS, an_object
 from ragauge.judging.model.verdicts import twice
+from ragauge.judging.model.wording import Prompt
 
 VERSION = 1
-PREPARING = f"""You prepare a question and its reference answer for an evaluation. {DATA}
+PREPARING = Prompt(
+    "prepare",
+    f"""You prepare a question and its reference answer for an evaluation. {DATA}
 claims: the statements of the reference answer, in order: short, each checkable by itself (names instead of pronouns, \
 one fact each), nothing left out and nothing added. [] if there is no reference answer.
 aspects: the parts that a full answer to the question has to treat, as short phrases; one if the question has one part.
-Reply with JSON only."""
+Reply with JSON only.""",
+    "Give claims: a list of texts, [] if there is no reference answer; and aspects: a list of texts.",
+    ("question", "reference_answer"),
+)
 SCHEMA = an_object(claims=TEXTS, aspects=TEXTS)
 
 
@@ -35,8 +41,8 @@ def prepare(query: str, reference: str, asked: Asked) -> Generator[list[Ask], li
     def whole(found: Prepared) -> bool:
         return bool(found.aspects) and (bool(found.claims) or not reference.strip())
 
-    text = fenced([Block.of("question", query), Block.of("reference answer", reference)])
-    said, reason = yield from twice(asked, PREPARING, text, SCHEMA, _prepared, whole)
+    worded = asked.worded(PREPARING, Block.of("question", query), Block.of("reference answer", reference))
+    said, reason = yield from twice(asked, *worded, SCHEMA, _prepared, whole)
     if whole(said[-1]):
         return said[-1]
     return Prepared(None, None, reason or "the reply holds no lists of claims and aspects")

@@ -1,4 +1,4 @@
-"""rate_passages and rate_sentences: which passages, or sentences of them, are relevant to the question."""
+"""rate_passages, rate_sentences, rate_answer: which passages, or sentences of them or of the answer, are relevant."""
 
 from __future__ import annotations
 
@@ -6,22 +6,42 @@ from collections.abc import Generator, Iterable
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import Rating, RelevanceFacts
-from ragauge.judging.inputs import RatePassages, RateSentences
+from ragauge.judging.inputs import RateAnswer, RatePassages, RateSentences
 from ragauge.judging.judge import Asking
 from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block, Numbered, fenced
+from ragauge.judging.model.fences import DATA, Block, Numbered
 from ragauge.judging.model.packs import packs
 from ragauge.judging.model.reading import yes
 from ragauge.judging.model.schemas import INTEGER, YES_NO, a_list, an_object
 from ragauge.judging.model.verdicts import Listing, each, together
+from ragauge.judging.model.wording import Prompt
 
 VERSION = 1
-RATING = f"""You rate passages for a question. {DATA}
+RATING = Prompt(
+    "rate_passages",
+    f"""You rate passages for a question. {DATA}
 For every passage [P1], [P2], …: relevant = true if it holds anything that helps to answer the question, false if it \
-does not, however close its topic. Give every passage's number n. Reply with JSON only."""
-RATING_SENTENCES = f"""You rate sentences for a question. {DATA}
+does not, however close its topic. Give every passage's number n. Reply with JSON only.""",
+    "For every passage [P1], [P2], … give its number n and relevant: true or false.",
+    ("question", "passages"),
+)
+RATING_SENTENCES = Prompt(
+    "rate_sentences",
+    f"""You rate sentences for a question. {DATA}
 For every sentence [S1], [S2], …: relevant = true if what it says helps to answer the question, false if not. Read \
-each in its passage. Give every sentence's number n. Reply with JSON only."""
+each in its passage. Give every sentence's number n. Reply with JSON only.""",
+    "For every sentence [S1], [S2], … give its number n and relevant: true or false.",
+    ("question", "sentences"),
+)
+RATING_ANSWER = Prompt(
+    "rate_answer",
+    f"""You rate the sentences of an answer to a question. {DATA}
+For every sentence [S1], [S2], …: relevant = true if it answers the question, or is needed to understand what does; \
+false if it is about something that was not asked, repeats the question or only fills. Whether it is true does not \
+matter. Read each in the whole answer. Give every sentence's number n. Reply with JSON only.""",
+    "For every sentence [S1], [S2], … of the answer give its number n and relevant: true or false.",
+    ("question", "sentences"),
+)
 
 
 def rate_passages(inputs: RatePassages, asked: Asked) -> Asking:
@@ -37,13 +57,14 @@ def rate_passages(inputs: RatePassages, asked: Asked) -> Asking:
     return RelevanceFacts(tuple(ratings))
 
 
-def rate_sentences(inputs: RateSentences, asked: Asked) -> Asking:
+def rate_sentences(inputs: RateSentences | RateAnswer, asked: Asked) -> Asking:
     """Sentences are numbered through within a pack, whatever passage they are of."""
+    system = RATING_ANSWER if isinstance(inputs, RateAnswer) else RATING_SENTENCES
     parts = [list(pack.sentences.values()) for pack in packs(inputs.passages, asked.settings.pack)]
     listings = [
         _listing("sentences", "S", {n: one.sentence.text for n, one in enumerate(part, 1)}) for part in parts
     ]
-    found = yield from together([_rated(inputs.query, listing, RATING_SENTENCES, asked) for listing in listings])
+    found = yield from together([_rated(inputs.query, listing, system, asked) for listing in listings])
     ratings = [
         Rating(one.passage, verdicts.get(n), one.sentence.n)
         for part, verdicts in zip(parts, found, strict=True)
@@ -65,8 +86,8 @@ def _listing(name: str, letter: str, texts: dict[int, str]) -> Listing[bool]:
 
 
 def _rated(
-    query: str, listing: Listing[bool], system: str, asked: Asked
+    query: str, listing: Listing[bool], prompt: Prompt, asked: Asked
 ) -> Generator[list[Ask], list[Reply], dict[int, bool]]:
-    text = fenced([Block.of("question", query), listing.block()])
+    worded = asked.worded(prompt, Block.of("question", query), listing.block())
     schema = an_object(**{listing.name: a_list(n=INTEGER, relevant=YES_NO)})
-    return (yield from each(asked, system, text, schema, listing)).of(listing)
+    return (yield from each(asked, *worded, schema, listing)).of(listing)

@@ -1,6 +1,7 @@
 """A judge by a short text that any process can build the same one from.
 
-provider:model[@base URL][,key=value…], where a key is a question (its own model), embed, mode, temperature or pack.
+provider:model[@base URL][,key=value…], where a key is a question (its own model), embed, prompts, mode, temperature or
+pack.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ragauge.judging.model.asking import Settings
 from ragauge.judging.model.packs import PACK
 
 EMBED, EMBEDDED = "embed", "local"     # the key that names an embedder, and the one in the package
+PROMPTS = "prompts"     # the key that names a file of own wording
 SETTINGS = {"mode": "fused", "temperature": "0", "pack": str(PACK)}     # and what they are where nothing is said
 LEAST_PACK = 1_000
 SECRET = re.compile(r"//[^/]*@|\?")     # user and password, or a query
@@ -30,12 +32,14 @@ class ModelSpec:
         own: question -> its model.
         settings: how it is asked.
         embedder: what turns texts into vectors; None = the embedded one.
+        prompts: where own wording is read from, a path or what `wording.given` names; "" = there is none.
     """
 
     default: ModelName
     own: Mapping[str, ModelName] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     embedder: ModelName | None = None
+    prompts: str = ""
 
     def model(self, question: str) -> ModelName:
         """Who answers a question."""
@@ -43,7 +47,7 @@ class ModelSpec:
 
 
 def read_spec(text: str, questions: tuple[str, ...]) -> ModelSpec:
-    """A spec from its text.
+    """A spec from its text. A file of prompts is named, not read.
 
     Args:
         text: such as `openai:gpt-5-mini,agree=openai:gpt-5,temperature=none`.
@@ -62,17 +66,18 @@ def read_spec(text: str, questions: tuple[str, ...]) -> ModelSpec:
     values: dict[str, str] = {}
     for part in rest:
         key, equals, value = part.partition("=")
-        if key not in (*questions, *SETTINGS, EMBED):
-            raise UnknownName("setting of a judge", key, [*questions, *SETTINGS, EMBED])
+        if key not in (*questions, *SETTINGS, EMBED, PROMPTS):
+            raise UnknownName("setting of a judge", key, [*questions, *SETTINGS, EMBED, PROMPTS])
         if not equals or not value:
-            usual = head if key in questions else EMBEDDED if key == EMBED else SETTINGS[key]
+            usual = head if key in questions else {EMBED: EMBEDDED, PROMPTS: "prompts.yaml", **SETTINGS}[key]
             hint = f"Write {key}={usual}, or leave it out."
             raise UsageError(f"--judge {head},…: expected key=value, got {part!r}. {hint}")
         if key in questions:
             own[key] = read_model(value)
         else:
             values[key] = value
-    return ModelSpec(default, own, _settings(values), _embedder(values.get(EMBED, EMBEDDED)))
+    settings = _settings(values)
+    return ModelSpec(default, own, settings, _embedder(values.get(EMBED, EMBEDDED)), values.get(PROMPTS, ""))
 
 
 def read_model(text: str) -> ModelName:

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import Claim, Window
 from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block, Numbered, fenced
+from ragauge.judging.model.fences import DATA, Block, Numbered
 from ragauge.judging.model.packs import Pack
 from ragauge.judging.model.reading import places, word, yes
 from ragauge.judging.model.schemas import INTEGER, TEXTS, YES_NO, a_list, an_object, one_of
 from ragauge.judging.model.verdicts import Listing, each, together
+from ragauge.judging.model.wording import Prompt
 
 VERDICTS = ("supported", "contradicted", "absent")
 FIELDS: Mapping[str, Any] = {
@@ -27,9 +28,19 @@ by: numbers of the passage sentences that support it, such as "2.1", from every 
 against: numbers of the passage sentences that contradict it;
 together: true if no passage supports it alone, but several do together;
 direct: true if it is stated, false if it only follows."""
-CHECKING = f"""You check claims against passages. {DATA}
+FORM = """verdict: supported, contradicted or absent;
+by: numbers of the passage sentences that support it, such as "2.1", from every passage that does, copies too;
+against: numbers of the passage sentences that contradict it;
+together: true if no passage supports it alone, but several do together;
+direct: true if it is stated, false if it only follows."""
+CHECKING = Prompt(
+    "verify_claims",
+    f"""You check claims against passages. {DATA}
 {RULES}
-Give every claim's number n. Reply with JSON only."""
+Give every claim's number n. Reply with JSON only.""",
+    f"For every claim [C1], [C2], … give its number n and\n{FORM}",
+    ("question", "passages", "claims"),
+)
 SPREAD = "judged in {} parts: support spread over several of them would not be seen"
 
 
@@ -91,8 +102,8 @@ def _checked(
 ) -> Generator[list[Ask], list[Reply], tuple[Mapping[int, Support], str]]:
     """What one pack says about some claims, by their numbers, and why verdicts are missing."""
     listing = Listing("claims", "C", claims, lambda item: support_of(item, pack.sentences))
-    text = fenced([Block.of("question", query), pack.block, listing.block()])
-    found = yield from each(asked, CHECKING, text, SCHEMA, listing)
+    worded = asked.worded(CHECKING, Block.of("question", query), pack.block, listing.block())
+    found = yield from each(asked, *worded, SCHEMA, listing)
     return found.of(listing), found.reason
 
 

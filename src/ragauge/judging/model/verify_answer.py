@@ -10,12 +10,13 @@ from ragauge.data.facts import Address, AnswerFacts, Claim
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Asking
 from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block, fenced
+from ragauge.judging.model.fences import DATA, Block
 from ragauge.judging.model.packs import Pack, packs
 from ragauge.judging.model.reading import objects, word, written, yes
 from ragauge.judging.model.schemas import INTEGER, TEXT, YES_NO, Schema, a_list, an_object, one_of
-from ragauge.judging.model.support import FIELDS, RULES, Support, check, judged, support_of
+from ragauge.judging.model.support import FIELDS, FORM, RULES, Support, check, judged, support_of
 from ragauge.judging.model.verdicts import Listing, each
+from ragauge.judging.model.wording import Prompt
 from ragauge.text.sentences import Sentence, split
 
 VERSION = 1
@@ -25,15 +26,28 @@ themselves (names instead of pronouns, one fact each, nothing added). A sentence
 (greeting, question, pointer, refusal) gets an empty list."""
 WHOLE = """Of the whole answer: addresses = fully, partly or no: does it answer the question, right or wrong? \
 refuses = true if it declines to answer or says that the information is not there."""
-CHECKING = f"""You check an answer against passages. {DATA}
+LISTED_FORM = """For every answer sentence [S1], [S2], … give its number n and the list of its claims, each a text; an \
+empty list where it has none."""
+WHOLE_FORM = "Of the whole answer: addresses: fully, partly or no; refuses: true or false."
+CHECKING = Prompt(
+    "verify_answer",
+    f"""You check an answer against passages. {DATA}
 {CLAIMS}
 {RULES}
 {WHOLE}
-Reply with JSON only."""
-LISTING = f"""You list the claims of an answer. {DATA}
+Reply with JSON only.""",
+    f"{LISTED_FORM} For each claim give\n{FORM}\n{WHOLE_FORM}",
+    ("question", "passages", "answer"),
+)
+LISTING = Prompt(
+    "list_claims",
+    f"""You list the claims of an answer. {DATA}
 {CLAIMS}
 {WHOLE}
-Reply with JSON only."""
+Reply with JSON only.""",
+    f"{LISTED_FORM}\n{WHOLE_FORM}",
+    ("question", "answer"),
+)
 
 
 def _schema(**claim: Schema) -> Schema:
@@ -75,9 +89,9 @@ def verify_answer(inputs: VerifyAnswer, asked: Asked) -> Asking:
         settles=lambda said: said.whole,
     )  # fmt: skip
     passages = [] if fused is None else [fused.block]
-    text = fenced([Block.of("question", inputs.query), *passages, listing.block("answer")])
-    system, schema = (LISTING, LISTED) if fused is None else (CHECKING, CHECKED)
-    found = yield from each(asked, system, text, schema, listing)
+    prompt, schema = (LISTING, LISTED) if fused is None else (CHECKING, CHECKED)
+    worded = asked.worded(prompt, Block.of("question", inputs.query), *passages, listing.block("answer"))
+    found = yield from each(asked, *worded, schema, listing)
     address, refuse = _whole(found.values)
     plain = list(_plain(sentences, found.of(listing), found.reason))
     texts = [claim.text or "" for claim, _ in plain if claim.text]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragauge.data.facts import ReferenceClaim, ReferenceFacts
+from ragauge.judging.accepted import any_accepted
 from ragauge.judging.inputs import VerifyReference
 from ragauge.judging.judge import Asking
 from ragauge.judging.model.asking import Asked
@@ -14,6 +17,10 @@ VERSION = 1
 
 def verify_reference(inputs: VerifyReference, asked: Asked) -> Asking:
     """The same check as of answer claims. Without passages nothing supports them, and nothing is asked."""
+    return (yield from any_accepted(partial(_verify, asked=asked), inputs))
+
+
+def _verify(inputs: VerifyReference, asked: Asked) -> Asking:
     parts = packs(inputs.passages, asked.settings.pack)
     checked = yield from check(inputs.query, inputs.claims, parts, asked)
     pairs = enumerate(zip(inputs.claims, checked.supports, strict=True), 1)

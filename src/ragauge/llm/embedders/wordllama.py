@@ -1,19 +1,36 @@
-"""The embedded embedder: small, offline, its weights in the wheel of wordllama."""
+"""The embedded embedder: small, offline, wordllama's weights and tokenizer in the package's own wheel."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from ragauge.errors import UsageError
+from ragauge.errors import MissingFile, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from tokenizers import Tokenizer
 
 DIMENSIONS = 256
 PIECE = 8_192     # characters given to the tokenizer at once; its working memory grows with the text
+MOST_HEADER = 10_000     # bytes; this one has 88
+WEIGHTS = Path(__file__).parent / "weights"     # what tools/embedder_files.py puts there
+MATRIX, TOKENIZER = "l2_supercat_256.safetensors", "l2_supercat_tokenizer_config.json"
+NEXT = (
+    "A wheel of ragauge has it: install it anew with pip install --force-reinstall --no-deps ragauge. "
+    "In a source tree run python tools/embedder_files.py, or pip install -e . as make does."
+)
+
+
+class Model(NamedTuple):
+    """A tokenizer and, for each of its token ids, a row of the matrix."""
+
+    tokenizer: Tokenizer
+    matrix: npt.NDArray[np.float32]
 
 
 class WordLlamaEmbedder:
@@ -31,7 +48,7 @@ class WordLlamaEmbedder:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._model: Any = None
+        self._model: Model | None = None
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """One row a text.
@@ -56,15 +73,15 @@ class WordLlamaEmbedder:
         import numpy as np
 
         model = self._loaded()
-        last = model.embedding.shape[0] - 1
+        last = model.matrix.shape[0] - 1
         total = np.zeros(DIMENSIONS)
         for piece in _pieces(text.encode("utf-8", "replace").decode("utf-8")):
             ids = model.tokenizer.encode(piece, add_special_tokens=False).ids
-            total += model.embedding[np.minimum(np.asarray(ids, dtype=np.int64), last)].sum(axis=0, dtype=np.float64)
+            total += model.matrix[np.minimum(np.asarray(ids, dtype=np.int64), last)].sum(axis=0, dtype=np.float64)
         length = float(np.linalg.norm(total))
         return total / length if length > 0 else total
 
-    def _loaded(self) -> Any:
+    def _loaded(self) -> Model:
         with self._lock:
             if self._model is None:
                 self._model = _load()
@@ -83,26 +100,53 @@ def _pieces(text: str) -> Iterator[str]:
         yield text[start:]
 
 
-def _load() -> Any:
-    """The model from the installed package's own files.
+def _load() -> Model:
+    """The model from the package's own files.
 
-    wordllama configures the root logger when it is imported; that is undone, so that it stays the caller's.
+    Raises:
+        MissingFile: one of them is not there, or is not what it must be.
     """
-    import logging
-    from pathlib import Path
+    from tokenizers import Tokenizer
 
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
+    matrix = _matrix(_there(WEIGHTS / MATRIX))
+    path = _there(WEIGHTS / TOKENIZER)
     try:
-        import wordllama
-    finally:
-        root.handlers[:] = handlers
-        root.setLevel(level)
-    folder = Path(str(wordllama.__file__)).parent
-    model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:     # the library raises no narrower one
+        raise MissingFile(f"{path}: must be a tokenizer, got {error}. {NEXT}") from None
+    tokenizer.no_truncation()
     # The tokenizer keeps the last 10,000 texts with their pieces, up to 60 MB, since its model cuts no words apart. A
     # text seldom comes twice here, and without them it is no slower.
-    keep_texts = getattr(model.tokenizer.model, "_resize_cache", None)
+    keep_texts = getattr(tokenizer.model, "_resize_cache", None)
     if keep_texts is not None:
         keep_texts(0)
-    return model
+    return Model(tokenizer, matrix)
+
+
+def _there(path: Path) -> Path:
+    if not path.is_file():
+        raise MissingFile(f"The embedder's file {path.name} is not in {path.parent}. {NEXT}")
+    return path
+
+
+def _matrix(path: Path) -> npt.NDArray[np.float32]:
+    """The one matrix of a safetensors file: 8 bytes with the length of a JSON header, the header, the numbers.
+
+    Returns:
+        Array of shape (tokens, 256), float32, of the file's float16 exactly.
+    """
+    import numpy as np
+
+    with path.open("rb") as file:
+        header = file.read(min(int.from_bytes(file.read(8), "little"), MOST_HEADER))
+        content = file.read()
+    try:
+        entry = json.loads(header)["embedding.weight"]
+        rows, columns = entry["shape"]
+        fits = (entry["dtype"], columns, 2 * rows * columns) == ("F16", DIMENSIONS, len(content))
+    except (ValueError, KeyError, TypeError):
+        fits = False
+    if not fits:
+        found = f"the header {header[:120]!r} and {len(content)} bytes after it"
+        raise MissingFile(f"{path}: must hold a matrix of {DIMENSIONS} columns in float16, got {found}. {NEXT}")
+    return np.frombuffer(content, dtype="<f2").reshape(rows, columns).astype(np.float32)

@@ -30,15 +30,15 @@ def given(model: Any, name: str) -> str:
     Raises:
         UsageError: no name, or a model that takes no text.
     """
+    if _method(model) is None:
+        raise UsageError(
+            "judge must be a spec such as 'local' or 'openai:MODEL', None, a function of a text, or an object with "
+            f"one of {', '.join(METHODS)}; got {type(model).__name__}."
+        )
     if not NAME.fullmatch(name.strip()):
         raise UsageError(
             f"a judge of your own needs a name of letters, digits and . : / + -, got {name!r}. "
             'Write judge_name="my-model-1": it identifies the model in reports and in stored replies.'
-        )
-    if _method(model) is None:
-        raise UsageError(
-            f"judge must be a name, a function or an object with one of {', '.join(METHODS)}, "
-            f"got {type(model).__name__}."
         )
     _GIVEN[name.strip()] = model
     return f"{PROVIDER}:{name.strip()}"

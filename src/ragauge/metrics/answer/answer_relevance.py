@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ragauge.metrics.base import Metric, Needs, Undefined
+from ragauge.errors import UsageError
+from ragauge.metrics.base import Metric, Needs, Ratio, Undefined
 
 WORTH = (1.0, 0.5, 0.0)     # of addressing the question fully, partly, and not
 
@@ -17,21 +18,25 @@ class AnswerRelevance(Metric):
 
     answer_relevance                  = 1 if it addresses the question fully, 0.5 if partly, 0 if not; its expected
                                         value where the judge has probabilities
+    answer_relevance:by=sentence      = #{j : s[j] = 1} / n; Σ s[j] / n where the judge has probabilities
     answer_relevance:method=questions = mean over g of cos(question, g)
 
-    g    questions guessed from the answer alone
-    cos  cosine of the two embeddings
+    s[j]  sentence j of the answer bears on the question; its probability where known
+    n     sentences of the answer
+    g     questions guessed from the answer alone
+    cos   cosine of the two embeddings
 
+    by=sentence looks for what was not asked, without reference or passages: a full answer and as much beside it is 0.5.
     method=questions needs an embedder and has the range [-1, 1]; its values depend on the embedder.
     A refusal is 0, because refusing must not pay, unless the question is known to be unanswerable.
-    Undefined when an unanswerable question is refused, or no question can be guessed. Not applicable when the answer
-    was not recorded.
-    Source: RAGAS, arXiv:2309.15217, for method=questions; judged grades after ARES, arXiv:2311.09476.
+    Undefined when an unanswerable question is refused, no question can be guessed or the answer has no sentences.
+    Not applicable when the answer was not recorded.
+    Source: RAGAS, arXiv:2309.15217: questions and (there of the context) sentences; grades: ARES, arXiv:2311.09476.
 
     >>> AnswerRelevance().value(refuse=False, expected=True, addressed=(0.0, 1.0, 0.0))
     0.5
-    >>> AnswerRelevance().value(refuse=True, expected=True, addressed=(0.0, 0.0, 1.0))
-    0.0
+    >>> AnswerRelevance(by="sentence").value(refuse=False, expected=True, sentences=[1.0, 1.0, 0.0])
+    Ratio(numerator=2.0, denominator=3)
     >>> AnswerRelevance(method="questions").value(refuse=False, expected=True, cosines=[0.5, 1.0])
     0.75
     """
@@ -42,6 +47,11 @@ class AnswerRelevance(Metric):
     version: ClassVar = 2
 
     method: Literal["judged", "questions"] = "judged"
+    by: Literal["answer", "sentence"] = "answer"
+
+    def __post_init__(self) -> None:
+        if self.by == "sentence" and self.method != "judged":
+            raise UsageError(f"answer_relevance: by=sentence goes with method=judged, got {self.method}. Drop one.")
 
     @property
     def range(self) -> tuple[float, float]:  # type: ignore[override]     # depends on the parameter
@@ -51,21 +61,20 @@ class AnswerRelevance(Metric):
     @property
     def needs(self) -> Needs:
         always = {"refuse": "verify_answer.refuse", "expected": "set.expected"}
-        if self.method == "judged":
-            return {**always, "addressed": "verify_answer.addressed"}
-        return {**always, "cosines": "guess_questions.cosines"}
+        if self.by == "sentence":
+            return {**always, "sentences": "rate_answer.chance"}
+        judged = {"addressed": "verify_answer.addressed"}
+        return {**always, **(judged if self.method == "judged" else {"cosines": "guess_questions.cosines"})}
 
     def value(
-        self,
-        refuse: bool,
-        expected: bool,
-        addressed: tuple[float, float, float] | None = None,
-        cosines: Sequence[float] = (),
-    ) -> float | Undefined:
+        self, refuse: bool, expected: bool, addressed: tuple[float, float, float] | None = None,
+        cosines: Sequence[float] = (), sentences: Sequence[float] = (),
+    ) -> Ratio | float | Undefined:     # fmt: skip
         if refuse:
             return 0.0 if expected else Undefined("an unanswerable question was refused")
+        if self.by == "sentence":
+            return Ratio(sum(sentences), len(sentences)) if sentences else Undefined("the answer has no sentence")
         if addressed is not None:
             return sum(worth * p for worth, p in zip(WORTH, addressed, strict=True))
-        if not cosines:
-            return Undefined("no question could be guessed from the answer")
-        return sum(cosines) / len(cosines)
+        nothing = Undefined("no question could be guessed from the answer")
+        return sum(cosines) / len(cosines) if cosines else nothing

@@ -15,7 +15,7 @@ from ragauge.reporting.charts.forest import Difference, forest
 from ragauge.reporting.comparing import words
 from ragauge.reporting.figures import Cell, Figure
 from ragauge.reporting.words import ARROWS, UNNAMED, line
-from ragauge.text.amounts import number
+from ragauge.text.amounts import valued
 
 MOST_SEGMENTS = 20       # rows of the segments' forest
 MOST_METRICS = 4         # of one segment that got worse
@@ -181,7 +181,7 @@ def _behind(n: int, found: RunComparison, anchors: Anchors) -> Iterator[Behind]:
 
 def _examples(n: int, change: MetricChange, anchors: Anchors) -> Iterator[Example]:
     def note(one: Moved) -> str:
-        return f"{number(one.base, change.kind)} → {number(one.new, change.kind)}"
+        return f"{valued(one.base, change.metric, change.kind)} → {valued(one.new, change.metric, change.kind)}"
 
     for one in change.moved:
         yield Example(line(one.query_id, 40), anchors.link("flip", n, one.query_id), note(one))

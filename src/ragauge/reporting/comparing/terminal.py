@@ -78,6 +78,7 @@ def _overview(compared: Compared) -> Iterator[RenderableType]:
     for found in compared.runs:
         said = Text(f"  {safe(found.run.name)}: ", style="bold")
         yield said + Text(safe(words.sentence(found, compared)), style=STYLES.get(found.verdict, "default"))
+    yield Text(words.DIFFERENCES.format(base=safe(compared.base.name)), style="dim")
     yield table
 
 
@@ -86,7 +87,7 @@ def _short(change: MetricChange | None) -> Text:
 
     if change is None:
         return Text("–", style="dim")
-    return Text(f"{words.size(change)} {VERDICTS[change.verdict][0]}", style=STYLES.get(change.verdict, "dim"))
+    return Text(words.labelled(change), style=STYLES.get(change.verdict, "dim"))
 
 
 def _comparison(found: RunComparison, compared: Compared, width: int) -> Iterator[RenderableType]:

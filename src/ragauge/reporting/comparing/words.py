@@ -8,6 +8,7 @@ from typing import Any
 
 from ragauge.analysis.results.comparison import Compared, Flip, MetricChange, RunComparison, SegmentChange, Setting
 from ragauge.analysis.results.overview import Estimate
+from ragauge.data.run import Run
 from ragauge.reporting.words import between, line, opened, relative
 from ragauge.text.amounts import signed, valued
 from ragauge.text.plural import plural
@@ -23,6 +24,11 @@ HEADS: Mapping[str, str] = {
     "worse": "Worse than", "better": "Better than", "mixed": "Mixed against", "changed": "Changed against",
     "no change seen": "No change seen against", "not enough data": "Not enough data to tell from",
 }     # fmt: skip
+LABELS: Mapping[str, str] = {     # verdict -> in a cell
+    "worse": "worse", "better": "better", "changed": "changed", "not enough data": "unclear",
+    "no change seen": "none seen",
+}     # fmt: skip
+DIFFERENCES = "Under each run its difference to {base}; latency, tokens and cost as a share of what they were."
 MOST_WORSE, MOST_NAMED = 5, 3
 SEGMENTS_NAMED = 2
 LONGEST = 80          # characters of a setting's value
@@ -30,11 +36,12 @@ LONGEST = 80          # characters of a setting's value
 
 def sentence(found: RunComparison, compared: Compared) -> str:
     """The outcome in a sentence: what got worse first, and a segment that got worse though the mean did not."""
-    parts = list(_hidden(found))
-    for verdict, word in (("worse", "worse on"), ("better", "better on"), ("changed", "changed")):
+    parts = [*_hidden(found), *_unmoved(found)]
+    words = {"worse": "worse on", "better": "better on", "changed": "changed"}
+    for verdict in sorted(words, key=lambda one: one != "better" or found.verdict != "better"):
         mine = [change for change in found.metrics if change.verdict == verdict]
         if mine:
-            parts.append(f"{word} {_named(mine, MOST_WORSE if verdict == 'worse' else MOST_NAMED)}")
+            parts.append(f"{words[verdict]} {_named(mine, MOST_WORSE if verdict == 'worse' else MOST_NAMED)}")
     shown = [part for part in found.worse_segments if not part.hidden]
     if shown and not any(change.verdict == "worse" for change in found.metrics):
         parts.insert(0, f"worse where {_segments(shown)}")
@@ -46,8 +53,19 @@ def sentence(found: RunComparison, compared: Compared) -> str:
         parts.append(f"not enough data on {unclear}")
     if parts and found.verdict in ("worse", "better"):     # the head has said it
         parts[0] = parts[0].removeprefix(f"{found.verdict} on ")
-    said = f"{head}: {'; '.join(parts)}" if parts else head
-    return f"{said} ({matched(found)})."
+    return f"{head}: {'; '.join(parts)} ({matched(found)})." if parts else f"{head} ({matched(found)})."
+
+
+def _unmoved(found: RunComparison) -> Iterator[str]:
+    """What is said of quality before latency, tokens and cost where nothing but these moved, failures included."""
+    mine = [change for change in measured(found) if change.kind != "amount"]
+    told = {change.verdict for change in mine}
+    others = [change for change in found.metrics if change.kind == "amount"]
+    moved = any(change.verdict in ("worse", "better", "changed") for change in others)
+    if mine and moved and not {"worse", "better", "changed"} & told and not found.worse_segments:
+        yield "no change of quality seen" if "no change seen" in told else "quality cannot be told from so few"
+        if found.flips.newly_failed:
+            yield f"{plural(found.flips.newly_failed, 'example')} failed now and not before"
 
 
 def measured(found: RunComparison) -> list[MetricChange]:
@@ -123,6 +141,14 @@ def place(part: SegmentChange) -> str:
 def size(change: MetricChange) -> str:
     """The difference in short: −0.10, or as a share of what an amount was: −55%."""
     return relative(change) if change.kind == "amount" else signed(change.difference.mean, change.kind)
+
+
+def labelled(change: MetricChange) -> str:
+    """The difference in short with what it is called: −0.10 ▼ worse; – without examples in both."""
+    if change.difference.mean is None:
+        return "–"
+    sign, _ = VERDICTS[change.verdict]
+    return f"{size(change)} {sign} {LABELS[change.verdict]}"
 
 
 def overall(part: SegmentChange) -> str:
@@ -227,11 +253,19 @@ def states(found: RunComparison, compared: Compared) -> list[tuple[str, str, str
     """What else differs between the runs: (what, before, now)."""
     base, run = compared.base, found.run
     pairs = (
-        ("system", base.system, run.system), ("code", base.git, run.git), ("variant", base.variant, run.variant),
+        ("system", base.system, run.system), ("code", base.git, run.git),
+        ("variant", _variant(base, run), _variant(run, base)),
         ("set version", base.set_version[:12], run.set_version[:12]),
     )     # fmt: skip
     return [(what, line(one) or "not recorded", line(other) or "not recorded") for what, one, other in pairs
             if one != other]     # fmt: skip
+
+
+def _variant(run: Run, other: Run) -> str:
+    """A run's variant; of a replay of the other run, what that leaves out of its latency."""
+    if run.variant == "replayed" and run.config.get("context_from") == other.run_id:
+        return f"replayed: the passages of {other.name}, so that its latency is without retrieval"
+    return run.variant
 
 
 def chance_heading(compared: Compared) -> str:

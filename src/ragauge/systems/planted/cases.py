@@ -60,6 +60,10 @@ def _of_two_pages() -> list[Topic]:
     return [topic for topic in topics() if len(topic.docs) > 1]
 
 
+def _beside_more() -> list[Topic]:
+    return [topic for topic in topics() if generation.has_more(topic)]
+
+
 FAULTS: Mapping[str, Planted] = {
     "system_failed": Planted(generation.system_failed),
     "missed_refusal": Planted(generation.missed_refusal, unanswerable),
@@ -77,6 +81,7 @@ FAULTS: Mapping[str, Planted] = {
     "noise": Planted(generation.noise),
     "ignored": Planted(generation.ignored),
     "hallucinated": Planted(generation.hallucinated),
+    "wrong_answer": Planted(generation.wrong_answer, _beside_more),
     "misattributed": Planted(generation.misattributed, _of_two_parts),
     "incomplete": Planted(generation.incomplete, _of_two_parts),
 }

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
+from ragauge.data.example import Span
 from ragauge.data.response import Passage
 from ragauge.systems.planted import pieces, words
 from ragauge.systems.planted.pieces import Piece
-from ragauge.systems.planted.retrieval_faults import quoted
+from ragauge.systems.planted.retrieval_faults import quotable, quoted
 from ragauge.systems.planted.scene import Scene, Statement
-from ragauge.systems.planted.topics import topics
+from ragauge.systems.planted.topics import Topic, topics
 
 
 def system_failed(scene: Scene, rng: Random) -> Scene:
@@ -88,6 +90,32 @@ def hallucinated(scene: Scene, rng: Random) -> Scene:
     place = len(scene.statements) if rng.random() < 0.7 else 0
     extra = Statement(scene.topic.extra)
     return replace(scene, statements=(*scene.statements[:place], extra, *scene.statements[place:]))
+
+
+def wrong_answer(scene: Scene, rng: Random) -> Scene:
+    """The answer is something else that stands beside the evidence."""
+    said = rng.choice(_beside(scene.topic))
+    return replace(scene, statements=(replace(said, about=frozenset(range(len(scene.topic.parts)))),))
+
+
+def has_more(topic: Topic) -> bool:
+    """Whether a passage that holds evidence for the question has another plain sentence."""
+    return bool(_beside(topic))
+
+
+def _beside(topic: Topic) -> list[Statement]:
+    """The plain sentences of the passages with the evidence, those that answer the question left out."""
+    spans = [part.sentence.span for part in topic.parts]
+    held = dict.fromkeys(pieces.holding(span) for span in spans)
+    spans += [topic.decoy.sentence.span] if topic.decoy is not None else []
+    return [one for piece in held for one in quotable(piece) if not _overlaps(one, spans)]
+
+
+def _overlaps(one: Statement, spans: Sequence[Span]) -> bool:
+    mine = one.quotes
+    return mine is None or any(
+        span.doc_id == mine.doc_id and span.start < mine.end and mine.start < span.end for span in spans
+    )
 
 
 def misattributed(scene: Scene, rng: Random) -> Scene:

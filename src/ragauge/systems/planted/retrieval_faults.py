@@ -161,15 +161,17 @@ def quoted(passages: Iterable[Piece]) -> Statement:
 
 
 def _quoted(piece: Piece) -> Statement | None:
+    return max(quotable(piece), key=lambda one: (len(one.text) < 140, len(one.text)), default=None)
+
+
+def quotable(piece: Piece) -> list[Statement]:
+    """The plain sentences of a passage, as they stand there."""
     mine = piece.passage.span
     if mine is None:
-        return None
+        return []
     body = pages()[piece.doc_id].text[mine.start : mine.end]
-    plain = [(one.end - len(text), text) for one in split(body) for text in [_plain(one.text)] if text]
-    if not plain:
-        return None
-    start, text = max(plain, key=lambda found: (len(found[1]) < 140, len(found[1])))
-    return Statement(text, quotes=replace(mine, start=mine.start + start, end=mine.start + start + len(text)))
+    plain = [(mine.start + one.end - len(text), text) for one in split(body) for text in [_plain(one.text)] if text]
+    return [Statement(text, quotes=replace(mine, start=start, end=start + len(text))) for start, text in plain]
 
 
 def _plain(sentence: str) -> str:

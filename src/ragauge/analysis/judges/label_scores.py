@@ -1,0 +1,109 @@
+"""What people and a judge make of a labelled text, as scores of the metrics that such labels can tell of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from ragauge.analysis.judges.check import SEVERITY, THREE
+from ragauge.data.canonical import digest
+from ragauge.data.facts import AnswerFacts, Claim
+from ragauge.data.labelled import HumanLabel, Labelled, Part
+
+QUESTION = "verify_answer"
+HALF = 0.5
+
+
+class Told(NamedTuple):
+    """How labels and claims tell of a metric."""
+
+    label: HumanLabel
+    of_claim: Callable[[Claim], float]
+
+
+# metrics that are a share of claims by what people label; unsupported is 1 less faithfulness
+TOLD: Mapping[str, Told] = {
+    "faithfulness": Told("supported", lambda claim: claim.chance),
+    "contradicted": Told("contradicted", lambda claim: 1 - claim.chance if claim.contradicting else 0.0),
+    "not_in_context": Told("not_in_context", lambda claim: 0.0 if claim.contradicting else 1 - claim.chance),
+}
+ALWAYS = ("faithfulness",)     # by labels that say supported or not, and no more
+
+
+class Score(NamedTuple):
+    """People's and the judge's score of one labelled text, in [0, 1], and on how many labelled parts it rests."""
+
+    metric: str
+    people: float
+    judge: float
+    labels: int
+
+
+def told_by(rows: Sequence[Labelled]) -> tuple[str, ...]:
+    """The metrics that the labels of a file can tell of: by kind only where both kinds, and no others, are in it."""
+    said = {label for row in rows for part in row.parts for label in part.labels}
+    return tuple(TOLD) if said | {"supported"} == set(THREE) else ALWAYS
+
+
+def scores_of(row: Labelled, facts: AnswerFacts | None, metrics: Sequence[str]) -> list[Score]:
+    """The mean over a row's labelled parts by people and by the judge; [] where the judge has a verdict on none.
+
+    A part counts 1 or 0 by what more than half of the annotators say, and where they are split not at all. The judge's
+    score of a part of one sentence is that of the metric on it. A label of several sentences says only whether all of
+    them hold, so there the judge's is that of its worst claim.
+
+    Args:
+        row: of the labelled file.
+        facts: of its answer; None = the judge failed.
+        metrics: of TOLD.
+    """
+    judged = [] if facts is None else [(part, claims) for part in row.parts if (claims := _claims(part, facts.claims))]
+    found = []
+    for name in metrics:
+        told = TOLD[name]
+        said = [(vote, _judged(told, mine)) for part, mine in judged if (vote := _vote(part, told.label)) is not None]
+        if said:
+            people, judge = (sum(one) / len(said) for one in zip(*said, strict=True))
+            found.append(Score(name, people, judge, len(said)))
+    return found
+
+
+def _vote(part: Part, label: HumanLabel) -> float | None:
+    """1 where more than half of the annotators give this label, 0 where fewer do; None where they are split."""
+    share = part.labels.count(label) / len(part.labels)
+    return None if share == HALF else float(share > HALF)
+
+
+def _claims(part: Part, claims: Sequence[Claim]) -> list[Claim]:
+    """The judge's claims in a part; [] where it has none, or no verdict on one."""
+    mine = [claim for claim in claims if claim.start < part.end and claim.end > part.start]
+    return [] if any(claim.label is None for claim in mine) else mine
+
+
+def _judged(told: Told, claims: Sequence[Claim]) -> float:
+    if len({claim.within or (claim.start, claim.end) for claim in claims}) > 1:
+        claims = [min(claims, key=lambda claim: (claim.chance, SEVERITY[claim.label or "supported"]))]
+    return min(1.0, max(0.0, sum(told.of_claim(claim) for claim in claims) / len(claims)))
+
+
+def text_of(row: Labelled) -> bytes:
+    """What tells a labelled text from others: all that the question sees."""
+    return bytes.fromhex(digest({"query": row.query, "passages": list(row.passages), "answer": row.answer}))
+
+
+def example_of(row: Labelled) -> bytes:
+    """What labelled texts share that are not independent: the question and its passages."""
+    return bytes.fromhex(digest({"query": row.query, "passages": list(row.passages)}))
+
+
+def once(rows: Sequence[Labelled]) -> list[Labelled]:
+    """Each text once, where it first stands, with the labels that its last row gives it."""
+    return list({text_of(row): row for row in rows}.values())
+
+
+def file_of(rows: Sequence[Labelled]) -> bytes:
+    """What tells a file of labels from others: its texts and what people said of them, not what it is called."""
+    return bytes.fromhex(digest([
+        [row.query, list(row.passages), row.answer, [[part.start, part.end, list(part.labels)] for part in row.parts]]
+        for row in rows
+    ]))     # fmt: skip

@@ -1,0 +1,73 @@
+"""What failed scores could make of a mean and of its interval: the extremes over every mixture of their ends."""
+
+from __future__ import annotations
+
+from math import inf, isfinite, sqrt
+from typing import TYPE_CHECKING, TypeVar
+
+from ragauge.stats.quantiles import normal_quantile
+from ragauge.stats.skewed import least_reach
+from ragauge.stats.weighted import estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+Entry = TypeVar("Entry", bound="np.generic")
+
+
+def reach_of(
+    scored: Floats, weight: Floats | None, low: Floats, high: Floats, failed_weight: Floats | None
+) -> tuple[float, float]:
+    """The least and greatest mean over all mixtures of failed scores at their ends or left out."""
+    from ragauge.analysis.scores.summarize import extreme
+
+    total = float(scored.sum() if weight is None else (weight * scored).sum())
+    size = float(scored.size if weight is None else weight.sum())
+    least = extreme(low, failed_weight, -inf, total, size)
+    most = extreme(high, failed_weight, inf, total, size, sign=-1.0)
+    return (-inf if least is None else least), (inf if most is None else most)
+
+
+def least_width_of(values: Floats, failed: int, level: float) -> float:
+    """What the interval of the mean of these and of `failed` more reaches at least to either side."""
+    found = estimate(values)
+    if found is None:
+        return 0.0
+    kept = found.units / (found.units + failed) * sqrt((found.units - 1) / found.units)
+    return found.error * kept * least_reach(level, found.units + failed)
+
+
+def least_of_zero_one(d: Floats, failed: int, level: float) -> float:
+    """What Agresti and Min's interval reaches at least to either side of D/N, had nothing failed; N = n + failed.
+
+    z · sqrt((N·Q + N + 2) / (N + 2)³) − 2(|D| + failed) / (N(n + 2)),  Q = S − D²/n,  S = Σ dᵢ²,  D = Σ dᵢ
+
+    The half-width is z·sqrt(((S + 1)(N + 2) − D²) / (N + 2)³) of all N pairs, of which N·Q + N + 2 is the least; the
+    second term is how far its middle, D/(N + 2), may lie from D/N. Not above 0 where only few pairs are known: 0.
+    """
+    n, total = d.size, float(d.sum())
+    every, spread = n + failed, float((d * d).sum()) - total * total / n
+    half = normal_quantile(level) * sqrt((every * spread + every + 2) / (every + 2) ** 3)
+    return max(0.0, half - 2 * (abs(total) + failed) / (every * (n + 2)))
+
+
+def joined(values: Floats, more: Floats) -> Floats:
+    """Both, one after the other."""
+    import numpy as np
+
+    return np.concatenate([values, more])
+
+
+def both(one: npt.NDArray[Entry] | None, other: npt.NDArray[Entry] | None) -> npt.NDArray[Entry] | None:
+    """Both, one after the other; None where one is."""
+    import numpy as np
+
+    return None if one is None or other is None else np.concatenate([one, other])
+
+
+def finite(*values: Floats) -> bool:
+    """Whether no value is infinite."""
+    return all(isfinite(float(abs(x).max())) if x.size else True for x in values)

@@ -1,0 +1,275 @@
+"""Whether a sentence holds a statement without saying that it is so: under a denial, a doubt, a condition, a question.
+
+The frame is looked for by closed lists of wordings outside the stretch of the sentence that is the claim's copy. What
+the claim itself has of it is no frame: "There is no evidence that X" states that there is no evidence that X.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property, lru_cache
+from typing import Literal, NamedTuple
+
+from ragauge.judging.local import framing_words as english
+from ragauge.judging.local.framing_tongues import TONGUES
+from ragauge.judging.local.index import STOPS
+from ragauge.text.language import guess
+from ragauge.text.tokens import stem
+
+Kind = Literal["denied", "doubted"]
+KINDS: tuple[Kind, Kind] = ("denied", "doubted")
+
+HELD = 0.7          # share of the claim's content that stands under the frame
+FEWEST = 3          # words with content of a claim that says something; two beside a verb such as "is"
+FAR, NEAR = 12, 2   # words between a frame and the copy; of a condition, which opens its clause
+BEFORE = 1_500      # characters before a sentence in which its heading is looked for
+AFTER = 160         # characters behind it
+MOST_TAIL = 30      # characters of a question behind what it asks
+MOST_SHOWN = 60     # characters of a frame in a reason
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_COMMON = "is are was were be has have had can may will does did do"
+_VERBS = frozenset(_COMMON.split())
+_LEAD = re.compile(r"\s*(?:in|on|at|for|with|by|during|after|since|under|among|from|as of)\b", re.IGNORECASE)
+_BREAK = re.compile(
+    r"[;?!]|\.\s|\b(?:but|however|whereas|although|though|yet|aber|sondern|mais|pero|sino|mas|maar)\b"
+    r"|\band\s+(?:\w+\s+)?(?:sa(?:id|ys)|added|confirmed|noted|found|stated|showed|reported|concluded)\b",
+    re.IGNORECASE,
+)
+_MAIN = re.compile(r"[^,;]{0,80}(?:,|\bthen\b)\s*\S+\s+\S+", re.IGNORECASE)
+_BULLET = re.compile(r"\s*(?:[-*•–]|\(?\w{1,2}[.)])\s")
+
+
+class Frame(NamedTuple):
+    """What a sentence does with a statement, and the words that do it."""
+
+    kind: Kind
+    words: str
+
+
+class Word(NamedTuple):
+    """A word of a text: characters [start, end), and its stem."""
+
+    start: int
+    end: int
+    stem: str
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A claim's words beside a sentence's.
+
+    Attributes:
+        claim: the claim's words.
+        words: the sentence's.
+        pairs: sentence word -> claim word, of the equal ones in order.
+        sentence: as written.
+        asks: the claim is a question itself.
+    """
+
+    claim: tuple[Word, ...]
+    words: tuple[Word, ...]
+    pairs: dict[int, int]
+    sentence: str
+    asks: bool
+
+    @cached_property
+    def content(self) -> list[int]:
+        """Words of the sentence with content that the claim has."""
+        return [at for at in self.pairs if self.words[at].stem not in STOPS] or list(self.pairs)
+
+    @cached_property
+    def size(self) -> int:
+        """Words of the claim with content."""
+        return sum(one.stem not in STOPS for one in self.claim) or len(self.claim)
+
+    def under(self, at: int) -> list[int]:
+        """Paired words with content behind a character; empty unless they are most of the claim."""
+        found = [n for n in self.content if self.words[n].start >= at]
+        return found if len(found) >= HELD * self.size else []
+
+    def first(self, at: int) -> int:
+        """Where the copy begins behind a character: at the words without content that lead to it, too."""
+        n = self.under(at)[0]
+        while n - 1 in self.pairs and self.words[n - 1].start >= at:
+            n -= 1
+        return self.words[n].start
+
+    @cached_property
+    def end(self) -> int:
+        """Where the copy ends."""
+        return self.words[max(self.pairs)].end
+
+    def has(self, start: int, end: int) -> bool:
+        """Whether the claim has most of the words of the sentence within these characters."""
+        inside = [n for n, one in enumerate(self.words) if start <= one.start < end]
+        return bool(inside) and 2 * sum(n in self.pairs for n in inside) > len(inside)
+
+    def aside(self, kind: Kind, start: int) -> bool:
+        """Whether the claim has a frame of this kind itself, outside what it copies behind a character."""
+        copied = {self.pairs[n] for n in self.pairs if self.words[n].start >= start}
+        own = {one.stem for n, one in enumerate(self.claim) if n not in copied}
+        return not own.isdisjoint(_DENYING if kind == "denied" else _DOUBTING) or any(one[-3:] == "n't" for one in own)
+
+
+_DENYING: Set[str] = english.DENYING | {stem(one) for one in english.DENYING}
+_DOUBTING: Set[str] = english.DOUBTING | {stem(one) for one in english.DOUBTING}
+
+
+def frame(claim: str, text: str, start: int, end: int) -> Frame | None:
+    """The frame under which the sentence at characters [start, end) of a text holds a claim; None where it has none.
+
+    >>> said = "There is no evidence that the lamp was built in Porto."
+    >>> frame("The lamp was built in Porto.", said, 0, len(said))
+    Frame(kind='denied', words='There is no evidence that')
+    >>> frame("There is no evidence that the lamp was built in Porto.", said, 0, len(said)) is None
+    True
+    """
+    sentence = text[start:end]
+    copy = _copy(claim, sentence)
+    if copy is None:
+        return None
+    found = _before(copy) or _conditioned(copy) or _named(copy) or _after(copy) or _within(copy)
+    return found or _around(copy, text, start, end)
+
+
+def says_something(claim: str) -> bool:
+    """Whether a claim is long enough to be a statement, which only can be denied.
+
+    >>> says_something("Leeds"), says_something("the old depot"), says_something("The lid is steel.")
+    (False, False, True)
+    """
+    found = _words(claim)
+    size = sum(one.stem not in STOPS for one in found)
+    return size >= FEWEST or (size == FEWEST - 1 and any(one.stem in _VERBS for one in found))
+
+
+@lru_cache(maxsize=256)
+def _words(text: str) -> tuple[Word, ...]:
+    found = _WORD.finditer(text)
+    return tuple([Word(one.start(), one.end(), stem(one[0].casefold().replace("’", "'"))) for one in found])
+
+
+def _copy(claim: str, sentence: str) -> Copy | None:
+    mine, its = _words(claim), _words(sentence)
+    blocks = SequenceMatcher(None, [w.stem for w in its], [w.stem for w in mine], autojunk=False).get_matching_blocks()
+    pairs = {a + k: b + k for a, b, size in blocks for k in range(size) if size > 1 or its[a].stem not in STOPS}
+    copy = Copy(mine, its, dict(sorted(pairs.items())), sentence, claim.rstrip().endswith("?"))
+    return copy if pairs and copy.under(0) else None
+
+
+def _tongues(sentence: str) -> Iterator[tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str] | None]]:
+    """The wordings that deny, doubt and condition, of English and of the sentence's own language."""
+    code = guess(sentence)
+    yield english.DENIED, english.DOUBTED, english.CONDITION
+    for name, (denied, doubted, condition) in TONGUES.items():
+        if code in (name, "und"):
+            yield denied, doubted, condition if code == name else None
+
+
+def _before(copy: Copy) -> Frame | None:
+    """A frame that leads to the copy: "It is a myth that …"."""
+    for denied, doubted, _ in _tongues(copy.sentence):
+        for kind, pattern in zip(KINDS, (denied, doubted), strict=True):
+            for one in pattern.finditer(copy.sentence):
+                if _leads(copy, one, kind) and not english.UNDONE.search(copy.sentence[: one.start()]):
+                    return Frame(kind, _shown(copy.sentence, one.start(), one.end()))
+    return None
+
+
+def _leads(copy: Copy, one: re.Match[str], kind: Kind) -> bool:
+    """Whether a wording leads to the copy: few words between, no clause that ends, and the claim has not got it."""
+    if not copy.under(one.end()) or copy.has(*one.span()):
+        return False
+    first = copy.first(one.end())
+    between = copy.sentence[one.end() : first]
+    if len(_WORD.findall(between)) > FAR or _BREAK.search(between):
+        return False
+    if "," in between and not (between.lstrip().startswith(",") or (between.count(",") == 1 and _LEAD.match(between))):
+        return False
+    return not copy.aside(kind, first)
+
+
+def _conditioned(copy: Copy) -> Frame | None:
+    """A condition that the copy is, beside what depends on it: "If X, the lamp goes out"."""
+    for _, _, pattern in _tongues(copy.sentence):
+        for one in pattern.finditer(copy.sentence) if pattern is not None else ():
+            if not copy.under(one.end()) or copy.has(*one.span()):
+                continue
+            first = copy.first(one.end())
+            between = copy.sentence[one.end() : first]
+            if "," in between or len(_WORD.findall(between)) > NEAR or copy.aside("doubted", first):
+                continue
+            opens = len(_WORD.findall(copy.sentence[: one.start()])) <= 1
+            if not opens or _MAIN.match(copy.sentence[copy.end :]):
+                return Frame("doubted", _shown(copy.sentence, one.start(), one.end()))
+    return None
+
+
+def _named(copy: Copy) -> Frame | None:
+    """A statement that is named, and then called wrong: "The claim that X is false"."""
+    for one in english.NAMED.finditer(copy.sentence):
+        if copy.under(one.end()) and (ended := english.ENDED.match(copy.sentence[copy.end :])):
+            undone = copy.has(*one.span()) or copy.aside("denied", one.end())
+            return None if undone else Frame("denied", f"{one[0]} … {ended[0].strip()}")
+    return None
+
+
+def _after(copy: Copy) -> Frame | None:
+    """What a sentence says of the copy behind it: ", which is wrong"."""
+    rest = copy.sentence[copy.end :]
+    for kind, pattern in zip(KINDS, (english.AFTER_DENIED, english.AFTER_DOUBTED), strict=True):
+        found = pattern.search(rest)
+        if found and copy.under(0) and not copy.aside(kind, 0):
+            return Frame(kind, found[0].strip(" ,(–—-"))
+    return None
+
+
+def _within(copy: Copy) -> Frame | None:
+    """What stands in the midst of the copy: "The lamp is falsely said to …"."""
+    first = copy.words[copy.content[0]].start
+    for kind, pattern in zip(KINDS, (english.WITHIN_DENIED, english.WITHIN_DOUBTED), strict=True):
+        for one in pattern.finditer(copy.sentence, first, copy.end):
+            if not copy.has(*one.span()) and not copy.aside(kind, first):
+                return Frame(kind, one[0])
+    return None
+
+
+def _around(copy: Copy, text: str, start: int, end: int) -> Frame | None:
+    """What the sentences beside say of the whole one: a question, a heading, "This was retracted"."""
+    if copy.aside("doubted", 0):
+        return None
+    rest = text[end : end + AFTER]
+    sentence = copy.sentence.rstrip("\"'”’) ")
+    if sentence.endswith("?"):
+        ahead = sentence[: copy.words[copy.content[0]].start]
+        known = copy.asks or "?" in sentence[:-1] or english.OPEN_QUESTION.search(ahead) or english.YES.match(rest)
+        return None if known or copy.end + MOST_TAIL <= len(sentence) else Frame("doubted", "a question")
+    if found := english.NEXT_DENIED.match(rest):
+        return Frame("denied", found[0].strip())
+    ahead = text[max(0, start - BEFORE) : start]
+    line = f"{ahead.rpartition(chr(10))[2]}{copy.sentence}"
+    return _headed(ahead, listed=_BULLET.match(line) is not None)
+
+
+def _headed(ahead: str, *, listed: bool) -> Frame | None:
+    """What a heading says of the items below it, or of the one line that follows it."""
+    lines = [line for line in ahead.rstrip(" -*•–\t").splitlines() if line.strip()]
+    while listed and lines and _BULLET.match(lines[-1]) and not lines[-1].rstrip().endswith(":"):
+        lines.pop()
+    if not lines or not lines[-1].rstrip().endswith(":"):
+        return None
+    heading = re.split(r"(?<=[.!?])\s", lines[-1].strip())[-1]
+    if english.PLAIN_HEAD.search(heading):
+        return None
+    if english.HEADED_DENIED.search(heading):
+        return Frame("denied", heading[-MOST_SHOWN:])
+    return Frame("doubted", heading[-MOST_SHOWN:]) if english.HEADED_DOUBTED.search(heading) else None
+
+
+def _shown(sentence: str, start: int, end: int) -> str:
+    """A frame as it is shown: from the beginning of its clause, where that is near."""
+    clause = max((sentence.rfind(mark, 0, start) + 1 for mark in ",;:.("), default=0)
+    return sentence[clause if end - clause <= MOST_SHOWN else start : end].strip()

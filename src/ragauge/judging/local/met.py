@@ -1,0 +1,226 @@
+"""How an amount of a claim is borne out by one table: it stands in the cell spoken of, or follows from some."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ragauge.data.facts import Strength
+from ragauge.judging.local.cells import Asked, Entry, Line, Linked, asked
+from ragauge.judging.local.ranked import MANY, WHICH, count, first
+from ragauge.judging.local.reckoned import CHANGE, FALLING, LOSSES, MEAN, PART, RISING, WHOLE, Result, results
+from ragauge.judging.local.sums import Amount, amounts
+from ragauge.text.tables import Table
+
+MOST_WHOLES = 3
+EVERY = -1              # not one thing that is named, but any
+ALL = re.compile(r"\b(?:total|sum|combined|altogether|together|cumulative|aggregate)\b", re.IGNORECASE)
+EACH = re.compile(r"\b(?:respective|respectively|each)\b", re.IGNORECASE)
+TO = re.compile(r"\b(?:to|at|from)\s+(?:about |approximately |roughly |almost |nearly )?[$€£¥₹(]*\s?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """How an amount is borne out: characters [start, end) of a passage, and how it is reckoned from them.
+
+    Attributes:
+        sure: False where it is only if the table has the multiplier that the claim says.
+    """
+
+    passage: int
+    start: int
+    end: int
+    strength: Strength
+    reason: str = ""
+    sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PassageTable:
+    """A table of a passage.
+
+    Attributes:
+        passage: its number.
+        table: as read.
+        scales: powers of ten that its numbers may be meant in.
+        told: whether its passage tells the scale; else any multiplier may be meant, and that is not sure.
+    """
+
+    passage: int
+    table: Table
+    scales: tuple[int, ...]
+    told: bool
+
+    def holds(self, one: Amount, value: float, row: int, *, percent: bool) -> bool | None:
+        """Whether an amount is a number of this row: True, None where it is if the scale is right, else False.
+
+        An amount per share is not in millions.
+        """
+        scales = {0, *self.scales} if row in self.table.unscaled else self.scales
+        if any(one.is_value(value, scale, percent=percent) for scale in scales):
+            return True
+        if self.told or not one.is_value(value, None, percent=percent):
+            return False
+        return None if one.shift else True
+
+
+@dataclass(frozen=True, slots=True)
+class TablePart:
+    """The part of a table that a claim speaks of.
+
+    Attributes:
+        own: the table.
+        part: its lines.
+        ask: what is named.
+        query: the question.
+        text: question and claim.
+    """
+
+    own: PassageTable
+    part: Linked
+    ask: Asked
+    query: str
+    text: str
+
+    def met(self, one: Amount, ask: Asked, nth: int | None) -> Met | None:
+        """How an amount is met; None where it is not.
+
+        Args:
+            one: the amount.
+            ask: what is named for it; it may be less than for all.
+            nth: which of several things that are named it is of; None = of the one named best.
+        """
+        return self._stated(one, ask, nth) or self._implied(one, ask)
+
+    def _stated(self, one: Amount, ask: Asked, nth: int | None) -> Met | None:
+        if ask.years and not self.part.dated:
+            return None
+        for line in _lines(self.part, nth):
+            name = label(self.own.table, line)
+            if _asks_more(self.query if nth != EVERY else _asking(self.text, one), name, percent=one.percent):
+                continue
+            for entry in line.entries:
+                cell = entry.cell
+                loss = one.written >= 0 > cell.value and LOSSES.search(f"{name} {self.text}")
+                each = [one, one.flipped()] if loss else [one]
+                held = [self.own.holds(sign, cell.value, cell.row, percent=cell.percent) for sign in each]
+                if _in_time(entry, ask) and held != [False] * len(held):
+                    return Met(self.own.passage, cell.start, cell.end, "direct", sure=True in held)
+        return None
+
+    def _implied(self, one: Amount, ask: Asked) -> Met | None:
+        for result in results(self.part, _wholes(self.own.table, self.part), ask, self.text):
+            row = result.entries[0].cell.row
+            each = signs(one, result, self.text)
+            if result.pure:
+                held: list[bool | None] = [sign.is_value(result.value, 0, percent=result.percent) for sign in each]
+            else:
+                held = [self.own.holds(sign, result.value, row, percent=result.percent) for sign in each]
+            if held != [False] * len(held):
+                return replace(reckoned(one, self.own.passage, result), sure=True in held)
+        return None
+
+
+def ranked(
+    own: PassageTable, part: Linked, ask: Asked, query: str, told: Sequence[int], numbers: Sequence[Amount]
+) -> Iterator[tuple[Met, bool]]:
+    """Where a question asks for a year, or a count of years, by a comparison: the cells, and whether it is this one.
+
+    Args:
+        own: the table.
+        part: what the question speaks of.
+        ask: what the question names.
+        query: the question.
+        told: years of the claim.
+        numbers: its amounts.
+    """
+    if not (WHICH.search(query) or MANY.search(query)):
+        return
+    line = part.best[0]
+    top = first(line, query, ask) if len(told) == 1 and not numbers else None
+    many = [count(line, query, ask, limit) for limit in _limits(own, query)] if len(numbers) == 1 else []
+    counted = [each for each in many if each is not None]
+    if top is None and not counted:
+        return
+    shown = ", ".join(f"{entry.year}: {entry.cell.value:,g}" for entry in line.entries if entry.year)
+    cells = [entry.cell for entry in line.entries]
+    right = top.year == told[0] if top is not None else numbers[0].written in counted
+    yield Met(own.passage, cells[0].start, cells[-1].end, "implied", shown), right
+
+
+def _limits(own: PassageTable, query: str) -> list[float]:
+    """The question's one amount, in each scale that the table may have."""
+    found = amounts(query)
+    if len(found) != 1:
+        return []
+    one = found[0]
+    if not one.shift:
+        return [one.written]
+    read = [one.written * 10.0 ** (one.shift - scale) for scale in own.scales]
+    return read if own.told else [one.written, *read]
+
+
+def reckoned(one: Amount, passage: int, result: Result) -> Met:
+    """An amount that follows from the numbers of a passage."""
+    cells = sorted((entry.cell for entry in result.entries), key=lambda cell: cell.start)
+    reason = f"{result.formula} = {one.specific.text}, passage {passage}"
+    return Met(passage, cells[0].start, cells[-1].end, "implied", reason)
+
+
+def label(table: Table, line: Line) -> str:
+    """What names a line: the row, under its section, or the column."""
+    return line.header if line.row is None else f"{table.sections[line.row]} {table.labels[line.row]}".strip()
+
+
+def signs(one: Amount, result: Result, text: str) -> list[Amount]:
+    """The readings of an amount's sign: "fell by 5" is −5 unless it is said to rise as well."""
+    claim = text.rpartition("\n")[2]
+    if FALLING.search(claim) and not RISING.search(claim):
+        return [one.flipped() if one.written > 0 else one]
+    return [one, one.flipped()] if result.signs else [one]
+
+
+def _lines(part: Linked, nth: int | None) -> Sequence[Line]:
+    if nth is None:
+        return part.best
+    if nth == EVERY:
+        return (*part.best, *part.named)
+    return [each[nth] for each in (part.named, part.sides) if nth < len(each) > 1]
+
+
+def _in_time(entry: Entry, ask: Asked) -> bool:
+    """Whether a cell is of a year that is asked for, as far as anything dates it."""
+    if entry.year is None or not ask.years or entry.year in ask.years:
+        return True
+    return ask.spans and min(ask.years) < entry.year < max(ask.years)
+
+
+def _asks_more(text: str, label: str, *, percent: bool) -> bool:
+    """Whether a question or claim speaks of what only an operation gives, and the row is not that itself."""
+    if len(asked(text).years) > 1 and ALL.search(text) and not ALL.search(label) and not EACH.search(text):
+        return True
+    asking = (CHANGE, MEAN) if percent else (CHANGE, MEAN, PART)
+    return any(words.search(text) and not words.search(label) for words in asking)
+
+
+def _asking(text: str, one: Amount) -> str:
+    """What a statement says an amount is: "the change was 5"; nothing where it says that something changed to it."""
+    claim = text.rpartition("\n")[2]
+    start = claim.find(one.specific.text)
+    return "" if TO.search(claim[:start]) or len(amounts(claim)) > 1 else claim
+
+
+def _wholes(table: Table, part: Linked) -> list[Line]:
+    """Lines of totals, which may be what a share is of."""
+    line = part.best[0]
+    if line.row is None:
+        return []
+    columns = {entry.cell.column: entry.year for entry in line.entries}
+    found = []
+    for row, label in enumerate(table.labels):
+        if WHOLE.search(label) and row != line.row:
+            cells = [cell for cell in table.cells if cell.row == row and cell.column in columns]
+            entries = tuple(Entry(cell, columns[cell.column]) for cell in cells)
+            found.append(Line(row, 0, line.header, entries))
+    return found[:MOST_WHOLES]

@@ -1,0 +1,83 @@
+"""Refusals in a language that has no wordings."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragauge.analysis.causes.attribute import attribute
+from ragauge.analysis.judges.use import lacks
+from ragauge.data.ask import Reply
+from ragauge.data.building import evidence, example, passage, response
+from ragauge.data.facts import AnswerFacts
+from ragauge.judging.inputs import VerifyAnswer
+from ragauge.judging.judge import drive
+from ragauge.judging.local.judge import LocalJudge
+from ragauge.metrics.answer.answer_relevance import AnswerRelevance
+from ragauge.metrics.answer.missed_refusal import MissedRefusal
+from ragauge.metrics.answer.over_refusal import OverRefusal
+from ragauge.metrics.answer.refusal_correctness import RefusalCorrectness
+from ragauge.metrics.facts import Facts
+from ragauge.metrics.measure import measure
+
+QUERY = "Πόσο ψηλός είναι ο φάρος του λιμανιού;"
+PASSAGE = "Το λιμάνι άνοιξε το 1932 και έχει τρεις προβλήτες."
+DECLINED = "Το κείμενο δεν το αναφέρει πουθενά."
+
+
+def judged(answer: str, text: str = PASSAGE) -> AnswerFacts:
+    """What the local judge finds, without vectors."""
+    asked = VerifyAnswer(QUERY, (text,), answer)
+    found = drive(LocalJudge().ask(asked), lambda asks: [Reply("failed") for _ in asks])
+    assert isinstance(found, AnswerFacts)
+    return found
+
+
+def facts(*, answerable: bool) -> Facts:
+    """The unread refusal as an example's facts."""
+    asked = example(query=QUERY, answerable=answerable)
+    given = response(passages=[passage("d1", PASSAGE)], answer=DECLINED)
+    return Facts(asked, given, evidence(judged(DECLINED)))
+
+
+@pytest.mark.parametrize(("answer", "code"), [(DECLINED, "el"), ("ข้อความไม่ได้กล่าวถึงเรื่องนี้", "th"), ("ບໍ່ມີຂໍ້ມູນ", "und")])
+def test_nothing_is_said_of_a_language_without_wordings(answer: str, code: str) -> None:
+    """An answer without support in such a language declines or does not: that is not known."""
+    found = judged(answer)
+    assert found.refuse is None
+    assert found.unread == code
+
+
+@pytest.mark.parametrize("answer", ["Zorvatin plemido kraska.", "Гарантия не покрывает аккумуляторы.", "42", ""])
+def test_answers_that_can_be_read_are_judged(answer: str) -> None:
+    """Latin letters of no known language count as English; Russian has wordings; digits speak no language."""
+    found = judged(answer)
+    assert found.refuse is False
+    assert not found.unread
+
+
+def test_what_a_passage_supports_is_an_answer_in_every_language() -> None:
+    """A supported claim answers, whether its language has wordings or not."""
+    found = judged("Το λιμάνι άνοιξε το 1932.")
+    assert found.refuse is False
+    assert not found.unread
+
+
+@pytest.mark.parametrize("answerable", [False, True])
+def test_metrics_say_that_it_is_not_known(answerable: bool) -> None:
+    """No metric of refusals takes a side; the reason names the language, and nothing counts as a failed verdict."""
+    found = facts(answerable=answerable)
+    own = OverRefusal() if answerable else MissedRefusal()
+    for metric in (RefusalCorrectness(), own, AnswerRelevance()):
+        result = measure(metric, found)
+        assert result.status == "not_applicable"
+        assert result.reason == "whether the answer declines is not known in this language (el)"
+    assert not lacks(found.evidence["verify_answer"])
+
+
+@pytest.mark.parametrize("answerable", [False, True])
+def test_no_cause_is_blamed_for_what_may_be_a_refusal(answerable: bool) -> None:
+    """Neither a missed nor a wrong refusal nor an invention is named, and what is lacking is."""
+    cause = attribute(facts(answerable=answerable))
+    assert cause is not None
+    assert cause.name == ""
+    assert "whether the answer declines is not known in this language (el)" in cause.lacking

@@ -1,0 +1,15 @@
+"""A project built with Haystack, from its first command to its traffic."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tests.projects.journey_contract import JourneyContract
+
+
+class TestHaystack(JourneyContract):
+    framework: ClassVar[str] = "haystack"
+    name: ClassVar[str] = "pipe"
+    asks: ClassVar[str] = (
+        'NAME.run({"words": {"query": question}, "model": {"query": question}})["model"]["replies"][0]'
+    )

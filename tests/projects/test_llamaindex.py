@@ -1,0 +1,13 @@
+"""A project built with LlamaIndex, from its first command to its traffic."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tests.projects.journey_contract import JourneyContract
+
+
+class TestLlamaIndex(JourneyContract):
+    framework: ClassVar[str] = "llamaindex"
+    name: ClassVar[str] = "engine"
+    asks: ClassVar[str] = "str(NAME.query(question))"
