@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip --disable-pip-version-check
 # what is imported is compiled then; that is less than half of it
 INSTALL := $(PIP) install -q --no-compile
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest $(PYTEST_ARGS)
+BESIDE := -n 2 --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test browser check lint smoke platforms bench docs clean
@@ -14,14 +15,16 @@ demo: $(VENV)/.core                ## run the main job on the built-in RAG and w
 	$(BIN)/ragauge demo -o demo-report.html
 
 test: $(VENV)/.test                ## every test that fits; real-data tests run where the data is
-	$(PYTEST) -m "not browser" $(PYTEST_ARGS)
+	$(PYTEST) -m alone
+	$(PYTEST) $(BESIDE) -m "not browser and not alone"
 
 browser: $(VENV)/.test             ## the HTML report in Debian's Chromium
-	$(PYTEST) -m browser $(PYTEST_ARGS)
+	$(PYTEST) $(BESIDE) -m browser
 
 check: $(VENV)/.check              ## what CI runs: lint beside smoke, then every test
 	$(MAKE) --jobs=2 --output-sync=target lint smoke
-	$(PYTEST) $(PYTEST_ARGS)
+	$(PYTEST) -m alone
+	$(PYTEST) $(BESIDE) -m "not alone"
 
 lint: $(VENV)/.check
 	$(BIN)/ruff check .

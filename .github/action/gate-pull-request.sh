@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Holds the checked-out commit to the rules of ragauge.yaml, against the commit that it branched off from.
+# Holds the checked-out commit to the rules of ragauge.yaml, against the commit that it branched off from; one that is
+# merged already, such as the newest of main, against the commit before it.
 #
 # The system answers the eval set at both commits, both are evaluated alike, and the gate decides. The base's answers
 # are kept in .ragauge/answers: the same command is not given the same questions at the same commit again, and what it
@@ -54,6 +55,10 @@ if ! base=$(git merge-base "$into" HEAD 2> /dev/null); then
     echo "ragauge: no commit that $into and HEAD come from is here. Check out the whole history (actions/checkout with" \
         "fetch-depth: 0), or name what is merged into (RAGAUGE_BASE; the action's input base)." >&2
     exit 1
+fi
+if [[ $base == "$head" ]] && parent=$(git rev-parse --verify --quiet HEAD^); then
+    echo "ragauge: HEAD is in $into already, and is held against the commit before it"
+    base=$parent
 fi
 
 if [[ -n ${RAGAUGE_SET:-} ]]; then

@@ -795,6 +795,7 @@ def test_a_hallucination_is_a_guess_where_nothing_says_that_the_evidence_was_the
         assert (cause.name, cause.basis) == ("hallucinated", "judge")
 
 
+@pytest.mark.alone
 def test_attribution_is_fast() -> None:
     """A mix of good and failed examples takes below 100 microseconds of computing each."""
     every = [case(**changes).facts() for _, changes, _ in APPLIES] + [Case().facts()] * len(APPLIES)

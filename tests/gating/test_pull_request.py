@@ -287,6 +287,17 @@ def test_ragauge_is_installed_apart_from_the_system(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_commit_that_is_merged_is_held_against_the_one_before(tmp_path: Path) -> None:
+    """The newest commit of the branch that is merged into is no baseline of itself: its parent is."""
+    repository = Repository(tmp_path / "app")
+    repository.change(first_words_only=True, note="worse, and merged")
+    found = repository.found(tmp_path / "step")
+    assert found.code == 3
+    assert "HEAD is in main already" in found.said
+    assert found.recall[0] == 1.0 > found.recall[1]
+
+
+@pytest.mark.slow
 def test_the_system_runs_with_the_python_of_the_job(tmp_path: Path) -> None:
     """`python` in the system's command is the user's, with the user's packages, though ragauge is not there."""
     users = tmp_path / "users"

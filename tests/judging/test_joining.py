@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import time
 
+import pytest
+
 from ragauge.judging.local.joining import MOST_PARTS, Part, joinable
 
 ALL = 0b111111      # a claim of six units
@@ -51,6 +53,7 @@ def test_another_part_takes_no_group_away() -> None:
     assert seen > 500
 
 
+@pytest.mark.alone
 def test_the_work_is_bounded() -> None:
     """Thousands of passages that could all join are looked at within a second: only the first of them are."""
     parts = [Part(n, 1 | 1 << n % 40, 1) for n in range(1, 5_000)]

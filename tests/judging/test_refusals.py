@@ -234,6 +234,7 @@ def test_a_turn_does_not_make_an_answer(answer: str) -> None:
     assert statements(answer).refuses
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("own_time")
 @pytest.mark.parametrize("part", ["not ", "the documents ", " ", "i can't ", "no information in the context "])
 def test_no_text_takes_long(part: str) -> None:

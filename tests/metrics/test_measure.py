@@ -64,6 +64,7 @@ def ordinary() -> Facts:
     )
 
 
+@pytest.mark.alone
 def test_measuring_costs_little() -> None:
     """Without gaps, twenty metrics of one example cost less than 10 microseconds each beyond their arithmetic."""
     one = ordinary()

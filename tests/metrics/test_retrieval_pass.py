@@ -261,12 +261,14 @@ def fastest(action: object, times: int = 5) -> float:
     return best
 
 
+@pytest.mark.alone
 def test_metrics_are_fast(collection: Rankings) -> None:
     """Six metrics over 6,980 queries take well under 0.3 s."""
     metrics = [parse(name) for name in ("recall@5", "precision@5", "mrr", "map", "ndcg@10", "ndcg")]
     assert fastest(lambda: [[metric.value(one) for metric in metrics] for one in collection.values()]) < 0.3
 
 
+@pytest.mark.alone
 def test_a_batch_of_responses_is_fast() -> None:
     """200 examples of five passages are ranked in well under 50 ms of processor time."""
     rng = random.Random(6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,6 +49,11 @@ class ChecksContract:
         assert store.checks.scores("model-1") == before
         assert [(one.name, one.at) for one in store.checks.files()] == [("copy.jsonl", "2026-02-01")]
 
+    def test_a_text_twice_in_a_file_counts_once(self, store: Store) -> None:
+        """Of a text that a file labels twice, what it says last counts."""
+        store.checks.keep(FILE, [text(1), text(2), text(1, 0.0)])
+        assert store.checks.scores("model-1") == [replace(one, file=FIRST) for one in (text(1, 0.0), text(2))]
+
     def test_a_text_of_two_files_counts_as_the_last_says(self, store: Store) -> None:
         """Files add up; a label that was mended replaces what was said before, of every metric of the text."""
         store.checks.keep(FILE, [text(1), text(1, 0.0, "contradicted"), text(2)])
@@ -83,8 +89,9 @@ class ChecksContract:
         """Scores of which one cannot be stored leave none of them, and what was there before as it was."""
         store.checks.keep(FILE, [text(1)])
         before = store.checks.scores("model-1"), store.checks.files()
+        nobody: Any = None
         with pytest.raises(StoreError):
-            store.checks.keep(replace(FILE, at="later"), [text(1, 0.0), text(2), text(2)])
+            store.checks.keep(replace(FILE, at="later"), [text(1, 0.0), text(2), replace(text(3), judge=nobody)])
         assert (store.checks.scores("model-1"), store.checks.files()) == before
 
 

@@ -134,6 +134,7 @@ def test_no_word_is_lost(tokens: list[str]) -> None:
         assert not set(words(sentence)) - set(kept) - OPENING_A_CLAUSE
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     "sentence",
     ["and wrote " * 120, ", which was" * 100, "“" * 1_100, "(" * 1_100, "a, " * 390, "; it is one " * 90, "x" * 9_000],
