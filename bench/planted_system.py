@@ -7,7 +7,7 @@
 
 Every fault is planted in the answers to all questions of the demo, one at a time. It counts where it changed the
 outcome: the passages were right and are now wrong, or the answer was right and is now wrong, both by the known facts
-(`ragauge.systems.planted.known_facts`): passages are right when every labelled document came and every gold span stands
+(`tests/planted/known_facts.py`): passages are right when every labelled document came and every gold span stands
 whole in one of them; an answer is right when it states every reference claim and nothing that stands in no passage, or
 refuses an unanswerable question.
 
@@ -43,7 +43,6 @@ from ragauge.judging.judge import drive
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.metrics.facts import Facts
 from ragauge.systems.demo.systems import DONORS, documents, golden
-from ragauge.systems.planted.known_facts import KnownFacts
 from ragauge.systems.reference.faults import Fault
 from ragauge.systems.reference.faulty_generation import (
     AnswerAnyway,
@@ -56,6 +55,10 @@ from ragauge.systems.reference.faulty_generation import (
 from ragauge.systems.reference.faulty_retrieval import DropGold, FindNothing, PushGoldLow, ShuffleRanking
 from ragauge.systems.reference.faulty_sources import CutEvidence, ServeSuperseded
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
+
+from tests.planted.known_facts import KnownFacts
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/planted-faults.md"
 BEGIN = "<!-- table, written by bench/planted_system.py: begin -->\n"

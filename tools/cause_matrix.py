@@ -24,7 +24,10 @@ from ragauge.engine.judges import build_judge
 from ragauge.judging.inputs import inputs_for
 from ragauge.judging.judge import Judge, drive
 from ragauge.metrics.facts import Facts
-from ragauge.systems.planted.cases import Case, planted_cases
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
+
+from tests.planted.cases import Case, planted_cases
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/causes.md"
 MARKS = "<!-- {name}, written by tools/cause_matrix.py: begin -->", "<!-- {name}: end -->"

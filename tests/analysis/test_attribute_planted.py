@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.planted.cases import planted_cases
 
 from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.causes.row import Row
 from ragauge.analysis.causes.table import ROWS
 from ragauge.metrics.facts import Facts
-from ragauge.systems.planted.cases import planted_cases
 
 CASES = planted_cases()
 

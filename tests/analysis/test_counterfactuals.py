@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from tests.planted.cases import Case, planted_cases
 
 from ragauge.analysis.causes.counterfactuals import (
     CHANCE,
@@ -27,7 +28,6 @@ from ragauge.analysis.causes.tally import drawn, tallies
 from ragauge.analysis.results.confirmed import Experiment, Graded
 from ragauge.data.response import Passage
 from ragauge.metrics.facts import Facts
-from ragauge.systems.planted.cases import Case, planted_cases
 
 CASES = planted_cases()
 GOLD = (Passage("gold", "gold", "The evidence."),)

@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from random import Random
 
+from tests.planted import pieces, words
+from tests.planted.pieces import Piece
+from tests.planted.scene import Scene, Statement
+from tests.planted.topics import pages
+
 from ragauge.data.index_listing import IndexListing
-from ragauge.systems.planted import pieces, words
-from ragauge.systems.planted.pieces import Piece
-from ragauge.systems.planted.scene import Scene, Statement
-from ragauge.systems.planted.topics import pages
 from ragauge.text.sentences import split
 
 DEPTH = 20     # candidates

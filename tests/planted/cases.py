@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
+from tests.planted import generation_faults as generation
+from tests.planted import pieces, words
+from tests.planted import retrieval_faults as retrieval
+from tests.planted.scene import Scene, Statement
+from tests.planted.topics import Topic, outdated, topics, unanswerable
+
 from ragauge.data.example import Example
 from ragauge.data.facts import Evidence
 from ragauge.data.index_listing import IndexListing
 from ragauge.data.response import Response
-from ragauge.systems.planted import generation_faults as generation
-from ragauge.systems.planted import pieces, words
-from ragauge.systems.planted import retrieval_faults as retrieval
-from ragauge.systems.planted.scene import Scene, Statement
-from ragauge.systems.planted.topics import Topic, outdated, topics, unanswerable
 
 EACH = 36
 Fault = Callable[[Scene, Random], Scene]
@@ -103,11 +104,11 @@ def planted_cases(each: int = EACH, seed: int = 0) -> tuple[Case, ...]:
 def _of_cause(cause: str, each: int, seed: int) -> Iterator[Case]:
     planted = FAULTS[cause]
     struck = list(planted.topics())
-    Random(f"{seed}/{cause}").shuffle(struck)  # noqa: S311 - a draw of questions, no secret
+    Random(f"{seed}/{cause}").shuffle(struck)
     for n in range(each):
         topic = struck[n % len(struck)]
         name = f"{cause}-{n + 1:02}"
-        rng = Random(f"{seed}/{name}")  # noqa: S311
+        rng = Random(f"{seed}/{name}")
         sound = _sound(topic, rng)
         scene = planted.fault(sound, rng)
         yield Case(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from ragauge.data.example import Span
 from ragauge.systems.demo.systems import documents
 from ragauge.systems.reference.corpus import Document
 
-DATA = "ragauge.systems.planted"
+FOLDER = Path(__file__).resolve().parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def unanswerable() -> tuple[Topic, ...]:
 def _read(name: str) -> list[Any]:
     import yaml
 
-    found: list[Any] = yaml.safe_load((files(DATA) / name).read_text(encoding="utf-8"))
+    found: list[Any] = yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
     return found
 
 

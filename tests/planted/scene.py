@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tests.planted.pieces import Piece
+from tests.planted.topics import Topic
+
 from ragauge.data.example import Example, Relevant, Span
 from ragauge.data.facts import (
     Address,
@@ -25,8 +28,6 @@ from ragauge.data.facts import (
 )
 from ragauge.data.index_listing import IndexListing
 from ragauge.data.response import Citation, Response
-from ragauge.systems.planted.pieces import Piece
-from ragauge.systems.planted.topics import Topic
 
 JUDGE = "perfect"
 

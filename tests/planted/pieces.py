@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
+from tests.planted.topics import Part, Topic, pages
+
 from ragauge.data.example import Span
 from ragauge.data.response import Passage
-from ragauge.systems.planted.topics import Part, Topic, pages
 from ragauge.systems.reference.bm25 import Bm25
 from ragauge.systems.reference.chunking import chunk
 from ragauge.systems.reference.terms import terms

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
+from tests.planted import pieces, words
+from tests.planted.pieces import Piece
+from tests.planted.retrieval_faults import quotable, quoted
+from tests.planted.scene import Scene, Statement
+from tests.planted.topics import Topic, topics
+
 from ragauge.data.example import Span
 from ragauge.data.response import Passage
-from ragauge.systems.planted import pieces, words
-from ragauge.systems.planted.pieces import Piece
-from ragauge.systems.planted.retrieval_faults import quotable, quoted
-from ragauge.systems.planted.scene import Scene, Statement
-from ragauge.systems.planted.topics import Topic, topics
 
 
 def system_failed(scene: Scene, rng: Random) -> Scene:

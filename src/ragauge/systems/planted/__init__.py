@@ -1,1 +1,0 @@
-"""Evaluation cases whose cause of failure is known, because it was planted."""
