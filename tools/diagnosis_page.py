@@ -15,12 +15,15 @@ from pathlib import Path
 from ragauge.analysis.diagnosis.pattern_table import PATTERNS, Pattern
 from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS
 from ragauge.analysis.explaining.explain import explain_example
-from ragauge.data.building import answer_facts, claim, evidence, example, passage, reference_facts, response
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
 from ragauge.reporting.explain import example_terminal
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
+
+from tests.building import answer_facts, claim, evidence, example, passage, reference_facts, response
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/diagnosis.md"
 MARKS = "<!-- {name}, written by tools/diagnosis_page.py: begin -->", "<!-- {name}: end -->"

@@ -11,13 +11,13 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.building import answer_facts, claim, evidence, example, relevance_facts, response
 
 from ragauge.analysis.overview.alignment import AlignmentGatherer
 from ragauge.analysis.overview.use import Use
 from ragauge.analysis.results.overview import Alignment
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.analysis.scores.gather import Visit
-from ragauge.data.building import answer_facts, claim, evidence, example, relevance_facts, response
 from ragauge.data.facts import RelevanceFacts
 from ragauge.metrics.facts import Facts
 from ragauge.stats.intervals import scaled_wilson, wilson

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.building import answer_facts, claim, evidence, example, passage, reference_facts, response
 
 from ragauge.analysis.card import Tables, build, read_metrics, warn
 from ragauge.analysis.causes.attribute import attribute
@@ -21,7 +22,6 @@ from ragauge.analysis.scores.frames import cause_frame, score_frame
 from ragauge.analysis.scores.gather import Visit, gather
 from ragauge.analysis.scores.quality import Quality, pick_worst
 from ragauge.analysis.scores.segments import segments_of
-from ragauge.data.building import answer_facts, claim, evidence, example, passage, reference_facts, response
 from ragauge.data.canonical import plain
 from ragauge.data.example import Example, Relevant
 from ragauge.data.response import Response

@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.building import example, passage, response
 
 from ragauge.analysis.overview.context_length import LengthGatherer, Lengths, length_bands
 from ragauge.analysis.scores.arrays import ScoreArrays
 from ragauge.analysis.scores.frames import score_frame
 from ragauge.analysis.scores.gather import Visit
 from ragauge.analysis.scores.values import Values
-from ragauge.data.building import example, passage, response
 from ragauge.data.response import REDACTED
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse

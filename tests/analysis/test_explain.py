@@ -10,15 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from ragauge.analysis.causes.attribute import attribute
-from ragauge.analysis.causes.table import ROWS
-from ragauge.analysis.explaining import causes as explaining
-from ragauge.analysis.explaining.explain import explain_example
-from ragauge.analysis.explaining.symbols import covered
-from ragauge.analysis.results.explanation import ExampleExplained, Worked
-from ragauge.analysis.results.scorecard import Cause
-from ragauge.data.building import (
+from tests.building import (
     agreement_facts,
     answer_facts,
     claim,
@@ -29,6 +21,14 @@ from ragauge.data.building import (
     relevance_facts,
     response,
 )
+
+from ragauge.analysis.causes.attribute import attribute
+from ragauge.analysis.causes.table import ROWS
+from ragauge.analysis.explaining import causes as explaining
+from ragauge.analysis.explaining.explain import explain_example
+from ragauge.analysis.explaining.symbols import covered
+from ragauge.analysis.results.explanation import ExampleExplained, Worked
+from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.example import Relevant
 from ragauge.data.facts import AnswerFacts, CoverFacts, GuessedFacts, ReferenceClaim, ReferenceFacts
 from ragauge.data.response import Response

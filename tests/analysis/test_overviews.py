@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.building import answer_facts, claim, evidence, example, passage, reference_facts, response
 
 from ragauge.analysis.card import Tables, read_metrics
 from ragauge.analysis.causes.attribute import attribute
@@ -22,7 +23,6 @@ from ragauge.analysis.scores.frames import score_frame
 from ragauge.analysis.scores.gather import Visit, gather
 from ragauge.analysis.scores.segments import segments_of
 from ragauge.analysis.scores.values import Values
-from ragauge.data.building import answer_facts, claim, evidence, example, passage, reference_facts, response
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import select
 from ragauge.metrics.facts import Facts

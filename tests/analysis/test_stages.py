@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.building import answer_facts, claim, evidence, example, passage, response
 
 from ragauge.analysis.overview import stages
 from ragauge.analysis.overview.stages import StageGatherer
@@ -17,7 +18,6 @@ from ragauge.analysis.overview.use import Use
 from ragauge.analysis.results.overview import Stage
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.analysis.scores.gather import Visit
-from ragauge.data.building import answer_facts, claim, evidence, example, passage, response
 from ragauge.data.example import Example, Relevant, Span
 from ragauge.metrics.facts import Facts
 

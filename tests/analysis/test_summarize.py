@@ -16,13 +16,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from ragauge.analysis.results.scorecard import Summary
-from ragauge.analysis.scores.arrays import ScoreArrays
-from ragauge.analysis.scores.frames import score_frame
-from ragauge.analysis.scores.segments import by_segment, tidy
-from ragauge.analysis.scores.summarize import MOST_REASONS, summarize
-from ragauge.data.building import (
+from tests.building import (
     agreement_facts,
     answer_facts,
     claim,
@@ -32,6 +26,12 @@ from ragauge.data.building import (
     relevance_facts,
     response,
 )
+
+from ragauge.analysis.results.scorecard import Summary
+from ragauge.analysis.scores.arrays import ScoreArrays
+from ragauge.analysis.scores.frames import score_frame
+from ragauge.analysis.scores.segments import by_segment, tidy
+from ragauge.analysis.scores.summarize import MOST_REASONS, summarize
 from ragauge.data.canonical import plain
 from ragauge.data.facts import AnswerFacts, Evidence, ReferenceFacts
 from ragauge.data.score import Score

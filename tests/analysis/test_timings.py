@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.building import example, response
 
 from ragauge.analysis.overview.timings import SpendingGatherer, TimingGatherer
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.analysis.scores.gather import Visit
-from ragauge.data.building import example, response
 from ragauge.metrics.answer.latency import Latency
 from ragauge.metrics.facts import Facts
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.building import evidence, example, passage, response
 
 from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.judges.use import lacks
 from ragauge.data.ask import Reply
-from ragauge.data.building import evidence, example, passage, response
 from ragauge.data.facts import AnswerFacts
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import drive

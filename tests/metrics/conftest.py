@@ -8,8 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-
-from ragauge.data.building import (
+from tests.building import (
     agreement_facts,
     answer_facts,
     claim,
@@ -20,6 +19,7 @@ from ragauge.data.building import (
     relevance_facts,
     response,
 )
+
 from ragauge.data.example import Example
 from ragauge.data.facts import (
     AgreementFacts,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from tests.building import example, passage, response
 
-from ragauge.data.building import example, passage, response
 from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse, select

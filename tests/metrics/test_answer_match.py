@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.building import example, response
 
-from ragauge.data.building import example, response
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure

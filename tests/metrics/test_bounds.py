@@ -10,8 +10,7 @@ from random import Random
 from typing import Any, ClassVar
 
 import pytest
-
-from ragauge.data.building import (
+from tests.building import (
     agreement_facts,
     answer_facts,
     claim,
@@ -21,6 +20,7 @@ from ragauge.data.building import (
     relevance_facts,
     response,
 )
+
 from ragauge.data.facts import AnswerFacts, Claim, Evidence, ReferenceClaim
 from ragauge.metrics import bounds
 from ragauge.metrics.base import Measured, Metric

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ragauge.data.building import example, passage, response
+from tests.building import example, passage, response
+
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts

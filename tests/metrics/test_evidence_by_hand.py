@@ -13,8 +13,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-
-from ragauge.data.building import (
+from tests.building import (
     agreement_facts,
     answer_facts,
     claim,
@@ -25,6 +24,7 @@ from ragauge.data.building import (
     relevance_facts,
     response,
 )
+
 from ragauge.data.facts import Agreement, CoverFacts, GuessedFacts, SimilarityFacts
 from ragauge.metrics.catalogue import parse, questions, samples
 from ragauge.metrics.facts import Facts

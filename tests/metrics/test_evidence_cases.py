@@ -9,8 +9,7 @@ from dataclasses import asdict, replace
 from random import Random
 
 import pytest
-
-from ragauge.data.building import (
+from tests.building import (
     agreement_facts,
     answer_facts,
     claim,
@@ -21,6 +20,7 @@ from ragauge.data.building import (
     relevance_facts,
     response,
 )
+
 from ragauge.data.example import Example
 from ragauge.data.facts import Claim, Evidence, SimilarityFacts
 from ragauge.data.response import REDACTED, Response

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from tests.building import answer_facts, claim, evidence, example, passage, response
 
-from ragauge.data.building import answer_facts, claim, evidence, example, passage, response
 from ragauge.data.facts import Claim
 from ragauge.data.response import REDACTED
 from ragauge.metrics.base import Measured

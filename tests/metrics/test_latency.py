@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from math import inf
 
 import pytest
+from tests.building import example, response
 
-from ragauge.data.building import example, response
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts

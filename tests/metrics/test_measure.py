@@ -7,9 +7,8 @@ import sys
 from timeit import repeat
 
 import pytest
-
-from ragauge.data import building
-from ragauge.data.building import (
+from tests import building
+from tests.building import (
     agreement_facts,
     answer_facts,
     claim,
@@ -19,6 +18,7 @@ from ragauge.data.building import (
     relevance_facts,
     response,
 )
+
 from ragauge.metrics import base, catalogue, docstring, facts, usage
 from ragauge.metrics.catalogue import classes, describe, parse
 from ragauge.metrics.docstring import parts

@@ -13,8 +13,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.building import agreement_facts, answer_facts, claim, evidence, example, reference_facts, response
 
-from ragauge.data.building import agreement_facts, answer_facts, claim, evidence, example, reference_facts, response
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from tests.building import example, passage, response
 
-from ragauge.data.building import example, passage, response
 from ragauge.data.response import Passage
 from ragauge.errors import UsageError
 from ragauge.metrics.base import Measured

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
+from tests.building import agreement_facts, evidence, reference_facts, relevance_facts
 
 from ragauge.analysis.results.overview import (
     Alignment,
@@ -27,7 +28,6 @@ from ragauge.analysis.results.overview import (
     Timing,
 )
 from ragauge.analysis.results.scorecard import Cause, ExampleView, Finding, JudgeNote, Reading, Scorecard, Summary
-from ragauge.data.building import agreement_facts, evidence, reference_facts, relevance_facts
 from ragauge.data.example import Example, Relevant, Span, Turn
 from ragauge.data.facts import AnswerFacts, Claim, Evidence, ReferenceClaim, ReferenceFacts, Window
 from ragauge.data.response import Citation, Passage, Response

@@ -1,4 +1,4 @@
-"""Short ways to write examples, responses and evidence by hand: for documentation, tests and new metrics.
+"""Short ways to write examples, responses and evidence by hand.
 
 >>> facts = answer_facts(claim(1, 2), claim(contradicting=[2]), claim())
 >>> [(each.n, each.label) for each in facts.claims]
