@@ -11,11 +11,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 from peer_replies import reply
 
-from ragauge.testing.server import FaultyServer, Request
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
+
+from tests.loopback.server import FaultyServer, Request
 
 
 class Counting(list[Request]):

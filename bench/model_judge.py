@@ -1,6 +1,6 @@
 """What a model judge costs and how fast it is, beside ragas 0.4 and deepeval 4 in the same run on the same server.
 
-The server is `ragauge.testing.server` in a process of its own on this machine: it waits, and then gives each tool a
+The server is `tests/loopback/server.py` in a process of its own on this machine: it waits, and then gives each tool a
 valid reply. Each tool runs as a script of a user, in a process and an environment of its own. Figures are printed
 beside what is asked; the script ends with 1 where one is missed.
 

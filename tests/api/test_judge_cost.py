@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from tests.engine.model_rows import METRICS, rows
+from tests.loopback.answers import answer
+from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.reporting.run_cost import cost_json
-from ragauge.testing.answers import answer
-from ragauge.testing.server import FaultyServer
 
 pytestmark = pytest.mark.server
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.loopback.service import FlakyService
 
 import ragauge as rg
-from ragauge.testing.service import FlakyService
 
 METRICS = ("recall@5", "mrr", "exact_match", "token_f1", "faithfulness", "answer_correctness")
 TOWERS = ("Aster", "Birch", "Cedar", "Dahlia", "Elm", "Fern", "Gorse", "Hazel", "Iris", "Juniper")

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Cli
+from tests.loopback.answers import answer
+from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.store.open import open_store
-from ragauge.testing.answers import answer
-from ragauge.testing.server import FaultyServer
 
 ROOT = Path(__file__).resolve().parents[2]
 METRICS = "faithfulness,unsupported,context_recall"

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Cli
 from tests.cli.test_run_commands import validator
-
-from ragauge.testing.server import FaultyServer
+from tests.loopback.server import FaultyServer
 
 pytestmark = pytest.mark.server
 

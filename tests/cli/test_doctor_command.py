@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Cli, Done
+from tests.loopback.server import FaultyServer
+from tests.loopback.service import FlakyService
 
 from ragauge.engine.doctor import PROXIES
-from ragauge.testing.server import FaultyServer
-from ragauge.testing.service import FlakyService
 
 SECRET = "sk-very-secret"  # noqa: S105 - of this test
 

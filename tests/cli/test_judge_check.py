@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Cli
-
-from ragauge.testing.answers import answer
-from ragauge.testing.server import FaultyServer
+from tests.loopback.answers import answer
+from tests.loopback.server import FaultyServer
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 # people: yes and no; the model: yes where the passage has the claim's words

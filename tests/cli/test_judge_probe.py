@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Cli
-
-from ragauge.testing.server import FaultyServer
+from tests.loopback.server import FaultyServer
 
 pytestmark = pytest.mark.server
 PAIRS = [

@@ -14,10 +14,10 @@ from urllib.parse import quote
 
 import pytest
 from tests.cli.conftest import Cli
+from tests.loopback.server import FaultyServer, _send
 
 import ragauge as rg
 from ragauge.errors import JudgeError
-from ragauge.testing.server import FaultyServer, _send
 
 pytestmark = pytest.mark.server
 KEY = "Zebra quartz+77/Q=ü"     # looks like no provider's key, and changes when it is quoted

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Cli
 from tests.engine.model_rows import rows
+from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.cli.output import progress_line, progress_text
 from ragauge.data.ask import Usage
 from ragauge.engine.execute import Progress
 from ragauge.engine.models import CallCounts
-from ragauge.testing.server import FaultyServer
 
 
 @dataclass(frozen=True)

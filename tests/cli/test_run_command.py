@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Cli
-
-from ragauge.testing.service import FlakyService
+from tests.loopback.service import FlakyService
 
 CHATTY = '''
 import logging

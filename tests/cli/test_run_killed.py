@@ -14,9 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.loopback.service import FlakyService
 
 from ragauge.store.open import open_store
-from ragauge.testing.service import FlakyService
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTIONS, KILLS, CONCURRENCY = 2_000, 3, 32

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Cli, ten, write
+from tests.loopback.answers import answer
+from tests.loopback.server import FaultyServer
 
 from ragauge.data.readers.source import read_set
-from ragauge.testing.answers import answer
-from ragauge.testing.server import FaultyServer
 
 pytestmark = pytest.mark.server
 ROOT = Path(__file__).resolve().parents[2]

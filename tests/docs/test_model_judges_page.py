@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.loopback.server import FaultyServer
 
 from ragauge.cli.main import main
 from ragauge.data.ask import PROVIDERS
 from ragauge.judging.model.judge import NAMED, PROMPTS
 from ragauge.judging.model.spec import EMBED, SETTINGS
 from ragauge.judging.model.spec import PROMPTS as WORDED
-from ragauge.testing.server import FaultyServer
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "model-judges.md").read_text()

@@ -13,12 +13,12 @@ from typing import Any, get_args
 
 import pytest
 import yaml
+from tests.loopback.service import FlakyService
 
 from ragauge.systems.base import Question, System
 from ragauge.systems.http import SETTINGS
 from ragauge.systems.naming import system_of
 from ragauge.systems.troubles import Kind
-from ragauge.testing.service import FlakyService
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/systems.md").read_text()
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.loopback.service import FlakyService
 
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Passage, Response
@@ -24,7 +25,6 @@ from ragauge.store.open import Store
 from ragauge.systems.base import Question, System
 from ragauge.systems.naming import system_of
 from ragauge.systems.troubles import SystemTrouble
-from ragauge.testing.service import FlakyService
 
 SURE = replace(PATIENCE, call=30)      # a machine that is busy is no reason for a time-out
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.engine.model_rows import rows
+from tests.loopback.server import FAULTS, FaultyServer
 
 import ragauge as rg
 from ragauge.data.example import Example
@@ -19,7 +20,6 @@ from ragauge.engine.prepare import PreparedSet, prepare_examples
 from ragauge.judging.model.judge import ModelJudge
 from ragauge.llm.build import build_model
 from ragauge.store.open import open_store
-from ragauge.testing.server import FAULTS, FaultyServer
 
 pytestmark = pytest.mark.server
 NAMES = (

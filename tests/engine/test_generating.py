@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.data.response import Passage, Response
@@ -22,7 +23,6 @@ from ragauge.store.open import open_store
 from ragauge.systems.base import Question
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.troubles import SystemTrouble
-from ragauge.testing.server import FaultyServer
 
 pytestmark = pytest.mark.server
 SET = (

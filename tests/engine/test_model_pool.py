@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.engine.model_rows import METRICS, rows
+from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.data.ask import Ask, ModelName, Reply
@@ -25,7 +26,6 @@ from ragauge.llm.build import build_model
 from ragauge.llm.model import CallError
 from ragauge.metrics.catalogue import select
 from ragauge.store.open import Store, open_store
-from ragauge.testing.server import FaultyServer
 
 pytestmark = pytest.mark.server
 NAMES = METRICS.split(",")

@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 from polars.testing import assert_frame_equal
 from tests.engine.model_rows import METRICS, Starter, rows
+from tests.loopback.server import FAULTS, FaultyServer
 
 import ragauge as rg
 from ragauge.errors import JudgeError, RagaugeError
 from ragauge.store.open import open_store
-from ragauge.testing.server import FAULTS, FaultyServer
 
 pytestmark = pytest.mark.server
 NAMES = METRICS.split(",")

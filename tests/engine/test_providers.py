@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from tests.engine.model_rows import METRICS, rows
+from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.store.open import open_store
-from ragauge.testing.server import FaultyServer
 
 pytestmark = pytest.mark.server
 NAMES = METRICS.split(",")

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.loopback.answers import answer
+from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.store.open import open_store
-from ragauge.testing.answers import answer
-from ragauge.testing.server import FaultyServer
 
 pytestmark = pytest.mark.server
 ONLY = re.compile(r"\nOnly ([^.]+)\.$")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.engine.fake_clock import run
 from tests.engine.model_rows import METRICS, rows
+from tests.loopback.server import FaultyServer, Request
 
 import ragauge as rg
 from ragauge.engine.models import calling_of
@@ -17,7 +18,6 @@ from ragauge.engine.systems import build_system
 from ragauge.judging.model.judge import ModelJudge
 from ragauge.llm.limiter import Limiter
 from ragauge.llm.places import PLACES, Place, Places, endpoint
-from ragauge.testing.server import FaultyServer, Request
 
 SYSTEM = "openai/gpt-of-the-system"
 

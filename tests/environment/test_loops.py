@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.testing.server import FaultyServer
 
 pytestmark = pytest.mark.server
 METRICS = ("faithfulness", "context_recall")

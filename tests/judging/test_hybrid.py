@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.loopback.answers import answer
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import AnswerFacts, FactsOf, ReferenceFacts, RelevanceFacts
@@ -25,7 +26,6 @@ from ragauge.judging.inputs import (
 )
 from ragauge.judging.judge import drive
 from ragauge.judging.model.judge import ModelJudge
-from ragauge.testing.answers import answer
 
 JUDGE = HybridJudge.of("hybrid:openai:gpt-5-mini")
 QUERY = "When did the Harbour Museum open?"

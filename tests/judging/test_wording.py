@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.judging.canned import answered
+from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.data.ask import Ask
@@ -28,7 +29,6 @@ from ragauge.judging.inputs import (
 from ragauge.judging.model.fences import DATA
 from ragauge.judging.model.judge import PROMPTS, ModelJudge
 from ragauge.judging.model.wording import given
-from ragauge.testing.server import FaultyServer
 
 VERIFY = "Only what is written word for word counts.\n{passages}\nWas {question} answered?\n{answer}\n"
 QUERY, PASSAGES, ANSWER = "How long is it?", ("It lasts a day. It is free.", "No more."), "It lasts a day. It is red."

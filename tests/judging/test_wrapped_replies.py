@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any
 
 import pytest
+from tests.loopback.answers import answer
+from tests.loopback.server import FaultyServer
 
 from ragauge.data.ask import Ask, ModelName, Reply
 from ragauge.data.preference import AnswerPair
@@ -27,8 +29,6 @@ from ragauge.judging.inputs import (
 from ragauge.judging.model.judge import ASKED, ModelJudge
 from ragauge.llm.build import build_model
 from ragauge.llm.model import CallError, ChatModel
-from ragauge.testing.answers import answer
-from ragauge.testing.server import FaultyServer
 
 JUDGE = ModelJudge.of("openai-chat:any")
 QUERY, PASSAGES = "How long does the trial last?", ("The trial lasts 30 days. It is free.", "The trial ends.")

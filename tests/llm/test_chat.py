@@ -12,12 +12,12 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 import pytest
+from tests.loopback.server import FaultyServer
 
 from ragauge.data.ask import Ask, ModelName, Reply
 from ragauge.errors import JudgeError, MissingExtra, UnknownName
 from ragauge.llm.build import build_model
 from ragauge.llm.model import CallError, ChatModel
-from ragauge.testing.server import FaultyServer
 
 pytestmark = pytest.mark.server
 SCHEMA = {

@@ -9,8 +9,7 @@ import warnings
 from typing import Any
 
 import pytest
-
-from ragauge.testing.server import FAULTS, FaultyServer, spoiled
+from tests.loopback.server import FAULTS, FaultyServer, spoiled
 
 ASKED = b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}"
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.engine.model_rows import rows
+from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.data.ask import Ask, ModelName, Reply
@@ -20,7 +21,6 @@ from ragauge.llm.build import build_embedder
 from ragauge.llm.embedders import remote
 from ragauge.llm.model import CallError
 from ragauge.store.open import open_store
-from ragauge.testing.server import FaultyServer
 
 METRIC = "answer_relevance:method=questions"
 

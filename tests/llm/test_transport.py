@@ -16,11 +16,11 @@ import httpx2
 import pytest
 import trustme
 import uvloop
+from tests.loopback.server import FaultyServer
 
 from ragauge.llm import transport as module
 from ragauge.llm.providers.openai import _proxied
 from ragauge.llm.transport import DirectTransport
-from ragauge.testing.server import FaultyServer
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

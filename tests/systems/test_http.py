@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from tests.loopback.service import FlakyService
 
 from ragauge.data.example import Turn
 from ragauge.data.response import Passage, Response
@@ -15,7 +16,6 @@ from ragauge.systems.base import Question, System
 from ragauge.systems.naming import system_of
 from ragauge.systems.paths import JsonPath, NoValue
 from ragauge.systems.troubles import SystemTrouble
-from ragauge.testing.service import FlakyService
 
 QUESTION = Question("q 1", "Why \"so\" & not?\nSay.", (Turn("user", "Hi"),))
 HANDED = (Passage("p1", "d1", "one", 0.5), Passage("p2", "d2", "two"))

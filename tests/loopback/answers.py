@@ -13,7 +13,7 @@ WORD = re.compile(r"\w+")
 SAME = 0.7     # share of a text's words that another holds, to be said by it
 
 
-def answer(system: str, user: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG001 - an Answerer
+def answer(system: str, user: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """A whole, valid answer to any of the judge's questions, by the words that texts share."""
     blocks = {name: _items(text) for name, _, text in BLOCK.findall(user)}
     asked = ONLY.search(user)

@@ -5,7 +5,7 @@ It speaks chat completions, responses and embeddings, and as much of Anthropic's
     with FaultyServer(faults={"rate_limited": 0.1, "hang": 0.05}, seed=7) as server:
         rg.evaluate("answers.jsonl", judge=f"openai-chat:any@{server.url}", timeout=2)
 
-Or from a shell: python -m ragauge.testing.server --port 8080 --fault rate_limited=0.1 --latency 0.2
+Or from a shell: python -m tests.loopback.server --port 8080 --fault rate_limited=0.1 --latency 0.2
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
+from tests.loopback.answers import answer
+from tests.loopback.protocols import Asked, Refusal, Said, embeddings, protocol_of
+
 from ragauge.errors import UnknownName, UsageError
-from ragauge.testing.answers import answer
-from ragauge.testing.protocols import Asked, Refusal, Said, embeddings, protocol_of
 
 FAULTS: Mapping[str, str] = {
     "rate_limited": "429 with Retry-After",
@@ -202,7 +203,7 @@ class FaultyServer:
         self._seen[text] += 1
         if self.once and text in self._faulted:
             return ""
-        place = random.Random(f"{self.seed}\x00{self._seen[text]}\x00{text}").random()  # noqa: S311 - a draw of faults
+        place = random.Random(f"{self.seed}\x00{self._seen[text]}\x00{text}").random()
         for fault, share in self.faults.items():
             if place < share:
                 self._faulted.add(text)
@@ -330,7 +331,7 @@ async def _send(
 
 def main() -> None:
     """Serves until it is stopped."""
-    parser = argparse.ArgumentParser(prog="python -m ragauge.testing.server", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m tests.loopback.server", description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before every answer")
     parser.add_argument("--seed", type=int, default=0)

@@ -285,6 +285,6 @@ def _vector(text: str) -> list[float]:
     """The sum of a vector a word."""
     row = [0.0] * SIZE
     for word in re.findall(r"\w+", text.lower()):
-        draw = random.Random(word)  # noqa: S311 - the same word, the same vector
+        draw = random.Random(word)
         row = [value + draw.uniform(-1, 1) for value in row]
     return row

@@ -3,7 +3,7 @@
     with FlakyService(faults={"server": 0.2, "hang": 0.05}, seed=7) as service:
         rg.run(service.url, "golden.jsonl", timeout=2)
 
-Its faults are those of `testing.server.FAULTS` that concern a request: rate_limited, server, overloaded, garbage, hang,
+Its faults are those of `server.FAULTS` that concern a request: rate_limited, server, overloaded, garbage, hang,
 drip, broken_connection.
 """
 
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from ragauge.testing.protocols import Refusal
-from ragauge.testing.server import FaultyServer, Request, _failed, _send
+from tests.loopback.protocols import Refusal
+from tests.loopback.server import FaultyServer, Request, _failed, _send
 
 REFUSALS: Mapping[str, Refusal] = {
     "rate_limited": Refusal(429, {"detail": "Too many requests."}, {"retry-after": "0.05"}),
