@@ -44,20 +44,15 @@ from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.metrics.facts import Facts
 from ragauge.systems.demo.systems import DONORS, documents, golden
 from ragauge.systems.reference.faults import Fault
-from ragauge.systems.reference.faulty_generation import (
-    AnswerAnyway,
-    ChangeNumber,
-    IgnoreFirst,
-    IgnorePassages,
-    InventNumber,
-    RefuseAnyway,
-)
-from ragauge.systems.reference.faulty_retrieval import DropGold, FindNothing, PushGoldLow, ShuffleRanking
-from ragauge.systems.reference.faulty_sources import CutEvidence, ServeSuperseded
+from ragauge.systems.reference.faulty_generation import ChangeNumber, IgnorePassages, InventNumber
+from ragauge.systems.reference.faulty_retrieval import DropGold, FindNothing, PushGoldLow
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
 
+from tests.faults.generation import AnswerAnyway, IgnoreFirst, RefuseAnyway
+from tests.faults.retrieval import ShuffleRanking
+from tests.faults.sources import CutEvidence, ServeSuperseded
 from tests.planted.known_facts import KnownFacts
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/planted-faults.md"

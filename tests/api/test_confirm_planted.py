@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
+from tests.faults.generation import AnswerAnyway, RefuseAnyway
 
 import ragauge as rg
 from ragauge.analysis.causes.counterfactuals import RIGHT, graded
@@ -17,7 +18,7 @@ from ragauge.store.open import open_store
 from ragauge.systems.base import EVERY, Question, System
 from ragauge.systems.demo.systems import DONORS, documents, golden
 from ragauge.systems.reference.faults import Fault, FaultySystem
-from ragauge.systems.reference.faulty_generation import AnswerAnyway, IgnorePassages, RefuseAnyway
+from ragauge.systems.reference.faulty_generation import IgnorePassages
 from ragauge.systems.reference.faulty_retrieval import DropGold, PushGoldLow
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 

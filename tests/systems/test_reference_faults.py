@@ -6,6 +6,9 @@ import re
 from dataclasses import replace
 
 import pytest
+from tests.faults.generation import AnswerAnyway, IgnoreFirst, RefuseAnyway
+from tests.faults.retrieval import ShuffleRanking
+from tests.faults.sources import CutEvidence, ServeSuperseded
 
 from ragauge.data.example import EvalSet, Example, Span
 from ragauge.data.response import Passage, Response
@@ -14,16 +17,8 @@ from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.demo.systems import DONORS, documents, golden
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.faults import Fault, FaultySystem
-from ragauge.systems.reference.faulty_generation import (
-    AnswerAnyway,
-    ChangeNumber,
-    IgnoreFirst,
-    IgnorePassages,
-    InventNumber,
-    RefuseAnyway,
-)
-from ragauge.systems.reference.faulty_retrieval import DropGold, FindNothing, PushGoldLow, ShuffleRanking
-from ragauge.systems.reference.faulty_sources import CutEvidence, ServeSuperseded
+from ragauge.systems.reference.faulty_generation import ChangeNumber, IgnorePassages, InventNumber
+from ragauge.systems.reference.faulty_retrieval import DropGold, FindNothing, PushGoldLow
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 RETRIEVAL = (

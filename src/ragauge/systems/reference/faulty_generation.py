@@ -47,13 +47,13 @@ class InventNumber(Fault):
 
     def spoil(self, example: Example, honest: Response, _system: Answering, /) -> Response | None:
         """The honest response with one sentence more, which cites nothing."""
-        if not _answers(honest):
+        if not answers(honest):
             return None
         sentence = INVENTIONS[int(chance(self.seed, "sentence", example.query_id) * len(INVENTIONS))]
         known = _numbers_known(example, honest)
         start = 120 + int(chance(self.seed, "number", example.query_id) * 800)
         number = next(n for n in range(start, start + len(known) + 1) if n not in known)
-        return _rewritten(honest, f"{honest.answer} {sentence.format(n=number)}", honest.citations)
+        return rewritten(honest, f"{honest.answer} {sentence.format(n=number)}", honest.citations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class ChangeNumber(Fault):
     def spoil(self, example: Example, honest: Response, _system: Answering, /) -> Response | None:
         """The honest response with one number changed; citations stay on their words."""
         answer = honest.answer or ""
-        found = [] if not _answers(honest) else _quantities(answer)
+        found = [] if not answers(honest) else _quantities(answer)
         if not found:
             return None
         match = found[int(chance(self.seed, "which", example.query_id) * len(found))]
@@ -80,7 +80,7 @@ class ChangeNumber(Fault):
         shown = f"{false:,}" if "," in match.group() else str(false)
         shift = len(shown) - len(match.group())
         moved = None if honest.citations is None else tuple(_moved(c, match.end(), shift) for c in honest.citations)
-        return _rewritten(honest, answer[: match.start()] + shown + answer[match.end() :], moved)
+        return rewritten(honest, answer[: match.start()] + shown + answer[match.end() :], moved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +102,14 @@ class IgnorePassages(Fault):
 
     def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
         """The honest response with another answer."""
-        if not _answers(honest):
+        if not answers(honest):
             return None
         borrowed = None
         if chance(self.seed, "kind", example.query_id) < 0.5:
             borrowed = self._borrowed(example, honest, system)
         first = int(chance(self.seed, "boilerplate", example.query_id) * len(BOILERPLATE))
         boilerplate = f"{BOILERPLATE[first]} {BOILERPLATE[(first + 1) % len(BOILERPLATE)]}"
-        return _rewritten(honest, borrowed or boilerplate, ())
+        return rewritten(honest, borrowed or boilerplate, ())
 
     def _borrowed(self, example: Example, honest: Response, system: Answering) -> str | None:
         """A donor's answer; each in turn from a drawn one on."""
@@ -117,65 +117,13 @@ class IgnorePassages(Fault):
         start = int(chance(self.seed, "donor", example.query_id) * len(self.donors))
         for donor in (*self.donors[start:], *self.donors[:start]):
             theirs = system.respond(Example(example.query_id, donor))
-            if _answers(theirs) and here.isdisjoint(passage.doc_id for passage in theirs.passages or ()):
+            if answers(theirs) and here.isdisjoint(passage.doc_id for passage in theirs.passages or ()):
                 return theirs.answer
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreFirst(Fault):
-    """The generator does not read the first passage; the response records it all the same.
-
-    Nothing to spoil in a refusal, or where the answer is the same without the first passage.
-    """
-
-    name: ClassVar[str] = "ignore_first"
-    causes: ClassVar[tuple[str, ...]] = ("off_topic", "wrong_refusal", "incomplete", "ignored")
-
-    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
-        """The answer from the passages without the first."""
-        if not _answers(honest):
-            return None
-        spoilt = system.respond_from(example, (honest.passages or ())[1:])
-        if spoilt.answer is None or spoilt.answer == honest.answer:
-            return None
-        return _rewritten(honest, spoilt.answer, spoilt.citations)
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerAnyway(Fault):
-    """A question that the documents cannot answer is answered from what was found, however little it fits.
-
-    Nothing to spoil where the question is not known to be unanswerable, was answered anyway, or nothing was found.
-    """
-
-    name: ClassVar[str] = "answer_anyway"
-    causes: ClassVar[tuple[str, ...]] = ("missed_refusal",)
-
-    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
-        """The best sentences there are, without a threshold."""
-        if example.answerable is not False or _answers(honest) or not honest.passages:
-            return None
-        retrieval_ms = honest.latency_ms.get("retrieval", 0.0)
-        spoilt = system.respond_from(example, honest.candidates or (), retrieval_ms=retrieval_ms, may_refuse=False)
-        return spoilt if _answers(spoilt) else None
-
-
-@dataclass(frozen=True, slots=True)
-class RefuseAnyway(Fault):
-    """A refusal where there is an answer. Nothing to spoil where the question is unanswerable or was refused anyway."""
-
-    name: ClassVar[str] = "refuse_anyway"
-    causes: ClassVar[tuple[str, ...]] = ("wrong_refusal",)
-
-    def spoil(self, example: Example, honest: Response, _system: Answering, /) -> Response | None:
-        """The honest response with a refusal for an answer."""
-        if example.answerable is False or not _answers(honest):
-            return None
-        return _rewritten(honest, REFUSAL, ())
-
-
-def _answers(response: Response) -> bool:
+def answers(response: Response) -> bool:
+    """Whether there is an answer, and no refusal."""
     return bool(response.answer) and response.answer != REFUSAL
 
 
@@ -206,6 +154,7 @@ def _moved(citation: Citation, at: int, shift: int) -> Citation:
     return replace(citation, start=start, end=citation.end + (shift if citation.end >= at else 0))
 
 
-def _rewritten(honest: Response, answer: str, citations: tuple[Citation, ...] | None) -> Response:
+def rewritten(honest: Response, answer: str, citations: tuple[Citation, ...] | None) -> Response:
+    """The honest response with another answer."""
     tokens = {**honest.tokens, "output": count(answer)} if honest.tokens else honest.tokens
     return replace(honest, answer=answer, citations=citations, tokens=tokens)

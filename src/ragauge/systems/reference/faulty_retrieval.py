@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ragauge.data.example import Example
 from ragauge.data.response import Passage, Response
-from ragauge.systems.reference.faults import Answering, Fault, chance
+from ragauge.systems.reference.faults import Answering, Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,28 +66,6 @@ class FindNothing(Fault):
     def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
         """The answer without passages."""
         return again(example, honest, (), system) if honest.passages else None
-
-
-@dataclass(frozen=True, slots=True)
-class ShuffleRanking(Fault):
-    """The candidates come in an order drawn from seed and question, so that evidence may fall out of the first k.
-
-    Scores keep their places, so the ranking still descends. Nothing to spoil where fewer than two were found, or where
-    the first k come out as they were.
-    """
-
-    name: ClassVar[str] = "shuffle_ranking"
-    causes: ClassVar[tuple[str, ...]] = ("ranked_low",)
-
-    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
-        """The answer from the shuffled ranking."""
-        ranking, k = honest.candidates or (), len(honest.passages or ())
-        drawn = {n: chance(self.seed, self.name, "place", example.query_id, str(n)) for n in range(len(ranking))}
-        moved = [ranking[n] for n in sorted(drawn, key=drawn.__getitem__)]
-        if moved[:k] == list(ranking[:k]):
-            return None
-        scored = [replace(passage, score=place.score) for passage, place in zip(moved, ranking, strict=True)]
-        return again(example, honest, scored, system)
 
 
 def labelled(example: Example) -> set[str]:

@@ -1,0 +1,33 @@
+"""A further fault of a retriever. The generator stays honest: it answers from what is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from ragauge.data.example import Example
+from ragauge.data.response import Response
+from ragauge.systems.reference.faults import Answering, Fault, chance
+from ragauge.systems.reference.faulty_retrieval import again
+
+
+@dataclass(frozen=True, slots=True)
+class ShuffleRanking(Fault):
+    """The candidates come in an order drawn from seed and question, so that evidence may fall out of the first k.
+
+    Scores keep their places, so the ranking still descends. Nothing to spoil where fewer than two were found, or where
+    the first k come out as they were.
+    """
+
+    name: ClassVar[str] = "shuffle_ranking"
+    causes: ClassVar[tuple[str, ...]] = ("ranked_low",)
+
+    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+        """The answer from the shuffled ranking."""
+        ranking, k = honest.candidates or (), len(honest.passages or ())
+        drawn = {n: chance(self.seed, self.name, "place", example.query_id, str(n)) for n in range(len(ranking))}
+        moved = [ranking[n] for n in sorted(drawn, key=drawn.__getitem__)]
+        if moved[:k] == list(ranking[:k]):
+            return None
+        scored = [replace(passage, score=place.score) for passage, place in zip(moved, ranking, strict=True)]
+        return again(example, honest, scored, system)
