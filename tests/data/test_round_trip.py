@@ -9,6 +9,7 @@ import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from tests.data import csv_writer
 
 from ragauge.data.example import Example, Relevant, Span, Turn
 from ragauge.data.readers.jsonl import DECODER
@@ -17,7 +18,6 @@ from ragauge.data.readers.rows import Rows
 from ragauge.data.readers.source import read_set, records
 from ragauge.data.records import Record
 from ragauge.data.response import REDACTED, Citation, Passage, Response
-from ragauge.data.writers import csv as csv_writer
 from ragauge.data.writers.jsonl import line, write_records
 
 ROOT = Path(__file__).resolve().parents[2]
