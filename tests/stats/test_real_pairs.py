@@ -14,15 +14,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import scipy.stats
+from tests.stats.students import clustered_t, paired_t, student_t
 
 from ragauge.stats.correlation import correlate
 from ragauge.stats.difference import paired_test
-from ragauge.stats.intervals import clustered_t, student_t
 from ragauge.stats.paired import paired_interval
 from ragauge.stats.permutation import sign_flip
 from ragauge.stats.resampling import resample_differences
 from ragauge.stats.signed_rank import wilcoxon
-from ragauge.stats.student import paired_t
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 pytestmark = [pytest.mark.realdata, pytest.mark.skipif(not DATA.is_dir(), reason="no public data sets here")]

@@ -11,6 +11,7 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.stats.students import paired_t
 
 from ragauge.stats import signed
 from ragauge.stats.difference import paired_test
@@ -18,7 +19,6 @@ from ragauge.stats.paired import paired_interval
 from ragauge.stats.result import Alternative
 from ragauge.stats.signed import MOST_BLOCKS, PATTERNS, Signed
 from ragauge.stats.skewed import bent, corrected, least_reach, signs_decide, skew_corrected_t, skew_corrected_test
-from ragauge.stats.student import paired_t
 from ragauge.stats.weighted import estimate
 
 sizes = st.integers(-99, 99).map(lambda x: x**3 / 100.0)

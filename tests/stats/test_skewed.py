@@ -11,12 +11,11 @@ import scipy.optimize
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.stats.students import paired_t, student_t
 
 from ragauge.stats import quantiles, skewed
 from ragauge.stats.difference import paired_test
-from ragauge.stats.intervals import student_t
 from ragauge.stats.skewed import signs_decide, skew_corrected_t, skew_corrected_test
-from ragauge.stats.student import paired_t
 from ragauge.stats.weighted import Estimate, estimate
 
 numbers = st.integers(-10_000, 10_000).map(lambda x: x / 100)

@@ -16,7 +16,6 @@ from ragauge.stats.result import Interval
 from ragauge.stats.skewed import skew_corrected_t
 from ragauge.stats.tails import binomial_below
 from ragauge.stats.weighted import (
-    Estimate,
     effective_number,
     estimate,
     group_count,
@@ -28,67 +27,6 @@ from ragauge.stats.weighted import (
 if TYPE_CHECKING:
 
     from ragauge.stats.weighted import Clusters, Values
-
-
-def student_t(values: Values, weights: Values | None = None, level: float = 0.95) -> Interval | None:
-    """Student's t interval of a mean.
-
-    m ± t(df) · se,  se² = c · Σ wᵢ²(xᵢ−m)² / (Σ wᵢ)²,  m = Σ wᵢxᵢ / Σ wᵢ
-
-    c   as in `weighted.estimate`, so that se² is right on average; n/(n−1) for equal weights
-    df  n_eff − 1, at least 1; n_eff = (Σ wᵢ)² / Σ wᵢ², Kish's effective number, is n for equal weights
-
-    Without weights this is the textbook interval with s²/n and n−1 degrees of freedom. A weight says how many
-    requests a sampled one stands for; only the ratios of the weights matter.
-
-    Args:
-        values: shape (n,), any unit.
-        weights: shape (n,), not negative; None = all alike.
-        level: confidence, in (0, 1).
-
-    Returns:
-        The interval, not clipped; None for n < 2. Constant values give width 0: `mean_interval` does better.
-
-    Assumes independent values whose mean is about normal; exact for normal values, good from n of about 15 unless
-    the values are strongly skewed.
-    Source: Student (1908); variance of a weighted mean by linearisation, Cochran, Sampling Techniques (1977), 6.8.
-
-    >>> found = student_t([1, 2, 3])
-    >>> round(found.low, 3), round(found.high, 3)
-    (-0.484, 4.484)
-    """
-    return _around(estimate(values, weights), "t", level)
-
-
-def clustered_t(
-    values: Values, clusters: Clusters, weights: Values | None = None, level: float = 0.95
-) -> Interval | None:
-    """Student's t interval of a mean of values that depend on each other within clusters.
-
-    m ± t(df) · se,  se² = G/(G−1) · Σ_g (Σ_{i in g} wᵢ(xᵢ−m))² / (Σ wᵢ)²
-
-    G   clusters
-    df  G − 1, or the n_eff − 1 of unequal weights where that is smaller; at least 1
-
-    With one value in each cluster it equals `student_t`.
-
-    Args:
-        values: shape (n,).
-        clusters: shape (n,), labels; values that share one are not independent.
-        weights: shape (n,), not negative; None = all alike.
-        level: confidence, in (0, 1).
-
-    Returns:
-        The interval, not clipped; None for G < 2.
-
-    Assumes independent clusters; few clusters of very unequal size make it too narrow.
-    Source: Liang and Zeger (1986); small-sample factor and degrees of freedom as CR1 in Cameron and Miller (2015).
-
-    >>> found = clustered_t([1, 1, 2, 3], ["a", "a", "b", "c"])
-    >>> round(found.low, 3), round(found.high, 3)
-    (-0.843, 4.343)
-    """
-    return _around(estimate(values, weights, clusters), "clustered t", level)
 
 
 def scaled_wilson(
@@ -289,13 +227,6 @@ def _within(r: float, k: float, bounds: tuple[float, float], method: str, level:
     low, high = max(0.0, (middle - half) / (1 + k)), min(1.0, (middle + half) / (1 + k))
     width = bounds[1] - bounds[0]
     return Interval(bounds[0] + width * low, bounds[0] + width * high, method, level)
-
-
-def _around(found: Estimate | None, method: str, level: float) -> Interval | None:
-    if found is None:
-        return None
-    half = t_quantile(found.df, level) * found.error
-    return Interval(found.mean - half, found.mean + half, method, level)
 
 
 def _constant(value: float, n: float, low: float, high: float, method: str, level: float) -> Interval | None:

@@ -1,4 +1,4 @@
-"""Student's t as a test: of pairs, and of two samples, clustered and weighted as the intervals are."""
+"""Student's t as a test of two samples, clustered and weighted as the intervals are."""
 
 from __future__ import annotations
 
@@ -12,43 +12,6 @@ from ragauge.stats.weighted import Estimate, estimate
 
 if TYPE_CHECKING:
     from ragauge.stats.weighted import Clusters, Values
-
-
-def paired_t(
-    differences: Values,
-    *,
-    weights: Values | None = None,
-    clusters: Clusters | None = None,
-    alternative: Alternative = "two-sided",
-) -> Tested | None:
-    """Student's t test that a mean difference is 0; with clusters, from the clustered standard error.
-
-    t = m / se against Student's distribution; m, se and the degrees of freedom as in `weighted.estimate`
-
-    Args:
-        differences: shape (n,), new − base, any unit.
-        weights: shape (n,), not negative; None = all alike.
-        clusters: shape (n,), labels; differences that share one are not independent.
-        alternative: "greater" asks whether the mean is above 0, "less" whether it is below.
-
-    Returns:
-        The test, its statistic t; None for fewer than two pairs, or two clusters, and for differences that are all
-        alike but not 0, where the data do not say how far the next may lie. All 0: p = 1.
-
-    Assumes independent pairs or clusters and a mean that is about normal: exact for normal differences. Where few
-    pairs differ it is too sure (four of any number, all one way, are below 0.05; sign flips say 0.125), and so it is
-    for few clusters of unequal size.
-    Source: Student (1908); clustered: as `intervals.clustered_t`.
-
-    >>> round(paired_t([1, 2, 3, 0]).p_value, 4)
-    0.1027
-    """
-    found = estimate(differences, weights, clusters)
-    if found is None:
-        return None
-    method = "paired t" if found.units == found.values else "paired clustered t"
-    t = found.mean / found.error if found.error else inf
-    return tested(found.mean, found.error, t, found.df, method, found.values, alternative)
 
 
 def welch_t(
