@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,33 @@ QUESTIONS = 20      # of a first set that is made from documents
 TABLES_READ = 10    # files that are tried as an eval set
 EXAMPLES = "eval/example_documents"
 LABELS = ("relevant", "references", "answerable")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The questions that are wanted.
+
+    Attributes:
+        path: of their file, relative to the project; "" = a file that is found, else a first set is made.
+        columns: our field -> the file's column.
+        segments: columns of the file to report by.
+    """
+
+    path: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    segments: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """How commands are told of the columns."""
+        named = [word for ours, theirs in self.columns.items() for word in ("--map", f"{ours}={theirs}")]
+        return (*named, *(("--segments", ",".join(self.segments)) if self.segments else ()))
+
+    def read(self, path: Path) -> EvalSet:
+        """A file as an eval set."""
+        from ragauge.data.readers.source import read_set
+
+        return read_set(path, columns=self.columns, segments=self.segments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +81,7 @@ class Begun:
         made_up: the questions are to be replaced by real ones.
         written: the files.
         notes: what the number of questions can decide, and what of the workflow is not known.
+        asked: how the questions are read.
     """
 
     folder: str
@@ -66,11 +94,12 @@ class Begun:
     made_up: bool
     written: tuple[Written, ...]
     notes: tuple[str, ...] = ()
+    asked: Asked = Asked()
 
     @property
     def command(self) -> str:
         """The command of the first evaluation."""
-        return f"ragauge run {shlex.quote(self.target)} {shlex.quote(self.eval_set)} --evaluate"
+        return f"ragauge run {shlex.join([self.target, self.eval_set, *self.asked.options])} --evaluate"
 
     @property
     def in_git(self) -> bool:
@@ -84,7 +113,10 @@ class Begun:
         return {**asdict(self), "command": self.command}
 
 
-def begin(folder: str | Path = ".", *, system: str = "", eval_set: str = "", force: bool = False) -> Begun:
+def begin(
+    folder: str | Path = ".", *, system: str = "", eval_set: str = "", force: bool = False,
+    columns: Mapping[str, str] | None = None, segments: Sequence[str] = (),
+) -> Begun:     # fmt: skip
     """Looks through a project and writes ragauge.yaml, a system adapter, a first eval set and a CI workflow.
 
     Nothing of the project is run. Files that are there are kept.
@@ -94,9 +126,11 @@ def begin(folder: str | Path = ".", *, system: str = "", eval_set: str = "", for
         system: what to ask, as `ragauge run` takes it; "" = the likeliest that is found.
         eval_set: the questions, relative to the folder; "" = a file that is found, else a first set is made.
         force: write over files that are there.
+        columns: our field -> the column of the questions' file; what is written names them too.
+        segments: columns of that file to report by; likewise.
 
     Raises:
-        UsageError: no such folder.
+        UsageError: no such folder, or columns that no file of questions has.
         DataError: the eval set that was named cannot be read.
     """
     from ragauge.api import project_files as files
@@ -111,16 +145,17 @@ def begin(folder: str | Path = ".", *, system: str = "", eval_set: str = "", for
     target, example = system or _target(project, writing), False
     if not target:
         target, example = _example(writing), True
-    questions, path, made_up = _questions(root, project, eval_set, target, writing)
+    asked = Asked(eval_set, columns or {}, tuple(segments))
+    questions, path, made_up = _questions(root, project, asked, target, writing)
     counts = {"answers": len(questions), **{name: _having(questions, name) for name in LABELS}}
     needs = needs_of(root, {} if target.startswith("reference:") else project.imports)
-    _settings(writing, counts, files.workflow(target, path, needs))
+    _settings(writing, files.config(counts, asked.options), files.workflow([target, path, *asked.options], needs))
     found = tuple(one.target for one in project.candidates)
     moved = f"{project.hidden}. Make it outside, or write a function that returns it; then ragauge init --force."
     notes = tuple(note for note in (moved if project.hidden else "", files.size(counts), needs.said) if note)
     return Begun(
         str(folder), project.frameworks, found, target, example, path, len(questions), made_up, tuple(writing.files),
-        notes,
+        notes, asked,
     )     # fmt: skip
 
 
@@ -182,19 +217,21 @@ def _example(writing: _Writing) -> str:
 
 
 def _questions(
-    root: Path, project: Project, named: str, target: str, writing: _Writing
+    root: Path, project: Project, asked: Asked, target: str, writing: _Writing
 ) -> tuple[EvalSet, str, bool]:
     """The eval set, its path, and whether it was made here."""
     from ragauge.api import project_files as files
     from ragauge.data.readers.source import read_set
     from ragauge.engine.project import first_questions
 
-    if named:
-        return read_set(root / named), named, False
+    if asked.path:
+        return asked.read(root / asked.path), asked.path, False
     for path in project.tables[:TABLES_READ]:
-        found = _read(path)
+        found = _read(path, asked)
         if found is not None:
             return found, path.relative_to(root.absolute()).as_posix(), False
+    if asked.options:
+        raise UsageError(f"no file of questions is found that {' '.join(asked.options)} fits. Name it: --set FILE.")
     made = None
     if project.documents:
         try:
@@ -211,16 +248,14 @@ def _questions(
     return read_set(root / GOLDEN), GOLDEN, True
 
 
-def _read(path: Path) -> EvalSet | None:
+def _read(path: Path, asked: Asked) -> EvalSet | None:
     """A table as an eval set; None where it is none."""
     import warnings
-
-    from ragauge.data.readers.source import read_set
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            found = read_set(path)
+            found = asked.read(path)
         except (RagaugeError, OSError, ValueError):
             return None
     return found if len(found) else None
@@ -244,12 +279,11 @@ def _having(questions: EvalSet, name: str) -> int:
     return sum(getattr(example, name) not in (None, ()) for example in questions.examples)
 
 
-def _settings(writing: _Writing, counts: dict[str, int], workflow: str) -> None:
+def _settings(writing: _Writing, config: str, workflow: str) -> None:
     """Configuration, its schema for editors, the workflow, and what git is not to keep."""
-    from ragauge.api import project_files as files
     from ragauge.data.config.file import json_schema
 
-    writing.put(CONFIG, files.config(counts), "what a change must not break")
+    writing.put(CONFIG, config, "what a change must not break")
     writing.put(SCHEMA, json.dumps(json_schema(), indent=2) + "\n", "lets editors check and complete ragauge.yaml")
     if (writing.root / ".git").exists():
         writing.put(WORKFLOW, workflow, "evaluates and gates every pull request")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from shlex import quote
+from collections.abc import Mapping, Sequence
+from shlex import join
 from typing import TYPE_CHECKING
 
 from ragauge.gating.size import LEAST, examples_for, least_drop
@@ -51,7 +51,7 @@ sys.path.insert(0, str(Path(__file__).parent / "{root}"))
 '''
 CONFIG = """# yaml-language-server: $schema=.ragauge/ragauge.schema.json
 # What a change must not break. Drops are held against a baseline, with intervals: docs/gates.md explains every word.
-{size}
+{size}{columns}
 gate:
   max_failed: {failed}%                    # of the examples may lack a verdict because calls failed
   rules:
@@ -149,19 +149,21 @@ def _wrapped(reply: str) -> str:
     return f'{{\n        {answer.removeprefix("{")},\n        "passages": {items},\n    }}'
 
 
-def config(counts: Mapping[str, int]) -> str:
+def config(counts: Mapping[str, int], options: Sequence[str] = ()) -> str:
     """ragauge.yaml with the rules that so many examples can decide.
 
     Args:
         counts: key of DROPS -> to how many examples of the eval set its rule applies.
+        options: with which commands read the eval set.
     """
     enough = {key for key in DROPS if counts.get(key, 0) >= LEAST}
     kept = [key for key in DROPS if key in (enough or {key for key, n in counts.items() if n})]
     rules = [f"    - {DROPS[key].format(points=points(counts[key]))}" for key in kept]
     rules += [f"    # - {DROPS[key].format(points=USUAL)}     # {counts[key]} examples: from {LEAST} on"
               for key in DROPS if counts.get(key) and key not in kept]     # fmt: skip
+    columns = f"\n# ragauge run and ragauge validate --set read its file with: {join(options)}" if options else ""
     failed = max(2, -(-100 // max(LEAST, counts["answers"])))
-    return CONFIG.format(rules="\n".join(rules), failed=failed, size=f"# {size(counts)}")
+    return CONFIG.format(rules="\n".join(rules), failed=failed, size=f"# {size(counts)}", columns=columns)
 
 
 def points(n: int) -> int:
@@ -180,17 +182,15 @@ def size(counts: Mapping[str, int]) -> str:
             f"{examples_for(USUAL / 100)} (ragauge validate --set).")     # fmt: skip
 
 
-def workflow(target: str, eval_set: str, needs: Needs) -> str:
+def workflow(words: Sequence[str], needs: Needs) -> str:
     """The workflow of a pull request.
 
     Args:
-        target: the system, as `ragauge run` takes it.
-        eval_set: its questions.
+        words: the system, its questions and how they are read, as `ragauge run` takes them.
         needs: what is to be installed.
     """
     python = ".".join(map(str, sys.version_info[:2]))
-    command = f"{quote(target)} {quote(eval_set)}"
-    return WORKFLOW.format(python=python, install=_install(needs), command=command)
+    return WORKFLOW.format(python=python, install=_install(needs), command=join(words))
 
 
 def _install(needs: Needs) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run
-from ragauge.api.given.sources import VARIANTS, store_url
+from ragauge.api.given.sources import VARIANTS, named, store_url
 from ragauge.api.runs import OpenRun
 from ragauge.api.threads import plain
 from ragauge.data.run import Run, Variant
@@ -47,6 +47,8 @@ class Running:
         fresh: start another run where an unfinished one could go on.
         retry_failed: ask again what failed, in the newest run of the same kind, and what it lacks.
         warn: receives what the user should know.
+        columns: our field -> the column of the set's file, or of a file of recorded responses.
+        segments: columns of the set to report by.
     """
 
     system: Any
@@ -64,6 +66,8 @@ class Running:
     fresh: bool = False
     retry_failed: bool = False
     warn: Callable[[str], None] | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    segments: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         least = {"repeat": 1, "concurrency": 1, "limit": 1}
@@ -167,13 +171,14 @@ async def begun(wanted: Running, store: Store) -> Job:
     """The run, begun or found, and what it lacks. Everything that can be wrong with a system's name is said here."""
     from ragauge.engine.asking import Asking
     from ragauge.engine.collect import in_order
-    from ragauge.engine.systems import build_system, handed
+    from ragauge.engine.systems import build_system, columns_of_set, handed
 
     warn = wanted.warn or _silent
-    eval_set = set_of(wanted.set, store, wanted.warn)
+    columns = columns_of_set(wanted.system, wanted.columns)
+    eval_set = set_of(wanted.set, store, wanted.warn, columns, wanted.segments)
     chosen = _chosen(eval_set, wanted.keep)
     context = baseline_run(wanted.context_from, store)
-    system = build_system(wanted.system, wanted.settings, eval_set)
+    system = build_system(wanted.system, wanted.settings, eval_set, wanted.columns)
     system.check(wanted.of)
     subset, other = replace(eval_set, examples=chosen), context.run_id if context is not None else ""
     passages, left = handed(wanted.of, subset, store, corpus=wanted.corpus, run_id=other)
@@ -235,16 +240,21 @@ def _name(wanted: Running, system: System) -> str:
     return name if wanted.of == "own" else f"{name}-{wanted.of}"
 
 
-def set_of(source: Any, store: Store, warn: Callable[[str], None] | None = None) -> EvalSet:
+def set_of(
+    source: Any, store: Store, warn: Callable[[str], None] | None = None, columns: Mapping[str, str] | None = None,
+    segments: Sequence[str] = (),
+) -> EvalSet:     # fmt: skip
     """The questions: an EvalSet, what `read_set` reads, or a stored set by name.
 
     Args:
         source: where they are.
         store: where a set may be.
         warn: receives what is worth knowing about a file; None = a Python warning.
+        columns: our field -> the source's column.
+        segments: columns of the source to report by.
 
     Raises:
-        UsageError: no question at all.
+        UsageError: no question at all, or columns of a set that has none.
         DataError: what cannot be read.
     """
     from ragauge.data.example import EvalSet
@@ -254,7 +264,10 @@ def set_of(source: Any, store: Store, warn: Callable[[str], None] | None = None)
     found: EvalSet | None = source if isinstance(source, EvalSet) else None
     if isinstance(source, str) and not Path(source).exists() and not Path(source).suffix:
         found = store.sets.get(source)
-    found = found or read_set(source, warn=warn or warn_user)
+    if found is not None and (columns or segments):
+        problem = f"{found.name} is a set that was read before: its columns are named where its file is read"
+        raise UsageError(f"{problem}. Give the file, or leave out --map and --segments.")
+    found = found or read_set(source, columns=columns, segments=segments, warn=warn or warn_user)
     if not found.examples:
         raise UsageError(f"the set {found.name} has no questions.")
     return found
@@ -306,7 +319,8 @@ async def run_async(
     timeout: float = TIMEOUT, limit: int | None = None, filter: Mapping[str, str] | None = None,
     variant: str = "own", context_from: Any = None, corpus: Any = None, fresh: bool = False,
     retry_failed: bool = False, store: str | None = None, progress: Callable[[Progress], None] | None = None,
-    warn: Callable[[str], None] | None = None,
+    warn: Callable[[str], None] | None = None, columns: Mapping[str, str] | None = None,
+    segments: str | Sequence[str] = (),
 ) -> SystemRun:     # fmt: skip
     """Asks a system every question of a set and keeps what it returns; hand the result to `evaluate`.
 
@@ -332,6 +346,8 @@ async def run_async(
         store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
         progress: called with what is done, the rate and the time left.
         warn: receives what is worth knowing, such as that a run is continued.
+        columns: our field -> column, for names of the set's file that are not known: {"query": "frage"}.
+        segments: columns of the set to report by.
 
     Raises:
         UsageError: a system that cannot be had, or cannot do the variant: said before the first question.
@@ -339,7 +355,7 @@ async def run_async(
     """
     wanted = Running(
         system, set, name, settings, repeat, concurrency, timeout, limit, filter or {}, variant, context_from, corpus,
-        fresh, retry_failed, warn,
+        fresh, retry_failed, warn, columns or {}, named(segments),
     )  # fmt: skip
     return await run_system(wanted, store, progress)
 

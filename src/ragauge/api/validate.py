@@ -40,7 +40,10 @@ class Validated:
         return {"source": self.source, "valid": True, "rules": list(self.rules), "notes": list(self.notes)}
 
 
-def validate(config: str | Path | Mapping[str, Any] = DEFAULT, *, set: Any = None) -> Validated:
+def validate(
+    config: str | Path | Mapping[str, Any] = DEFAULT, *, set: Any = None, columns: Mapping[str, str] | None = None,
+    segments: Sequence[str] = (),
+) -> Validated:     # fmt: skip
     """Reads a configuration file and says what it asks for.
 
     Refused are unknown keys, metrics and values, and gates that can never fail or never pass.
@@ -49,6 +52,8 @@ def validate(config: str | Path | Mapping[str, Any] = DEFAULT, *, set: Any = Non
         config: path of ragauge.yaml, or its content as a mapping.
         set: the eval set, as `read_set` takes it: then tags and segments that no example has are refused too, and
             metrics that apply to none; where they apply to too few for a rule, a note says so.
+        columns: our field -> the set's column.
+        segments: columns of the set to report by.
 
     Raises:
         ConfigError: mistakes; all of them are in the text, each with its line.
@@ -61,7 +66,7 @@ def validate(config: str | Path | Mapping[str, Any] = DEFAULT, *, set: Any = Non
         file.checked()
         return Validated(file.name, (), ())
     rules, problems = understood(file)
-    examples = () if set is None else tuple(_examples(set))
+    examples = () if set is None else tuple(_examples(set, columns, segments))
     absent = _absent(rules.metrics, examples)
     if set is not None:
         problems = (*problems, *_unknown(file, rules, examples), *_inapplicable(file, rules, examples, absent))
@@ -177,11 +182,13 @@ def _line(file: ConfigFile, rule: int, key: str) -> int | None:
     return next((one.line(key) for one in gate.rules if one.place == rule), None) if gate is not None else None
 
 
-def _examples(source: Any) -> Iterable[Example]:
+def _examples(source: Any, columns: Mapping[str, str] | None, segments: Sequence[str]) -> Iterable[Example]:
     from ragauge.data.readers import source as readers
 
-    found: EvalSet = source if hasattr(source, "examples") else readers.read_set(source)
-    return found.examples
+    if hasattr(source, "examples"):
+        found: EvalSet = source
+        return found.examples
+    return readers.read_set(source, columns=columns, segments=segments).examples
 
 
 def _said(rules: Rules) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,6 +27,8 @@ def init(
     folder: Folder = Path(),
     system: System = "",
     eval_set: EvalSet = "",
+    columns: options.Columns = None,
+    segments: options.Segments = "",
     force: Force = False,
     evaluate: Evaluate = True,
     store: options.Store = "",
@@ -36,8 +38,9 @@ def init(
     """Find the system in a project, write ragauge.yaml, an adapter, a first eval set and a workflow, and evaluate."""
     from ragauge.api.project import begin
 
+    how: dict[str, Any] = {"columns": options.mapping(columns), "segments": options.names(segments)}
     _enter(folder)     # modules are found from the project, and the store lies in it
-    begun = begin(".", system=system, eval_set=eval_set, force=force)
+    begun = begin(".", system=system, eval_set=eval_set, force=force, **how)
     if not as_json:
         _show(begun, system)
     card = _first(begun, store, quiet) if evaluate else None
@@ -72,7 +75,9 @@ def _first(begun: Begun, store: str, quiet: bool) -> Scorecard | None:
     from ragauge.api.threads import finish
     from ragauge.errors import RagaugeError
 
-    running = Running(begun.target, begun.eval_set, limit=FIRST, warn=warn)
+    running = Running(
+        begun.target, begun.eval_set, limit=FIRST, warn=warn, columns=begun.asked.columns, segments=begun.asked.segments
+    )
     try:
         with kept_on_interrupt():
             with prints_apart(), progress_line(quiet, "asked") as progress:

@@ -79,7 +79,7 @@ GROUPS: Mapping[type[Any], Mapping[str, Any]] = {
     },
 }
 Name = Annotated[str, typer.Option("--name", help="What to call the run; the file's name by default.")]
-Segments = Annotated[str, typer.Option("--segments", help="Columns of the file to report by.")]
+Segments = Annotated[str, typer.Option("--segments", help="Columns of the file to report by, comma-separated.")]
 Columns = Annotated[
     list[str] | None, typer.Option("--map", help="A column under another name: --map query=question; repeatable.")
 ]

@@ -70,6 +70,8 @@ def run(
     system: System,
     eval_set: EvalSet,
     name: Name = "",
+    columns: options.Columns = None,
+    segments: options.Segments = "",
     settings: Settings = "",
     repeat: Repeat = 1,
     concurrency: Concurrency = 4,
@@ -97,6 +99,7 @@ def run(
     wanted = Running(
         system, eval_set, name, settings or None, repeat, concurrency, timeout, limit, options.conditions(keep),
         _variant(oracle, closed_book, context_from), context_from or None, corpus or None, fresh, retry_failed, warn,
+        options.mapping(columns), options.names(segments),
     )  # fmt: skip
     check = _judging(metrics, judge, max_cost) if evaluate else None
     kept = kept_on_interrupt("Every response so far is kept.")

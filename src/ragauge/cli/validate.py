@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,6 +18,8 @@ def validate(
     eval_set: Annotated[
         str, typer.Option("--set", help="The eval set: has it examples for every tag, segment and metric?")
     ] = "",
+    columns: options.Columns = None,
+    segments: options.Segments = "",
     as_json: options.Json = False,
 ) -> None:
     """Check ragauge.yaml: every mistake with its line, and gates that can never fail. Exit 0: right, 2: mistakes."""
@@ -26,7 +28,8 @@ def validate(
 
     if path is not None and config is not None and path != config:
         raise UsageError(f"validate reads one file, got {path} and --config {config}. Leave one out.")
-    found = check(path or config or Path(DEFAULT), set=eval_set or None)
+    how: dict[str, Any] = {"columns": options.mapping(columns), "segments": options.names(segments)}
+    found = check(path or config or Path(DEFAULT), set=eval_set or None, **how)
     if as_json:
         show_json(found.to_dict())
         return

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragauge.data.example import EvalSet, Example, Relevant
+from ragauge.data.readers.aliases import EXAMPLE_FIELDS, check_mapped
 from ragauge.data.readers.corpus import texts_of
 from ragauge.data.response import Passage
 from ragauge.data.run import Variant
@@ -14,7 +15,7 @@ from ragauge.errors import DataError, UsageError
 from ragauge.judging.model.spec import read_model
 from ragauge.store.open import Store
 from ragauge.systems.base import System as System  # noqa: PLC0414 - for the layers that may not see systems
-from ragauge.systems.naming import system_of
+from ragauge.systems.naming import is_recorded, system_of
 from ragauge.systems.reference import system as reference
 from ragauge.systems.reference.corpus import load_folder
 
@@ -22,7 +23,9 @@ SECTION = "system"
 Handed = Mapping[str, tuple[Passage, ...]]     # query_id -> the passages to answer from
 
 
-def build_system(target: Any, settings: Any = None, eval_set: EvalSet | None = None) -> System:
+def build_system(
+    target: Any, settings: Any = None, eval_set: EvalSet | None = None, columns: Mapping[str, str] | None = None
+) -> System:
     """The system that is meant; see `systems.naming.system_of`.
 
     Args:
@@ -30,6 +33,7 @@ def build_system(target: Any, settings: Any = None, eval_set: EvalSet | None = N
             the reference pipeline over the text files of a folder.
         settings: a mapping, or the path of a YAML file with a section `system`.
         eval_set: what it will be asked.
+        columns: our field -> column, for recorded responses beside such a set; what only the set has is left.
 
     Raises:
         UsageError: nothing of that name, with the nearest; or a setting that is not known.
@@ -45,7 +49,19 @@ def build_system(target: Any, settings: Any = None, eval_set: EvalSet | None = N
         if "model" in (settings or {}):
             found.address = read_model(str(settings["model"])).url
         return found
-    return system_of(target, settings, eval_set)
+    return system_of(target, settings, eval_set, columns)
+
+
+def columns_of_set(target: Any, columns: Mapping[str, str]) -> Mapping[str, str]:
+    """What of mapped columns is the set's: recorded responses bring their own fields.
+
+    Raises:
+        UnknownName: a field that does not exist.
+    """
+    check_mapped(columns)
+    if not is_recorded(target):
+        return columns
+    return {ours: theirs for ours, theirs in columns.items() if ours in EXAMPLE_FIELDS}
 
 
 def read_settings(path: Path) -> Mapping[str, Any]:

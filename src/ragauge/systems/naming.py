@@ -35,13 +35,17 @@ class Adapter(Protocol):
 ADAPTERS: tuple[Adapter, ...] = (langchain, llamaindex, haystack, vector_store, python)
 
 
-def system_of(target: Any, settings: Mapping[str, Any] | None = None, eval_set: EvalSet | None = None) -> System:
+def system_of(
+    target: Any, settings: Mapping[str, Any] | None = None, eval_set: EvalSet | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> System:     # fmt: skip
     """The system that is meant.
 
     Args:
         target: a System; a URL; module:name; a path of recorded responses; a function, class or object.
         settings: of the adapter: see `callable.adapt`, `http.adapt`, `recorded.adapt`.
         eval_set: what it will be asked; recorded responses are joined with it.
+        columns: our field -> column, of such a set and of recorded responses.
 
     Raises:
         UsageError: nothing of that name, with the nearest; or a setting that is not known.
@@ -52,8 +56,8 @@ def system_of(target: Any, settings: Mapping[str, Any] | None = None, eval_set: 
         if given:
             raise UsageError(f"settings are for a system that is named, and {target.name} is made already.")
         return target
-    if isinstance(target, Path):
-        return recorded.adapt(target, str(target), given, eval_set)
+    if is_recorded(target):
+        return recorded.adapt(Path(target), str(target), given, eval_set, columns)
     if not isinstance(target, str):
         return _adapted(target, _name_of(target), given)
     if target.startswith(("http://", "https://")):
@@ -62,12 +66,15 @@ def system_of(target: Any, settings: Mapping[str, Any] | None = None, eval_set: 
         return pgvector.adapt(target, target, given)
     if is_named(target) and not Path(target).exists():
         return _adapted(load(target), target, given)
-    if _exists(target):
-        return recorded.adapt(Path(target), target, given, eval_set)
     looks = Path(target).suffix in (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".gz")
     problem = "no such file" if looks else f"expected {FORMS}"
     hint = f" Write {Path(target).stem}:NAME." if target.endswith(".py") or target.isidentifier() else ""
     raise UsageError(f"system {target!r}: {problem}.{hint}")
+
+
+def is_recorded(target: Any) -> bool:
+    """Whether a file of recorded responses is meant."""
+    return isinstance(target, Path) or (isinstance(target, str) and _exists(target))
 
 
 def _exists(target: str) -> bool:

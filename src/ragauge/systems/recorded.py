@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragauge.data.example import EvalSet
+from ragauge.data.readers.aliases import RESPONSE_FIELDS
 from ragauge.data.readers.source import joined, name_of, records
 from ragauge.data.response import Passage, Response
 from ragauge.systems.base import Question, System, known_settings, mapping_of
@@ -24,6 +25,7 @@ class RecordedSystem(System):
         config: its settings, for the record.
         eval_set: what it will be asked; None = the questions stand beside the responses.
         columns: our field -> the source's column.
+        shared: the same, of a column that may stand in the set alone.
 
     Raises:
         DataError: what cannot be read.
@@ -33,12 +35,12 @@ class RecordedSystem(System):
 
     def __init__(
         self, source: Any, name: str, config: Mapping[str, Any] | None = None, eval_set: EvalSet | None = None,
-        columns: Mapping[str, str] | None = None,
+        columns: Mapping[str, str] | None = None, shared: Mapping[str, str] | None = None,
     ) -> None:     # fmt: skip
         super().__init__(name, config)
         self.measured = False
         found = records(source, columns=columns) if eval_set is None else joined(
-            eval_set, source, columns, on_unknown="warn"
+            eval_set, source, {**(shared or {}), **(columns or {})}, on_unknown="warn", seen=(shared or {}).values()
         )  # fmt: skip
         self._responses = {
             (one.response.query_id, one.response.repeat): one.response for one in found if one.response is not None
@@ -55,8 +57,15 @@ class RecordedSystem(System):
         return found
 
 
-def adapt(target: Path, name: str, settings: Mapping[str, Any], eval_set: EvalSet | None = None) -> System:
+def adapt(
+    target: Path, name: str, settings: Mapping[str, Any], eval_set: EvalSet | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> System:     # fmt: skip
     """The recorded responses of a file; see `RecordedSystem`."""
     known_settings(settings, SETTINGS, "recorded responses")
     config = {"file": name_of(target), **mapping_of(settings, "config")}
-    return RecordedSystem(target, str(settings.get("name") or name), config, eval_set, mapping_of(settings, "columns"))
+    given = columns or {}
+    own = {ours: theirs for ours, theirs in given.items() if ours in RESPONSE_FIELDS}
+    own |= mapping_of(settings, "columns")
+    named = str(settings.get("name") or name)
+    return RecordedSystem(target, named, config, eval_set, own, {ours: given[ours] for ours in given.keys() - own})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -96,6 +96,7 @@ def joined(
     split: str | None = None,
     system: str | None = None,
     warn: Warn = warn_user,
+    seen: Collection[str] = (),
 ) -> Iterator[Record]:
     """The examples of one source with the responses of another, joined on query_id.
 
@@ -111,13 +112,14 @@ def joined(
         split: as for `records`.
         system: as for `records`.
         warn: as for `records`.
+        seen: mapped columns that were found where the set was read, if it is an EvalSet.
     """
     if on_unknown not in ("error", "warn"):
         raise UsageError(f"joined: on_unknown must be 'error' or 'warn', got {on_unknown!r}.")
     known = columns or {}
     if isinstance(set_source, EvalSet):
         examples = {record.example.query_id: record for record in records(set_source)}
-        unseen = set(known.values())
+        unseen = set(known.values()).difference(seen)
     else:
         reading = Reading(rows_of(set_source, split), Options(known, tuple(segments), system, warn))
         examples = {}
