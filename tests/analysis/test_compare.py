@@ -251,6 +251,13 @@ def test_other_versions_are_refused() -> None:
     assert comparable(ALIKE, asked, [parse("faithfulness")]) == [parse("faithfulness")]
 
 
+def test_what_one_side_was_never_asked_is_no_other_version() -> None:
+    """A question about references that no example of the baseline has leaves its metric without a score, no more."""
+    unasked = replace(ALIKE, name="base", questions={"verify_answer": (1,)})
+    for new, base in ((ALIKE, unasked), (unasked, ALIKE)):
+        assert comparable(new, base, ASKED) == ASKED
+
+
 def test_nothing_in_common_is_refused() -> None:
     """Runs without a common metric are not compared in silence."""
     assert "have no metric in common" in refused(replace(ALIKE, name="base", metrics={"mrr": 1}), ["recall@5"])

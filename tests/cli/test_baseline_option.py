@@ -51,6 +51,30 @@ def test_baseline_that_cannot_be_compared(cli: Cli, tmp_path: Path) -> None:
     assert [run["name"] for run in cli("runs", "--json").json()] == ["main"]
 
 
+def test_without_references_and_labels(cli: Cli, tmp_path: Path) -> None:
+    """Two versions of which nobody has references or labels: the second run is kept, and compared on what it has."""
+    rows = [{name: value for name, value in row.items() if name != "relevant"} for row in answered(12, 12)]
+    assert cli("evaluate", write(tmp_path / "main.jsonl", rows), "-q").code == 0
+    bare = [{**row, "answer": "It is something else."} for row in rows]
+    done = cli("evaluate", write(tmp_path / "changed.jsonl", bare), "-q", "--baseline", "main", "--json")
+    assert (done.code, done.err) == (0, "")
+    changes = done.json()["baseline"]["changes"]
+    assert {"faithfulness", "answer_relevance"} <= set(changes)
+    assert not {"recall@5", "context_recall", "answer_correctness"} & set(changes)
+    assert [run["name"] for run in cli("runs", "--json").json()] == ["changed", "main"]
+
+
+def test_nothing_that_can_be_compared(cli: Cli, tmp_path: Path) -> None:
+    """Where no metric has a score in both runs that is said, and the run stays."""
+    rows = [{name: value for name, value in row.items() if name != "relevant"} for row in answered(5, 5)]
+    measured = ("-q", "--judge", "none", "-m", "recall@5,mrr")
+    assert cli("evaluate", write(tmp_path / "main.jsonl", rows), *measured).code == 0
+    changed = write(tmp_path / "changed.jsonl", [{**row, "answer": "No."} for row in rows])
+    done = cli("evaluate", changed, *measured, "--baseline", "main")
+    assert (done.code, "Nothing can be compared with main: no metric and example in both." in done.out) == (0, True)
+    assert [run["name"] for run in cli("runs", "--json").json()] == ["changed", "main"]
+
+
 def test_kinds_of_runs(cli: Cli, tmp_path: Path) -> None:
     """--variant and --traffic say what a run is; another variant is another run, and an unknown one is refused."""
     path = write(tmp_path / "rows.jsonl", answered(3, 3))

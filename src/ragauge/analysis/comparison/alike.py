@@ -39,7 +39,8 @@ class Measuring:
 def comparable(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> list[Metric]:
     """The metrics that both runs have, measured alike; those that one of them lacks are left out.
 
-    Metrics that ask nobody are compared whoever judged.
+    Metrics that ask nobody are compared whoever judged. A question that one side was never asked, since no example
+    there has the reference that it is about, is no difference in measuring: its metrics have no score there.
 
     Raises:
         UsageError: a metric that both have was judged by different judges, or with another version of the metric or of
@@ -60,9 +61,9 @@ def comparable(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> li
             raise UsageError(f"{name} is {versions}: its meaning changed. {_again([older], new, [metric])}")
         for question in questions([metric]):
             here, there = (side.questions.get(question, ()) for side in (new, base))
-            if here != there:
+            if here and there and here != there:     # what one side was never asked has no score there to compare
                 asked = f"{_versions(new, question)} in {new.name} and {_versions(base, question)} in {base.name}"
-                older = new if here < there and not new.planned else base     # nothing is less than any version
+                older = new if here < there and not new.planned else base
                 raise UsageError(f"{name} rests on {question}, asked as {asked}. {_again([older], new, [metric])}")
     if metrics and not common:
         lacking = [side for side in (base, new) if any(str(metric) not in side.metrics for metric in metrics)]
@@ -92,8 +93,7 @@ def _again(sides: Sequence[Measuring], by: Measuring, metrics: Sequence[Metric])
 
 
 def _versions(measuring: Measuring, question: str) -> str:
-    found = measuring.questions.get(question, ())
-    return f"version {' and '.join(map(str, found))}" if found else "nothing"
+    return f"version {' and '.join(map(str, measuring.questions[question]))}"
 
 
 def is_paired(new: Run, base: Run, join: Join) -> bool:
