@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ragauge.analysis.causes.table import BY_NAME
 from ragauge.analysis.diagnosis.concentration import ANSWERABLE
 from ragauge.analysis.diagnosis.diagnose import component_of, diagnose
+from ragauge.analysis.diagnosis.ids import before_labels
 from ragauge.analysis.diagnosis.patterns import PATTERNS
 from ragauge.analysis.diagnosis.readings import Against
 from ragauge.analysis.judges.error_words import lacking, origins
@@ -159,10 +160,10 @@ def build(
     counts, shown_by = Counter(of_examples.cause), Counter(of_examples.shown_by)
     return Scorecard(
         run, _with_error(judge_note, metrics), n, pending, tables.summaries, in_segments,
-        findings=tuple(one for one in diagnose(
+        findings=before_labels(matches, of_examples, tuple(one for one in diagnose(
             tables.summaries, in_segments, failed, n, segments=tables.segments, judge_id=judge_note.judge_id,
             answerable=tables.answerable, against=against,
-        ) if not (handed and _of_retrieval(one, of_examples))),
+        ) if not (handed and _of_retrieval(one, of_examples)))),
         causes=dict(counts.most_common()), failed_examples=counts.total(), worst=tuple(worst),
         warnings=(*([handed] if handed else []), *warnings, *warn(tables.summaries, judge_note, n, matches)),
         definitions={str(metric): describe(metric) for metric in metrics},
@@ -215,11 +216,11 @@ BLIND = 0.3     # label recall above judged recall by so much: the judge, not th
 
 def warn(summaries: Sequence[Summary], judge: JudgeNote, n: int, matches: Sequence[IdMatch] = ()) -> Iterator[str]:
     """What the reader must know before believing a number."""
+    for match in matches:
+        yield from match.warnings()
     if 0 < n < FEW:
         few = f"Only {n} example{'s' if n > 1 else ''}"
         yield f"{few}: every interval is wide, and small differences mean nothing. Aim for 100 or more."
-    for match in matches:
-        yield from match.warnings()
     failed = [one for one in summaries if one.failed > MOST_FAILED * one.n and not one.inapplicable]
     if failed:
         worst = max(failed, key=lambda summary: summary.failed / summary.n)

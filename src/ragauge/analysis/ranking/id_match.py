@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Kind = Literal["document", "chunk"]
 MOST_WAITING = 65_536     # hashes gathered before equal ones are put together
 MOST_SHOWN = 512          # ids kept as text, to show one that the other side does not have
+MANY = 5                  # labelled ids from which on not to find one of them says that they are written differently
+TEXT = "text:"            # how the id of a passage begins that is known by its text alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class IdMatch:
         respelled: labelled ids that none retrieved, but for case and the marks between letters and digits.
         example_respelled: such an id and the retrieved one, where both are known; else two empty texts.
         kind: document or chunk.
+        differ: the ids of the two sides are not even made alike: letters, digits and marks stand otherwise in all.
     """
 
     labelled: int
@@ -41,6 +44,23 @@ class IdMatch:
     respelled: int = 0
     example_respelled: tuple[str, str] = ("", "")
     kind: Kind = "document"
+    differ: bool = False
+
+    @property
+    def apart(self) -> bool:
+        """Whether no label can have been met: not one labelled id came back, and that is no matter of a few misses."""
+        found = self.matched or not self.example_retrieved or not self.labelled
+        return not found and (self.differ or bool(self.respelled) or self.labelled >= MANY)
+
+    @property
+    def by_text(self) -> bool:
+        """Whether labels are texts."""
+        return self.example_labelled.startswith(TEXT)
+
+    @property
+    def shown(self) -> tuple[str, str]:
+        """A labelled and a retrieved id, the same but for the spelling where there are such."""
+        return self.example_respelled if self.example_respelled[0] else (self.example_labelled, self.example_retrieved)
 
     def warnings(self) -> Iterator[str]:
         """What to say of ids that do not meet: with counts, and an example of both sides."""
@@ -95,10 +115,12 @@ class IdGatherer:
         matched = int(np.isin(labelled, retrieved, assume_unique=True).sum())
         there = self._bare_retrieved.distinct()
         respelled = int(np.isin(self._bare_labelled.distinct(), there, assume_unique=True).sum()) - matched
+        made = [set(map(shape, ids.names())) for ids in (self._labelled, self._retrieved)]
+        differ = not matched and all(made) and made[0].isdisjoint(made[1])
         return IdMatch(
             int(labelled.size), matched, self._labelled.first_outside(retrieved),
             self._retrieved.first_outside(labelled), max(0, respelled),
-            self._pair(retrieved) if respelled > 0 else ("", ""), self._kind,
+            self._pair(retrieved) if respelled > 0 else ("", ""), self._kind, differ,
         )     # fmt: skip
 
     def _pair(self, retrieved: npt.NDArray[np.int64]) -> tuple[str, str]:
@@ -116,6 +138,15 @@ def bare(one: str) -> str:
     ('manual pdf 3', 'manual pdf 3', False, '##')
     """
     return " ".join(re.findall(r"[^\W_]+", one.casefold())) or one
+
+
+def shape(one: str) -> str:
+    """How an id is made: a for letters, 0 for digits, and its marks.
+
+    >>> shape("returns.md"), shape("chunk-17"), shape("D3") == shape("doc12")
+    ('a.a', 'a-0', True)
+    """
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", one))
 
 
 class _Ids:
