@@ -277,3 +277,15 @@ def test_reports_say_the_same(store: str) -> None:
     told = found.explain()
     assert "−3 % of b = −0.03 · 0.975 = −0.029" in told     # 78 of 80 found in main
     assert "Exit code 3" in told
+
+
+def test_labels_that_no_rule_looks_at_are_told(store: str) -> None:
+    """A gate without a rule on labelled retrieval passes, and says so with the line to add; with one it does not."""
+    faithful = {"metric": "faithfulness", "min": 0.5}
+    said = rg.gate("main", rules=rules(faithful), store=store)
+    assert said.exit_code == 0
+    (note,) = said.to_dict()["warnings"]
+    assert "80 examples have relevance labels" in note
+    assert note.endswith("- {metric: recall@5, max_drop: 8 points}")
+    assert not rg.gate("main", rules=rules(faithful, {"metric": "recall@5", "min": 0.5}), store=store).gated.warnings
+    assert not rg.gate("tiny", rules=rules({**faithful, "min_n": 5}), store=store).gated.warnings

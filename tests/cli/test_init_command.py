@@ -248,6 +248,29 @@ def test_the_next_commands_fit_together(cli: Cli, project: Path, detached: bool,
     assert cli(*gate).code == 0
 
 
+def test_set_and_workflow_agree(cli: Cli, project: Path) -> None:
+    """Questions that came after the first init are asked by the workflow too; one that was edited is kept, and told."""
+    (project / "shop.py").write_text(WORKING)
+    subprocess.run(["git", "init", "-q", "."], check=True)
+    workflow = project / ".github/workflows/ragauge.yml"
+    assert "eval/golden.jsonl" in cli("init", "--no-evaluate").out
+    assert "ragauge_system:system eval/golden.jsonl --name change" in workflow.read_text()
+    (project / "golden.csv").write_text("query,relevant\nHow long can a hub be returned?,returns\n")
+    done = cli("init", "--no-evaluate")
+    assert ("questions: golden.csv" in done.out, "wrote .github/workflows/ragauge.yml" in done.out) == (True, True)
+    assert "ragauge_system:system golden.csv --name change" in workflow.read_text()
+    assert "golden.jsonl" not in workflow.read_text()
+    workflow.write_text(workflow.read_text().replace("ubuntu-latest", "macos-latest"))
+    (project / "golden.csv").rename(project / "golden_set.csv")
+    begun = cli("init", "--no-evaluate", "--json").json()
+    assert begun["eval_set"] == "golden_set.csv"
+    assert "golden.csv --name change" in workflow.read_text()     # as its owner left it
+    told = [note for note in begun["notes"] if "is kept and asks ragauge_system:system golden.csv" in note]
+    assert [note.partition("write ")[2].partition(" there")[0] for note in told] == [
+        "ragauge_system:system golden_set.csv"
+    ]
+
+
 def test_outside_git_what_is_left_out_is_said(cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a repository neither workflow nor .gitignore is written, and that is said; with one it is not."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.parent))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from ragauge.analysis.comparison.pairs import Failures, Pairs
 from ragauge.api.validate import validate
@@ -25,7 +26,12 @@ EXAMPLES = tuple(
 
 
 def found(*rules: dict[str, Any], examples: tuple[Example, ...] = EXAMPLES) -> tuple[str, ...]:
-    """The notes on rules over a set."""
+    """The notes on rules over a set, but for the one that no rule looks at its labels."""
+    return tuple(note for note in noted(*rules, examples=examples) if "have relevance labels" not in note)
+
+
+def noted(*rules: dict[str, Any], examples: tuple[Example, ...] = EXAMPLES) -> tuple[str, ...]:
+    """Every note on rules over a set."""
     return validate({"gate": {"rules": list(rules)}}, set=EvalSet("golden", examples)).notes
 
 
@@ -109,3 +115,14 @@ def test_what_is_said_to_be_decided_is(n: int) -> None:
     assert Cell(Difference(pairs), -least_drop(n), above=True, min_n=10).verdict() == ("pass", "interval")
     less = Cell(Difference(pairs), -0.6 * least_drop(n), above=True, min_n=10)
     assert less.verdict()[0] == "not_enough_data"
+
+
+def test_labels_that_no_rule_looks_at() -> None:
+    """Labels came and the rules are those of before: a note names the line to add, which validates; with it, none."""
+    faithful = {"metric": "faithfulness", "max_drop": "25 points", "min_n": 10}
+    (note,) = (one for one in noted(faithful) if "have relevance labels" in one)
+    assert note.startswith("12 examples have relevance labels, and no rule looks at retrieval by them")
+    line = note.partition(": - ")[2]
+    assert line == "{metric: recall@5, max_drop: 25 points}"
+    assert noted(faithful, yaml.safe_load(line)) == found(faithful, yaml.safe_load(line))
+    assert noted(faithful, examples=EXAMPLES[5:]) == found(faithful, examples=EXAMPLES[5:])     # 7 decide nothing

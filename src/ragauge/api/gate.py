@@ -360,7 +360,21 @@ class _Gate:
         if left_out and any(_looks_everywhere(one) for one in self._rules.conditions):
             names = ", ".join(left_out)
             found.append(f"Not looked into, since they have one value or more than 50: {names}. Name one in segments.")
-        return found
+        return [*found, *self._unused()]
+
+    def _unused(self) -> list[str]:
+        """What to say of labels that no rule looks at, as far as a metric that was measured shows them."""
+        from ragauge.analysis.scores.arrays import NOT_APPLICABLE
+        from ragauge.gating.labelled import USUAL_METRIC, of_labels, unused
+        from ragauge.metrics.catalogue import parse
+
+        metrics = [metric for name in self._measured if of_labels(metric := parse(name))]
+        metrics.sort(key=lambda metric: str(metric) != USUAL_METRIC)
+        column = self._columns(metrics[0]) if metrics else None
+        if column is None:
+            return []
+        said = unused(self._rules, int((column.status != NOT_APPLICABLE).sum()), str(metrics[0]))
+        return [said] if said else []
 
 
 def _looks_everywhere(condition: Condition) -> bool:

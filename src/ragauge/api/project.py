@@ -149,10 +149,11 @@ def begin(
     questions, path, made_up = _questions(root, project, asked, target, writing)
     counts = {"answers": len(questions), **{name: _having(questions, name) for name in LABELS}}
     needs = needs_of(root, {} if target.startswith("reference:") else project.imports)
-    _settings(writing, files.config(counts, asked.options), files.workflow([target, path, *asked.options], needs))
+    words = [target, path, *asked.options]
+    other = _settings(writing, files.config(counts, asked.options), files.workflow(words, needs), shlex.join(words))
     found = tuple(one.target for one in project.candidates)
     moved = f"{project.hidden}. Make it outside, or write a function that returns it; then ragauge init --force."
-    notes = tuple(note for note in (moved if project.hidden else "", files.size(counts), needs.said) if note)
+    notes = tuple(note for note in (moved if project.hidden else "", files.size(counts), needs.said, other) if note)
     return Begun(
         str(folder), project.frameworks, found, target, example, path, len(questions), made_up, tuple(writing.files),
         notes, asked,
@@ -166,10 +167,17 @@ class _Writing:
         self.root, self.force = root, force
         self.files: list[Written] = []
 
-    def put(self, path: str, text: str, what: str) -> None:
-        """Writes a file, or leaves the one that is there."""
+    def text(self, path: str) -> str:
+        """What a file says; "" where there is none, or it cannot be read."""
+        try:
+            return (self.root / path).read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return ""
+
+    def put(self, path: str, text: str, what: str, *, force: bool = False) -> None:
+        """Writes a file, or leaves the one that is there; `force` writes over that one in any case."""
         with self._writable(path) as place:
-            kept = place.exists() and not self.force
+            kept = place.exists() and not (self.force or force)
             if not kept:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_text(text, encoding="utf-8")
@@ -279,12 +287,23 @@ def _having(questions: EvalSet, name: str) -> int:
     return sum(getattr(example, name) not in (None, ()) for example in questions.examples)
 
 
-def _settings(writing: _Writing, config: str, workflow: str) -> None:
-    """Configuration, its schema for editors, the workflow, and what git is not to keep."""
+def _settings(writing: _Writing, config: str, workflow: str, command: str) -> str:
+    """Configuration, its schema for editors, the workflow, and what git is not to keep.
+
+    Returns:
+        Where a workflow that is kept asks something else than `command`, what to do about it; else "".
+    """
+    from ragauge.api import project_files as files
     from ragauge.data.config.file import json_schema
 
     writing.put(CONFIG, config, "what a change must not break")
     writing.put(SCHEMA, json.dumps(json_schema(), indent=2) + "\n", "lets editors check and complete ragauge.yaml")
     if (writing.root / ".git").exists():
-        writing.put(WORKFLOW, workflow, "evaluates and gates every pull request")
+        there = writing.text(WORKFLOW)
+        asked = files.asked_in(there)
+        own = there.replace(asked, command) == workflow if asked else False     # nobody has changed it since
+        writing.put(WORKFLOW, workflow, "evaluates and gates every pull request", force=own)
         writing.add(IGNORE, ".ragauge/", (".ragauge", "/.ragauge/", "/.ragauge"), "leaves the store out of git")
+        if asked and asked != command and not (own or writing.force):
+            return f"{WORKFLOW} is kept and asks {asked}: write {command} there, or ragauge init --force"
+    return ""

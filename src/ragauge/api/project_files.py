@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from shlex import join
 from typing import TYPE_CHECKING
 
-from ragauge.gating.size import LEAST, examples_for, least_drop
+from ragauge.gating.size import LEAST, USUAL, examples_for, points
 
 if TYPE_CHECKING:
     from ragauge.api.project_needs import Needs
@@ -94,6 +95,7 @@ jobs:
         if: always()
         with: {{name: ragauge-report, path: report.html}}
 """
+ASKED = re.compile(r"^ +ragauge run (.+) --name change --evaluate -q$", re.MULTILINE)
 OPENERS = [     # what any system can be asked before its users' questions are there
     {"query_id": "s1", "query": "What can you help me with?", "tags": ["starter"]},
     {"query_id": "s2", "query": "Which topics do your documents cover?", "tags": ["starter"]},
@@ -120,7 +122,6 @@ DROPS = {     # what a rule needs -> the rule
     "references": "{{metric: answer_correctness, max_drop: {points} points, on_fail: warn}}",
     "answerable": "{{metric: refusal_correctness, max_drop: {points} points, on_fail: warn}}",
 }
-USUAL = 3      # points of a drop, where there are questions enough for it
 
 
 def system(found: Candidate) -> str:
@@ -166,11 +167,6 @@ def config(counts: Mapping[str, int], options: Sequence[str] = ()) -> str:
     return CONFIG.format(rules="\n".join(rules), failed=failed, size=f"# {size(counts)}", columns=columns)
 
 
-def points(n: int) -> int:
-    """The drop, in points, that n examples decide."""
-    return max(USUAL, round(100 * least_drop(n)))
-
-
 def size(counts: Mapping[str, int]) -> str:
     """What the number of questions can decide, in a sentence."""
     n = counts["answers"]
@@ -191,6 +187,12 @@ def workflow(words: Sequence[str], needs: Needs) -> str:
     """
     python = ".".join(map(str, sys.version_info[:2]))
     return WORKFLOW.format(python=python, install=_install(needs), command=join(words))
+
+
+def asked_in(workflow: str) -> str:
+    """What a workflow asks, as `workflow` was given it; "" where it is none of these."""
+    found = ASKED.search(workflow)
+    return found[1] if found is not None else ""
 
 
 def _install(needs: Needs) -> str:

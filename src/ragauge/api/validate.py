@@ -74,8 +74,16 @@ def validate(
         raise ConfigError(problems)
     notes = [*_notes(rules)]
     if set is not None:
-        notes += [*_too_few(rules, examples, absent), *_undecided(rules, examples, absent)]
+        notes += [*_unused(rules, examples), *_too_few(rules, examples, absent), *_undecided(rules, examples, absent)]
     return Validated(file.name, tuple(_said(rules)), tuple(notes))
+
+
+def _unused(rules: Rules, examples: Sequence[Example]) -> Iterator[str]:
+    """Labels that no rule looks at."""
+    from ragauge.gating.labelled import unused
+
+    if said := unused(rules, sum(bool(example.relevant) for example in examples)):
+        yield said
 
 
 def _unknown(file: ConfigFile, rules: Rules, examples: Sequence[Example]) -> Iterator[DataError]:

@@ -10,6 +10,7 @@ from ragauge.stats.intervals import order_statistics
 from ragauge.stats.paired import paired_interval
 
 CHANGED = 0.1     # share of the examples whose score a usual change turns over, half of them for the better
+USUAL = 3         # points of a drop, where there are examples enough for it
 LEAST = 10        # examples; below, the least that is decided of these
 DROPS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SIZES = (10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000)
@@ -42,6 +43,15 @@ def least_drop(n: int) -> float:
     """
     needed = uncertainty(max(n, LEAST))
     return next((drop for drop in DROPS if drop >= needed), DROPS[-1])
+
+
+def points(n: int) -> int:
+    """The drop, in points, that a rule may ask of n examples: the usual one, or the least that so many decide.
+
+    >>> points(20), points(1_000)
+    (15, 3)
+    """
+    return max(USUAL, round(100 * least_drop(n)))
 
 
 def examples_for(drop: float, sizes: Sequence[int] = SIZES) -> int | None:
