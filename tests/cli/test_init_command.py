@@ -214,6 +214,21 @@ def test_what_is_there_is_kept(cli: Cli, project: Path) -> None:
     assert "max_drop" in (project / "ragauge.yaml").read_text()
 
 
+def test_force_keeps_what_it_writes_over(cli: Cli, project: Path) -> None:
+    """An adapter that was edited stays beside the new one, under a name of its own; an equal one does not."""
+    (project / "shop.py").write_text(WORKING)
+    adapter = project / "ragauge_system.py"
+    cli("init", "--no-evaluate")
+    written = adapter.read_text()
+    assert "bak" not in cli("init", "--no-evaluate", "--force").out
+    for n, name in enumerate(("ragauge_system.py.bak", "ragauge_system.py.bak2")):
+        adapter.write_text(f"# mine {n}")
+        said = " ".join(cli("init", "--no-evaluate", "--force").out.split())
+        assert f"the one before is now {name}" in said
+        assert (adapter.read_text(), (project / name).read_text()) == (written, f"# mine {n}")
+    assert (project / "ragauge_system.py.bak").read_text() == "# mine 0"
+
+
 def test_a_system_that_fails_leaves_the_files(cli: Cli, project: Path) -> None:
     """A system that cannot be imported: the files are there, what went wrong is said, and what to look at next."""
     (project / "app.py").write_text("import no_such_package\n\ndef answer(question):\n    return 'x'\n")

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,11 +60,13 @@ class Written:
         path: relative to the project.
         what: it is for.
         kept: it was there, and is left as it is.
+        backup: where the file is now that was there and said something else; "" where none was.
     """
 
     path: str
     what: str
     kept: bool = False
+    backup: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,7 @@ def begin(
         folder: the project.
         system: what to ask, as `ragauge run` takes it; "" = the likeliest that is found.
         eval_set: the questions, relative to the folder; "" = a file that is found, else a first set is made.
-        force: write over files that are there.
+        force: write over files that are there; those that say something else stay beside them as NAME.bak.
         columns: our field -> the column of the questions' file; what is written names them too.
         segments: columns of that file to report by; likewise.
 
@@ -174,14 +177,24 @@ class _Writing:
         except (OSError, ValueError):
             return ""
 
-    def put(self, path: str, text: str, what: str, *, force: bool = False) -> None:
-        """Writes a file, or leaves the one that is there; `force` writes over that one in any case."""
+    def put(self, path: str, text: str, what: str, *, own: bool = False) -> None:
+        """Writes a file, or leaves the one that is there. With `force` that one is moved aside where it differs.
+
+        Args:
+            path: of the file, relative to the project.
+            text: of the file.
+            what: it is for.
+            own: what is there is as it was written here, and is written anew in any case.
+        """
+        backup = ""
         with self._writable(path) as place:
-            kept = place.exists() and not (self.force or force)
+            kept = place.exists() and not (self.force or own)
             if not kept:
+                if place.exists() and not own and self.text(path) != text:
+                    backup = _aside(place).relative_to(self.root).as_posix()
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_text(text, encoding="utf-8")
-        self.files.append(Written(path, what, kept))
+        self.files.append(Written(path, what, kept, backup))
 
     def add(self, path: str, line: str, but: Collection[str], what: str) -> None:
         """Adds a line to a file, which is made where there is none; one of the lines `but` is as good."""
@@ -202,6 +215,12 @@ class _Writing:
             problem = f"cannot be written: {error.strerror or error}."
             hint = "Run ragauge init in a folder that you may write to."
             raise DataError(problem, source=str(place.absolute()), hint=hint) from None
+
+
+def _aside(place: Path) -> Path:
+    """Moves a file to a name beside it that no older backup has: NAME.bak, NAME.bak2, NAME.bak3, and so on."""
+    names = (place.with_name(f"{place.name}.bak{n if n > 1 else ''}") for n in count(1))
+    return place.rename(next(name for name in names if not name.exists()))
 
 
 def _target(project: Project, writing: _Writing) -> str:
@@ -297,12 +316,13 @@ def _settings(writing: _Writing, config: str, workflow: str, command: str) -> st
     from ragauge.data.config.file import json_schema
 
     writing.put(CONFIG, config, "what a change must not break")
-    writing.put(SCHEMA, json.dumps(json_schema(), indent=2) + "\n", "lets editors check and complete ragauge.yaml")
+    writing.put(SCHEMA, json.dumps(json_schema(), indent=2) + "\n", "lets editors check and complete ragauge.yaml",
+                own=True)     # fmt: skip
     if (writing.root / ".git").exists():
         there = writing.text(WORKFLOW)
         asked = files.asked_in(there)
         own = there.replace(asked, command) == workflow if asked else False     # nobody has changed it since
-        writing.put(WORKFLOW, workflow, "evaluates and gates every pull request", force=own)
+        writing.put(WORKFLOW, workflow, "evaluates and gates every pull request", own=own)
         writing.add(IGNORE, ".ragauge/", (".ragauge", "/.ragauge/", "/.ragauge"), "leaves the store out of git")
         if asked and asked != command and not (own or writing.force):
             return f"{WORKFLOW} is kept and asks {asked}: write {command} there, or ragauge init --force"

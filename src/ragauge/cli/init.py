@@ -19,7 +19,7 @@ FIRST = 20     # questions of the first evaluation
 Folder = Annotated[Path, typer.Argument(help="The project.")]
 System = Annotated[str, typer.Option("--system", help="What to ask, as ragauge run takes it; else it is looked for.")]
 EvalSet = Annotated[str, typer.Option("--set", help="A file of questions; else one is looked for, or made.")]
-Force = Annotated[bool, typer.Option("--force", help="Write over files that are there.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over files that are there; the old ones stay as NAME.bak.")]
 Evaluate = Annotated[bool, typer.Option("--evaluate/--no-evaluate", help=f"Run {FIRST} questions at once.")]
 
 
@@ -104,7 +104,8 @@ def _show(begun: Begun, named: str) -> None:
         show(f"system: none found; {begun.target} answers in its place, from the documents of this project")
     show(f"questions: {begun.eval_set}" + (", made up: replace them by real ones" if begun.made_up else ""))
     for one in begun.written:
-        show(f"{'kept ' if one.kept else 'wrote'} {one.path}  {one.what}")
+        before = f"; the one before is now {one.backup}" if one.backup else ""
+        show(f"{'kept ' if one.kept else 'wrote'} {one.path}  {one.what}{before}")
     for note in begun.notes:
         show(f"note: {note}")
     if not begun.in_git:
