@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragauge.analysis.causes.table import BY_NAME
+from ragauge.analysis.diagnosis.calls import with_errors
 from ragauge.analysis.diagnosis.concentration import ANSWERABLE
 from ragauge.analysis.diagnosis.diagnose import component_of, diagnose
 from ragauge.analysis.diagnosis.ids import before_labels
@@ -160,10 +161,10 @@ def build(
     counts, shown_by = Counter(of_examples.cause), Counter(of_examples.shown_by)
     return Scorecard(
         run, _with_error(judge_note, metrics), n, pending, tables.summaries, in_segments,
-        findings=before_labels(matches, of_examples, tuple(one for one in diagnose(
+        findings=before_labels(matches, of_examples, with_errors([one for one in diagnose(
             tables.summaries, in_segments, failed, n, segments=tables.segments, judge_id=judge_note.judge_id,
             answerable=tables.answerable, against=against,
-        ) if not (handed and _of_retrieval(one, of_examples)))),
+        ) if not (handed and _of_retrieval(one, of_examples))], failed, run.name)),
         causes=dict(counts.most_common()), failed_examples=counts.total(), worst=tuple(worst),
         warnings=(*([handed] if handed else []), *warnings, *warn(tables.summaries, judge_note, n, matches)),
         definitions={str(metric): describe(metric) for metric in metrics},

@@ -20,6 +20,7 @@ from ragauge.api.results.scorecard import Scorecard
 from ragauge.api.stored.columns import StoredColumns, answers_recorded, causes_of, failed_of, questions_at, visits
 from ragauge.api.stored.confirmed import confirmed_of
 from ragauge.api.stored.gaps import gaps_beside
+from ragauge.api.stored.run_counts import broken
 from ragauge.api.stored.shown import Shown
 from ragauge.api.stored.views import view_of
 from ragauge.data.run import Run
@@ -72,6 +73,8 @@ def judged(store: Store, run: Run, judge: str | None) -> str | None:
         matching = begins(judge, judges, "this run", nobody)
     judge_id = matching[0] if matching else None
     if not store.scores.metrics(run.run_id, judge_id):
+        if said := broken(store, run):
+            raise UsageError(f"run {run.name} has not been evaluated, and there is nothing to evaluate: {said}")
         raise UsageError(f"run {run.name} has not been evaluated. Do it with: {command('evaluate', run.name)}")
     return judge_id
 

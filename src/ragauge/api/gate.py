@@ -140,7 +140,7 @@ class _Gate:
             self._run, self._base, self._judge_id or "", self._rules.source, verdict_of(checks), tuple(checks),
             tuple(families), None if paired is None else paired.join.matched, self._sizes, self._few(slices),
             self._index.clusters() or (None if paired is None else paired.base.index.clusters()),
-            tuple(self._warnings(source)),
+            tuple(self._warnings(source)), self._broken,
         )     # fmt: skip
 
     @cached_property
@@ -252,6 +252,13 @@ class _Gate:
         return {query_id: f"{cause}: {by}" if cause and by else cause or by for query_id, cause, by in rows}
 
     @cached_property
+    def _broken(self) -> str:
+        """That every call failed, with the error and where to look; "" where one was answered."""
+        from ragauge.api.stored.run_counts import broken
+
+        return broken(self._store, self._run) if self._unanswered.issuperset(self._every.query_ids) else ""
+
+    @cached_property
     def _unanswered(self) -> frozenset[str]:
         """Examples that the system gave no response to, as their cause says."""
         from ragauge.analysis.comparison.unanswered import NAME
@@ -307,6 +314,8 @@ class _Gate:
         absent = [metric for metric in self._rules.metrics if str(metric) not in self._measured]
         if not absent:
             return
+        if broken := self._broken:
+            raise UsageError(f"{self._run.name} cannot be held to rules: {broken}")
         problems = []
         for one in self._rules.every:
             if one.metric in absent:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.api.baseline import baseline_run
 from ragauge.api.given.sources import VARIANTS, named, store_url
 from ragauge.api.runs import OpenRun
+from ragauge.api.stored.run_counts import counts_of
 from ragauge.api.threads import plain
 from ragauge.data.run import Run, Variant
 from ragauge.errors import SystemFailed, UnknownName, UsageError
@@ -271,19 +272,6 @@ def set_of(
     if not found.examples:
         raise UsageError(f"the set {found.name} has no questions.")
     return found
-
-
-def counts_of(store: Store, run_id: str) -> RunCounts:
-    """What the responses of a run are."""
-    from ragauge.analysis.overview.run_counts import CountsGatherer
-    from ragauge.analysis.overview.timings import SpendingGatherer, TimingGatherer
-    from ragauge.analysis.scores.gather import gather
-    from ragauge.api.stored.columns import visits
-
-    index = store.runs.index(run_id, store.runs.order(run_id).numbers)
-    counts, timings, spending = CountsGatherer(), TimingGatherer(), SpendingGatherer()
-    gather(visits(store, None, index), (counts, timings, spending))
-    return counts.counts(timings.timings(index), spending.spending())
 
 
 def _chosen(eval_set: EvalSet, keep: Mapping[str, str]) -> tuple[Example, ...]:

@@ -179,6 +179,7 @@ class Gated:
         few: (column, value, examples) of segments too small for a check of their own: together they are "(other)".
         clusters: how many clusters the run's examples come in; None where none is declared.
         warnings: what the reader must know.
+        broken: that every call of the run failed, with the error and where to look; "" where one was answered.
     """
 
     run: Run
@@ -193,6 +194,7 @@ class Gated:
     few: tuple[tuple[str, str, int], ...] = ()
     clusters: int | None = None
     warnings: tuple[str, ...] = ()
+    broken: str = ""
 
     @property
     def exit_code(self) -> int:

@@ -12,6 +12,11 @@ from ragauge.text.plural import plural
 RECORDED = "recorded"     # the system of a run that came from a file and names none
 
 
+def lead(gated: Gated) -> list[str]:
+    """What stands before every rule: that every call failed, with the error, and where to look."""
+    return [safe(gated.broken)] if gated.broken else []
+
+
 def share(check: Check) -> str:
     """How many examples have failed calls, and whose."""
     whose = "" if check.lost is None else f" ({_counted(check.lost)})"

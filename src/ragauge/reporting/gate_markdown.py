@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ragauge.gating.result import Gated
+from ragauge.reporting import gate_failures as failures
 from ragauge.reporting import gate_words as words
 from ragauge.reporting.words import cell
 
@@ -15,6 +16,8 @@ HEADS = {"pass": "✅", "fail": "❌", "not_enough_data": "❔"}
 def markdown(gated: Gated) -> str:
     """The verdict, what decided it, a table of the rules, and what to do."""
     lines = [f"## {HEADS[gated.verdict]} {words.title(gated)}: {cell(words.about(gated))}", ""]
+    for broken in failures.lead(gated):
+        lines += [f"**{cell(broken)}**", ""]
     lines += [f"- {cell(words.said(check))}" for check in words.stopping(gated)]
     lines += [f"- warns: {cell(words.said(check))}" for check in words.warned(gated)]
     if advice := words.what_next(gated):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragauge.gating.result import Check, Example, Gated
+from ragauge.reporting import gate_failures as failures
 from ragauge.reporting import gate_words as words
 from ragauge.reporting.words import safe
 
@@ -39,6 +40,8 @@ def _parts(gated: Gated, width: int) -> Iterator[RenderableType]:
 
     yield Text(words.title(gated), style=STYLES[gated.verdict]) + Text(f": {words.about(gated)}", style="bold")
     yield Text(" · ".join(words.facts(gated)), style="dim")
+    for broken in failures.lead(gated):
+        yield Text(f"\n{broken}", style="bold red")
     yield Text()
     yield _table(gated, width)
     if rest := words.left_out(gated):

@@ -285,7 +285,8 @@ def warned(gated: Gated) -> list[Check]:
 
 def summary(gated: Gated) -> str:
     """The verdict with what decided it, one line a check."""
-    lines = [f"{title(gated)}: {about(gated)}."] + ([note] if (note := unpaired.note(gated)) else [])
+    lines = [f"{title(gated)}: {about(gated)}.", *failures.lead(gated)]
+    lines += [note] if (note := unpaired.note(gated)) else []
     for check in stopping(gated):
         lost = f" Lost most: {listed(check.examples)}." if check.examples and check.kind != "must_pass" else ""
         lines.append(f"- {said(check)}{lost}")
@@ -298,14 +299,14 @@ def what_next(gated: Gated) -> str:
     """What to do about the verdict; "" where nothing is to be done."""
     stopped = stopping(gated)
     again = list(failures.remedies(gated, stopped))
-    if gated.verdict == "fail":
+    if gated.verdict == "fail" and not gated.broken:
         run, base = gated.run, gated.base
         name, other = safe(run.name), "" if base is None else safe(base.name)
         if name == other and base is not None:     # by their names they could not be told apart
             name, other = run.run_id, base.run_id
         look = ("compare", other, name) if other else ("show", name)
         return " ".join([f"Which examples, and why: {command(*look)}; the arithmetic: --explain.", *again])
-    return " ".join([*again, *_more_data(stopped)])
+    return " ".join([*again, *([] if gated.broken else _more_data(stopped))])
 
 
 def _more_data(stopped: Sequence[Check]) -> Iterator[str]:

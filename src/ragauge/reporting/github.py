@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragauge.gating.result import Check, Gated
+from ragauge.reporting import gate_failures as failures
 from ragauge.reporting import gate_words as words
 from ragauge.reporting.words import safe
 
@@ -10,12 +11,14 @@ MOST = 10     # annotations of one kind and step that GitHub shows; the summary 
 
 
 def commands(gated: Gated) -> list[str]:
-    """One workflow command a check that stops the gate or warns, and one notice with the verdict.
+    """One workflow command a check that stops the gate or warns, after that every call failed; the verdict as a notice.
 
     >>> command("error", "a: b", {"title": "x,y"})
     '::error title=x%2Cy::a: b'
     """
-    lines = [command("error", words.said(check), _place(gated, check)) for check in words.stopping(gated)[:MOST]]
+    lines = [command("error", said, {"title": "every call failed"}) for said in failures.lead(gated)]
+    stopping = words.stopping(gated)[: MOST - len(lines)]
+    lines += [command("error", words.said(check), _place(gated, check)) for check in stopping]
     lines += [command("warning", words.said(check), _place(gated, check)) for check in words.warned(gated)[:MOST]]
     verdict = f"{words.title(gated)}: {words.about(gated)}. {words.tally(gated)}."
     return [*lines, command("notice", verdict, {"title": words.title(gated)})]

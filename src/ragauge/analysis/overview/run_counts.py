@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ragauge.analysis.results.overview import Spending, Timing
+from ragauge.analysis.scores.failed import EXCEPTION, calls_failed
 from ragauge.analysis.scores.gather import Visit
 
 MOST_KINDS = 8     # of failure that are named
@@ -44,6 +45,19 @@ class RunCounts:
     def n_failed(self) -> int:
         """Failures of every kind."""
         return sum(self.failed.values())
+
+    @property
+    def all_failed(self) -> str:
+        """That every call failed, with the error of one of the most frequent kind; "" where one did not, or none is.
+
+        >>> RunCounts(2, 0, 0, 0, {"exception": 2}, {}, such_as={"exception": ("q1", "KeyError: 'a'")}).all_failed
+        "2 of 2 calls failed: KeyError: 'a'."
+        """
+        if not self.responses or self.n_failed < self.responses:
+            return ""
+        kind = next(iter(self.failed))
+        error = self.such_as[kind][1] if kind in self.such_as else ""
+        return calls_failed(self.n_failed, self.responses, error if kind == EXCEPTION else f"{kind}: {error}")
 
     def words(self) -> list[str]:
         """How many were answered, with retrieval alone, and failed; what none was is left out, unless nothing came.

@@ -11,6 +11,7 @@ from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores.arrays import ResponseIndex, numbered
 from ragauge.analysis.scores.coded import Coded, Coding
 from ragauge.analysis.scores.frames import first_failures
+from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     Places = npt.NDArray[np.int64]
 
+EXCEPTION = "exception"     # the kind of failure that a system of Python raises
 Words = Callable[[Sequence[int]], Mapping[int, str]]
 
 
@@ -116,6 +118,16 @@ class Failed:
         """One a failed example; see `frames.failures`."""
         rows = first_failures(self.index.query_ids, self.query, self.index.repeat[self.place], self.cause.codes)
         return self if rows is None else self.take(rows)
+
+
+def calls_failed(failed: int, calls: int, error: str) -> str:
+    """That calls of the system failed, with an error of theirs.
+
+    >>> calls_failed(2, 30, "exception: TypeError: not a text (app.py line 3, in answer).")
+    '2 of 30 calls failed: TypeError: not a text (app.py line 3, in answer).'
+    """
+    said = error.removeprefix(f"{EXCEPTION}: ").rstrip(".")
+    return f"{failed:,} of {plural(calls, 'call')} failed: {said}."
 
 
 def shown(shown_by: str, basis: str) -> str:
