@@ -214,6 +214,36 @@ def test_what_is_there_is_kept(cli: Cli, project: Path) -> None:
     assert "max_drop" in (project / "ragauge.yaml").read_text()
 
 
+@pytest.mark.parametrize(("path", "text"), [
+    ("questions.csv", "uid,prompt,ideal\n1,How long can a hub be returned?,30 days\n"),
+    ("eval/qa_pairs.jsonl", '{"uid": "1", "prompt": "How long?", "ideal": "30 days"}\n'),
+    ("data/eval_set.tsv", "Example ID\tUser Question\tGold Answer\n1\tHow long?\t30 days\n"),
+    ("evals/rag.json", '[{"id": 1, "user_input": "How long?", "reference": "30 days"}]'),
+    ("tests/data/test_questions.jsonl", '{"question": "How long?", "ground_truth": "30 days"}\n'),
+])     # fmt: skip
+def test_questions_under_usual_names_are_found(cli: Cli, project: Path, path: str, text: str) -> None:
+    """Files of questions where people keep them, with columns as people call them, are found and read alike by run."""
+    (project / "shop.py").write_text(WORKING)
+    (project / "prices.csv").write_text("name,price\nhub,3\n")
+    place = project / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text)
+    begun = cli("init", "--no-evaluate", "--json").json()
+    assert (begun["eval_set"], begun["n"], begun["made_up"]) == (path, 1, False)
+    (example,) = read_set(place).examples
+    assert (example.query.startswith("How long"), example.references) == (True, ("30 days",))
+
+
+def test_made_up_questions_come_last(cli: Cli, project: Path) -> None:
+    """What init made up stays so until it is replaced, and gives way to the user's own wherever these lie."""
+    (project / "shop.py").write_text(WORKING)
+    assert [cli("init", "--no-evaluate", "--json").json()["made_up"] for _ in range(2)] == [True, True]
+    (project / "data").mkdir()
+    (project / "data/zzz.csv").write_text("prompt,ideal\nHow long?,30 days\n")
+    begun = cli("init", "--no-evaluate", "--json").json()
+    assert (begun["eval_set"], begun["made_up"]) == ("data/zzz.csv", False)
+
+
 def test_force_keeps_what_it_writes_over(cli: Cli, project: Path) -> None:
     """An adapter that was edited stays beside the new one, under a name of its own; an equal one does not."""
     (project / "shop.py").write_text(WORKING)

@@ -253,10 +253,14 @@ def _questions(
 
     if asked.path:
         return asked.read(root / asked.path), asked.path, False
+    starters: tuple[EvalSet, str] | None = None
     for path in project.tables[:TABLES_READ]:
-        found = _read(path, asked)
-        if found is not None:
-            return found, path.relative_to(root.absolute()).as_posix(), False
+        found, name = _read(path, asked), path.relative_to(root.absolute()).as_posix()
+        if found is not None and not all("starter" in example.tags for example in found.examples):
+            return found, name, False
+        starters = starters or (None if found is None else (found, name))
+    if starters is not None:     # made up here before; the user's own, wherever they lie, come first
+        return *starters, True
     if asked.options:
         raise UsageError(f"no file of questions is found that {' '.join(asked.options)} fits. Name it: --set FILE.")
     made = None

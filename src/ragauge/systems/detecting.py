@@ -21,8 +21,9 @@ from ragauge.systems.detecting_routes import FIRST, call_of, path_of
 from ragauge.systems.detecting_values import Function, Inside, Modules, Outside, Scope, is_main
 
 SKIPPED = frozenset({
-    "venv", "env", "node_modules", "site-packages", "__pycache__", "build", "dist", "tests", "test", "migrations",
+    "venv", "env", "node_modules", "site-packages", "__pycache__", "build", "dist", "migrations",
 })  # fmt: skip
+TESTS = frozenset({"tests", "test"})     # their code is no system and their texts are no documents; tables may be
 ADAPTER = "ragauge_system.py"     # what `ragauge init` wrote before
 MOST_FILES, MOST_BYTES = 3_000, 1_000_000     # a project that is larger is looked through in part
 WEB = frozenset({"FastAPI", "Flask"})
@@ -31,9 +32,10 @@ OBJECTS = (     # what an object is called of which nothing else is known
     "rag", "retriever",
 )  # fmt: skip
 FILES = ("rag", "chain", "qa", "pipeline", "engine", "app", "main", "bot", "chat", "answer", "query")
-TABLES = (".jsonl", ".csv", ".parquet", ".json")
+TABLES = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".json")
 TEXTS = (".md", ".txt", ".rst", ".html")
-NAMED = ("golden", "eval", "questions", "qa", "test", "benchmark", "faq")
+NAMED = ("gold", "eval", "question", "qa", "test", "benchmark", "faq", "ground_truth", "groundtruth", "dataset")
+PLACES = (".", "eval", "evals", "evaluation", "data", "tests", "test")     # where such files lie, likeliest first
 FEWEST = 3     # text files that make a folder of documents
 PART = 6       # how much less likely something is the system that another one is made of
 
@@ -126,12 +128,19 @@ def look_through(folder: Path) -> Project:
                       frozenset(file.module for file in files if file.path.name == "__init__.py"))     # fmt: skip
     candidates = [one for file in files if file.module for one in _candidates(file, modules)]
     candidates.sort(key=lambda one: (-one.score, one.path, one.line))
-    tables.sort(key=lambda one: (not any(word in one.name.lower() for word in NAMED), len(one.parts), one.name))
+    tables.sort(key=lambda one: _unlikely(one.relative_to(folder)))
     most = max(texts, key=lambda one: (texts[one], str(one)), default=None)
     documents = "" if most is None or texts[most] < FEWEST else most.relative_to(folder).as_posix()
     frameworks = sorted(set(uses), key=lambda name: (-uses.count(name), name))
     hidden = "" if candidates else next((one for file in files if file.module for one in _hidden(file, modules)), "")
     return Project(tuple(frameworks), tuple(candidates), tuple(tables), documents, hidden, _needed(files))
+
+
+def _unlikely(table: Path) -> tuple[bool, int, int, str]:
+    """How unlikely a table holds questions: by its name, its place in the project, how deep it lies."""
+    named = any(word in table.name.lower() for word in NAMED)
+    first = table.parts[0].lower() if len(table.parts) > 1 else "."
+    return not named, PLACES.index(first) if first in PLACES else len(PLACES), len(table.parts), table.as_posix()
 
 
 def _needed(files: Collection[File]) -> dict[str, str]:
@@ -156,7 +165,10 @@ def _files(folder: Path) -> Iterator[Path]:
         )  # fmt: skip
         for name in sorted(names):
             path = Path(place) / name
-            if path.suffix not in (".py", *TABLES, *TEXTS) or name.startswith((".", "test_")):
+            tested = not TESTS.isdisjoint(path.relative_to(folder).parts[:-1])
+            if path.suffix not in (TABLES if tested else (".py", *TABLES, *TEXTS)) or name.startswith("."):
+                continue
+            if path.suffix == ".py" and name.startswith("test_"):
                 continue
             left -= 1
             if left < 0:
