@@ -128,3 +128,19 @@ def test_the_set_alone_equals_the_set_joined(file: File) -> None:
     assert {record.example.query_id: record.example for record in found} == {
         example.query_id: example for example in read_set(name).examples
     }
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_a_column_that_the_set_is_grouped_by_is_no_unread_one(file: File, in_memory: bool) -> None:
+    """Responses that repeat a column which the set is reported by, or which is mapped, are not said to be unread."""
+    rows = [{"query_id": f"q{n}", "query": f"question {n}", "category": "a", "flag": "x"} for n in range(2)]
+    answers = [{"query_id": f"q{n}", "answer": "x", "category": "a", "flag": "x", "extra": 1} for n in range(2)]
+    sets: Any = file("set.jsonl", *rows)
+    how: dict[str, Any] = {"columns": {"tags": "flag"}, "segments": ["category"]}
+    if in_memory:
+        sets, how = read_set(sets, **how), {"columns": {"tags": "flag"}}
+    told: list[str] = []
+    list(joined(sets, file("run.jsonl", *answers), warn=told.append, **how))
+    assert [line for line in told if "columns not read" in line] == [
+        "run.jsonl: columns not read: extra. Use --map FIELD=COLUMN to read one, or --segments COLUMN to report by it."
+    ]

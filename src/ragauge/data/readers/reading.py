@@ -41,12 +41,14 @@ class Options:
         segments: columns that examples are grouped by.
         system: which system's answers, where a file holds two.
         warn: receives each warning once, when the source has been read.
+        known: columns that were read beside this source already: of responses, the segments of their set.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     segments: Sequence[str] = ()
     system: str | None = None
     warn: Warn = warn_user
+    known: Collection[str] = ()
 
 
 @dataclass(slots=True)
@@ -71,7 +73,7 @@ class Reading:
         self.count = 0
         self.sought = {*options.columns.values(), *options.segments}      # columns named by the user, not yet seen
         self._dotted = [name for name in (*options.columns.values(), *options.segments) if "." in name]
-        self._read = {*options.segments, *(name.partition(".")[0] for name in self._dotted)}     # by their own ways
+        self._read = {*options.segments, *options.known, *(name.partition(".")[0] for name in self._dotted)}
         self._tool = ""
         self._plans: dict[tuple[str, ...], Plan] = {}
         self._tools: dict[tuple[str, ...], str] = {}

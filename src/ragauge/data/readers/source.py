@@ -129,7 +129,8 @@ def joined(
                 examples.setdefault(record.example.query_id, record)
         reading.finish(reading.sought - set(known.values()))
         unseen = reading.sought
-    answers = Reading(rows_of(response_source), Options(known, (), system, warn))
+    grouped = {*segments, *(name for record in examples.values() for name in record.example.segments)}
+    answers = Reading(rows_of(response_source), Options(known, (), system, warn, grouped))
     return _joined(examples, answers, unseen, on_unknown, warn)
 
 
