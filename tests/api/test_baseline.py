@@ -201,3 +201,30 @@ def test_larger_k_is_seen_in_the_settings(store: str) -> None:
     (finding,) = [one for one in card.findings if one.cause == "noise"]
     assert "k went from 5 to 10" in finding.evidence
     assert "more context confuses the model" in finding.headline
+
+
+def ranked(k: int, *, first: int = 10) -> list[dict[str, Any]]:
+    """Questions whose evidence stands at rank 1 in the `first` ones and at rank 4 in the others, cut at k passages."""
+    found = rows()
+    for n, row in enumerate(found):
+        others = [{"doc_id": f"x{m}", "text": "nothing at all"} for m in range(4)]
+        others.insert(0 if n < first else 3, row["passages"][0])
+        row["passages"] = others[:k]
+    return found
+
+
+def test_evidence_lost_with_fewer_passages_leads(store: str) -> None:
+    """Where k fell from 5 to 1 and recall with it: that is the first advice, not the prompt or the model."""
+    held: dict[str, Any] = {"metrics": METRICS, "judge": SPEC, "store": store, "workers": 1}
+    rg.evaluate(ranked(5), name="k5", **held)
+    card = rg.evaluate(ranked(1), name="k1", baseline="k5", **held)
+    first = card.findings[0]
+    assert (first.cause, first.against, first.confidence) == ("evidence_lost", "baseline", "high")
+    assert first.headline.startswith("retrieval lost evidence since k5: passages handed on fell from 5 to 1 (recall@5")
+    assert first.fix.startswith("Hand on as many passages as in k5 (5 a question, not 1)")
+    assert (first.explains, first.failures) == (30, 30)
+    assert not [one for one in card.findings if one.cause == "worse_retrieval"]     # its metrics are read here
+    same = rg.evaluate(ranked(3, first=4), name="k3", baseline="k1", **held)     # more passages, and less evidence
+    assert "evidence_lost" not in [one.cause for one in same.findings]
+    unhurt = rg.evaluate(ranked(4), name="k4", baseline="k5", **held)     # fewer passages, and no evidence lost
+    assert "evidence_lost" not in [one.cause for one in unhurt.findings]

@@ -11,6 +11,7 @@ from ragauge.analysis.causes.table import BY_NAME
 from ragauge.analysis.diagnosis.calls import with_errors
 from ragauge.analysis.diagnosis.concentration import ANSWERABLE
 from ragauge.analysis.diagnosis.diagnose import component_of, diagnose
+from ragauge.analysis.diagnosis.fewer import with_lost_evidence
 from ragauge.analysis.diagnosis.ids import before_labels
 from ragauge.analysis.diagnosis.patterns import PATTERNS
 from ragauge.analysis.diagnosis.readings import Against
@@ -159,20 +160,30 @@ def build(
     matches = () if handed else matches     # whatever came was not found by the system
     of_examples = failed.by_example()
     counts, shown_by = Counter(of_examples.cause), Counter(of_examples.shown_by)
+    diagnosed = [one for one in diagnose(
+        tables.summaries, in_segments, failed, n, segments=tables.segments, judge_id=judge_note.judge_id,
+        answerable=tables.answerable, against=against,
+    ) if not (handed and _of_retrieval(one, of_examples))]     # fmt: skip
     return Scorecard(
         run, _with_error(judge_note, metrics), n, pending, tables.summaries, in_segments,
-        findings=before_labels(matches, of_examples, with_errors([one for one in diagnose(
-            tables.summaries, in_segments, failed, n, segments=tables.segments, judge_id=judge_note.judge_id,
-            answerable=tables.answerable, against=against,
-        ) if not (handed and _of_retrieval(one, of_examples))], failed, run.name)),
+        findings=_findings(diagnosed, matches, failed, run, None if handed else against, judge_note.judge_id),
         causes=dict(counts.most_common()), failed_examples=counts.total(), worst=tuple(worst),
         warnings=(*([handed] if handed else []), *warnings, *warn(tables.summaries, judge_note, n, matches)),
         definitions={str(metric): describe(metric) for metric in metrics},
-        level=tables.level, took=dict(took or {}),
-        baseline=against.baseline if against is not None else None,
+        level=tables.level, took=dict(took or {}), baseline=against.baseline if against is not None else None,
         unknown=tables.known.unknown(failed, judge_note.judge_id).counts(),
         failed_by=dict(shown_by.most_common()), labels_alone=tables.known.labels_alone, named=tables.named,
     )     # fmt: skip
+
+
+def _findings(
+    diagnosed: Sequence[Finding], matches: Sequence[IdMatch], failed: Failed, run: Run, against: Against | None,
+    judge_id: str,
+) -> tuple[Finding, ...]:     # fmt: skip
+    """The diagnosis, with what stands before it: ids that do not meet, calls that failed, evidence that was lost."""
+    of_examples = failed.by_example()
+    found = with_lost_evidence(with_errors(diagnosed, failed, run.name), against, of_examples, judge_id)
+    return before_labels(matches, of_examples, found)
 
 
 def _with_error(note: JudgeNote, metrics: Sequence[Metric]) -> JudgeNote:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baselines import also_a_run, resolve
 from ragauge.api.given.sources import HasRun, run_of
-from ragauge.api.stored.columns import StoredColumns, causes_of
+from ragauge.api.stored.columns import StoredColumns, causes_of, handed_on
 from ragauge.api.stored.paired import measuring
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
@@ -140,7 +140,18 @@ class Held:
         from ragauge.analysis.diagnosis.readings import Against
 
         more = "" if self._base is None else handed_on_more(self._run.config, self._base.config)
-        return Against(self._of_baseline(), self._of_oracle(), self._run.kind == "traffic", more)
+        baseline = self._of_baseline()
+        return Against(baseline, self._of_oracle(), self._run.kind == "traffic", more, self._fewer(baseline))
+
+    def _fewer(self, baseline: Baseline | None) -> tuple[float, float] | None:
+        """Passages handed on in the baseline and here; read only where evidence was lost, None where not fewer."""
+        from ragauge.analysis.diagnosis.fewer import CLEARLY, lost_evidence
+
+        found = self._baseline
+        if baseline is None or found is None or lost_evidence(baseline.changes) is None:
+            return None
+        before, now = (handed_on(self._store, index) for index in (found.base.index, self._index))
+        return (before, now) if before is not None and now is not None and now <= CLEARLY * before else None
 
     def _of_baseline(self) -> Baseline | None:
         found = self._baseline

@@ -47,12 +47,15 @@ class Against:
         traffic: this run is a stretch of production traffic.
         more: how more passages are handed on than in the baseline, in words: "k went from 5 to 10"; "" when not, or
             not known.
+        fewer: passages handed on a question in the baseline and in this run, where evidence was lost since and they
+            are clearly fewer; else None.
     """
 
     baseline: Baseline | None = None
     oracle: Oracle | None = None
     traffic: bool = False
     more: str = ""
+    fewer: tuple[float, float] | None = None
 
     @property
     def changed(self) -> Baseline | None:

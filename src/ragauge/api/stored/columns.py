@@ -107,6 +107,12 @@ def answers_recorded(store: Store, index: ResponseIndex) -> bool:
     return any(item.response.answer for item in store.runs.load(index.number[:AT_A_TIME].tolist()))
 
 
+def handed_on(store: Store, index: ResponseIndex) -> float | None:
+    """How many passages a question was answered from, on average; None where no response says."""
+    found = [len(one.response.passages) for one in visits(store, None, index) if one.response.passages is not None]
+    return sum(found) / len(found) if found else None
+
+
 def keys(index: ResponseIndex) -> pl.DataFrame:
     """query_id and repeat of every response, in example order."""
     import polars as pl
