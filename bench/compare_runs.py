@@ -41,8 +41,8 @@ def fill(url: str, n: int) -> None:
     from ragauge.data.run import Run
     from ragauge.metrics.base import Measured
     from ragauge.metrics.catalogue import questions, select
-    from ragauge.store.contracts import Column
     from ragauge.store.open import open_store
+    from ragauge.store.scores import Column
 
     metrics = select(["default"])
     base = np.random.default_rng(7).random((n, len(metrics)))

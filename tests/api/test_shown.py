@@ -15,8 +15,9 @@ from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse
-from ragauge.store.contracts import Column, Record
 from ragauge.store.open import Store, open_store
+from ragauge.store.scores import Column
+from ragauge.store.spool import Record
 
 METRICS = [parse(name) for name in ("recall@5", "faithfulness", "latency", "mrr")]
 

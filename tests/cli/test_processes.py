@@ -161,7 +161,7 @@ def test_second_evaluation_of_a_run_is_told(cli: Cli, small: Path, tmp_path: Pat
     assert cli("evaluate", small, "-q", "--judge", "none").code == 0
     run_id = cli("runs", "--json").json()[0]["run_id"]
     hold = (
-        "import sys; from ragauge.store.held import held\n"
+        "import sys; from ragauge.store.sqlite import held\n"
         "with held(sys.argv[1], sys.argv[2]) as alone: print(alone, flush=True); sys.stdin.read()"
     )
     url = f"sqlite:///{tmp_path / '.ragauge' / 'ragauge.db'}"

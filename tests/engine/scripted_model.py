@@ -13,7 +13,7 @@ from ragauge.engine.caller import Caller, Patience
 from ragauge.engine.ledger import Ledger
 from ragauge.llm.limiter import Limiter
 from ragauge.llm.model import CallError
-from ragauge.store.call_contracts import Call
+from ragauge.store.calls import Call
 
 NAME = ModelName("openai-chat", "any", "http://127.0.0.1:1/v1")
 USUAL = Patience()

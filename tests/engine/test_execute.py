@@ -34,8 +34,8 @@ from ragauge.judging.inputs import Inputs, VerifyAnswer, evidence_key
 from ragauge.judging.judge import Asking, Judge
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse
-from ragauge.store.contracts import Record
 from ragauge.store.open import Store, open_store
+from ragauge.store.spool import Record
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("recall@5", "mrr", "context_recall", "context_precision", "faithfulness", "answer_correctness")

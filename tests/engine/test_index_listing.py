@@ -16,8 +16,8 @@ from ragauge.engine.execute import Outcome, execute
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import Plan, plan
 from ragauge.metrics.catalogue import parse
-from ragauge.store.contracts import Record
 from ragauge.store.open import Store
+from ragauge.store.spool import Record
 
 METRICS = [parse("recall@5"), parse("faithfulness")]
 HALF = IndexListing(30, frozenset(f"d{n}" for n in range(0, 60, 4)))

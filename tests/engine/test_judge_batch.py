@@ -21,8 +21,9 @@ from ragauge.judging.inputs import Inputs, VerifyAnswer
 from ragauge.judging.judge import Asking
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse, questions
-from ragauge.store.contracts import Loaded, PackedEvidence
+from ragauge.store.evidence import PackedEvidence
 from ragauge.store.open import Store
+from ragauge.store.responses import Loaded
 
 NAMES = ("recall@5", "context_recall", "context_precision", "faithfulness", "answer_correctness")
 METRICS = tuple(parse(name) for name in NAMES)

@@ -17,7 +17,7 @@ from tests.engine.scripted_model import NAME, ask, reply
 from ragauge.data.ask import Reply, reply_key
 from ragauge.engine.ledger import Ledger
 from ragauge.errors import StoreError
-from ragauge.store.call_contracts import Call
+from ragauge.store.calls import Call
 from ragauge.store.open import Store, open_store
 
 ROOT = Path(__file__).resolve().parents[2]

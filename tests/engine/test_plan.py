@@ -19,8 +19,8 @@ from ragauge.engine.plan import Plan, plan
 from ragauge.errors import JudgeError, UnknownName, UsageError
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse
-from ragauge.store.contracts import Column
 from ragauge.store.open import Store
+from ragauge.store.scores import Column
 
 RECALL, FAITHFUL, CORRECT = parse("recall@5"), parse("faithfulness"), parse("answer_correctness")
 SCORED, FAILED = Measured("scored", 1.0, low=1.0, high=1.0), Measured("failed", reason="r")

@@ -14,15 +14,15 @@ from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics.base import Measured
-from ragauge.store.baseline_contracts import Note, Pointer
-from ragauge.store.contracts import Column
 from ragauge.store.open import Store, open_store
+from ragauge.store.run_log import Note, Pointer
+from ragauge.store.scores import Column
 
 SRC = str(Path(__file__).resolve().parents[2] / "src")
 SET_MANY = """
 import sys, time
 from pathlib import Path
-from ragauge.store.baseline_contracts import Pointer
+from ragauge.store.run_log import Pointer
 from ragauge.store.open import open_store
 url, gate, run_id, who = sys.argv[1:]
 while not Path(gate).exists():

@@ -12,7 +12,7 @@ from ragauge.data.example import Example
 from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.errors import StoreError
-from ragauge.store.check_contracts import LabelFile, TextScore
+from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.open import Store, open_store
 
 FIRST, SECOND = b"1" * 32, b"2" * 32

@@ -11,8 +11,8 @@ from ragauge.data.response import Passage, Response
 from ragauge.data.run import Run
 from ragauge.errors import DataError, UnknownName
 from ragauge.metrics.base import Measured
-from ragauge.store.contracts import Column
 from ragauge.store.open import Store, open_store
+from ragauge.store.scores import Column
 
 SET = EvalSet("golden", tuple(Example(f"q{i}", f"question {i}", references=("r",)) for i in range(6)))
 RUN = Run("", "k=8", system="my_app:answer", config={"k": 8}, git="abc")

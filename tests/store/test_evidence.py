@@ -12,8 +12,9 @@ from ragauge.data.facts import AnswerFacts, Claim, CoverFacts, Evidence, Rating,
 from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName
-from ragauge.store.contracts import PackedEvidence, Record
+from ragauge.store.evidence import PackedEvidence
 from ragauge.store.open import Store, open_store
+from ragauge.store.spool import Record
 
 CLAIM = Claim(
     1, "a claim", 0, 8, supporting=(1, 3), joint=True, strength="implied", p=0.75, window=Window(1, 2, 9, ("x",))

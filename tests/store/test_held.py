@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.store.held import held
+from ragauge.store.sqlite import held
 
 HOLD = """
 import sys
-from ragauge.store.held import held
+from ragauge.store.sqlite import held
 with held(sys.argv[1], sys.argv[2]) as alone:
     print(alone, flush=True)
     sys.stdin.read()

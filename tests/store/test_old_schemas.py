@@ -14,10 +14,10 @@ from sqlalchemy import create_engine
 
 import ragauge as rg
 from ragauge.store import migrations
-from ragauge.store.baseline_contracts import Note, Pointer
-from ragauge.store.check_contracts import LabelFile, TextScore
+from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.migrations.upgrade import HEAD, TABLE, VERSIONS
 from ragauge.store.open import open_store
+from ragauge.store.run_log import Note, Pointer
 
 GOLDEN = Path(__file__).parent / "golden"
 COLUMNS = ("query_id", "metric", "status", "value", "numerator", "denominator")

@@ -16,9 +16,10 @@ from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.errors import DataError
 from ragauge.metrics.base import Measured
-from ragauge.store.call_contracts import Call, Spent
-from ragauge.store.contracts import Column, Record
+from ragauge.store.calls import Call, Spent
 from ragauge.store.open import Store, open_store
+from ragauge.store.scores import Column
+from ragauge.store.spool import Record
 
 MODEL = ModelName("openai-chat", "small", "http://127.0.0.1:8080/v1")
 ELSEWHERE = replace(MODEL, endpoint="http://127.0.0.1:8081/v1")

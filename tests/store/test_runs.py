@@ -18,8 +18,9 @@ from ragauge.data.response import Passage, Response
 from ragauge.data.run import Run
 from ragauge.errors import DataError, StoreError, UnknownName, UsageError
 from ragauge.metrics.base import Measured
-from ragauge.store.contracts import Column, Record
 from ragauge.store.open import Store, open_store
+from ragauge.store.scores import Column
+from ragauge.store.spool import Record
 
 RUN = Run("", "k=8", system="my_app:answer", config={"k": 8, "model": "m"}, git="abc dirty")
 

@@ -19,8 +19,9 @@ from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.data.score import STATUSES, Score
 from ragauge.metrics.base import Measured
-from ragauge.store.contracts import Column, Record
 from ragauge.store.open import Store
+from ragauge.store.scores import Column
+from ragauge.store.spool import Record
 
 RESULTS = (
     Measured("scored", 0.5, 1.0, 2.0, 0.5, 0.5),

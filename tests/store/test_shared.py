@@ -15,8 +15,9 @@ from ragauge.data.example import Example
 from ragauge.data.facts import CoverFacts, Evidence
 from ragauge.data.run import Run
 from ragauge.metrics.base import Measured
-from ragauge.store.contracts import Column, PackedEvidence
+from ragauge.store.evidence import PackedEvidence
 from ragauge.store.open import Store, open_store
+from ragauge.store.scores import Column
 
 SRC = str(Path(__file__).resolve().parents[2] / "src")
 COLUMNS = [Column("recall@5", 1), Column("faithfulness", 1, "judge@1")]
@@ -27,7 +28,7 @@ os.nice(10)                              # four processes that never rest leave 
 from ragauge.data.example import Example
 from ragauge.data.run import Run
 from ragauge.metrics.base import Measured
-from ragauge.store.contracts import Column
+from ragauge.store.scores import Column
 from ragauge.store.open import open_store
 url, name, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
 until, n = time.monotonic() + seconds, 0

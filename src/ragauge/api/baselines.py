@@ -13,8 +13,8 @@ from ragauge.errors import UnknownName, UsageError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ragauge.store.baseline_contracts import Pointer
     from ragauge.store.open import Store
+    from ragauge.store.run_log import Pointer
 
 USUAL = "main"     # the name outside git
 
@@ -83,8 +83,8 @@ def set_baseline(
         UsageError: a name that cannot be one, or none where git is on no branch.
     """
     from ragauge.api.given import git
-    from ragauge.store.baseline_contracts import Pointer
     from ragauge.store.open import open_store
+    from ragauge.store.run_log import Pointer
 
     name = _checked(name or branch or usual_name())
     with open_store(store_url(store)) as opened:

@@ -14,8 +14,8 @@ from ragauge.api.results.files import make_folder
 from ragauge.errors import DataError, UnknownName, UsageError
 
 if TYPE_CHECKING:
-    from ragauge.store.call_contracts import ReplyInfo
     from ragauge.store.open import Store
+    from ragauge.store.replies import ReplyInfo
 
 
 @dataclass(frozen=True, slots=True)

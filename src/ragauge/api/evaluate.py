@@ -181,7 +181,7 @@ async def _judged(
 def _said_alone(todo: Planned, wanted: Wanted, store: Store) -> Iterator[None]:
     """Warns where somebody else evaluates the same run at this moment: neither waits for the other's calls."""
     from ragauge.data.readers.reading import warn_user
-    from ragauge.store.held import held
+    from ragauge.store.sqlite import held
 
     if not any(plan.pending and plan.questions for plan in todo.plans):
         yield

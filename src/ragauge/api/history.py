@@ -146,8 +146,8 @@ def note(run: Any, text: str, *, store: str | None = None) -> dict[str, Any]:
         UnknownName: no such run.
     """
     from ragauge.api.given import git
-    from ragauge.store.baseline_contracts import Note
     from ragauge.store.open import open_store
+    from ragauge.store.run_log import Note
 
     with open_store(store_url(store)) as opened:
         found = run if isinstance(run, Run) else run.run if isinstance(run, HasRun) else run_of(str(run), opened)

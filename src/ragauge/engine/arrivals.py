@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from ragauge.store.collect_contracts import Arrived
+from ragauge.store.collecting import Arrived
 from ragauge.store.open import Store
 
 MOST = 500     # responses in one transaction

@@ -17,7 +17,7 @@ from ragauge.errors import JudgeError, RagaugeError
 from ragauge.llm.keys import hidden
 from ragauge.llm.limiter import Limiter
 from ragauge.llm.model import FATAL, PASSING, CallError, ChatModel
-from ragauge.store.call_contracts import Call
+from ragauge.store.calls import Call
 
 WAITS = (0.5, 1, 2, 4, 8, 16, 30)     # seconds before the next try, times a random half to one
 

@@ -16,8 +16,8 @@ from ragauge.engine.routing import asked_of
 from ragauge.judging.inputs import GuessQuestions, evidence_key, inputs_for
 from ragauge.judging.judge import Judge
 from ragauge.llm.prices import price
-from ragauge.store.contracts import Loaded
 from ragauge.store.open import Store
+from ragauge.store.responses import Loaded
 from ragauge.text.sentences import split
 
 BATCH = 200

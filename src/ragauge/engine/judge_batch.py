@@ -29,7 +29,8 @@ from ragauge.metrics.catalogue import questions
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure, measure_all
 from ragauge.metrics.retrieval.ranks import of_responses
-from ragauge.store.contracts import Evidences, Loaded, PackedEvidence
+from ragauge.store.evidence import Evidences, PackedEvidence
+from ragauge.store.responses import Loaded
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from ragauge.engine.models import CallCounts, Calling, asks_models
 from ragauge.engine.routing import asked_of
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Judge
-from ragauge.store.check_contracts import LabelFile, TextScore
+from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.open import Store
 
 MODES = ("fused", "per_claim")

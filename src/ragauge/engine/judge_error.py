@@ -9,7 +9,7 @@ from ragauge.stats.instrument import JudgeError, known_by_labels
 from ragauge.stats.label_gap import Scored, label_gap
 
 if TYPE_CHECKING:
-    from ragauge.store.check_contracts import TextScore
+    from ragauge.store.judges import TextScore
     from ragauge.store.open import Store
 
 # metrics that are 1 less another one, on every example

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragauge.data.ask import Ask, ModelName, Reply
-from ragauge.store.call_contracts import Call
+from ragauge.store.calls import Call
 from ragauge.store.open import Store
 
 Item = tuple[ModelName, Ask, Reply]

@@ -12,9 +12,9 @@ from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import questions
-from ragauge.store.contracts import Column
 from ragauge.store.open import Store
-from ragauge.store.order import Order
+from ragauge.store.responses import Order
+from ragauge.store.scores import Column
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from ragauge.data.ask import Ask, ModelName, Reply, reply_key
 from ragauge.engine.answering import Answering
 from ragauge.engine.caller import Caller, Purpose
 from ragauge.judging.judge import Judge
-from ragauge.store.call_contracts import Replies
+from ragauge.store.replies import Replies
 
 Local = Callable[[Sequence[Ask]], Awaitable[list[Reply]]]
 NOBODY = Purpose()

@@ -11,7 +11,7 @@ from ragauge.data.canonical import plain
 from ragauge.data.codec import from_plain
 from ragauge.engine.judge_batch import BatchResult, Judged
 from ragauge.metrics.base import Measured
-from ragauge.store.contracts import PackedEvidence
+from ragauge.store.evidence import PackedEvidence
 
 
 def write(result: BatchResult) -> str:

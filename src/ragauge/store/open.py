@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from ragauge.errors import StoreError, UsageError
-from ragauge.store.baseline_contracts import Baselines, RunLog
-from ragauge.store.call_contracts import Calls, Judges, Replies
-from ragauge.store.check_contracts import Checks
-from ragauge.store.collect_contracts import Collecting
-from ragauge.store.contracts import Causes, Evidences, Runs, Scores, Sets, Summaries, Texts
-from ragauge.store.import_contracts import Imports
-from ragauge.store.listing_contracts import Listings
-
 if TYPE_CHECKING:
-    from ragauge.store.sql.database import Database
+    from ragauge.store.calls import Calls
+    from ragauge.store.causes import Causes, Listings
+    from ragauge.store.collecting import Collecting
+    from ragauge.store.database import Database
+    from ragauge.store.evidence import Evidences
+    from ragauge.store.importing import Imports
+    from ragauge.store.judges import Checks, Judges
+    from ragauge.store.replies import Replies
+    from ragauge.store.run_log import Baselines, RunLog, Summaries
+    from ragauge.store.runs import Runs
+    from ragauge.store.scores import Scores
+    from ragauge.store.sets import Sets, Texts
 
 DEFAULT_URL = "sqlite:///.ragauge/ragauge.db"
-PREFIX = "sqlite:///"
-ANOTHER = "Name a place that you may write to with --store sqlite:///PATH, or set RAGAUGE_STORE."
 
 
 @dataclass(frozen=True)
@@ -107,12 +105,13 @@ def open_store(url: str = DEFAULT_URL) -> Store:
         UsageError: the URL names no kind of store there is.
         StoreError: it cannot be made or opened, is newer than this program, or is another program's database.
     """
+    from ragauge.store import sqlite
+    from ragauge.store.database import Database
     from ragauge.store.migrations.upgrade import upgrade
-    from ragauge.store.sql.database import Database, use_write_ahead_log
 
-    database = Database(_absolute(url))
+    database = Database(sqlite.absolute(url))
     try:
-        use_write_ahead_log(database)
+        sqlite.use_write_ahead_log(database.engine, database.url, database.access)
         upgrade(database)
     except BaseException:
         database.close()
@@ -122,54 +121,35 @@ def open_store(url: str = DEFAULT_URL) -> Store:
 
 def _store(database: Database) -> Store:
     """Every area on one database."""
-    from ragauge.store.sql.baselines import SqlBaselines, SqlRunLog
-    from ragauge.store.sql.calls import SqlCalls
-    from ragauge.store.sql.causes import SqlCauses
-    from ragauge.store.sql.checks import SqlChecks
-    from ragauge.store.sql.collecting import SqlCollecting
-    from ragauge.store.sql.evidence import SqlEvidence
-    from ragauge.store.sql.imports import SqlImports
-    from ragauge.store.sql.judges import SqlJudges
-    from ragauge.store.sql.listings import SqlListings
-    from ragauge.store.sql.replies import SqlReplies
-    from ragauge.store.sql.runs import SqlRuns
-    from ragauge.store.sql.scores import SqlScores
-    from ragauge.store.sql.sets import SqlSets
-    from ragauge.store.sql.summaries import SqlSummaries
-    from ragauge.store.sql.texts import SqlTexts
+    from ragauge.store.calls import Calls
+    from ragauge.store.causes import Causes, Listings
+    from ragauge.store.collecting import Collecting
+    from ragauge.store.evidence import Evidences
+    from ragauge.store.importing import Imports
+    from ragauge.store.judges import Checks, Judges
+    from ragauge.store.replies import Replies
+    from ragauge.store.run_log import Baselines, RunLog, Summaries
+    from ragauge.store.runs import Runs
+    from ragauge.store.scores import Scores
+    from ragauge.store.sets import Sets, Texts
 
     return Store(
         url=database.url,
-        texts=SqlTexts(database),
-        sets=SqlSets(database),
-        runs=SqlRuns(database),
-        imports=SqlImports(database),
-        collecting=SqlCollecting(database),
-        evidence=SqlEvidence(database),
-        scores=SqlScores(database),
-        causes=SqlCauses(database),
-        summaries=SqlSummaries(database),
-        replies=SqlReplies(database),
-        calls=SqlCalls(database),
-        judges=SqlJudges(database),
-        checks=SqlChecks(database),
-        listings=SqlListings(database),
-        baselines=SqlBaselines(database),
-        run_log=SqlRunLog(database),
+        texts=Texts(database),
+        sets=Sets(database),
+        runs=Runs(database),
+        imports=Imports(database),
+        collecting=Collecting(database),
+        evidence=Evidences(database),
+        scores=Scores(database),
+        causes=Causes(database),
+        summaries=Summaries(database),
+        replies=Replies(database),
+        calls=Calls(database),
+        judges=Judges(database),
+        checks=Checks(database),
+        listings=Listings(database),
+        baselines=Baselines(database),
+        run_log=RunLog(database),
         _database=database,
     )
-
-
-def _absolute(url: str) -> str:
-    """The URL with an absolute path, its folder made."""
-    path = url.removeprefix(PREFIX)
-    if "://" in path or path in ("", ":memory:"):
-        raise UsageError(f"a store is a SQLite file, got {url!r}. Write {DEFAULT_URL}.")
-    file = Path(path).expanduser().absolute()
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"the store's folder {file.parent} cannot be made: {error.strerror}. {ANOTHER}") from error
-    if not file.exists() and not os.access(file.parent, os.W_OK):
-        raise StoreError(f"the store's file {file} cannot be made: its folder is read-only. {ANOTHER}")
-    return f"{PREFIX}{file.as_posix()}"

@@ -7,6 +7,7 @@ identities that must stay readable and searchable (query ids, names) have just t
 
 from __future__ import annotations
 
+import hashlib
 import re
 import zlib
 
@@ -46,6 +47,11 @@ def unpack(body: bytes) -> str:
     """The text that `pack` packed."""
     raw = zlib.decompress(body[1:]) if body[:1] == DEFLATED else body[1:]
     return raw.decode("utf-8", "surrogatepass")
+
+
+def sha_of(text: str) -> bytes:
+    """SHA-256 of a text: what tells whether it is here already."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def escape(text: str) -> str:

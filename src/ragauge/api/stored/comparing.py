@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ragauge.api.stored.paired import Paired
     from ragauge.data.response import Response
     from ragauge.metrics.base import Metric
-    from ragauge.store.contracts import Loaded
     from ragauge.store.open import Store
+    from ragauge.store.responses import Loaded
 
 FEW = 30              # examples below which every interval is wide
 MOST_FAILED = 0.02    # share of pairs lost to failed scores, from which it is said

@@ -8,8 +8,8 @@ from pathlib import Path
 from sqlalchemy import Connection, inspect, text
 
 from ragauge.errors import StoreError
-from ragauge.store.sql.database import Database
-from ragauge.store.sql.read_only import ELSEWHERE
+from ragauge.store.database import Database
+from ragauge.store.sqlite import ELSEWHERE
 
 VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")  # oldest first
 HEAD = VERSIONS[-1]

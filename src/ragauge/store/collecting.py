@@ -10,27 +10,38 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
-from ragauge.data.example import EvalSet
+from ragauge.data.example import EvalSet, Example
+from ragauge.data.response import Response
 from ragauge.data.run import Run, State
-from ragauge.store.collect_contracts import Arrived, Key
+from ragauge.store import importing
+from ragauge.store.database import Database, among, now
+from ragauge.store.importing import run_of_row
+from ragauge.store.names import run_no
+from ragauge.store.responses import stored_response
 from ragauge.store.schema import causes, responses, run_evidence, runs, scores, set_examples
-from ragauge.store.sql import importing
-from ragauge.store.sql.clock import now
-from ragauge.store.sql.database import Database, among
-from ragauge.store.sql.names import run_no
-from ragauge.store.sql.runs import run_of_row, stored_response
-from ragauge.store.sql.sets import put_set
-from ragauge.store.sql.spool import Packed, Spool
+from ragauge.store.sets import put_set
+from ragauge.store.spool import Packed, Spool
+
+Arrived = tuple[Example, Response]
+Key = tuple[str, int]     # query_id and repeat
 
 
-class SqlCollecting:
-    """`Collecting` on a database."""
+class Collecting:
+    """Runs that are being collected. What `add` has returned from survives a kill."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def begin(self, run: Run, eval_set: EvalSet) -> Run:
-        """Opens a run of an eval set; see `Collecting`."""
+        """Opens a run of an eval set, in state running and without responses; the set is kept with it.
+
+        Args:
+            run: what is known about it; run_id, created_at and heartbeat are filled in where they are empty.
+            eval_set: what it answers; its name and version become the run's.
+
+        Returns:
+            The run as stored.
+        """
         moment = now()
         run = replace(
             run, run_id=run.run_id or secrets.token_hex(6), set_name=eval_set.name, set_version=eval_set.version,
@@ -46,7 +57,12 @@ class SqlCollecting:
         return run
 
     def newest(self, like: Run, *, unfinished: bool) -> Run | None:
-        """The newest run of the same set version, system, configuration and variant; see `Collecting`."""
+        """The newest run of the same set version, system, configuration and variant; None where there is none.
+
+        Args:
+            like: whose set_version, system, config and variant count.
+            unfinished: only a run that is not finished.
+        """
         same = (runs.c.kind == like.kind) & (runs.c.set_version == like.set_version) & (runs.c.system == like.system)
         query = select(runs).where(same, runs.c.variant == like.variant).order_by(runs.c.run_no.desc())
         if unfinished:
@@ -72,7 +88,23 @@ class SqlCollecting:
             return {(query_id, repeat): error for query_id, repeat, error in read if error is not None}
 
     def add(self, run_id: str, arrived: Sequence[Arrived], *, again: bool = False) -> int:
-        """Keeps responses, in one transaction; see `Collecting`."""
+        """Keeps responses, in one transaction, and moves the run's heartbeat and count.
+
+        The first response under one query_id and repeat wins. With `again` a failed one gives way to what came later,
+        and its scores and causes go with it; one that did not fail stays.
+
+        Args:
+            run_id: the run.
+            arrived: example and response.
+            again: failures are being asked again.
+
+        Returns:
+            How many were kept.
+
+        Raises:
+            DataError: a response to another query than its example's, or a number that is not finite.
+            UnknownName: the run is gone.
+        """
         spool = Spool()
         try:
             spool.fill(arrived)
@@ -98,7 +130,10 @@ class SqlCollecting:
             connection.execute(update(runs).where(runs.c.run_no == number).values(**values))
 
     def finish(self, run_id: str) -> None:
-        """Marks a run finished, its responses in the order of its set; see `Collecting`."""
+        """Marks a run finished, its responses in the order of its set, repeats together.
+
+        The order is left as it came where the run was evaluated before, since scores name responses by number.
+        """
         with self._database.write() as connection:
             number = run_no(connection, run_id)
             _in_order_of_set(connection, number)
@@ -143,4 +178,3 @@ def _in_order_of_set(connection: Connection, number: int) -> None:
     last = connection.execute(select(func.max(responses.c.response_no))).scalar_one()
     moved = update(responses).where(responses.c.response_no == bindparam("old")).values(response_no=bindparam("new"))
     connection.execute(moved, [{"old": old, "new": place} for place, old in enumerate(ordered, last + 1)])
-

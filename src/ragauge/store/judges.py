@@ -1,29 +1,109 @@
-"""What people and judges said of the same texts."""
+"""What is known about judges: what they are built from, and what they and people said of the same texts."""
 
 from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, func, insert, select
 
-from ragauge.store.check_contracts import LabelFile, TextScore
-from ragauge.store.schema import check_scores, checks, judges
-from ragauge.store.sql.clock import now
-from ragauge.store.sql.database import Database
-from ragauge.store.sql.names import judge_no, put_judges
+from ragauge.store.database import Database, now
+from ragauge.store.names import judge_no, put_judges, run_no
+from ragauge.store.schema import check_scores, checks, judges, run_judges
 
 FIELDS = ("metric", "item", "example", "people", "judge", "labels")
 
 
-class SqlChecks:
-    """`Checks` on a database."""
+@dataclass(frozen=True, slots=True)
+class LabelFile:
+    """A judge that was held against a file of labels.
+
+    Attributes:
+        judge_id: whose verdicts.
+        question: that it was asked, such as verify_answer.
+        version: of the question.
+        digest: 32 bytes: a hash of what people said in the file, whatever it is called.
+        name: of the file.
+        at: when it was last checked, ISO 8601; filled in by the store.
+    """
+
+    judge_id: str
+    question: str
+    version: int
+    digest: bytes
+    name: str = ""
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextScore:
+    """What people and a judge make of one labelled text.
+
+    Attributes:
+        metric: printed name of what both are a score of.
+        item: 32 bytes: a hash of the text and of all that the question sees; the same text counts once.
+        example: 32 bytes: a hash of what texts share that are not independent.
+        people: their score, in [0, 1].
+        judge: its score, in [0, 1].
+        labels: on how many labelled parts it rests.
+        file: the digest of the file that said so last; filled in by the store.
+    """
+
+    metric: str
+    item: bytes
+    example: bytes
+    people: float
+    judge: float
+    labels: int
+    file: bytes = b""
+
+
+class Judges:
+    """What is known about judges."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def keep(self, judge_id: str, spec: str) -> None:
+        """Keeps the spec that a judge is built from: a text that names no key."""
+        statement = self._database.insert(judges)
+        update = {"spec": statement.excluded.spec}
+        with self._database.write() as connection:
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=["judge_id"], set_=update),
+                [{"judge_id": judge_id, "spec": spec}],
+            )
+
+    def spec(self, judge_id: str) -> str | None:
+        """The spec that a judge is built from; None where none is known."""
+        with self._database.read() as connection:
+            found: str | None = connection.execute(select(judges.c.spec).where(judges.c.judge_id == judge_id)).scalar()
+        return found
+
+    def repeats(self, run_id: str, judge_id: str) -> list[int]:
+        """Which askings of a judge have scored this run, ascending."""
+        with self._database.read() as connection:
+            mine = (
+                run_judges.c.run_no == run_no(connection, run_id),
+                run_judges.c.judge_no == judge_no(connection, judge_id),
+            )
+            query = select(run_judges.c.judge_repeat).where(*mine).order_by(run_judges.c.judge_repeat)
+            return list(connection.execute(query).scalars())
+
+
+class Checks:
+    """What people and judges said of the same texts. It belongs to no run, and stays when runs are deleted."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def keep(self, file: LabelFile, scores: Sequence[TextScore]) -> None:
-        """Keeps scores of some texts of a file, together or not at all; see `Checks`."""
+        """Keeps scores of some texts of a file, together or not at all, as checked now.
+
+        What was known of the same texts by this judge, from this file or another, is replaced: labels that were
+        mended count as they are now. Of a text that is given twice the last counts. Other texts stay.
+        """
         with self._database.write() as connection:
             mine: dict[str, int | str]
             mine = {"judge_no": put_judges(self._database, connection, [file.judge_id])[file.judge_id],
@@ -47,7 +127,7 @@ class SqlChecks:
             return [LabelFile(*row) for row in connection.execute(query.order_by(checks.c.check_no))]
 
     def scores(self, judge_id: str) -> builtins.list[TextScore]:
-        """Every text that a judge was held against, once each; see `Checks`."""
+        """Every text that a judge was held against, once each, by the newest version of each question."""
         table = check_scores.c
         with self._database.read() as connection:
             number = judge_no(connection, judge_id)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, and_, case, func, or_, select
 
+from ragauge.analysis.scores.arrays import Columns, ResponseIndex
 from ragauge.data.score import STATUSES, Score
 from ragauge.metrics.base import Measured
-from ragauge.store.contracts import Column
+from ragauge.store import score_columns
+from ragauge.store.database import Database, chunks, now
+from ragauge.store.names import NOBODY, judge_no, metric_nos, put_judges, put_metrics, put_reasons, run_no
 from ragauge.store.packing import unpack
+from ragauge.store.responses import response_no
 from ragauge.store.schema import judges, metrics, reasons, run_judges, runs
 from ragauge.store.schema import scores as table
-from ragauge.store.sql import score_columns
-from ragauge.store.sql.clock import now
-from ragauge.store.sql.database import Database, chunks
-from ragauge.store.sql.names import NOBODY, judge_no, metric_nos, put_judges, put_metrics, put_reasons, run_no
-from ragauge.store.sql.runs import response_no
-from ragauge.store.sql.score_frame import by_judge, frame
+from ragauge.store.score_frame import by_judge, frame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,8 +34,25 @@ AT_A_TIME = 20_000
 Place = tuple[int, int, int]  # metric_no, judge_no, judge_repeat
 
 
-class SqlScores:
-    """`Scores` on a database."""
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Whose score stands in one place of a row: the metric, and the judge where it asks one.
+
+    Attributes:
+        metric: printed name.
+        version: of the metric.
+        judge_id: None where nothing is asked.
+        judge_repeat: which asking of the judge; 0 where nothing is asked.
+    """
+
+    metric: str
+    version: int
+    judge_id: str | None = None
+    judge_repeat: int = 0
+
+
+class Scores:
+    """Scores, one row per run, response, metric and judge."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -47,7 +64,16 @@ class SqlScores:
         self._upsert = upsert.compile(dialect=database.engine.dialect, column_keys=[*KEY, *VALUES])
 
     def write(self, run_id: str, columns: Sequence[Column], rows: Iterable[tuple[int, Sequence[Measured]]]) -> int:
-        """Keeps scores; one already there is replaced, since scores are recomputable."""
+        """Keeps scores; one already there is replaced, since scores are recomputable.
+
+        Args:
+            run_id: the run.
+            columns: what stands in each place of a row.
+            rows: (number of a response, one result per column).
+
+        Returns:
+            How many scores were written.
+        """
         with self._database.write() as connection:
             run = run_no(connection, run_id)
             places = self._put_places(connection, columns)
@@ -60,7 +86,13 @@ class SqlScores:
         return written
 
     def complete(self, run_id: str, columns: Sequence[Column], *, failed_too: bool = True) -> set[int]:
-        """Numbers of the responses that have a score in every column."""
+        """Numbers of the responses that have a score in every column.
+
+        Args:
+            run_id: the run.
+            columns: which scores are asked for.
+            failed_too: a failed score counts as one; False leaves such responses out, to try them again.
+        """
         with self._database.read() as connection:
             run = run_no(connection, run_id)
             places = _places(connection, columns)
@@ -77,7 +109,12 @@ class SqlScores:
             return set(connection.execute(query).scalars())
 
     def frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
-        """Every score of a run by one judge, with those that ask nobody, in example order. See `Scores`."""
+        """Every score of a run by one judge, with those that ask nobody, in example order.
+
+        Columns: those of `analysis.frames.score_frame`: query_id, repeat, metric, status, value, numerator,
+        denominator, low, high, reason, judge_id, weight, cluster.
+        Of a metric with several versions, the newest.
+        """
         with self._database.read() as connection:
             return frame(connection, run_no(connection, run_id), judge_id, judge_repeat)
 
@@ -103,7 +140,17 @@ class SqlScores:
         self, run_id: str, judge_id: str | None, names: Sequence[str], index: ResponseIndex, judge_repeat: int = 0, *,
         values_only: bool = False,
     ) -> dict[str, Columns]:     # fmt: skip
-        """Several metrics' scores as arrays. See `Scores`."""
+        """Printed name -> one metric's scores in example order, what `frame` would need for all metrics at once.
+
+        Args:
+            run_id: the run.
+            judge_id: whose scores, beside those that ask nobody; of a response scored both ways, the judge's.
+            names: printed names; they are read together, since scores stand by response. One without a score gets
+                empty arrays.
+            index: the responses looked at; the scores of others are left out.
+            judge_repeat: which asking of the judge.
+            values_only: leave out numerators and denominators (NaN) and reasons (""), which is quicker.
+        """
         with self._database.read() as connection:
             run = run_no(connection, run_id)
             return score_columns.of_metrics(
@@ -173,11 +220,7 @@ class SqlScores:
         values = list(rows)
         if not values:
             return 0
-        if self._upsert.positional:
-            connection.exec_driver_sql(str(self._upsert), values)
-        else:
-            names = (*KEY, *VALUES)
-            connection.exec_driver_sql(str(self._upsert), [dict(zip(names, row, strict=True)) for row in values])
+        connection.exec_driver_sql(str(self._upsert), values)
         return len(values)
 
 

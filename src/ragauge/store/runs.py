@@ -3,47 +3,78 @@
 from __future__ import annotations
 
 import builtins
-import json
-import struct
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Row, Select, func, select
+from sqlalchemy import Connection, func, select, text
 
 from ragauge.analysis.scores.arrays import ResponseIndex
-from ragauge.data.codec import decode, from_plain
 from ragauge.data.example import Example
 from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName
-from ragauge.store.contracts import Loaded, Record
-from ragauge.store.order import Order
-from ragauge.store.packing import ESCAPE, framed, unescape, unpack
+from ragauge.store import importing
+from ragauge.store.database import Database, chunks, raw_rows
+from ragauge.store.importing import run_of_row
+from ragauge.store.names import known_runs, run_no
+from ragauge.store.packing import framed, unescape
+from ragauge.store.responses import Loaded, Order, grouped, index_of, kept, load, of_run, response_no
+from ragauge.store.run_log import refuse_baseline
 from ragauge.store.schema import examples, responses, run_names, runs
-from ragauge.store.sql import deleting, importing
-from ragauge.store.sql.baselines import refuse_baseline
-from ragauge.store.sql.database import Database, chunks, raw_among, raw_rows
-from ragauge.store.sql.names import known_runs, run_no
-from ragauge.store.sql.response_index import index_of
-from ragauge.store.sql.spool import Spool
-from ragauge.store.sql.texts import SqlTexts
+from ragauge.store.sets import Texts
+from ragauge.store.spool import Record, Spool
 
 if TYPE_CHECKING:
     import polars as pl
 
 LATEST = "latest"
+# In this order: what refers goes before what it refers to. The run's own rows go by cascade.
+STEPS = tuple(
+    text(step)
+    for step in (
+        "DELETE FROM runs WHERE run_no = :run_no",
+        """DELETE FROM sets WHERE kept = 0
+           AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.set_no = sets.set_no)""",
+        """DELETE FROM examples
+           WHERE NOT EXISTS (SELECT 1 FROM responses WHERE responses.example_no = examples.example_no)
+           AND NOT EXISTS (SELECT 1 FROM set_examples WHERE set_examples.example_no = examples.example_no)""",
+        """DELETE FROM texts
+           WHERE NOT EXISTS (SELECT 1 FROM run_texts WHERE run_texts.text_no = texts.text_no)""",
+        """DELETE FROM evidence
+           WHERE NOT EXISTS (SELECT 1 FROM run_evidence WHERE run_evidence.evidence_no = evidence.evidence_no)""",
+        """DELETE FROM reasons
+           WHERE reason_no NOT IN (SELECT reason_no FROM scores WHERE reason_no IS NOT NULL)""",
+    )
+)
 
 
-class SqlRuns:
-    """`Runs` on a database."""
+class Runs:
+    """Runs and their responses."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._texts = SqlTexts(database)
+        self._texts = Texts(database)
 
     def import_run(self, run: Run, records: Iterable[Record], batch: int = 500) -> Run:
-        """Keeps a run and its responses, all or nothing; finds the run of the same content. See `Runs`."""
+        """Keeps a run and its responses, all or nothing, reading `records` once as a stream.
+
+        A response of None is an example that a finished run holds nothing for: an empty retrieval, counted by
+        `absent`; of a run that is not finished it is pending, and left out. Where a run of the same content is
+        already there (examples, responses, system, configuration, variant), that run is returned, so that repeating
+        a command resumes; the new name leads to it too.
+
+        Args:
+            run: what is known about it; an empty run_id, created_at or set_version is filled in.
+            records: example and response, in the order of the run's file.
+            batch: records written at a time.
+
+        Returns:
+            The run as stored.
+
+        Raises:
+            DataError: a query_id and repeat stand twice, a response to another query, or a number is not finite.
+            UsageError: the run_id is taken by a run of other content.
+        """
         spool = Spool()
         try:
             spool.fill(records, finished=run.state == "finished")
@@ -54,7 +85,13 @@ class SqlRuns:
             return run_of_row(connection.execute(select(runs).where(runs.c.run_no == number)).one())
 
     def find(self, which: str) -> Run:
-        """The run of an id, of a name (the newest that has it), or "latest": the one that moved last. See `Runs`."""
+        """The run of an id, of a name (the newest that has it), or "latest": the one that moved last.
+
+        Runs that only put another's causes to the test (`Run.confirms`) are the latest only where there is no other.
+
+        Raises:
+            UnknownName: there is none.
+        """
         with self._database.read() as connection:
             found = _moved_last(connection) if which == LATEST else _called(connection, which)
             if found is None:
@@ -68,11 +105,15 @@ class SqlRuns:
             return [run_of_row(row) for row in rows]
 
     def delete(self, run_id: str) -> None:
-        """Removes a run, its scores, and the texts, examples and evidence that no other run refers to."""
+        """Removes a run, its scores, and the texts, examples and evidence that no other run refers to.
+
+        Raises:
+            UsageError: it is a baseline.
+        """
         with self._database.write() as connection:
             number = run_no(connection, run_id)
             refuse_baseline(connection, run_id)
-            deleting.delete_run(connection, number)
+            _delete(connection, number)
 
     def size(self, run_id: str) -> int:
         """How many responses it has, absent ones counted."""
@@ -87,21 +128,27 @@ class SqlRuns:
             return int(connection.execute(select(runs.c.absent).where(runs.c.run_no == number)).scalar_one())
 
     def order(self, run_id: str, keep: Mapping[str, str] | None = None) -> Order:
-        """(number, hash of the question) of every response, in example order; see `Runs`."""
+        """(number, hash of the question) of every response, in example order.
+
+        Args:
+            run_id: the run.
+            keep: segment column, or "tag" -> value; only responses whose examples match all.
+
+        Raises:
+            UnknownName: no example has this column, or this value in it.
+        """
         columns = (responses.c.response_no, examples.c.query_key, *((examples.c.groups,) if keep else ()))
         with self._database.read() as connection:
-            parts = raw_rows(connection, _of_run(select(*columns), run_no(connection, run_id)))
+            parts = raw_rows(connection, of_run(select(*columns), run_no(connection, run_id)))
             rows = (row for part in parts for row in part)
             if not keep:
                 return Order((number, key) for number, key in rows)
-            return kept(((number, key, _grouped(groups)) for number, key, groups in rows), keep)
+            return kept(((number, key, grouped(groups)) for number, key, groups in rows), keep)
 
     def load(self, numbers: Sequence[int]) -> builtins.list[Loaded]:
         """Responses by number, in that order, with their examples; numbers that are gone are left out."""
         with self._database.read() as connection:
-            rows = {row[0]: _Row(*row) for row in raw_among(connection, _bodies(), responses.c.response_no, numbers)}
-            texts = self._texts.get(_text_nos(rows.values()))
-        return [_loaded(rows[number], texts) for number in numbers if number in rows]
+            return load(connection, self._texts, numbers)
 
     def pairs(self, run_id: str, batch: int = 500) -> Iterator[tuple[Example, Response]]:
         """Every example with its response, in example order, read as a stream."""
@@ -120,7 +167,7 @@ class SqlRuns:
         """Examples, repeats, weights and clusters of some responses, whose numbers ascend."""
         columns = (responses.c.response_no, responses.c.query_id, responses.c.repeat, responses.c.weight)
         with self._database.read() as connection:
-            query = _of_run(select(*columns, examples.c.groups), run_no(connection, run_id))
+            query = of_run(select(*columns, examples.c.groups), run_no(connection, run_id))
             return index_of(raw_rows(connection, query), numbers)
 
     def segments(self, run_id: str) -> pl.DataFrame:
@@ -149,60 +196,12 @@ class SqlRuns:
         """query_id, and what it is grouped by, of each distinct query_id."""
         found: dict[str, dict[str, Any]] = {}
         with self._database.read() as connection:
-            query = _of_run(select(responses.c.query_id, examples.c.groups), run_no(connection, run_id))
+            query = of_run(select(responses.c.query_id, examples.c.groups), run_no(connection, run_id))
             for part in raw_rows(connection, query):
                 for query_id, groups in part:
                     if query_id not in found:
-                        found[query_id] = _grouped(groups)
+                        found[query_id] = grouped(groups)
         return [framed(unescape(query_id)) for query_id in found], list(found.values())
-
-
-def kept(rows: Iterable[tuple[int, int, dict[str, Any]]], keep: Mapping[str, str]) -> Order:
-    """Number and key of the rows whose groups match every column; a column or value that nobody has is an error."""
-    known: dict[str, set[str]] = {column: set() for column in keep}
-    columns = {"tag"}
-    found = Order()
-    for number, key, groups in rows:
-        values = {column: _values(groups, column) for column in keep}
-        for column, some in values.items():
-            known[column].update(some)
-        columns.update(groups.get("segments", {}))
-        if all(value in values[column] for column, value in keep.items()):
-            found.numbers.append(number)
-            found.keys.append(key)
-    for column, value in keep.items():
-        if not known[column]:
-            raise UnknownName("segment", column, columns)
-        if value not in known[column]:
-            raise UnknownName("tag" if column == "tag" else f"value of segment {column}", value, known[column])
-    return found
-
-
-def _values(groups: dict[str, Any], column: str) -> builtins.list[str]:
-    """An example's values in a column: one of a segment, several of "tag"."""
-    segments: dict[str, str] = groups.get("segments", {})
-    if column in segments:
-        return [segments[column]]
-    return groups.get("tags", []) if column == "tag" else []
-
-
-@lru_cache(maxsize=4_096)     # most examples are grouped as others are; what is returned is only read
-def _grouped(groups: bytes | None) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(unpack(groups)) if groups is not None else {}
-    return found
-
-
-def response_no(connection: Connection, run_id: str, query_id: str, repeat: int) -> int:
-    """Number of one response. UnknownName if there is none."""
-    number = run_no(connection, run_id)
-    mine = (responses.c.run_no == number) & (responses.c.repeat == repeat)
-    asked = [query_id, unescape(query_id)] if ESCAPE in query_id else [query_id]  # as it stands in a frame, too
-    found = connection.execute(select(responses.c.response_no).where(mine, responses.c.query_id.in_(asked))).scalar()
-    if found is None:
-        known = select(responses.c.query_id).where(responses.c.run_no == number).distinct().limit(5_000)
-        name = query_id if repeat == 0 else f"{query_id} (repeat {repeat})"
-        raise UnknownName("query_id", name, connection.execute(known).scalars())
-    return int(found)
 
 
 def _called(connection: Connection, which: str) -> Run | None:
@@ -228,66 +227,7 @@ def _moved_last(connection: Connection) -> Run | None:
     return first
 
 
-def _of_run(query: Select[Any], number: int) -> Select[Any]:
-    """Responses of a run with their examples, in example order."""
-    joined = query.join_from(responses, examples, responses.c.example_no == examples.c.example_no)
-    return joined.where(responses.c.run_no == number).order_by(responses.c.response_no)
-
-
-class _Row(NamedTuple):
-    """What `_bodies` selects, as the driver gives it."""
-
-    response_no: int
-    body: bytes
-    text_nos: bytes | None
-    example: bytes
-
-
-def _bodies() -> Select[Any]:
-    columns = (responses.c.response_no, responses.c.body, responses.c.text_nos, examples.c.body.label("example"))
-    return select(*columns).join_from(responses, examples, responses.c.example_no == examples.c.example_no)
-
-
-def _numbers(packed: bytes | None) -> tuple[int, ...]:
-    return struct.unpack(f"<{len(packed) // 8}q", packed) if packed else ()
-
-
-def _text_nos(rows: Collection[_Row]) -> set[int]:
-    return {number for row in rows for number in _numbers(row.text_nos) if number}
-
-
-def stored_response(body: bytes) -> dict[str, Any]:
-    """The fields of a response as they are stored: without its passages' texts."""
-    found: dict[str, Any] = json.loads(unpack(body))
-    return found
-
-
-def _loaded(row: _Row, texts: dict[int, str]) -> Loaded:
-    numbers = _numbers(row.text_nos)
-    plain = stored_response(row.body)
-    passages = [*plain.get("passages", ()), *plain.get("candidates", ())]
-    if numbers:
-        for passage, number in zip(passages, numbers, strict=True):
-            if number:
-                passage["text"] = texts[number]
-    return Loaded(row.response_no, decode(Example, unpack(row.example)), from_plain(Response, plain))
-
-
-def run_of_row(row: Row[Any]) -> Run:
-    """A row of the table as a run."""
-    return Run(
-        run_id=row.run_id,
-        name=row.name,
-        kind=row.kind,
-        set_name=row.set_name,
-        set_version=row.set_version,
-        system=row.system,
-        config=json.loads(unpack(row.config)),
-        variant=row.variant,
-        git=row.git,
-        state=row.state,
-        planned=row.planned,
-        done=row.done,
-        heartbeat=row.heartbeat,
-        created_at=row.created_at,
-    )
+def _delete(connection: Connection, run_no: int) -> None:
+    """Deletes a run with its responses, scores and causes, then every row that nothing refers to any more."""
+    for step in STEPS:
+        connection.execute(step, {"run_no": run_no} if ":run_no" in step.text else {})

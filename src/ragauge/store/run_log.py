@@ -1,38 +1,94 @@
-"""Which runs are baselines, and what is written about runs."""
+"""What a list of runs says beside them: which are baselines, notes, and the last summary of each."""
 
 from __future__ import annotations
 
 import builtins
-from dataclasses import fields, replace
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, delete, func, insert, select
 
+from ragauge.analysis.results.scorecard import Summary
+from ragauge.data.canonical import canonical, plain
+from ragauge.data.codec import from_plain
 from ragauge.errors import UnknownName, UsageError
-from ragauge.store.baseline_contracts import Note, Pointer
+from ragauge.store.database import Database, now
+from ragauge.store.names import judge_no, put_judges, run_no
+from ragauge.store.packing import pack, unpack
 from ragauge.store.schema import baselines, run_judges, run_notes, runs
-from ragauge.store.sql.clock import now
-from ragauge.store.sql.database import Database
-from ragauge.store.sql.names import judge_no, run_no
+from ragauge.store.schema import summaries as summary_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """One line in the history of a baseline: from then on the name meant this run.
+
+    Attributes:
+        name: of the baseline.
+        run_id: of the run; "" = from then on the name meant none.
+        run_name: what people call the run; it stays when the run goes.
+        at: when, ISO 8601; filled in by the store.
+        who: set it.
+        git: the commit that the run was made at.
+        branch: the branch that it stands for; "" where none was known.
+        tag: such as v1.2; "" for none.
+        note: in the words of whoever set it.
+    """
+
+    name: str
+    run_id: str
+    run_name: str = ""
+    at: str = ""
+    who: str = ""
+    git: str = ""
+    branch: str = ""
+    tag: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What somebody wrote about a run.
+
+    Attributes:
+        text: in their words.
+        at: when, ISO 8601; filled in by the store.
+        who: wrote it.
+    """
+
+    text: str
+    at: str = ""
+    who: str = ""
+
 
 FIELDS = tuple(field.name for field in fields(Pointer))
 LINES = select(*(baselines.c[name] for name in FIELDS))
 
 
-class SqlBaselines:
-    """`Baselines` on a database."""
+class Baselines:
+    """Names that stand for runs. Nothing is overwritten: the last line of a name counts, the earlier ones stay."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def set(self, pointer: Pointer) -> Pointer:
-        """Lets a name mean a run from now on; see `Baselines`."""
+        """Lets a name mean a run from now on; returns the line as stored.
+
+        Raises:
+            UnknownName: no such run.
+        """
         with self._database.write() as connection:
             run_no(connection, pointer.run_id)
             return _add(connection, pointer)
 
     def remove(self, name: str, who: str = "", note: str = "") -> Pointer:
-        """Lets a name mean nothing from now on; see `Baselines`."""
+        """Lets a name mean nothing from now on; returns what it meant.
+
+        Raises:
+            UnknownName: no such baseline.
+        """
         with self._database.write() as connection:
             found = _current(connection, name)
             if found is None:
@@ -59,14 +115,14 @@ class SqlBaselines:
             return [_pointer(row) for row in connection.execute(query)]
 
 
-class SqlRunLog:
-    """`RunLog` on a database."""
+class RunLog:
+    """What the log of evaluations says beside what runs and scores do."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def note(self, run_id: str, note: Note) -> Note:
-        """Keeps a note about a run in place of an earlier one; an empty text removes it."""
+        """Keeps a note about a run in place of an earlier one; returns it as stored. An empty text removes it."""
         stored = replace(note, at=note.at or now())
         with self._database.write() as connection:
             number = run_no(connection, run_id)
@@ -91,6 +147,40 @@ class SqlRunLog:
                 run_judges.c.judge_no == judge_no(connection, judge_id),
             )
             return connection.execute(select(func.max(run_judges.c.at)).where(*mine)).scalar() or ""
+
+
+class Summaries:
+    """The last summary of a run by a judge, for lists of runs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def write(self, run_id: str, judge_id: str | None, summaries: Sequence[Summary], judge_repeat: int = 0) -> None:
+        """Keeps the summaries of a run in place of earlier ones; a store that can only be read stays as it is."""
+        if self._database.access != "write":     # they follow from the scores: a report can do without keeping them
+            return
+        body = pack(canonical(plain(list(summaries))))
+        with self._database.write() as connection:
+            judge = put_judges(self._database, connection, [judge_id])[judge_id]
+            key = {"run_no": run_no(connection, run_id), "judge_no": judge, "judge_repeat": judge_repeat}
+            statement = self._database.insert(summary_rows)
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=list(key), set_={"body": statement.excluded.body}),
+                [{**key, "body": body}],
+            )
+
+    def read(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> tuple[Summary, ...]:
+        """The summaries kept last; () when there are none."""
+        with self._database.read() as connection:
+            mine = (
+                summary_rows.c.run_no == run_no(connection, run_id),
+                summary_rows.c.judge_no == judge_no(connection, judge_id),
+                summary_rows.c.judge_repeat == judge_repeat,
+            )
+            body = connection.execute(select(summary_rows.c.body).where(*mine)).scalar()
+        if body is None:
+            return ()
+        return tuple(from_plain(Summary, item) for item in json.loads(unpack(body)))
 
 
 def refuse_baseline(connection: Connection, run_id: str) -> None:

@@ -1,25 +1,27 @@
-"""From the spool into the tables, in one transaction."""
+"""From the spool into the tables, in one transaction; and which files became which run."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, CursorResult, insert, select, text
+from sqlalchemy import Connection, Row, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
+from ragauge.data.canonical import canonical
 from ragauge.data.codec import encode
 from ragauge.data.run import Run
 from ragauge.errors import DataError, UsageError
-from ragauge.store.packing import pack, pack_bytes
-from ragauge.store.schema import examples, responses, run_names, run_texts, runs, sets
-from ragauge.store.sql import texts as texts_area
-from ragauge.store.sql.clock import now
-from ragauge.store.sql.database import Database, chunks, rows_among
-from ragauge.store.sql.spool import Packed, Spool
+from ragauge.store.database import Database, chunks, now
+from ragauge.store.names import run_no
+from ragauge.store.packing import pack, pack_bytes, unpack
+from ragauge.store.schema import imports, responses, run_names, run_texts, runs, sets
+from ragauge.store.sets import add_texts, key_of, put_examples, text_nos
+from ragauge.store.spool import Packed, Spool
 
 SET_OF_RUN = text("""
     INSERT INTO set_examples (set_no, position, example_no)
@@ -28,10 +30,51 @@ SET_OF_RUN = text("""
 """)
 
 
-def key_of(result: CursorResult[Any]) -> int:
-    """The number of the row that was inserted."""
-    key: Any = result.inserted_primary_key
-    return int(key[0])
+class Imported(NamedTuple):
+    """A run that some files became, and what reading them told."""
+
+    run: Run
+    told: tuple[str, ...]
+
+
+class Imports:
+    """Which run the content of some files became, so that equal files need not be read again."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def keep(self, digest: bytes, run_id: str, told: Sequence[str] = ()) -> None:
+        """Keeps that files of this digest are this run; an earlier entry of the digest is replaced.
+
+        Args:
+            digest: 32 bytes: a hash of the files and of everything that decides how they are read.
+            run_id: the run.
+            told: warnings that came of reading them.
+
+        Raises:
+            UnknownName: there is no such run.
+        """
+        statement = self._database.insert(imports)
+        update = {"run_no": statement.excluded.run_no, "told": statement.excluded.told}
+        with self._database.write() as connection:
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=["digest"], set_=update),
+                [{"digest": digest, "run_no": run_no(connection, run_id), "told": pack(canonical(list(told)))}],
+            )
+
+    def find(self, digest: bytes, name: str = "") -> Imported | None:
+        """The run of files of this digest, moved to now and called by this name too; None where there is none."""
+        mine = select(imports.c.run_no, imports.c.told).where(imports.c.digest == digest)
+        with self._database.read() as connection:
+            if connection.execute(mine).first() is None:
+                return None     # nothing to write: a first import waits for nobody's lock
+        with self._database.write() as connection:
+            found = connection.execute(mine).first()
+            if found is None:
+                return None
+            found_again(self._database, connection, found.run_no, name)
+            run = connection.execute(select(runs).where(runs.c.run_no == found.run_no)).one()
+        return Imported(run_of_row(run), tuple(json.loads(unpack(found.told))))
 
 
 def load(database: Database, spool: Spool, run: Run, batch: int) -> int:
@@ -129,11 +172,11 @@ def _row(run_no: int, item: Packed, example_no: int, text_nos: dict[bytes, int])
 
 def _text_nos(database: Database, connection: Connection, batch: Sequence[Packed]) -> dict[bytes, int]:
     shas = {sha: None for item in batch for sha in item.shas if sha}
-    known = texts_area.numbers_of(connection, shas)
+    known = text_nos(connection, shas)
     new = [(sha, pack_bytes(raw)) for item in batch for sha, raw in item.texts if sha not in known]
     if new:
-        texts_area.add(database, connection, new)
-        known |= texts_area.numbers_of(connection, {sha: None for sha, _ in new})
+        add_texts(database, connection, new)
+        known |= text_nos(connection, {sha: None for sha, _ in new})
     return known
 
 
@@ -144,15 +187,6 @@ def _example_nos(database: Database, connection: Connection, batch: Sequence[Pac
         if item.example is not None
     ]
     return put_examples(database, connection, rows, {item.example_sha: None for item in batch})
-
-
-def put_examples(
-    database: Database, connection: Connection, rows: Sequence[dict[str, Any]], shas: Iterable[bytes]
-) -> dict[bytes, int]:
-    """Adds examples that are new; returns the numbers of all that are named."""
-    if rows:
-        connection.execute(database.insert(examples).on_conflict_do_nothing(), rows)
-    return dict(rows_among(connection, select(examples.c.sha, examples.c.example_no), examples.c.sha, shas))
 
 
 def _set_no(connection: Connection, run_no: int, run: Run, *, whole: bool) -> int | None:
@@ -180,3 +214,23 @@ def _duplicate(spool: Spool) -> DataError | None:
                 hint="Give each answer to one question its own repeat: 0, 1, 2 …",
             )
     return None
+
+
+def run_of_row(row: Row[Any]) -> Run:
+    """A row of the table as a run."""
+    return Run(
+        run_id=row.run_id,
+        name=row.name,
+        kind=row.kind,
+        set_name=row.set_name,
+        set_version=row.set_version,
+        system=row.system,
+        config=json.loads(unpack(row.config)),
+        variant=row.variant,
+        git=row.git,
+        state=row.state,
+        planned=row.planned,
+        done=row.done,
+        heartbeat=row.heartbeat,
+        created_at=row.created_at,
+    )

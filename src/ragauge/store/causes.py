@@ -1,7 +1,8 @@
-"""Why failed examples failed."""
+"""Why failed examples failed, and what is in the index that they were answered from."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -11,20 +12,28 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, exists, insert, 
 
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores.frames import cause_frame
+from ragauge.data.canonical import canonical
 from ragauge.data.codec import decode, encode
+from ragauge.data.example import Example
+from ragauge.data.index_listing import IndexListing
+from ragauge.store.database import Database, among, chunks, raw_rows, rows_among
+from ragauge.store.names import judge_no, put_judges, run_no
 from ragauge.store.packing import framed, pack, unescape, unpack
+from ragauge.store.responses import response_no
 from ragauge.store.schema import causes as table
-from ragauge.store.schema import responses, scores
-from ragauge.store.sql.database import Database, among, chunks, raw_rows, rows_among
-from ragauge.store.sql.names import judge_no, put_judges, run_no
-from ragauge.store.sql.runs import response_no
+from ragauge.store.schema import examples, listings, responses, scores
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-class SqlCauses:
-    """`Causes` on a database."""
+class Causes:
+    """Why failed examples failed, one row per run, response and judge.
+
+    What is read for a judge holds, of responses that this judge never judged, the causes that were kept for nobody
+    (judge None): what record and labels alone show. No row is no proof that a response did not fail: see
+    `analysis.scores.known`.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -67,7 +76,10 @@ class SqlCauses:
     def read(
         self, run_id: str, judge_id: str | None, judge_repeat: int = 0, *, numbers: Sequence[int] | None = None
     ) -> Iterator[tuple[int, Cause]]:
-        """Number and cause of one failed response after another, by ascending number; words as in the frame."""
+        """Number and cause of one failed response after another, by ascending number; words as in the frame.
+
+        With `numbers`, of these responses alone.
+        """
         with self._database.read() as connection:
             query = select(table.c.response_no, table.c.body).where(
                 _known(connection, run_id, judge_id, judge_repeat)
@@ -88,6 +100,56 @@ class SqlCauses:
             )
             body = connection.execute(select(table.c.body).where(*mine)).scalar()
         return None if body is None else decode(Cause, unpack(body))
+
+
+class Listings:
+    """What is in the index of the system that gave a run."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def write(self, run_id: str, listing: IndexListing) -> None:
+        """Keeps the listing of a run in place of an earlier one."""
+        body = pack(canonical({"documents": listing.documents, "absent": sorted(listing.absent)}))
+        statement = self._database.insert(listings)
+        update = {"body": statement.excluded.body}
+        with self._database.write() as connection:
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=["run_no"], set_=update),
+                [{"run_no": run_no(connection, run_id), "body": body}],
+            )
+
+    def read(self, run_id: str) -> IndexListing | None:
+        """The listing kept last; None where there is none."""
+        with self._database.read() as connection:
+            mine = listings.c.run_no == run_no(connection, run_id)
+            body = connection.execute(select(listings.c.body).where(mine)).scalar()
+        if body is None:
+            return None
+        found = json.loads(unpack(body))
+        return IndexListing(found["documents"], frozenset(found["absent"]))
+
+    def labelled(self, run_id: str) -> set[str]:
+        """Documents that the labels and gold spans of the run's examples name."""
+        found: set[str] = set()
+        with self._database.read() as connection:
+            asked = select(responses.c.example_no).where(responses.c.run_no == run_no(connection, run_id))
+            for body in connection.execute(select(examples.c.body).where(examples.c.example_no.in_(asked))).scalars():
+                example = decode(Example, unpack(body))
+                found.update(doc_id for item in example.relevant or () for doc_id in item.doc_ids)
+                found.update(span.doc_id for span in example.gold_spans or ())
+        return found
+
+    def outdated(self, run_id: str, judge_id: str | None, fingerprint: str, judge_repeat: int = 0) -> set[int]:
+        """Numbers of the failed responses whose cause was found with another listing, or with none."""
+        with self._database.read() as connection:
+            mine = (
+                table.c.run_no == run_no(connection, run_id),
+                table.c.judge_no == judge_no(connection, judge_id),
+                table.c.judge_repeat == judge_repeat,
+            )
+            rows = connection.execute(select(table.c.response_no, table.c.body).where(*mine))
+            return {number for number, body in rows if json.loads(unpack(body)).get("listing", "") != fingerprint}
 
 
 def _known(connection: Connection, run_id: str, judge_id: str | None, judge_repeat: int) -> ColumnElement[bool]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Sequence
 
 from sqlalchemy import Connection, select
 
+from ragauge.data.ask import ModelName
 from ragauge.errors import UnknownName
-from ragauge.store.packing import pack
-from ragauge.store.schema import judges, metrics, reasons, run_names, runs
-from ragauge.store.sql.database import Database, rows_among
+from ragauge.store.database import Database, rows_among
+from ragauge.store.packing import pack, sha_of
+from ragauge.store.schema import judges, metrics, models, reasons, run_names, runs
 
 NOBODY = ""  # the judge of scores that ask nothing
 
@@ -73,7 +73,7 @@ def put_metrics(
 
 def put_reasons(database: Database, connection: Connection, texts: Sequence[str]) -> dict[str, int]:
     """Text -> number of each reason, new ones added."""
-    by_sha = {hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(): text for text in texts}
+    by_sha = {sha_of(text): text for text in texts}
     found = _reason_nos(connection, by_sha)
     rows = [{"sha": sha, "body": pack(text)} for sha, text in by_sha.items() if text not in found]
     if rows:
@@ -85,3 +85,21 @@ def put_reasons(database: Database, connection: Connection, texts: Sequence[str]
 def _reason_nos(connection: Connection, by_sha: dict[bytes, str]) -> dict[str, int]:
     rows = rows_among(connection, select(reasons.c.sha, reasons.c.reason_no), reasons.c.sha, by_sha)
     return {by_sha[sha]: number for sha, number in rows}
+
+
+def model_nos(database: Database, connection: Connection, names: Collection[ModelName]) -> dict[ModelName, int]:
+    """Numbers of models, new ones added."""
+    known = {name: number for number, name in model_names(connection).items()}
+    rows = [
+        {"provider": one.provider, "model": one.model, "endpoint": one.endpoint} for one in names if one not in known
+    ]
+    if not rows:
+        return known
+    connection.execute(database.insert(models).on_conflict_do_nothing(), rows)
+    return {name: number for number, name in model_names(connection).items()}
+
+
+def model_names(connection: Connection) -> dict[int, ModelName]:
+    """Number -> model."""
+    rows = connection.execute(select(models))
+    return {row.model_no: ModelName(row.provider, row.model, row.endpoint) for row in rows}

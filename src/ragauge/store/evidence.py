@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, and_, or_, select
 
+from ragauge.data.canonical import canonical
+from ragauge.data.codec import FACTS, decode, encode
 from ragauge.data.facts import Evidence
-from ragauge.store.contracts import PackedEvidence
-from ragauge.store.packing import unescape
+from ragauge.store.database import Database, chunks, raw_among
+from ragauge.store.names import judge_no, put_judges, run_no
+from ragauge.store.packing import pack, unescape, unpack
+from ragauge.store.responses import response_no
 from ragauge.store.schema import evidence as table
 from ragauge.store.schema import judges, responses, run_evidence
-from ragauge.store.sql.database import Database, chunks, raw_among
-from ragauge.store.sql.names import judge_no, put_judges, run_no
-from ragauge.store.sql.runs import response_no
 
 OK, FAILED, PARTIAL = 0, 1, 2
 PACKED = (
@@ -24,8 +27,71 @@ PACKED = (
 LINK = ("response_no", "judge_no", "judge_repeat", "question", "evidence_no")
 
 
-class SqlEvidence:
-    """`Evidences` on a database."""
+@dataclass(frozen=True, slots=True)
+class PackedEvidence:
+    """Evidence as it is stored: the facts are packed JSON, so that most of it is never unpacked on its way.
+
+    Attributes:
+        key: as in `Evidence`.
+        question: as in `Evidence`.
+        question_version: as in `Evidence`.
+        judge_id: as in `Evidence`.
+        judge_repeat: as in `Evidence`.
+        failed: nothing could be had.
+        body: packed JSON of the facts, or of the reason where it failed.
+        replies: packed JSON of the reply keys; None for none.
+        partial: verdicts are missing that the next start may get.
+    """
+
+    key: str
+    question: str
+    question_version: int
+    judge_id: str
+    judge_repeat: int
+    failed: bool
+    body: bytes
+    replies: bytes | None = None
+    partial: bool = False
+
+    @staticmethod
+    def of(evidence: Evidence) -> PackedEvidence:
+        """Evidence as it is stored. DataError when its facts hold what JSON cannot."""
+        failed = evidence.status == "failed" or evidence.facts is None
+        return PackedEvidence(
+            key=evidence.key,
+            question=evidence.question,
+            question_version=evidence.question_version,
+            judge_id=evidence.judge_id,
+            judge_repeat=evidence.judge_repeat,
+            failed=failed,
+            body=pack(canonical(evidence.reason) if failed else encode(evidence.facts)),
+            replies=pack(canonical(list(evidence.reply_keys))) if evidence.reply_keys else None,
+            partial=evidence.status == "partial",
+        )
+
+    @property
+    def n_replies(self) -> int:
+        """How many replies it was read from."""
+        return len(json.loads(unpack(self.replies))) if self.replies is not None else 0
+
+    def evidence(self) -> Evidence:
+        """The evidence with its facts."""
+        text = unpack(self.body)
+        return Evidence(
+            key=self.key,
+            question=self.question,
+            question_version=self.question_version,
+            judge_id=self.judge_id,
+            status="failed" if self.failed else "partial" if self.partial else "ok",
+            facts=None if self.failed else decode(FACTS[self.question], text),
+            judge_repeat=self.judge_repeat,
+            reply_keys=tuple(json.loads(unpack(self.replies))) if self.replies is not None else (),
+            reason=json.loads(text) if self.failed else "",
+        )
+
+
+class Evidences:
+    """What judges found, by key; shared by all runs."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -50,13 +116,20 @@ class SqlEvidence:
         return None if found is None else found.evidence()
 
     def known(self, keys: Collection[str]) -> dict[str, PackedEvidence]:
-        """What is stored of these keys and is whole: what need not be asked again."""
+        """What is stored of these keys and did not fail: what need not be asked again."""
         with self._database.read() as connection:
             found = _by_key(connection, keys)
         return {key: one for key, one in found.items() if not (one.failed or one.partial)}
 
     def add(self, found: Sequence[tuple[int, PackedEvidence]]) -> set[str]:
-        """Keeps evidence and links it to responses; returns the keys that something else was stored under first."""
+        """Keeps evidence and links it to responses.
+
+        Args:
+            found: (number of a response, its evidence).
+
+        Returns:
+            Keys under which something else was stored first: whoever computed from the loser reads it back.
+        """
         mine = {one.key: one for _, one in found}
         if not mine:
             return set()
@@ -72,8 +145,6 @@ class SqlEvidence:
                 (response, numbers[one.judge_id], one.judge_repeat, one.question, stored[one.key].evidence_no)
                 for response, one in found
             ]
-            if not self._link.positional:
-                links = [dict(zip(LINK, link, strict=True)) for link in links]
             connection.exec_driver_sql(str(self._link), links)
         return {key for key, one in mine.items() if _differs(stored[key], one)}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, literal_column, select, true
@@ -13,20 +13,31 @@ from ragauge.data.ask import Ask, ModelName, Reply, reply_key
 from ragauge.data.canonical import canonical, plain
 from ragauge.data.codec import encode, from_plain
 from ragauge.errors import DataError
-from ragauge.store.call_contracts import ReplyInfo
+from ragauge.store.database import Database, chunks, now, raw_among
+from ragauge.store.names import model_names, model_nos
 from ragauge.store.packing import pack, unpack
 from ragauge.store.schema import replies as table
-from ragauge.store.sql.clock import now
-from ragauge.store.sql.database import Database, chunks, raw_among
-from ragauge.store.sql.models import model_nos, named
 
 PAGE = 200     # replies read at a time
 CHANGED = ("failed", "at", "body", "vectors")     # where a reply takes the place of one that failed
 COLUMNS = ("key", "model_no", "question", "failed", "at", "ask", "body", "vectors")
 
 
-class SqlReplies:
-    """`Replies` on a database."""
+@dataclass(frozen=True, slots=True)
+class ReplyInfo:
+    """A group of stored replies as `ragauge cache` lists it: those of one model to one question."""
+
+    model: ModelName
+    question: str
+    n: int
+    failed: int
+    bytes: int
+    first: str
+    last: str
+
+
+class Replies:
+    """What models said: the only paid truth. A reply is never changed; a failed one gives way to one that is not."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -39,7 +50,11 @@ class SqlReplies:
         self._upsert = upsert.compile(dialect=database.engine.dialect, column_keys=list(COLUMNS))
 
     def put(self, found: Sequence[tuple[ModelName, Ask, Reply]]) -> list[Reply]:
-        """Stores replies under their keys; returns what is stored, the first that did not fail."""
+        """Stores replies under their keys, durably, in one transaction.
+
+        Returns:
+            The stored reply of each, in order, with its key: of several under one key the first that did not fail.
+        """
         keys = [reply_key(name, ask) for name, ask, _ in found]
         mine: dict[str, tuple[ModelName, Ask, Reply, str]] = {}
         for key, one in zip(keys, found, strict=True):
@@ -69,11 +84,18 @@ class SqlReplies:
             .order_by(table.c.model_no, table.c.question)
         )  # fmt: skip
         with self._database.read() as connection:
-            names = named(connection)
+            names = model_names(connection)
             return [ReplyInfo(names[model], *rest) for model, *rest in connection.execute(query)]
 
     def prune(self, *, model: str = "", question: str = "", before: str = "", failed_only: bool = False) -> int:
-        """Removes replies that match all that is given; returns how many."""
+        """Removes replies that match all that is given; returns how many. Evidence read from them stays.
+
+        Args:
+            model: as printed, `provider:model[@endpoint]`.
+            question: such as verify_answer.
+            before: ISO 8601; older ones.
+            failed_only: only failed ones.
+        """
         with self._database.write() as connection:
             wanted = _matching(connection, model, question, before, failed_only)
             return connection.execute(delete(table).where(wanted)).rowcount
@@ -85,10 +107,10 @@ class SqlReplies:
             return connection.execute(select(func.count()).select_from(table).where(wanted)).scalar_one()
 
     def lines(self) -> Iterator[Mapping[str, Any]]:
-        """Every reply as JSON types, with its ask."""
+        """Every reply as JSON types, with its ask, for a file that another store can read in."""
         last = 0
         with self._database.read() as connection:
-            names = named(connection)
+            names = model_names(connection)
             page = select(table).order_by(table.c.reply_no).limit(PAGE)
             while rows := connection.execute(page.where(table.c.reply_no > last)).all():
                 for row in rows:
@@ -96,7 +118,7 @@ class SqlReplies:
                 last = rows[-1].reply_no
 
     def add_lines(self, lines: Iterable[Mapping[str, Any]]) -> tuple[int, int]:
-        """Takes in such lines, all or none: (added, already there)."""
+        """Takes in such lines: (added, already there). A line whose key does not follow from its ask is refused."""
         added = there = 0
         with self._database.write() as connection:
             for part in chunks(enumerate(lines, 1), PAGE):
@@ -118,8 +140,6 @@ class SqlReplies:
             )
             for key, (name, ask, reply, at) in mine.items()
         ]  # fmt: skip
-        if not self._upsert.positional:
-            rows = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
         options = {"preserve_rowcount": True}
         return connection.exec_driver_sql(str(self._upsert), rows, execution_options=options).rowcount
 
@@ -127,7 +147,7 @@ class SqlReplies:
 def _matching(
     connection: Connection, model: str, question: str, before: str, failed_only: bool
 ) -> ColumnElement[bool]:
-    numbers = [number for number, name in named(connection).items() if not model or str(name) == model]
+    numbers = [number for number, name in model_names(connection).items() if not model or str(name) == model]
     return and_(
         table.c.model_no.in_(numbers),
         table.c.question == question if question else true(),

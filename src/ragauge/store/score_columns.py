@@ -11,11 +11,11 @@ from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, or
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex, placed
 from ragauge.analysis.scores.coded import narrow
 from ragauge.data.score import STATUSES
+from ragauge.store.database import raw_rows
+from ragauge.store.names import judge_no
 from ragauge.store.schema import metrics, responses
 from ragauge.store.schema import scores as table
-from ragauge.store.sql.database import raw_rows
-from ragauge.store.sql.names import judge_no
-from ragauge.store.sql.score_frame import by_judge, reason_texts
+from ragauge.store.score_frame import by_judge, reason_texts
 
 SPAN = 1 << 40     # above every number of a response
 ABSENT = 255        # status of a response that has no score

@@ -3,18 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, case, false, func, select
 
 from ragauge.analysis.results.paid import Paid
-from ragauge.store.call_contracts import Call, Spent
+from ragauge.data.ask import ModelName, Usage
+from ragauge.store.database import Database, now
+from ragauge.store.names import NOBODY, judge_no, model_names, model_nos, put_judges, run_no
 from ragauge.store.schema import calls as table
 from ragauge.store.schema import judges, responses
-from ragauge.store.sql.clock import now
-from ragauge.store.sql.database import Database
-from ragauge.store.sql.models import model_nos, named
-from ragauge.store.sql.names import NOBODY, judge_no, put_judges, run_no
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One attempt at a model, paid or not.
+
+    Attributes:
+        key: of the reply that was wanted.
+        question: such as verify_answer; "" for what belongs to none.
+        model: as asked.
+        outcome: ok, failed, or the trouble: rate_limited, server, timeout, connection, too_long, refused …
+        response_no: for which response it was made; None for none (preparing a set). A reply that others reuse
+            stays with the response that paid.
+        run_id: for which run; "" for none.
+        usage: tokens; None when unknown.
+        cost: in US dollars; None when unknown.
+        latency_ms: of this attempt.
+        at: when it ended, ISO 8601.
+        judge_id: who asked; "" where no judge did.
+    """
+
+    key: str
+    question: str
+    model: ModelName
+    outcome: str
+    response_no: int | None = None
+    run_id: str = ""
+    usage: Usage | None = None
+    cost: float | None = None
+    latency_ms: float | None = None
+    at: str = ""
+    judge_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Calls of one model for one question, by one judge.
+
+    Attributes:
+        model: as asked.
+        question: such as verify_answer.
+        judge_id: who asked; "" where no judge did.
+        paid: what they came to.
+    """
+
+    model: ModelName
+    question: str
+    judge_id: str
+    paid: Paid
+
 
 COLUMNS = (
     "run_no", "response_no", "key", "model_no", "question", "outcome", "input_tokens", "output_tokens",
@@ -37,8 +86,8 @@ PAID = (
 )
 
 
-class SqlCalls:
-    """`Calls` on a database."""
+class Calls:
+    """Every attempt at a model."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -46,7 +95,7 @@ class SqlCalls:
         self._insert = table.insert().compile(dialect=database.engine.dialect, column_keys=list(COLUMNS))
 
     def add(self, calls: Sequence[Call]) -> None:
-        """Records attempts."""
+        """Records attempts, durably."""
         if not calls:
             return
         with self._database.write() as connection:
@@ -56,12 +105,15 @@ class SqlCalls:
             rows: list[Any] = [
                 _row(call, models[call.model], run_nos.get(call.run_id), asked.get(call.judge_id)) for call in calls
             ]
-            if not self._insert.positional:
-                rows = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
             connection.exec_driver_sql(str(self._insert), rows)
 
     def spent(self, run_id: str | None = None, judge_id: str | None = None) -> list[Spent]:
-        """Tokens and cost by model, question and judge."""
+        """Tokens and cost by model, question and judge.
+
+        Args:
+            run_id: of this run; None = of all, and of calls made for none.
+            judge_id: by this judge; None = by all.
+        """
         group = (table.c.model_no, table.c.question, judges.c.judge_id)
         query = (
             select(*group, *PAID)
@@ -70,12 +122,17 @@ class SqlCalls:
             .order_by(*group)
         )
         with self._database.read() as connection:
-            names = named(connection)
+            names = model_names(connection)
             rows = connection.execute(query.where(*_mine(connection, run_id, judge_id))).all()
         return [Spent(names[model], question, judge or NOBODY, Paid(*paid)) for model, question, judge, *paid in rows]
 
     def by_response(self, run_id: str, judge_id: str | None = None) -> dict[tuple[str, int], Paid]:
-        """(query_id, repeat) -> what was paid for it, in example order."""
+        """(query_id, repeat) -> what was paid for it, in example order; responses without a call are left out.
+
+        Args:
+            run_id: of this run.
+            judge_id: by this judge; None = by all.
+        """
         query = (
             select(responses.c.query_id, responses.c.repeat, *PAID)
             .join_from(table, responses, responses.c.response_no == table.c.response_no)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, and_, or_, select
 
 from ragauge.data.score import STATUSES
+from ragauge.store.database import rows_among
+from ragauge.store.names import judge_no
 from ragauge.store.packing import framed, unpack
+from ragauge.store.responses import grouped
 from ragauge.store.schema import examples, metrics, reasons, responses
 from ragauge.store.schema import scores as table
-from ragauge.store.sql.database import rows_among
-from ragauge.store.sql.names import judge_no
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,7 +115,7 @@ def _responses(connection: Connection, run_no: int) -> pl.DataFrame:
 
 
 def _cluster(groups: bytes | None) -> str | None:
-    cluster = json.loads(unpack(groups)).get("cluster") if groups is not None else None
+    cluster: str | None = grouped(groups).get("cluster")
     return None if cluster is None else framed(cluster)
 
 

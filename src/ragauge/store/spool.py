@@ -18,10 +18,9 @@ from ragauge.data.codec import encode
 from ragauge.data.example import Example
 from ragauge.data.response import ABSENT, Response
 from ragauge.errors import DataError
-from ragauge.store.contracts import Record
-from ragauge.store.packing import pack
-from ragauge.store.sql.texts import sha_of
+from ragauge.store.packing import pack, sha_of
 
+Record = tuple[Example, Response | None]
 IN_MEMORY = 1_000_000  # bytes of a spool that stay out of the disk
 REMEMBERED = 8_000  # texts and examples known to be in the spool already; older ones are written again
 

@@ -1,26 +1,65 @@
-"""Eval sets."""
+"""What runs share, each kept once: passage texts, examples, eval sets."""
 
 from __future__ import annotations
 
 import builtins
-import hashlib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, CursorResult, func, insert, select
 
 from ragauge.data.codec import decode, encode
 from ragauge.data.example import EvalSet, Example
 from ragauge.errors import UnknownName
-from ragauge.store.contracts import SetInfo
-from ragauge.store.packing import pack, unpack
+from ragauge.store.database import Database, chunks, now, raw_among, rows_among
+from ragauge.store.packing import pack, sha_of, unpack
 from ragauge.store.schema import examples, set_examples, sets
-from ragauge.store.sql.clock import now
-from ragauge.store.sql.database import Database, chunks
-from ragauge.store.sql.importing import key_of, put_examples
-from ragauge.store.sql.spool import groups_of, query_key_of
+from ragauge.store.schema import texts as text_rows
+from ragauge.store.spool import groups_of, query_key_of
 
 
-class SqlSets:
-    """`Sets` on a database."""
+@dataclass(frozen=True, slots=True)
+class SetInfo:
+    """One line of the list of sets."""
+
+    name: str
+    version: str
+    n: int
+    created_at: str
+
+
+class Texts:
+    """Passage texts, each once across all runs, by SHA-256."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, texts: Sequence[str]) -> list[int]:
+        """Their numbers, in order; a text already there keeps its number."""
+        by_sha = {sha_of(text): text for text in texts}
+        with self._database.write() as connection:
+            known = text_nos(connection, by_sha)
+            rows = [(sha, pack(text)) for sha, text in by_sha.items() if sha not in known]
+            add_texts(self._database, connection, rows)
+            known = text_nos(connection, by_sha)
+        return [known[sha_of(text)] for text in texts]
+
+    def get(self, numbers: Collection[int]) -> dict[int, str]:
+        """Texts by number."""
+        query = select(text_rows.c.text_no, text_rows.c.body)
+        with self._database.read() as connection:
+            rows = raw_among(connection, query, text_rows.c.text_no, sorted(set(numbers)))
+            return {number: unpack(body) for number, body in rows}
+
+    def count(self) -> int:
+        """How many distinct texts there are."""
+        with self._database.read() as connection:
+            return connection.execute(select(func.count()).select_from(text_rows)).scalar_one()
+
+
+class Sets:
+    """Eval sets, by name and version."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -62,6 +101,33 @@ class SqlSets:
             return [SetInfo(*row) for row in connection.execute(query)]
 
 
+def text_nos(connection: Connection, shas: Collection[bytes]) -> dict[bytes, int]:
+    """Numbers of the texts that are there, by hash."""
+    return dict(raw_among(connection, select(text_rows.c.sha, text_rows.c.text_no), text_rows.c.sha, shas))
+
+
+def add_texts(database: Database, connection: Connection, rows: Sequence[tuple[bytes, bytes]]) -> None:
+    """Adds texts by (hash, packed text); those that are there stay."""
+    if rows:
+        values = [{"sha": sha, "body": body} for sha, body in rows]
+        connection.execute(database.insert(text_rows).on_conflict_do_nothing(), values)
+
+
+def put_examples(
+    database: Database, connection: Connection, rows: Sequence[dict[str, Any]], shas: Iterable[bytes]
+) -> dict[bytes, int]:
+    """Adds examples that are new; returns the numbers of all that are named."""
+    if rows:
+        connection.execute(database.insert(examples).on_conflict_do_nothing(), rows)
+    return dict(rows_among(connection, select(examples.c.sha, examples.c.example_no), examples.c.sha, shas))
+
+
+def key_of(result: CursorResult[Any]) -> int:
+    """The number of the row that was inserted."""
+    key: Any = result.inserted_primary_key
+    return int(key[0])
+
+
 def put_set(database: Database, connection: Connection, eval_set: EvalSet, *, kept: bool) -> int:
     """Adds a set where its name and version are new; returns its number.
 
@@ -81,7 +147,7 @@ def put_set(database: Database, connection: Connection, eval_set: EvalSet, *, ke
     set_no = key_of(connection.execute(insert(sets).values(**values, kept=int(kept), created_at=now())))
     position = 0
     for part in chunks(eval_set.examples, 500):
-        shas = [sha_of(example) for example in part]
+        shas = [sha_of(encode(example)) for example in part]
         rows = [_row(sha, example) for sha, example in zip(shas, part, strict=True)]
         numbers = put_examples(database, connection, rows, dict.fromkeys(shas))
         members = [
@@ -90,11 +156,6 @@ def put_set(database: Database, connection: Connection, eval_set: EvalSet, *, ke
         connection.execute(insert(set_examples), members)
         position += len(part)
     return set_no
-
-
-def sha_of(example: Example) -> bytes:
-    """SHA-256 of an example's canonical JSON: its content_hash."""
-    return hashlib.sha256(encode(example).encode("utf-8", "surrogatepass")).digest()
 
 
 def _row(sha: bytes, example: Example) -> dict[str, object]:

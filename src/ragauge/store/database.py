@@ -1,0 +1,154 @@
+"""One database: connections, transactions, and rows read and written in parts. What is SQLite's own is in `sqlite`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam
+from sqlalchemy.exc import SQLAlchemyError
+
+from ragauge.errors import StoreError
+from ragauge.store import sqlite
+
+MOST_IN = 900  # values in one IN (...): older SQLite builds allow 999 variables a statement
+AT_A_TIME = 1_000  # raw rows held as Python objects: as many as stay in the processor's cache
+
+
+class Database:
+    """Connections to one store.
+
+    Attributes:
+        url: where it is.
+        access: whether it can be written to, or how it is read where it cannot.
+
+    A read sees one consistent state and waits for nobody. A write is one transaction: writers of this process queue on
+    a lock, writers of other processes on the database's. A write inside a write joins it, so that areas combine.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.access = sqlite.access_of(url)
+        self._stamp = sqlite.stamp(url)
+        self.engine = sqlite.engine_of(url, self.access)
+        self._lock = threading.Lock()
+        self._current = threading.local()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection for reading; inside another block of the same thread, that block's."""
+        current = self._of_thread("writing") or self._of_thread("reading")
+        if current is not None:
+            yield current
+            return
+        unchanged = sqlite.unchanged(self.url, self.access, self._stamp)
+        with unchanged, _as_store_error(self.url), self.engine.connect() as connection:
+            self._current.reading = connection
+            try:
+                yield connection
+            finally:
+                self._current.reading = None
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction: all of it is kept at the end of the block, or none when the block raises."""
+        current = self._of_thread("writing")
+        if current is not None:
+            yield current
+            return
+        if self.access != "write":
+            raise sqlite.refused(self.url)
+        with self._lock, _as_store_error(self.url), self.engine.connect() as plain:
+            connection = plain.execution_options(**sqlite.WRITES)
+            with connection.begin():
+                self._current.writing = connection
+                try:
+                    yield connection
+                finally:
+                    self._current.writing = None
+
+    def _of_thread(self, kind: str) -> Connection | None:
+        found: Connection | None = getattr(self._current, kind, None)
+        return found
+
+    def insert(self, table: Table) -> sqlite.Upsert:
+        """An INSERT that knows ON CONFLICT, in this database's dialect."""
+        return sqlite.insert(table)
+
+    def close(self) -> None:
+        """Gives every connection back."""
+        self.engine.dispose()
+
+
+@contextmanager
+def _as_store_error(url: str) -> Iterator[None]:
+    try:
+        yield
+    except (SQLAlchemyError, sqlite.DriverError) as error:
+        cause = getattr(error, "orig", None) or error
+        raise StoreError(f"the store {url} failed: {cause}.") from error
+
+
+def raw_rows(connection: Connection, query: Select[Any]) -> Iterator[list[tuple[Any, ...]]]:
+    """Rows as the driver gives them, a thousand at a time: texts are escaped, bodies packed.
+
+    As SQLAlchemy's row objects a million of them take twice the time.
+    """
+    compiled = query.compile(connection.engine, compile_kwargs={"literal_binds": True})
+    cursor: Any = connection.connection.cursor()
+    try:
+        cursor.execute(str(compiled))
+        while part := cursor.fetchmany(AT_A_TIME):
+            yield part
+    finally:
+        cursor.close()
+
+
+def among(column: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Whether a column holds one of `values`, a parameter given when the query is executed.
+
+    In the query itself the values would outlive it: SQLAlchemy's expressions refer to themselves, so that they wait for
+    a collection of cycles, which comes the later the more a program holds.
+    """
+    return column.in_(bindparam("values", type_=column.type, expanding=True))
+
+
+def rows_among(
+    connection: Connection, query: Select[Any], column: ColumnElement[Any], values: Iterable[Any]
+) -> Iterator[Any]:
+    """Rows of a query whose column holds one of the values, asked for in parts."""
+    wanted = query.where(among(column))
+    for part in chunks(values):
+        yield from connection.execute(wanted, {"values": part})
+
+
+def raw_among(
+    connection: Connection, query: Select[Any], column: ColumnElement[Any], values: Iterable[Any]
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of `rows_among` as the driver gives them: texts are escaped, bodies packed. In a third of the time."""
+    wanted = query.where(among(column))
+    for part in chunks(values):
+        found = connection.execute(wanted, {"values": part})
+        cursor: Any = found.cursor
+        yield from cursor.fetchall()
+        found.close()
+
+
+def chunks(values: Iterable[Any], size: int = MOST_IN) -> Iterator[Sequence[Any]]:
+    """Lists of at most `size` values."""
+    part: list[Any] = []
+    for value in values:
+        part.append(value)
+        if len(part) == size:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def now() -> str:
+    """The time as the store writes it: ISO 8601, UTC, to the millisecond; later times sort later."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,257 @@
+"""All that is SQLite's own: the file of a store, how it is opened, written and read, and who works on it.
+
+A store is in WAL mode: readers and one writer do not block each other, and a writer waits for another process's.
+
+A file that cannot be written to, such as a CI artifact or a colleague's folder, is only read. A reader of a file in
+WAL mode needs two files beside it, -wal and -shm, which SQLite makes where they are missing. In a folder that cannot be
+written to there are three cases:
+
+- There is no log, or an empty one: everything is in the file. It is opened as immutable, which needs no other file and
+  no lock. SQLite then sees no change of the file, so every read looks whether it changed meanwhile.
+- There is a log with its -shm file, left by a process that works on the store or was killed: SQLite reads both.
+- There is a log alone: it cannot be read where no -shm file can be made.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from sqlalchemy import Connection, Engine, Table, create_engine, event
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects.sqlite import Insert
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import SQLAlchemyError
+
+from ragauge.errors import StoreError, UsageError
+
+PREFIX = "sqlite:///"
+WORKING = ".working"     # ends the name of the file whose bytes are locks
+WAIT = 120.0  # seconds that a writer waits for another process's transaction
+WRITES = {"ragauge_writes": True}     # option of a connection whose transactions write
+ANOTHER = "Name a place that you may write to with --store sqlite:///PATH, or set RAGAUGE_STORE."
+ELSEWHERE = "Copy its folder to one that you may write to, and name the copy with --store or RAGAUGE_STORE."
+
+Access = Literal["write", "read", "immutable"]
+Upsert = Insert     # an INSERT that knows ON CONFLICT
+DriverError = sqlite3.Error     # what a cursor of the driver's own raises
+
+_guard = threading.Lock()
+_files: dict[str, int] = {}              # never closed: closing one would end every lock of this process on the file
+_mine: set[tuple[str, str]] = set()      # such locks do not see their own process
+
+
+def absolute(url: str) -> str:
+    """The URL with an absolute path, its folder made."""
+    path = url.removeprefix(PREFIX)
+    if "://" in path or path in ("", ":memory:"):
+        raise UsageError(f"a store is a SQLite file, got {url!r}. Write {PREFIX}.ragauge/ragauge.db.")
+    file = Path(path).expanduser().absolute()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"the store's folder {file.parent} cannot be made: {error.strerror}. {ANOTHER}") from error
+    if not file.exists() and not os.access(file.parent, os.W_OK):
+        raise StoreError(f"the store's file {file} cannot be made: its folder is read-only. {ANOTHER}")
+    return f"{PREFIX}{file.as_posix()}"
+
+
+class Stamp(NamedTuple):
+    """What tells whether a file changed."""
+
+    inode: int
+    size: int
+    changed: int
+
+
+def access_of(url: str) -> Access:
+    """How a store's file can be opened: "write" as well where it is not there yet.
+
+    Raises:
+        StoreError: it can be read neither with its log nor without.
+    """
+    path = _path(url)
+    if not path.exists() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        return "write"
+    log, shared = (path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))
+    if not log.exists() or not log.stat().st_size:
+        return "immutable"
+    if not shared.exists() and not os.access(path.parent, os.W_OK):
+        raise StoreError(
+            f"the store {url} cannot be read: its last changes are in {log}, which cannot be read without writing to "
+            f"{path.parent}. {ELSEWHERE}"
+        )
+    return "read"
+
+
+def stamp(url: str) -> Stamp | None:
+    """The file as it is now; None where it is gone."""
+    try:
+        found = _path(url).stat()
+    except OSError:
+        return None
+    return Stamp(found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+@contextmanager
+def unchanged(url: str, access: Access, before: Stamp | None) -> Iterator[None]:
+    """A block of reading that fails, whatever it found, where an immutable file is not what it was."""
+    try:
+        yield
+    finally:
+        if access == "immutable" and stamp(url) != before:
+            raise StoreError(
+                f"the store {url} was changed by another process while it was read. Run the same command again."
+            )
+
+
+def refused(url: str) -> StoreError:
+    """The refusal of a write."""
+    return StoreError(f"the store {url} can be read but not written to: its file or folder is read-only. {ELSEWHERE}")
+
+
+def engine_of(url: str, access: Access) -> Engine:
+    """Connections to a store's file."""
+    # not parsed: a path may hold ? or %
+    address = URL.create("sqlite", database=url.removeprefix(PREFIX))
+    if access == "write":
+        engine = create_engine(address, connect_args={"timeout": WAIT, "check_same_thread": False})
+    else:
+        engine = create_engine(address, creator=lambda: _reading(url, access))
+
+    @event.listens_for(engine, "connect")
+    def _on_connect(connection: Any, _record: object) -> None:
+        # the driver's own BEGIN comes late and deferred; ours are written below
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA foreign_keys = ON")
+        # A committed transaction is in the operating system's hands under NORMAL too, so kill -9 loses nothing either
+        # way. FULL also syncs the log at each commit: judged answers cost money or hours, and one commit holds a whole
+        # batch, so surviving a power cut costs a few milliseconds a second.
+        cursor.execute("PRAGMA synchronous = FULL")
+        # 2 MB a connection, full after a few hundred answers: the operating system keeps the file's pages as well, and
+        # a larger cache made importing and judging no faster, but let every process grow with the store
+        cursor.execute("PRAGMA cache_size = -2048")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _on_begin(connection: Connection) -> None:
+        # IMMEDIATE takes the write lock first and waits for it. A deferred transaction that read before it writes
+        # cannot wait (its snapshot is old): it would fail at once with "database is locked".
+        writes = connection.get_execution_options().get("ragauge_writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _reading(url: str, access: Access) -> sqlite3.Connection:
+    """A connection that reads and never writes, to no file beside the store either where it is immutable."""
+    more = "&immutable=1" if access == "immutable" else ""
+    address = f"{_path(url).as_uri()}?mode=ro{more}"
+    return sqlite3.connect(address, uri=True, timeout=WAIT, check_same_thread=False)
+
+
+def use_write_ahead_log(engine: Engine, url: str, access: Access) -> None:
+    """Puts a SQLite file into WAL mode, where readers and one writer do not block each other.
+
+    The mode is kept in the file. The change needs the file alone and does not wait by itself, so it is tried again.
+    A file that can only be read stays as it is.
+    """
+    if access != "write":
+        return
+    until = time.monotonic() + WAIT
+    while True:
+        try:
+            if _in_write_ahead_mode(engine):
+                return
+            problem: object = "other programs hold it"
+        except (sqlite3.Error, SQLAlchemyError) as error:
+            problem = error
+            if "locked" not in str(error):
+                until = 0
+        if time.monotonic() > until:
+            raise StoreError(f"the store {url} cannot be opened: {problem}.")
+        time.sleep(0.02)
+
+
+def _in_write_ahead_mode(engine: Engine) -> bool:
+    connection = engine.raw_connection()
+    try:
+        cursor = connection.cursor()
+        for pragma in ("PRAGMA journal_mode", "PRAGMA journal_mode = WAL"):
+            cursor.execute(pragma)
+            found = cursor.fetchone()
+            if found is not None and found[0] == "wal":
+                return True
+        return False
+    finally:
+        connection.close()
+
+
+def insert(table: Table) -> Upsert:
+    """An INSERT that knows ON CONFLICT."""
+    return sqlite.insert(table)
+
+
+@contextmanager
+def held(url: str, run_id: str) -> Iterator[bool]:
+    """Holds a run while the block works on it; True where nobody else holds it, in this process or another.
+
+    The lock is a byte of an empty file beside the store. A process that is killed leaves none behind. Nobody waits.
+    Where the system has no such locks (Windows, some network folders) it is always True.
+
+    Args:
+        url: of the store.
+        run_id: the run.
+    """
+    path = url.removeprefix(PREFIX) + WORKING
+    with _guard:
+        alone = (path, run_id) not in _mine and _locked(path, _byte(run_id))
+        if alone:
+            _mine.add((path, run_id))
+    try:
+        yield alone
+    finally:
+        if alone:
+            with _guard:
+                _mine.discard((path, run_id))
+                _freed(path, _byte(run_id))
+
+
+def _byte(run_id: str) -> int:
+    return zlib.crc32(run_id.encode()) & 0x7FFF_FFFF
+
+
+def _locked(path: str, at: int) -> bool:
+    """Takes the lock of a byte; False where another process has it."""
+    try:
+        import fcntl
+
+        if path not in _files:
+            _files[path] = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+        fcntl.lockf(_files[path], fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):     # no such locks here
+        return True
+    return True
+
+
+def _freed(path: str, at: int) -> None:
+    try:
+        import fcntl
+
+        fcntl.lockf(_files[path], fcntl.LOCK_UN, 1, at)
+    except (ImportError, OSError, KeyError):
+        return
+
+
+def _path(url: str) -> Path:
+    return Path(url.removeprefix(PREFIX))
