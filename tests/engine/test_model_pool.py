@@ -252,7 +252,7 @@ def test_what_is_held_in_memory_does_not_grow(store: Store) -> None:
         asyncio.run(judged(store, run_id, f"openai-chat:any@{server.url}", calling()))
     (pool,) = pools
     assert (pool.caller.waiting, pool.caller.in_flight) == (0, 0)
-    assert not pool._ledger._next
+    assert not pool._ledger._writer._next
     assert sys.getrefcount(pool) < 10
 
 

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ragauge.data.response import Response
-from ragauge.engine.arrivals import Arrivals
 from ragauge.engine.asking import PATIENCE, Asker, Asking
 from ragauge.engine.caller import Patience
 from ragauge.engine.execute import Progress
+from ragauge.engine.group_commit import GroupCommitWriter
 from ragauge.errors import DataError, SystemFailed
 from ragauge.llm.limiter import Limiter
 from ragauge.llm.places import PLACES
+from ragauge.store.collecting import Arrived
 from ragauge.store.open import Store
 from ragauge.systems.base import System
 from ragauge.systems.troubles import HOPELESS, SystemTrouble
@@ -83,16 +84,15 @@ async def collect(
     """
     place = PLACES.at(system.address) if system.address else None
     asker = Asker(system, limiter or Limiter(concurrency, place=place), patience)
-    collecting = _Collecting(asker, store, run_id, concurrency, len(askings), total, progress)
-    arrivals = Arrivals(store, run_id, again=again)
-    ticking = asyncio.create_task(collecting.tick(arrivals))
+    collecting = _Collecting(asker, store, run_id, concurrency, len(askings), total, again, progress)
+    ticking = asyncio.create_task(collecting.tick())
     try:
-        await collecting.run(askings, arrivals)
+        await collecting.run(askings)
     finally:
         ticking.cancel()
         await asyncio.gather(ticking, return_exceptions=True)
         try:
-            await arrivals.close()
+            await collecting.writer.close()
         finally:
             await asker.leave()
     return collecting.collected()
@@ -106,18 +106,23 @@ class _Collecting:
     concurrency: int
     todo: int
     total: int | None
+    again: bool
     progress: Callable[[Progress], None] | None
     started: float = field(default_factory=time.perf_counter)
     done: int = 0
     failed: int = 0
     held: list[tuple[Asking, Response]] = field(default_factory=list)     # hopeless failures before the first answer
     over: bool = False     # nothing more is asked
+    writer: GroupCommitWriter[Arrived | None, None] = field(init=False)     # of responses; None = a heartbeat
 
-    async def run(self, askings: Sequence[Asking], arrivals: Arrivals) -> None:
+    def __post_init__(self) -> None:
+        self.writer = GroupCommitWriter(self._write, alone=True)
+
+    async def run(self, askings: Sequence[Asking]) -> None:
         """Asks everything."""
         rest = iter(askings)
         workers = [
-            asyncio.create_task(self._work(rest, arrivals)) for _ in range(min(self.concurrency, len(askings)))
+            asyncio.create_task(self._work(rest)) for _ in range(min(self.concurrency, len(askings)))
         ]
         try:
             for worker in asyncio.as_completed(workers):
@@ -127,26 +132,26 @@ class _Collecting:
                 task.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
         for asking, failure in self.held:     # too few to tell a broken system from a bad question
-            await self._keep(asking, failure, arrivals)
+            await self._keep(asking, failure)
 
-    async def _work(self, rest: Iterator[Asking], arrivals: Arrivals) -> None:
+    async def _work(self, rest: Iterator[Asking]) -> None:
         for asking in rest:
             if self.over:     # the others hear of it a moment later
                 return
             try:
                 response = await self.asker.ask(asking)
             except SystemTrouble as trouble:
-                await self._failed(asking, trouble, arrivals)
+                await self._failed(asking, trouble)
             else:
-                await self._keep(asking, response, arrivals)
+                await self._keep(asking, response)
                 for early, failure in self._released():
-                    await self._keep(early, failure, arrivals)
+                    await self._keep(early, failure)
 
-    async def _failed(self, asking: Asking, trouble: SystemTrouble, arrivals: Arrivals) -> None:
+    async def _failed(self, asking: Asking, trouble: SystemTrouble) -> None:
         failure = self.asker.failure(asking, trouble)
         answered = self.done > self.failed or (self.total or 0) > self.todo     # now, or in an earlier start
         if answered or trouble.kind not in HOPELESS:
-            await self._keep(asking, failure, arrivals)
+            await self._keep(asking, failure)
             return
         self.held.append((asking, failure))
         if len(self.held) >= HOPELESS_AFTER:
@@ -158,19 +163,19 @@ class _Collecting:
         held, self.held = self.held, []
         return held
 
-    async def _keep(self, asking: Asking, response: Response, arrivals: Arrivals) -> None:
+    async def _keep(self, asking: Asking, response: Response) -> None:
         try:
-            await arrivals.keep((asking.example, response))
+            await self.writer.put((asking.example, response))
         except DataError as error:     # a number that is not finite, a value that JSON lacks
             if response.error is not None:
                 raise
-            await self._failed(asking, SystemTrouble("unreadable", str(error)), arrivals)
+            await self._failed(asking, SystemTrouble("unreadable", str(error)))
             return
         self.done += 1
         self.failed += response.error is not None
         self._tell()
 
-    async def tick(self, arrivals: Arrivals) -> None:
+    async def tick(self) -> None:
         """Tells every second how far it is, and moves the heartbeat while nothing arrives."""
         beat, before = 0.0, -1
         while True:
@@ -180,7 +185,15 @@ class _Collecting:
             before = self.done
             if beat >= BEAT:
                 beat = 0.0
-                await arrivals.apart(lambda: self.store.collecting.mark(self.run_id, "running"))
+                await self.writer.put(None)
+
+    def _write(self, batch: Sequence[Arrived | None]) -> list[None]:
+        arrived = [one for one in batch if one is not None]
+        if arrived:     # moves the heartbeat as well
+            self.store.collecting.add(self.run_id, arrived, again=self.again)
+        else:
+            self.store.collecting.mark(self.run_id, "running")
+        return [None] * len(batch)
 
     def _tell(self) -> None:
         if self.progress is None:
