@@ -92,8 +92,8 @@ def _as_store_error(url: str) -> Iterator[None]:
         raise StoreError(f"the store {url} failed: {cause}.") from error
 
 
-def raw_rows(connection: Connection, query: Select[Any]) -> Iterator[list[tuple[Any, ...]]]:
-    """Rows as the driver gives them, a thousand at a time: texts are escaped, bodies packed.
+def raw_rows(connection: Connection, query: Select[Any], size: int = AT_A_TIME) -> Iterator[list[tuple[Any, ...]]]:
+    """Rows as the driver gives them, `size` at a time: texts are escaped, bodies packed.
 
     As SQLAlchemy's row objects a million of them take twice the time.
     """
@@ -101,7 +101,7 @@ def raw_rows(connection: Connection, query: Select[Any]) -> Iterator[list[tuple[
     cursor: Any = connection.connection.cursor()
     try:
         cursor.execute(str(compiled))
-        while part := cursor.fetchmany(AT_A_TIME):
+        while part := cursor.fetchmany(size):
             yield part
     finally:
         cursor.close()

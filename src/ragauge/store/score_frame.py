@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, and_, or_, select
 
 from ragauge.data.score import STATUSES
-from ragauge.store.database import rows_among
+from ragauge.store.database import raw_rows, rows_among
 from ragauge.store.names import judge_no
 from ragauge.store.packing import framed, unpack
 from ragauge.store.responses import grouped
@@ -62,18 +62,9 @@ def _numbers(connection: Connection, run_no: int, judge_id: str | None, judge_re
     query = select(*whose, c.value, c.numerator, c.denominator, c.low, c.high, c.reason_no).where(
         c.run_no == run_no, by_judge(connection, judge_id, judge_repeat)
     )
-    # straight from the driver: a million rows as SQLAlchemy's row objects take twice the time
-    compiled = query.order_by(c.response_no, c.judge_no, c.judge_repeat, c.metric_no).compile(
-        connection.engine, compile_kwargs={"literal_binds": True}
-    )
-    cursor: Any = connection.connection.cursor()
-    try:
-        cursor.execute(str(compiled))
-        parts = [pl.DataFrame([], schema=schema)]
-        while part := cursor.fetchmany(AT_A_TIME):
-            parts.append(pl.DataFrame(part, schema=schema, orient="row"))
-    finally:
-        cursor.close()
+    ordered = query.order_by(c.response_no, c.judge_no, c.judge_repeat, c.metric_no)
+    parts = [pl.DataFrame([], schema=schema)]
+    parts += (pl.DataFrame(part, schema=schema, orient="row") for part in raw_rows(connection, ordered, AT_A_TIME))
     return pl.concat(parts)
 
 

@@ -24,8 +24,6 @@ from ragauge.store.score_frame import by_judge, frame
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.analysis.scores.arrays import Columns, ResponseIndex
-
 KEY = ("run_no", "response_no", "judge_no", "judge_repeat", "metric_no")
 VALUES = ("status", "value", "numerator", "denominator", "low", "high", "reason_no")
 CODES = {status: code for code, status in enumerate(STATUSES)}
