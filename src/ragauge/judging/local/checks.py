@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ragauge.judging.local.crossing import by_parts, crossed, parts
 from ragauge.judging.local.differences import AMOUNTS, NEAR_COPY, Difference, apart, difference, lay, stated
 from ragauge.judging.local.index import Indexed, Mode
 from ragauge.judging.local.items import items, read, seen, unglossed
@@ -16,6 +17,7 @@ HALF = 0.5         # share of the claim's content that a sentence holds for a cl
 NEXT_BEST = 0.8    # of what the best sentence holds: others that hold so much are looked at too
 NEARER = 0.9       # a near-copy of several sentences together
 MOST_SENTENCES = 3
+LED_ASTRAY = ("name", "roles", "number", "date")     # what another statement of the sentence may have in its place
 
 
 class Stated(NamedTuple):
@@ -33,11 +35,18 @@ class Opposed(NamedTuple):
     difference: Difference
 
 
-def check(claim: str, want: Wanted, text: str, passage: Indexed, mode: Mode) -> Stated | Opposed | None:
+class Crossed(NamedTuple):
+    """Characters [start, end) of a passage with all words of the claim, of which two statements have a part each."""
+
+    start: int
+    end: int
+
+
+def check(claim: str, want: Wanted, text: str, passage: Indexed, mode: Mode) -> Stated | Opposed | Crossed | None:
     """What a passage says in almost the words of the claim; None where it has no near-copy of it.
 
-    A sentence that states the claim counts before one that differs from it. Outside English only numbers and dates
-    are compared.
+    A sentence that states the claim counts before one that differs from it, and that before one whose statements the
+    claim mixes up. Outside English only numbers and dates are compared.
     """
     spans = list(_closest(claim, want, passage))
     if not spans:
@@ -46,7 +55,7 @@ def check(claim: str, want: Wanted, text: str, passage: Indexed, mode: Mode) -> 
     known, small = (mine | its for mine, its in zip(seen(claim), seen(text), strict=True))
     row = read(claim, known, small)
     glossed = "(" in claim
-    found = None
+    found: Opposed | Crossed | None = None
     near = False
     for start, end, alone in spans:
         if near and not alone:
@@ -57,15 +66,23 @@ def check(claim: str, want: Wanted, text: str, passage: Indexed, mode: Mode) -> 
         if laid is None:
             continue
         near = True
-        if stated(laid):
+        leaps = english and crossed(laid)
+        if stated(laid) and not leaps:
             return Stated(start, end)
-        differs = difference(laid)
-        if differs is None and not glossed and (bare := unglossed(text[start:end], said)) is not None:
+        differs = None if leaps else difference(laid)
+        if english and alone and (leaps or differs is None or differs.kind in LED_ASTRAY):
+            of_part = by_parts(row, parts(text[start:end], said, known, small), NEAR_COPY)
+            if of_part is True:
+                return Stated(start, end)
+            differs = of_part or differs
+        if leaps and differs is None and not isinstance(found, Opposed):
+            found = Crossed(start, end)
+        if differs is None and not leaps and not glossed and (bare := unglossed(text[start:end], said)) is not None:
             laid = lay(row, bare, enough)
             if laid is not None and stated(laid):
                 return Stated(start, end)
             differs = difference(laid) if laid is not None and apart(laid, said) else None
-        if differs and found is None and (english or differs.kind in AMOUNTS):
+        if differs and not isinstance(found, Opposed) and (english or differs.kind in AMOUNTS):
             found = Opposed(start, end, differs)
     return found
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ragauge.data.facts import Window
+from ragauge.judging.equal import plain
 from ragauge.judging.local.attribution import about_another
-from ragauge.judging.local.checks import Opposed, Stated, check
+from ragauge.judging.local.checks import Crossed, Opposed, Stated, check
 from ragauge.judging.local.framed import Framed, framed
 from ragauge.judging.local.index import Indexed, Mode, haystack, indexed, mode_of
 from ragauge.judging.local.joining import Part, joinable
@@ -34,6 +36,7 @@ SURE = 0.8              # least p of a passage that supports beside a near-copy 
 VERBATIM = 0.9          # share of the claim's units that a copy has in order
 SAMPLE = 2_000          # characters read to tell a passage's language
 ENOUGH = 100            # characters that it takes to tell it
+BEYOND_WORDS = "\u0e00"  # from here on, scripts are written without blanks between words
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +85,11 @@ class Compared:
         return signs(self.claim)
 
     @cached_property
-    def checks(self) -> tuple[Stated | Opposed | None, ...]:
+    def checks(self) -> tuple[Stated | Opposed | Crossed | None, ...]:
         """Per passage what it says in almost the words of the claim."""
         return tuple(self._checked(one, want) for one, want in zip(self.overlaps, self.wants, strict=True))
 
-    def _checked(self, one: Overlap, want: Wanted) -> Stated | Opposed | None:
+    def _checked(self, one: Overlap, want: Wanted) -> Stated | Opposed | Crossed | None:
         if one.one.bit_count() < CLOSE * len(want.distinct):
             return None
         at = one.passage - 1
@@ -124,6 +127,8 @@ class Compared:
             return NOTHING if any(self.passages[n - 1].segments for n in numbers) else 0.0
         if isinstance(self.checks[numbers[0] - 1], Opposed):
             return CONTRADICTED
+        if isinstance(self.checks[numbers[0] - 1], Crossed):
+            return ANOTHER
         absent = self.missing(numbers)
         if self.signs and not any(held(self.signs, self.texts[n - 1]) for n in numbers):
             return ABSENT
@@ -170,7 +175,7 @@ class Compared:
         names = [one for one in self.specifics if one.kind == "name"]
         parts: dict[Mode, list[Part]] = {}
         for one, mode in zip(self.overlaps, self.modes, strict=True):
-            if not one.found or isinstance(self.checks[one.passage - 1], Opposed):
+            if not one.found or isinstance(self.checks[one.passage - 1], Opposed | Crossed):
                 continue
             lacking = self.lacking[one.passage - 1]
             held = sum(1 << at for at, name in enumerate(names) if name not in lacking)
@@ -197,6 +202,17 @@ class Evidence:
         rest.passages = [indexed(*one) for one in zip(rest.texts, self.modes, strict=True)]
         rest.haystacks = [haystack(text) for text in rest.texts]
         return rest
+
+    def stands(self, claim: str) -> bool:
+        """Whether a claim of two characters or more stands word for word in a passage that is not in English."""
+        wanted = plain(claim)
+        if len(wanted) < 2:
+            return False
+        edges = [r"(?<!\w)" if wanted[0] < BEYOND_WORDS else "", r"(?!\w)" if wanted[-1] < BEYOND_WORDS else ""]
+        pattern = re.compile(re.escape(wanted).join(edges))
+        return any(
+            mode == "grams" and pattern.search(plain(text)) for text, mode in zip(self.texts, self.modes, strict=True)
+        )
 
     def compare(self, claim: str) -> Compared:
         """Lays a claim against every passage."""

@@ -11,13 +11,15 @@ from ragauge.judging.accepted import any_accepted
 from ragauge.judging.inputs import VerifyReference
 from ragauge.judging.judge import Asking
 from ragauge.judging.local.evidence import there, topics
-from ragauge.judging.local.kinds import DATE
+from ragauge.judging.local.kinds import DATE, EVERY
+from ragauge.judging.local.short_answers import is_short
 from ragauge.judging.local.statements import bare
-from ragauge.judging.local.support import Evidence, Weighed
+from ragauge.judging.local.support import NOTHING, Evidence, Weighed
 from ragauge.judging.local.tabled import Tabled
 from ragauge.text.specifics import find
 
 VERSION = 2
+STANDING = 0.85     # least p of a claim that stands word for word in a passage of another language than English
 
 
 def verify_reference(inputs: VerifyReference, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - every question has it
@@ -43,7 +45,8 @@ class Stated(NamedTuple):
         p: probability that their words, or the cells of their tables, state it.
         supporting: the passages that do.
         against: the passages that say another thing in its place.
-        lacking: none has its number, and no table could imply it.
+        lacking: none has its number, and no table could imply it; or it is a short one with a name, and none has a word
+            of it.
     """
 
     p: float
@@ -54,7 +57,7 @@ class Stated(NamedTuple):
     def there(self, topics: Sequence[float]) -> float:
         """Probability that the evidence is there: by the topic of the passages that do not say otherwise, too.
 
-        A number that is nowhere is not there because the topic is.
+        A number or a name that is nowhere is not there because the topic is.
 
         Args:
             topics: per passage, how likely it speaks of what was asked.
@@ -77,7 +80,9 @@ def _stated(evidence: Evidence, claim: str, asked: AbstractSet[str], tabled: Tab
     found, _, otherwise = tabled.mend(claim, words, lambda some: _weighed(evidence.without(some), claim, asked))
     lacking = found.window.missing if found.window is not None else ()
     numberless = any(any(map(str.isdigit, specific)) for specific in lacking) and not tabled.tables
-    return Stated(found.p, found.supporting, otherwise.union(found.contradicting), numberless)
+    nameless = found.p <= NOTHING and is_short(claim) and any(one.kind == "name" for one in find(claim, EVERY))
+    p = max(found.p, STANDING) if evidence.stands(claim) else found.p
+    return Stated(p, found.supporting, otherwise.union(found.contradicting), numberless or nameless)
 
 
 def _weighed(evidence: Evidence, claim: str, asked: AbstractSet[str]) -> Weighed:

@@ -1,0 +1,88 @@
+"""A sentence that makes two statements alike, and a claim that takes its beginning from one and its end from the other.
+
+"Plan A costs 9 euros and plan B costs 19 euros" has every word of "Plan A costs 19 euros" in order, and denies it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+
+from ragauge.judging.local.align import related
+from ragauge.judging.local.differences import ARTICLES, Difference, Laid, difference, lay, stated
+from ragauge.judging.local.items import Item, read
+from ragauge.judging.local.opposites import HEDGES
+from ragauge.text.clauses import clauses
+
+JOINTS = frozenset(["and", "but", "while", "whereas", "though", "although"])
+# say how much of what follows, and are no subject of their own
+_LOOSE = """
+or then later only just about another further additional over nearly almost around approximately even also now still
+again up to at least most more some roughly under exactly
+"""
+LOOSE = frozenset(_LOOSE.split())
+
+
+def crossed(laid: Laid) -> bool:
+    """Whether the claim leaps, inside the sentence, from one statement into another of the same build.
+
+    What it leaps over holds the rest of the one, then a joint or a mark, and then what the other is about. And either
+    that repeats a word that the claim has before the leap ("costs … and plan B *costs* 19 euros"), or the leap passes
+    an amount of the kind of that on which the claim lands ("*12 euros*, children 5 euros").
+    """
+    return any(_leaps(laid, first.passage + 1, last.passage) for first, last in pairwise(laid.pairs))
+
+
+def _leaps(laid: Laid, start: int, end: int) -> bool:
+    over, landing = laid.passage[start:end], laid.passage[end]
+    cut = _cut(over, landing)
+    if not cut or not any(one.content for one in over[:cut]):
+        return False
+    about = [one for one in over[cut:] if one.content and one.key not in LOOSE]
+    if not about:
+        return False
+    before = {laid.passage[pair.passage].key for pair in laid.pairs if pair.passage < start}
+    if any(one.key in before for one in over[cut:] if one.kind == "word" and one.key not in LOOSE.union(ARTICLES)):
+        return True
+    amounts = (one for one in over[:cut] if one.kind == "number")
+    return landing.kind == "number" and any(related(one, landing) == "number" for one in amounts)
+
+
+def _cut(over: Sequence[Item], landing: Item) -> int:
+    """Where in a stretch the other statement begins: behind its last joint or mark; 0 where none divides it."""
+    if not over or over[-1].end + 1 < landing.start:
+        return 0
+    for at in range(len(over) - 1, 0, -1):
+        if over[at].key in JOINTS:
+            return at + 1
+        if over[at - 1].end + 1 < over[at].start:
+            return at
+    return 0
+
+
+def parts(sentence: str, said: Sequence[Item], known: Collection[str], small: Collection[str]) -> list[Sequence[Item]]:
+    """The statements of a sentence, ready to be laid beside a claim; none where it makes one only."""
+    cut = clauses(sentence)
+    if len(cut) > 1:
+        return [read(one.text, known, small) for one in cut]
+    joint = next((at for at, one in enumerate(said) if one.key in JOINTS), None)
+    if joint is None or any(one.negates or one.key in HEDGES for one in said[:joint]):
+        return []
+    if joint + 1 == len(said):
+        return []
+    rest = sentence[said[joint + 1].start :]
+    return [said[:joint], read(rest[0].upper() + rest[1:], known, small)]     # "plan B" as it would begin a sentence
+
+
+def by_parts(claim: Sequence[Item], statements: Sequence[Sequence[Item]], near: float) -> bool | Difference | None:
+    """Whether one of the statements says what a claim says, or what differs in the one that says almost it."""
+    found = None
+    for one in statements:
+        laid = lay(claim, one, near)
+        if laid is None:
+            continue
+        if stated(laid) and not crossed(laid):
+            return True
+        if found is None and not any(laid.claim[at].content for at in laid.lonely):
+            found = difference(laid)
+    return found
