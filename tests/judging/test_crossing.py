@@ -50,7 +50,10 @@ def test_a_claim_that_leaps_between_statements_is_not_supported(passage: str, cl
         ("Vera Lund wrote the opera and Piet Oss wrote the ballet.", "Piet Oss wrote the ballet."),
         ("She lived in Oslo and then lived in Bergen for ten years.", "She lived in Bergen for ten years."),
         ("The mill was begun in 1173 and was finished in 1372.", "The mill was finished in 1372."),
-        ("The mill, which opened in 1910 and closed in 1950, was built by Vera Lund.", "The mill was built by Vera Lund."),
+        (
+            "The mill, which opened in 1910 and closed in 1950, was built by Vera Lund.",
+            "The mill was built by Vera Lund.",
+        ),
         ("Seats cost 12 dollars online, 15 dollars at the door.", "Seats cost 15 dollars at the door."),
         ("The yard sold 12 boats in May and 15 boats in June.", "The yard sold 15 boats in June."),
         ("It costs 12 euros for adults but only 5 euros for children.", "It costs 5 euros for children."),

@@ -1,4 +1,4 @@
-"""Whether the evidence for a short reference is there: a name that stands nowhere, a phrase that stands word for word."""
+"""Whether the evidence for a short reference is there: not where its name is nowhere, but where it stands as written."""
 
 from __future__ import annotations
 
@@ -37,7 +37,11 @@ def test_a_name_that_stands_nowhere_is_not_there(query: str, claim: str, passage
     [
         ("电影《山河》的导演是谁？", "林夕云", "《山河》是由林夕云执导的电影，由张三、李四主演，于2021年上映。"),
         ("この塔を建てたのは誰ですか？", "田中", "この塔は田中が1910年に建てたもので、町の北にある。"),
-        ("Wer hat die Brücke in Velm entworfen?", "Ada Brandt", "Die Brücke in Velm wurde 1910 von Ada Brandt entworfen."),
+        (
+            "Wer hat die Brücke in Velm entworfen?",
+            "Ada Brandt",
+            "Die Brücke in Velm wurde 1910 von Ada Brandt entworfen.",
+        ),
     ],
 )
 def test_what_stands_word_for_word_is_there(query: str, claim: str, passage: str) -> None:
@@ -49,4 +53,6 @@ def test_a_part_of_a_word_does_not_stand_there() -> None:
     """In scripts with blanks a reference has to stand as words of its own."""
     passage = "Die Brücke in Velm wurde 1910 von einem Verein aus dem Nachbarort gebaut."
     whole = passage.replace("Verein", "Rein")
-    assert there("Wer hat die Brücke in Velm gebaut?", "Rein", passage) < there("Wer hat die Brücke gebaut?", "Rein", whole)
+    assert there("Wer hat die Brücke in Velm gebaut?", "Rein", passage) < there(
+        "Wer hat die Brücke gebaut?", "Rein", whole
+    )
