@@ -1,6 +1,6 @@
 """How often intervals hold the truth and tests cry wolf: seeded simulation, beside SciPy and statsmodels.
 
-    python bench/simulate_statistics.py            all of it, into docs/statistics.md between the markers
+    python bench/simulate_statistics.py            all of it, into docs/statistics-tables.md between the markers
     python bench/simulate_statistics.py --check    a few cells again; exit 1 where the page says otherwise
 
 Every cell has 20,000 draws from a generator of its own (SEED, data, n), so that a cell is the same whenever it is
@@ -53,7 +53,7 @@ INTERVALS_CHECKED = (     # of the others each takes minutes
     "skewed", "binary", "zero-inflated", "clustered rate",
     "shares, 2 of 3 alike", "rates, 14 % change", "clustered differences",
 )     # fmt: skip
-PAGE = Path(__file__).parents[1] / "docs" / "statistics.md"
+PAGE = Path(__file__).parents[1] / "docs" / "statistics-tables.md"
 MARKS = "<!-- {}, written by bench/simulate_statistics.py: {} -->"
 
 

@@ -1,4 +1,4 @@
-"""The tables of docs/statistics.md are what the simulation gives."""
+"""The tables of docs/statistics-tables.md are what the simulation gives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_few_cells_are_as_on_the_page() -> None:
 @pytest.mark.slow
 def test_the_check_can_fail(tmp_path: Path) -> None:
     """A page that says something else makes the check fail."""
-    page = (ROOT / "docs" / "statistics.md").read_text()
+    page = (ROOT / "docs" / "statistics-tables.md").read_text()
     cell = "rates, 20 % change | McNemar, mid-p | "
     (tmp_path / "page.md").write_text(page.replace(cell, f"{cell}9"))
     code = (
@@ -38,7 +38,7 @@ def test_the_check_can_fail(tmp_path: Path) -> None:
 
 def test_samples_that_no_useful_test_can_call_unchanged() -> None:
     """The shares on the page of samples with six or more losses and not one gain are those of the multinomial."""
-    page = (ROOT / "docs" / "statistics.md").read_text()
+    page = (ROOT / "docs" / "statistics-tables.md").read_text()
     for n, loss, gain in ((50, 0.16, 0.04), (20, 1 / 4, 1 / 12)):     # rare gains; skewed shares
         neither = 1 - loss - gain
         share = sum(comb(n, losses) * loss**losses * neither ** (n - losses) for losses in range(6, n + 1))

@@ -79,7 +79,7 @@ def paired_test(
     Assumes independent pairs, or clusters. If nothing changed, old and new can be swapped, and it cries wolf in 5 % of
     cases whatever the scores, of 7 pairs in 4.7, in fewer where few differ or scores repeat (0/1 scores: at most 5.2).
     Of fewer than 6 clusters or pairs that rests on their being normal. Where the mean alone stayed no test knows of
-    gains too rare to be seen: up to 16 % (docs/statistics.md).
+    gains too rare to be seen: up to 16 % (docs/statistics-tables.md).
 
     >>> paired_test([1, 1, 1, 0, 1, 1], [0, 0, 0, 1, 1, 1], kind="rate").method
     'mid-p McNemar'

@@ -59,7 +59,7 @@ def scaled_wilson(
         The interval; None for fewer than two values or clusters. Constant values: width 0, see `mean_interval`.
 
     Assumes independent values (or clusters) of a bounded score. In simulation nearer to its level than Student's and
-    the bootstrap for skewed and zero-inflated scores, for symmetric ones equal (docs/statistics.md).
+    the bootstrap for skewed and zero-inflated scores, for symmetric ones equal (docs/statistics-tables.md).
     Source: Wilson (1927) with an effective number of trials, m(1−m)/se², and t as Korn and Graubard (1998) and Kott
     and Carr (1997) use it for survey shares; variance in proportion to r(1−r): Wedderburn (1974).
 
@@ -172,7 +172,7 @@ def mean_interval(
 
     - a rate whose values are all 0 or 1: `wilson`;
     - a score with two finite bounds, and a rate that is not all 0 or 1 or comes in clusters: `scaled_wilson`, which has
-      the least shortfall of all that were tried (docs/statistics.md);
+      the least shortfall of all that were tried (docs/statistics-tables.md);
     - an amount: `skew_corrected_t`, over clusters if any holds two values, clipped to the bounds;
     - constant values (or clusters) within finite bounds: `wilson` with their rescaled sum as successes, scaled back,
       never a width of 0. A bounded score varies at most as a 0/1 score of the same mean does, so this errs on the wide

@@ -62,7 +62,7 @@ class Resampled:
             alike: resamples of them say nothing about the next example.
 
         Percentile is too short for small n, by about sqrt((n−1)/n), and centred wrongly for skewed scores; BCa puts the
-        second right to the next order. Neither is at its level for small n: docs/statistics.md has the figures.
+        second right to the next order. Neither is at its level for small n: docs/statistics-tables.md has the figures.
         Source: Efron (1987); Efron and Tibshirani (1993), 13.3 and 14.3; equals scipy.stats.bootstrap but for noise.
 
         >>> resample_means([1.0, 2.0, 3.0, 6.0]).intervals()[0]
