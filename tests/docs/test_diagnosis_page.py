@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ragauge.analysis.diagnosis.pattern_table import PATTERNS
 from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS
+from ragauge.stats.paired import paired_interval
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/diagnosis.md"
@@ -47,3 +48,15 @@ def test_stale_page_is_told(tmp_path: Path) -> None:
     assert "points has changed" in done.stderr
     assert run(page=tmp_path).returncode == 0
     assert (tmp_path / "docs/diagnosis.md").read_text() == PAGE.read_text()
+
+
+def test_page_names_the_interval_of_a_difference() -> None:
+    """The intervals that the page names are those that scores in [0, 1] and scores of 0 and 1 get."""
+    shares = paired_interval([0.9, 0.7, 0.81, 0.66, 1.0, 0.55, 0.3], [0.8, 0.75, 0.6, 0.7, 0.93, 0.4, 0.5], kind="mean")
+    rates = paired_interval([1, 1, 0, 1, 0, 1, 1], [0, 1, 0, 1, 1, 0, 1], kind="rate")
+    assert shares is not None
+    assert rates is not None
+    assert (shares.method, rates.method) == ("paired skew-corrected t by sign flips", "paired, Agresti-Min")
+    (said,) = [part for part in PAGE.read_text(encoding="utf-8").split("\n- ") if part.startswith("The interval is")]
+    for word in ("t corrected for skewness", "random signs", "Agresti and Min's"):
+        assert word in " ".join(said.split())

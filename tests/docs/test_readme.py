@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,12 @@ def test_linked_pages_exist() -> None:
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_dependencies_name_the_files_that_need_them() -> None:
+    """Each dependency of the package stands beside files or folders that there are."""
+    text = (ROOT / "pyproject.toml").read_text()
+    named = re.findall(r'^    "[\w.-]+>=[^"]+", +# (.+)$', text, re.MULTILINE)
+    assert len(named) == len(tomllib.loads(text)["project"]["dependencies"])
+    for place in ", ".join(named).split(", "):
+        assert (ROOT / "src/ragauge" / place).exists(), place

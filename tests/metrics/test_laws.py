@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import shlex
 import subprocess
 import sys
@@ -39,6 +40,8 @@ Draw = Callable[..., Facts]
 SAMPLES = samples()
 CLASSES = list(classes().values())
 SEEDS = range(60)
+# a source that anybody can find
+PUBLIC = re.compile(r"arXiv:\d{4}\.\d{5}|doi:|https://|trec_eval|ir_measures|, (19|20)\d\d\b|^ours\b")
 each_metric = pytest.mark.parametrize("metric", SAMPLES, ids=str)
 each_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.name())
 
@@ -133,7 +136,7 @@ def test_docstring_defines_the_metric(cls: type[Metric]) -> None:
     assert found.formula.startswith(cls.name())
     assert found.symbols
     assert found.cases
-    assert found.source
+    assert PUBLIC.search(found.source), f"{found.source}: write where a reader finds it, such as arXiv:2309.15217"
     assert found.example.startswith(">>>")
 
 

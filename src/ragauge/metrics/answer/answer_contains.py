@@ -20,7 +20,8 @@ class AnswerContains(Metric):
 
     A reference of no word, such as "!", is contained in nothing. Not applicable when there is no reference or the
     answer was not recorded.
-    Source: "How to Know If Your Pipeline Is Actually Working" ("contains"), on whole tokens: "US" is not in "USAGE".
+    Source: a gold answer as a substring of the answer, Mallen et al., arXiv:2212.10511; here on whole tokens: "US" is
+    not in "USAGE".
 
     >>> AnswerContains().value("It is the Eiffel Tower in Paris.", ["eiffel tower"])
     1.0

@@ -22,7 +22,8 @@ class FabricatedSpecifics(Metric):
 
     kind counts only one kind. A specific is inside a claim where it stands in the claim's sentence. Undefined when
     the answer has no specifics. Not applicable when the answer or the passages' texts were not recorded.
-    Source: "How to Evaluate Your RAG Pipeline".
+    Source: entity precision against the source, Nan et al., arXiv:2102.09130; here of numbers, dates and quotes too,
+    and only inside unsupported claims.
 
     >>> claims = [Claim(1, "It costs 30 euros.", 0, 18, supporting=(1,)), Claim(2, "It weighs 90 kg.", 19, 35)]
     >>> answer = "It costs 30 euros. It weighs 90 kg."

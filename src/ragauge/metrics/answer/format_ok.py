@@ -19,7 +19,7 @@ class FormatOk(Metric):
              cites_brackets, or one named in the configuration
 
     Not applicable when the answer was not recorded.
-    Source: the developer notes "Evaluation", deterministic fast checks.
+    Source: instructions that a program can verify, IFEval, arXiv:2311.07911.
 
     >>> FormatOk("json").value('{"answer": 42}')
     1.0

@@ -20,7 +20,7 @@ class InventedCitations(Metric):
 
     Undefined when the answer has no citation. Not applicable when the system does not cite or passages were not
     recorded.
-    Source: metrics of citation validity, the developer notes "Evaluation".
+    Source: share of references that exist, Zuccon et al., arXiv:2309.09401; here its complement, within the context.
 
     >>> InventedCitations().value([Citation(0, 5, "a#1"), Citation(6, 9, "9")], [Passage("a#1", "a")])
     Ratio(numerator=1, denominator=2)

@@ -21,7 +21,7 @@ class Latency(Metric):
 
     A failed call took its time and counts with what was recorded of it. Not applicable when it was not recorded; of a
     failed call it is not known then.
-    Source: "Beyond Precision/Recall".
+    Source: quantiles of latency: Dean and Barroso, The Tail at Scale, doi:10.1145/2408776.2408794.
 
     >>> Latency().value({"retrieval": 30.0, "generation": 800.0}), Latency("retrieval").value({"retrieval": 30.0})
     (830.0, 30.0)

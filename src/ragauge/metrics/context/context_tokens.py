@@ -21,7 +21,7 @@ class ContextTokens(Metric):
     t  tokens of a passage in the cl100k vocabulary
 
     0 for an empty retrieval. Not applicable when a passage's text was not recorded.
-    Source: the developer notes "Evaluation": answers degrade beyond a few thousand context tokens.
+    Source: answers get worse as the context grows: Liu et al., Lost in the Middle, arXiv:2307.03172.
 
     >>> ContextTokens().value([Passage("a#1", "a", "hello world"), Passage("b#1", "b", "hello")])
     3.0

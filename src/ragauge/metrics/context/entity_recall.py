@@ -21,7 +21,8 @@ class EntityRecall(Metric):
 
     0 when nothing was retrieved. Not applicable when there is no reference, it holds none of these, or the passages'
     texts were not recorded.
-    Source: "How to Evaluate Your RAG Pipeline"; ours compares Unicode-folded whole words, ragas two lists of a model.
+    Source: context entities recall of ragas, https://docs.ragas.io; ours compares Unicode-folded whole words, ragas two
+    lists of a model.
 
     >>> EntityRecall().value(["ACME Corp. paid 1,000 euros."], [Passage("a#1", "a", "It cost 1000.")])
     Ratio(numerator=1, denominator=2)

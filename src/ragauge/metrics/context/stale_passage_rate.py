@@ -21,7 +21,7 @@ class StalePassageRate(Metric):
     The newest version of a document is the latest updated_at among its passages; dates are compared as far as both
     go. Undefined when nothing was retrieved. Not applicable when a passage records neither its date nor what
     superseded it: taken as fresh, it would make the rate too low.
-    Source: "How to Evaluate Your RAG Pipeline".
+    Source: "How to Evaluate Your RAG Pipeline", https://dev.to/benchwright/how-to-evaluate-your-rag-pipeline-3kk7.
 
     >>> new, old = Passage("a#2", "a", updated_at="2024-06-01"), Passage("a#1", "a", updated_at="2023-02-01")
     >>> StalePassageRate().value([new, old])

@@ -19,7 +19,7 @@ class EmptyResultRate(Metric):
     n  passages handed on
 
     Not applicable when passages were not recorded.
-    Source: the developer notes "Evaluation".
+    Source: no results rate of search analytics, https://www.algolia.com/doc/guides/search-analytics/concepts/metrics.
 
     >>> EmptyResultRate().value([]), EmptyResultRate().value([Passage("a#1", "a")])
     (1.0, 0.0)

@@ -19,7 +19,7 @@ class NoRetrievalRate(Metric):
     min_score  least score that counts as a find; it has no default, since scores of retrievers are not comparable
 
     An empty retrieval counts as 1. Not applicable when passages, or the score of one, were not recorded.
-    Source: "How to Evaluate Your RAG Pipeline".
+    Source: "How to Evaluate Your RAG Pipeline", https://dev.to/benchwright/how-to-evaluate-your-rag-pipeline-3kk7.
 
     >>> NoRetrievalRate(0.5).value([Passage("a#1", "a", score=0.4)])
     1.0
