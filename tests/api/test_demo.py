@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 from tests.conftest import Demonstrated
+from tests.docs.pages import taken
 
 import ragauge as rg
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.demo.systems import build, golden
 from ragauge.systems.reference.faults import FaultySystem
 
-ROOT = Path(__file__).resolve().parents[2]
+(SHOWN,) = taken("README.md", "text")
 pytestmark = pytest.mark.slow
 
 
@@ -90,7 +88,5 @@ def test_broken_part_shows_in_its_layer(cards: dict[str, rg.Scorecard]) -> None:
 
 def test_readme_shows_what_the_demo_prints(demonstrated: Demonstrated) -> None:
     """The output in the README is the demo's own."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"<!-- demo -->\n```text\n(.*?)```\n<!-- /demo -->", readme, re.DOTALL)
     printed = [line.rstrip() for line in demonstrated.printed.strip().splitlines()]
-    assert shown.splitlines() == printed, "the README's demo output is stale: python tools/readme_demo.py"
+    assert SHOWN.text.splitlines() == printed, "the README's demo output is stale: python tools/readme_demo.py"

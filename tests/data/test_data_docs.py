@@ -7,12 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.docs.pages import taken
 
 from ragauge.data.readers.aliases import FIELDS, alias_table
 from ragauge.data.readers.source import records
 from ragauge.errors import DataError
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/data.md").read_text(encoding="utf-8")
+(LINES,) = taken("docs/data.md", "json")
 ERRORS = re.findall(r"^\| `(.+)` \| (a\.jsonl line 1: .+) \|$", PAGE, re.MULTILINE)
 
 
@@ -28,8 +30,7 @@ def test_every_field_is_documented() -> None:
 
 def test_the_example_file_is_read(file: Callable[..., str]) -> None:
     """The example at the top of the page is read without a warning."""
-    (block,) = re.findall(r"^```json\n(.+?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    tall, built = records(file("golden.jsonl", block))
+    tall, built = records(file("golden.jsonl", LINES.text))
     assert tall.example.references == ("330 metres",)
     assert built.response is not None
     assert (built.response.passages, built.example.answerable) == ((), True)

@@ -6,12 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.docs.pages import taken
+
 from ragauge.analysis.diagnosis.pattern_table import PATTERNS
 from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS
 from ragauge.stats.paired import paired_interval
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/diagnosis.md"
+(EXPLAINED,) = taken("docs/diagnosis.md", "text")
 
 
 def run(*arguments: str, page: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -23,6 +26,7 @@ def test_page_is_up_to_date() -> None:
     """Starting points, patterns and the explained example are what the code gives; if not, the command is printed."""
     done = run("--check")
     assert done.returncode == 0, done.stderr
+    assert EXPLAINED.text.startswith("Generation\n")
 
 
 def test_page_holds_every_pattern() -> None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.docs.pages import taken
 
 import ragauge as rg
 
 os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
 PAGE = Path(__file__).parents[2] / "docs" / "frameworks.md"
-BLOCKS = dict(re.findall(r"```python ([\w.]+(?: \w+)?)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
+BLOCKS = {block.info.removeprefix("python "): block.text for block in taken("docs/frameworks.md", "python")}
 
 
 def test_every_framework_has_an_example() -> None:

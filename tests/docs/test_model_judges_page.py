@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.docs.pages import taken
 from tests.loopback.server import FaultyServer
 
 from ragauge.cli.main import main
@@ -21,17 +22,13 @@ from ragauge.judging.model.spec import PROMPTS as WORDED
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "model-judges.md").read_text()
-README = (ROOT / "README.md").read_text()
 EXTRAS = {"anthropic": "anthropic", "google": "google.genai"}
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
 
 
-def blocks(text: str, language: str) -> list[str]:
-    """The code blocks of a language."""
-    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
-
-
-LINES = [line[2:] for block in blocks(PAGE, "console") for line in block.splitlines() if line.startswith("$ ")]
+LINES = [line for block in taken("docs/model-judges.md", "console") for line in block.commands]
+(ANSWERS,), (LABELLED,) = taken("README.md", "json"), taken("docs/model-judges.md", "json")
+PROMPTED, PRICED = taken("docs/model-judges.md", "yaml")
 COMMANDS = [line for line in LINES if not line.startswith("export ")]
 
 
@@ -59,11 +56,10 @@ def server() -> Iterator[FaultyServer]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files that the page speaks of, one store for all of its commands."""
     path = tmp_path_factory.mktemp("page")
-    (path / "answers.jsonl").write_text(blocks(README, "json")[0])
-    (path / "labelled.jsonl").write_text(blocks(PAGE, "json")[0])
-    prompts, prices = blocks(PAGE, "yaml")
-    (path / "prices.yaml").write_text(prices)
-    (path / "prompts.yaml").write_text(prompts)
+    (path / "answers.jsonl").write_text(ANSWERS.text)
+    (path / "labelled.jsonl").write_text(LABELLED.text)
+    (path / "prices.yaml").write_text(PRICED.text)
+    (path / "prompts.yaml").write_text(PROMPTED.text)
     (path / "verify-claims.txt").write_text("{question} {passages} {claims}")
     return path
 

@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.docs.pages import taken
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
@@ -19,13 +20,12 @@ QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 1\n"
 RUN = "q1 Q0 a 1 2.0 x\nq1 Q0 b 2 1.0 x\nq2 Q0 d 1 1.0 x\n"
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+CONSOLE, (CODE,), (ANSWERS,) = (taken("README.md", language) for language in ("console", "python", "json"))
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "answers.jsonl").write_text(blocks("json")[0])
+    (tmp_path / "answers.jsonl").write_text(ANSWERS.text)
     (tmp_path / "qrels.txt").write_text(QRELS)
     (tmp_path / "run.txt").write_text(RUN)
     return tmp_path
@@ -42,7 +42,7 @@ def run(words: list[str], folder: Path) -> str:
 @pytest.mark.slow
 def test_commands_of_the_readme_run(folder: Path) -> None:
     """Every ragauge command of the README runs, in order, on the README's own file, and writes what it says."""
-    lines = [line[2:] for block in blocks("console") for line in block.splitlines() if line.startswith("$ ragauge")]
+    lines = [line for block in CONSOLE for line in block.commands if line.startswith("ragauge")]
     assert len(lines) >= 4
     out = [run([str(BIN / "ragauge"), *shlex.split(line)[1:]], folder) for line in lines]
     assert "faithfulness" in out[0]
@@ -53,8 +53,7 @@ def test_commands_of_the_readme_run(folder: Path) -> None:
 @pytest.mark.slow
 def test_python_of_the_readme_runs(folder: Path) -> None:
     """The README's Python runs as it stands and finds the invented price and the missed page."""
-    (code,) = blocks("python")
-    out = run([sys.executable, "-c", code], folder)
+    out = run([sys.executable, "-c", CODE.text], folder)
     assert "faithfulness" in out
     assert "retrieval_miss" in out
 

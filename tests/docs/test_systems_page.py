@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 import pytest
 import yaml
+from tests.docs.pages import taken
 from tests.loopback.service import FlakyService
 
 from ragauge.systems.base import Question, System
@@ -21,22 +22,19 @@ from ragauge.systems.naming import system_of
 from ragauge.systems.troubles import Kind
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/systems.md").read_text()
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+MODULE, PROGRAM, ADAPTER = (block.text for block in taken("docs/systems.md", "python"))
+(COMMANDS,) = taken("docs/systems.md", "console", 0)
+(GOLDEN,), (SERVICE,) = taken("docs/systems.md", "json"), taken("docs/systems.md", "yaml")
 
 
 @pytest.mark.slow
 def test_five_minutes_with_a_function(tmp_path: Path) -> None:
     """The function, the set and every command of the first section run as they stand; so does its Python."""
-    module, program, _ = blocks("python")
-    (tmp_path / "my_app.py").write_text(module)
-    (tmp_path / "golden.jsonl").write_text(blocks("json")[0])
-    (tmp_path / "program.py").write_text(program)
+    (tmp_path / "my_app.py").write_text(MODULE)
+    (tmp_path / "golden.jsonl").write_text(GOLDEN.text)
+    (tmp_path / "program.py").write_text(PROGRAM)
     environment = {key: value for key, value in os.environ.items() if not key.startswith("RAGAUGE")}
-    lines = [line[2:] for line in blocks("console")[0].splitlines()]
-    commands = [[sys.executable, "-m", *shlex.split(line)] for line in lines]
+    commands = [[sys.executable, "-m", *shlex.split(line)] for line in COMMANDS.commands]
     out = [
         subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True).stdout
         for words in [*commands, [sys.executable, "program.py"]]
@@ -49,7 +47,7 @@ def test_five_minutes_with_a_function(tmp_path: Path) -> None:
 def test_five_minutes_with_a_service(monkeypatch: pytest.MonkeyPatch) -> None:
     """The settings of the second section send what they say and read the reply that they describe."""
     monkeypatch.setenv("SUPPORT_TOKEN", "swordfish-9")
-    settings = yaml.safe_load(blocks("yaml")[0])["system"]
+    settings = yaml.safe_load(SERVICE.text)["system"]
     hits = [{"id": "faq-1", "body": "Within 30 days.", "similarity": 0.9}]
     reply = {"data": {"text": "30 days.", "hits": hits}, "usage": {"prompt": 20, "completion": 4}}
     with FlakyService(respond=lambda _: reply) as service:
@@ -78,7 +76,7 @@ def test_adapter_of_ones_own() -> None:
             return f"{query} {texts}"
 
     namespace: dict[str, Any] = {}
-    exec(blocks("python")[2], namespace)  # noqa: S102 - the page's own code
+    exec(ADAPTER, namespace)  # noqa: S102 - the page's own code
     system = system_of(namespace["Mine"](Client()))
     system.check("oracle")
     assert asyncio.run(_asked(system)).answer == "How long? None"

@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.docs.pages import taken
+
 from ragauge.metrics.catalogue import aliases, classes
 from ragauge.metrics.presets import PRESETS
 
 ROOT = Path(__file__).resolve().parents[2]
+FORMULAS = taken("docs/metrics.md", "text")
 
 
 def pages(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -21,6 +24,7 @@ def test_page_is_fresh() -> None:
     """docs/metrics.md is what the docstrings say; if not, the command that writes it is printed."""
     done = pages("--check")
     assert done.returncode == 0, done.stderr
+    assert len(FORMULAS) == len(classes())
 
 
 def test_check_notices_a_stale_page(tmp_path: Path) -> None:
