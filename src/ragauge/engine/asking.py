@@ -1,4 +1,4 @@
-"""Asks a system one question: as often as patience has, at the pace that the system bears."""
+"""Asks a system one question, with retries and rate limiting."""
 
 from __future__ import annotations
 

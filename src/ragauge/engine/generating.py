@@ -25,7 +25,7 @@ class GeneratingModel:
     """Asks a model for an answer.
 
     A failure is a `SystemTrouble` of its kind, so that `engine.asking` treats it as that of any other system: 429 and
-    broken connections are tried again at the pace that the place bears.
+    broken connections are retried with rate limiting.
 
     Raises:
         UsageError: no model of that name.

@@ -1,4 +1,4 @@
-"""How many calls to one place are under way at once: as many as it bears."""
+"""How many calls to one endpoint are in flight at once: rises and falls with what it accepts."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ Pairs that are all 0 or 1 on both sides are a rate, whatever the metric may say 
 document, faithfulness of one claim. Their differences are −1, 0 or 1, so if their mean is 0 they are symmetric, and
 McNemar's test needs no correction for skewness.
 
-Of other pairs: differences that are skewed make Student's t and sign flips of the mean cry wolf (8 % at n = 20), t
+Of other pairs: differences that are skewed give Student's t and sign flips of the mean false alarms (8 % at n = 20), t
 corrected for skewness hardly; held against random signs it is exact where nothing changed (`skewed`, `signed`).
 Differences of which few are not 0, or which repeat, are too coarse for it: four of a thousand that all moved one way
 are p = 0.05 to t, and 0.125 to sign flips. So these take Student's distribution and sign flips of the mean, whichever
@@ -76,7 +76,7 @@ def paired_test(
     Returns:
         The test; None for fewer than two pairs with a weight above 0, or fewer than two clusters.
 
-    Assumes independent pairs, or clusters. If nothing changed, old and new can be swapped, and it cries wolf in 5 % of
+    Assumes independent pairs, or clusters. If nothing changed, old and new can be swapped, and it rejects in 5 % of
     cases whatever the scores, of 7 pairs in 4.7, in fewer where few differ or scores repeat (0/1 scores: at most 5.2).
     Of fewer than 6 clusters or pairs that rests on their being normal. Where the mean alone stayed no test knows of
     gains too rare to be seen: up to 16 % (docs/statistics-tables.md).

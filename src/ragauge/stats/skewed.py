@@ -125,7 +125,7 @@ def skew_corrected_test(
         The test, its statistic T with the sign of the mean; None for fewer than two pairs, or two clusters, and for
         differences that are all alike but not 0. All 0: p = 1.
 
-    Assumes independent pairs or clusters. If nothing changed it cries wolf in 5 %, by signs for any differences (of 6
+    Assumes independent pairs or clusters. If nothing changed it rejects in 5 %, by signs for any differences (of 6
     pairs in 3.1, of 7 to 9 in 4.7 to 4.9 %); if the mean alone stayed in 4.6 % (exponential) and 5.7 % (log-normal) at
     n = 20, where Student's t does in 8.2 and 12.9 %. Of values that repeat it rejects less often than that;
     `difference.paired_test` then asks otherwise.
