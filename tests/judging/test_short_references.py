@@ -1,4 +1,4 @@
-"""Whether the evidence for a short reference is there: not where its name is nowhere, but where it stands as written."""
+"""Evidence for a short reference: none where its name stands nowhere, some where it stands as written."""
 
 from __future__ import annotations
 
