@@ -9,14 +9,14 @@ PYTEST := $(BIN)/python -m pytest $(PYTEST_ARGS)
 BESIDE := -n 2 --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test browser check lint smoke platforms bench docs clean
+.PHONY: demo test browser check prove lint smoke platforms bench docs clean
 
 demo: $(VENV)/.core                ## run the main job on the built-in RAG and write a report
 	$(BIN)/ragauge demo -o demo-report.html
 
 test: $(VENV)/.test                ## every test that fits; real-data tests run where the data is
 	$(PYTEST) -m alone
-	$(PYTEST) $(BESIDE) -m "not browser and not alone"
+	$(PYTEST) $(BESIDE) -m "not browser and not alone and not prove"
 
 browser: $(VENV)/.test             ## the HTML report in Debian's Chromium
 	$(PYTEST) $(BESIDE) -m browser
@@ -24,7 +24,10 @@ browser: $(VENV)/.test             ## the HTML report in Debian's Chromium
 check: $(VENV)/.check              ## what CI runs: lint beside smoke, then every test
 	$(MAKE) --jobs=2 --output-sync=target lint smoke
 	$(PYTEST) -m alone
-	$(PYTEST) $(BESIDE) -m "not alone"
+	$(PYTEST) $(BESIDE) -m "not alone and not prove"
+
+prove: $(VENV)/.test               ## long simulations: when stats, gating or judging change
+	$(PYTEST) $(BESIDE) -m prove
 
 lint: $(VENV)/.check
 	$(BIN)/ruff check .

@@ -149,12 +149,20 @@ def test_tags_and_named_segments() -> None:
 
 
 @pytest.mark.slow
-def test_whole_family_seldom_fails(record_property: Callable[[str, object], None]) -> None:
-    """A/A: three metrics on the whole run and in 7 segments under max_drop: 0: fewer than 5 % of gates fail."""
+@pytest.mark.parametrize(
+    ("draws", "low", "high"), [(200, 0.005, 0.09), pytest.param(1_000, 0.02, 0.05, marks=pytest.mark.prove)]
+)
+def test_whole_family_seldom_fails(
+    draws: int, low: float, high: float, record_property: Callable[[str, object], None]
+) -> None:
+    """A/A: three metrics on the whole run and in 7 segments under max_drop: 0: fewer than 5 % of gates fail.
+
+    It can fail, and the correction is not far too strict; of 200 gates within the simulation's error.
+    """
     names = ("recall@5", "faithfulness", "mrr")
     generator = np.random.default_rng(7)
     asked = rules(*({"metric": name, "max_drop": 0} for name in names))
-    n, draws, failed = 160, 1_000, 0
+    n, failed = 160, 0
     for _ in range(draws):
         kinds = {"type": [TYPES[k] for k in generator.integers(0, 4, n)],
                  "tenant": [f"t{k}" for k in generator.integers(0, 3, n)]}     # fmt: skip
@@ -163,8 +171,7 @@ def test_whole_family_seldom_fails(record_property: Callable[[str, object], None
         failed += made.verdict(asked) == "fail"
     share = failed / draws
     record_property("figure", f"A/A, 3 metrics x (whole run + 7 segments), n = {n}, {draws:,} gates: {share:.2%} fail")
-    assert share <= 0.05
-    assert share >= 0.02     # it can fail, and the correction is not far too strict
+    assert low <= share <= high
 
 
 ASKED = (
