@@ -19,26 +19,33 @@ class Ahead:
     """The numbered rows of a source, in order, the first of them held until they have been looked at.
 
     Attributes:
-        cites: whether answers cite by number; False before the first row was asked for.
+        cites: whether answers cite by number; False before the first rows were looked at.
     """
 
     def __init__(self, rows: Iterator[tuple[int, Row]], answer: Callable[[Row], Any]) -> None:
         self.cites = False
         self._rows, self._answer = rows, answer
+        self._held: list[tuple[int, Row]] | None = None
+        self._broken: Exception | None = None
 
-    def __iter__(self) -> Iterator[tuple[int, Row]]:
-        held: list[tuple[int, Row]] = []
-        broken: Exception | None = None
+    def first(self) -> list[tuple[int, Row]]:
+        """The first rows; where one cannot be read, those before it."""
+        if self._held is not None:
+            return self._held
+        held = self._held = []
         try:
             for row in self._rows:
                 held.append(row)
                 if len(held) == LOOKED_AT:
                     break
         except Exception as error:
-            broken = error
+            self._broken = error
         answers = [said for _, row in held if isinstance(said := self._answer(row), str) and said.strip()]
         self.cites = bool(answers) and sum(map(cites, answers)) >= LEAST_SHARE * len(answers)
-        yield from held
-        if broken is not None:
-            raise broken
+        return held
+
+    def __iter__(self) -> Iterator[tuple[int, Row]]:
+        yield from self.first()
+        if self._broken is not None:
+            raise self._broken
         yield from self._rows
