@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NoReturn
@@ -23,7 +22,7 @@ from ragauge.data.readers.payloads import conversation, messages_in, returned
 from ragauge.data.readers.rows import Row, Rows
 from ragauge.data.readers.values import BadValue, Notes, scalar_text
 from ragauge.data.records import Record
-from ragauge.data.response import Response
+from ragauge.data.response import Passage, Response
 from ragauge.errors import nearest
 
 Warn = Callable[[str], None]
@@ -69,7 +68,7 @@ class Reading:
 
     def __init__(self, rows: Rows, options: Options, answers: Reading | None = None) -> None:
         check_mapped(options.columns)
-        self._ahead = Ahead(rows.rows, self._answer)
+        self._ahead = Ahead(rows.rows, self._answer, self._passages)
         self.rows, self.options = replace(rows, rows=iter(self._ahead)), options
         self.notes, self.matching, self.parting = Notes(cells=rows.cells), Matching(), Parting()
         self._answers = answers or self      # where the passages stand
@@ -192,18 +191,21 @@ class Reading:
         return {**said, **found}, {**dict.fromkeys(said, column), **plan.columns}
 
     def _cited(self, response: Response) -> Response:
-        """With the citations of its numbers, where the answers of this source cite by number."""
+        """With the citations in its answer, where the answers of this source cite there."""
         return with_numbers(response) if self._ahead.cites else response
 
     @cached_property
     def marked_ids(self) -> frozenset[str]:
         """Ids of the first passages that hold a comma, a semicolon or a bar themselves."""
-        found: set[str] = set()
-        for _, row in self._ahead.first():
-            name = plan_for(row, self.options.columns).columns.get("passages", "")
-            with suppress(BadValue):     # what is wrong with it is said when its row is read
-                found |= marked(passages(row.get(name), name, Notes(cells=self.rows.cells)))
-        return frozenset(found)
+        return marked(passage for _, row in self._ahead.first() for passage in self._passages(row))
+
+    def _passages(self, row: Row) -> tuple[Passage, ...]:
+        """The passages of a row, before any of it is read."""
+        name = plan_for(row, self.options.columns).columns.get("passages", "")
+        try:
+            return passages(row.get(name), name, Notes(cells=self.rows.cells))
+        except BadValue:     # what is wrong with it is said when the row is read
+            return ()
 
     def _answer(self, row: Row) -> Any:
         """The answer of a row, before any of it is read."""

@@ -12,12 +12,13 @@ from ragauge.judging.local.lead_ins import lead_in
 from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps, refuses
 from ragauge.judging.local.wordings import compiled, found
 from ragauge.text.clauses import clauses as cut_up
-from ragauge.text.markup import unmarked
+from ragauge.text.markup import CREDIT, unmarked
 from ragauge.text.sentences import Sentence, split
 from ragauge.text.tokens import stem, words
 
 CITATION = re.compile(
-    r"\s?(?:\[\^?\s*(?:\d+|[a-z]+\d+)(?:\s*[,;–-]\s*\^?\d+)*\s*\]|【[^】]{0,40}】)|(?<=[.,;:!?\"'”’)])[¹²³⁰⁴-⁹]+"
+    r"\s?(?:\[\^?\s*(?:\d+|[a-z]+\d+)(?:\s*[,;–-]\s*\^?\d+)*\s*\]|【[^】]{0,40}】|" + CREDIT + ")"
+    r"|(?<=[.,;:!?\"'”’)])[¹²³⁰⁴-⁹]+"
 )
 FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
 FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[\w+#.-]*\s*$")
