@@ -24,6 +24,7 @@ from ragauge.data.readers.values import BadValue, Notes, scalar_text
 from ragauge.data.records import Record
 from ragauge.data.response import Passage, Response
 from ragauge.errors import nearest
+from ragauge.text.plural import plural
 
 Warn = Callable[[str], None]
 RESPONSE = frozenset(RESPONSE_FIELDS)
@@ -319,8 +320,8 @@ class Reading:
             yield f"{self.notes.turns} turns of tools left out of the history."
         if self.notes.declining:
             yield (
-                f"{self.notes.declining} questions taken as unanswerable, since their reference answers decline. "
-                "Give a field answerable to say otherwise."
+                f"{plural(self.notes.declining, 'question')} taken as unanswerable, since their reference answers "
+                f"decline or stand for none, such as {self.notes.declined!r}. Give a field answerable to say otherwise."
             )
         yield from self.parting.warnings()
         found = self.matching
