@@ -84,7 +84,7 @@ def sign_of(text: str) -> str:
     """
     said = LEAD.sub("", " ".join(text.split()))
     marked = said.rstrip(".") if len(said) > 1 and said[0] == "`" else said
-    for form in dict.fromkeys((said, marked, marked.strip(AROUND), marked.strip("`"))):
+    for form in (marked.strip(AROUND), marked.strip("`"), said):
         if is_sign(form):
             return form
     name = ASIDE.sub("", marked).strip(AROUND + ".").casefold()
