@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Literal
 
 from ragauge.data.canonical import digest, plain
-from ragauge.text.plural import plural
 
 # what a set may know of its examples' answers, as its repr counts it
 LABELS = (
@@ -118,7 +117,8 @@ class EvalSet:
 
     def __repr__(self) -> str:
         """Name, number of examples, and how many have each label: a set is too long to be shown whole."""
-        return f"EvalSet({self.name!r}, {plural(len(self), 'example')}: {', '.join(self._labels()) or 'no labels'})"
+        examples = f"{len(self):,} example{'' if len(self) == 1 else 's'}"
+        return f"EvalSet({self.name!r}, {examples}: {', '.join(self._labels()) or 'no labels'})"
 
     def _labels(self) -> Iterator[str]:
         for label in LABELS:
