@@ -81,6 +81,7 @@ READINGS: list[tuple[str, dict[str, float]]] = [
     ("distracted", {"noise_sensitivity__source=irrelevant": 0.30}),
     ("source_conflict", {"source_conflict": 0.30}),
     ("misattributed", {"faithfulness": 0.95, "citation_precision": 0.50}),
+    ("invented_citations", {"invented_citations": 0.20}),
     ("empty_retrieval", {"empty_result_rate": 0.20}),
     ("working", {"faithfulness": 0.95, "context_recall": 0.95}),
 ]

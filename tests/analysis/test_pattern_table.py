@@ -22,10 +22,11 @@ POINT = {
     "faithfulness": 0.85, "answer_relevance": 0.75, "context_recall": 0.80, "context_precision": 0.20,
     "ignored_top_ranked": 0.30, "completeness": 0.75, "answer_correctness": 0.75, "citation_precision": 0.70,
     "source_conflict": 0.10, "noise_sensitivity:source=irrelevant": 0.10, "empty_result_rate": 0.05,
+    "invented_citations": 0.05,
 }     # fmt: skip
 LOWER = {
     "ignored_top_ranked", "source_conflict", "noise_sensitivity:source=irrelevant", "empty_result_rate",
-    "no_retrieval_rate:min_score=0.5",
+    "no_retrieval_rate:min_score=0.5", "invented_citations",
 }     # fmt: skip
 IRRELEVANT = "noise_sensitivity:source=irrelevant"
 
@@ -61,6 +62,7 @@ TABLE = [
     row("", "noise", **{IRRELEVANT: "high"}),
     row("duplicates", source_conflict="high"),
     row("", "misattributed", faithfulness="high", citation_precision="low"),
+    row("Number the passages", invented_citations="high"),
     row("", "empty_retrieval", empty_result_rate="high"),
 ]     # fmt: skip
 

@@ -49,12 +49,44 @@ def test_numbers_are_citations(answer: str, cited: list[str]) -> None:
     "answer",
     [
         "Write `rows[1]`.", "```\nx = rows[1]\n```", "See total_rows[1].", "Use self.rows[2].", "Set a[1] = 3.",
-        "In [2024].",
+        "In [2024].", "It gives f([1, 2, 3]).", "Call `f` as f(x, [1])", "Use args[1].", "First x[0], then x[1].",
+        "rows[0] is the first, rows[1] the second", "x = [1, 2]", '{"a": [1, 2]}', "[[1, 2], [3, 4]]", "m[1][2] = 4",
+        "The ``rows [1]`` of it", "~~~\n[1]\n~~~", "for row in [1, 2]: pass", "Read `data`: data[1] is old.",
+        "The (source code) is [here].",
     ],
 )
 def test_indices_of_code_are_no_citations(answer: str) -> None:
     """An index into a list, and a year, cite nothing: the system is not known to cite."""
     assert targets([{"query": "q", "answer": answer, "passages": PASSAGES}]) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited"),
+    [
+        ("It is tall [b].", ["2"]),
+        ("It is tall [Source: b].", ["2"]),
+        ("It is tall [source: A.md; b, p. 3].", ["1", "2"]),
+        ("It is tall [docs/a.md, b].", ["1", "2"]),
+        ("It is tall【2】.", ["2"]),
+        ("It is tall【2†source】.", ["2"]),
+        ("It is tall【4:0†a.md】.", ["1"]),
+        ("It is tall [doc 2].", ["2"]),
+        ("It is tall [Doc 2, Doc 3].", ["2", "3"]),
+        ("It is tall [2][3].", ["2", "3"]),
+        ("*It* is **tall** [2].", ["2"]),
+        ("It is tall (source 2).", ["2"]),
+        ("It is tall [sources 1 and 3].", ["1", "3"]),
+        ("It is tall [Document 9].", ["[9]"]),
+        ("It is tall [17].", ["3"]),
+        ("It is tall (source 9).", None),
+        ("It is tall [see below], [x].", None),
+    ],
+)
+def test_ids_and_named_numbers_are_citations(answer: str, cited: list[str] | None) -> None:
+    """Brackets that name a passage by its id, or by a word and a number, cite it; other words in brackets do not."""
+    ids = ("docs/a.md", "b", "17")
+    passages = [{"doc_id": doc_id, "text": text} for doc_id, text in zip(ids, PASSAGES, strict=True)]
+    assert targets([{"query": "q", "answer": answer, "passages": passages}]) == cited
 
 
 def test_an_answer_without_number_cites_nothing_where_others_cite() -> None:

@@ -73,6 +73,7 @@ def test_marks_are_taken_off() -> None:
     """Citations, list markers and emphasis are no part of a claim; brackets of the text itself are."""
     assert bare("* The **lid** is `green` [1][2, 3].") == "The lid is green."
     assert bare("2) Area [m²] doubled【4†source】.") == "Area [m²] doubled."
+    assert bare("It grew [Source: a.md]. So did we [doc 2].") == "It grew. So did we."
     assert bare("It grew.³ So did we.⁴") == "It grew. So did we."
     assert bare("3.5 kg") == "3.5 kg"
 

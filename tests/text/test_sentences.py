@@ -74,6 +74,9 @@ def test_citations_belong_to_the_sentence_before() -> None:
         "It fell. [1]", "It rose.[2][3]", "It stood. [4, 5]", "End.",
     ]  # fmt: skip
     assert texts("It fell.¹ It rose.【3†a】 End.") == ["It fell.¹", "It rose.【3†a】", "End."]
+    assert texts("It fell. [Source: a.md] It rose. [doc 2] End.") == [
+        "It fell. [Source: a.md]", "It rose. [doc 2]", "End.",
+    ]  # fmt: skip
 
 
 def test_citation_that_opens_a_sentence_stays_there() -> None:

@@ -9,6 +9,7 @@ from ragauge.api.baselines import also_a_run, resolve
 from ragauge.api.given.sources import HasRun, run_of
 from ragauge.api.stored.columns import StoredColumns, causes_of, handed_on
 from ragauge.api.stored.paired import measuring
+from ragauge.api.stored.questions import by_question, same_questions
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.commands import command
@@ -82,7 +83,7 @@ def check(store: Store, plan: Plan, run: Run, base: Run | None) -> None:
     if "traffic" in (run.kind, base.kind):
         return
     here, there = (store.runs.clusters(one.run_id)["query_id"].to_list() for one in (run, base))
-    if not set(here) & set(there):
+    if not set(here) & set(there) and not same_questions(store, run.run_id, base.run_id):
         raise nothing_in_common(run, base, here[0], there[0])
 
 
@@ -122,6 +123,7 @@ class Held:
         self._store, self._run, self._base, self._judge_id = store, run, base, judge_id
         self._index, self._keep = index, keep
         self._metrics = list(metrics)
+        self._renamed: dict[str, Mapping[str, str]] = {}     # run -> id of an example there -> its id here
         self._baseline = None if base is None else self._beside(base, self._common(base, self._metrics))
         self._oracle = self._found()
         self.readers: tuple[Beside, ...] = tuple(
@@ -161,7 +163,8 @@ class Held:
 
         from ragauge.analysis.comparison.changes import held_against
 
-        causes = causes_of(self._store, self._base.run_id, self._judge_id, found.base.index)
+        renamed = self._renamed.get(self._base.run_id, {})
+        causes = causes_of(self._store, self._base.run_id, self._judge_id, found.base.index, renamed)
         if found.paired:
             causes = causes.filter(pl.col("query_id").is_in(list(self._index.query_ids)))
         return held_against(self._base, found.join, found.changes, causes, paired=found.paired)
@@ -193,8 +196,11 @@ class Held:
             kept = {number for number, _ in self._store.runs.order(base.run_id, self._keep)}
             numbers = type(numbers)("q", (number for number in numbers if number in kept))
         index = self._store.runs.index(base.run_id, numbers)
-        there = StoredColumns(self._store, base.run_id, self._judge_id, index, ahead=names)
-        paired = is_paired(self._run, base, Join(self._index.query_ids, there.index.query_ids))
+        named = by_question(self._store, self._index, index)
+        if named is not index:
+            self._renamed[base.run_id] = dict(zip(index.query_ids, named.query_ids, strict=True))
+        there = StoredColumns(self._store, base.run_id, self._judge_id, named, ahead=names)
+        paired = is_paired(self._run, base, Join(self._index.query_ids, named.query_ids))
         return Beside(self._index, there, metrics, paired=paired, errors=judge_errors(self._judge_id, self._store))
 
     def _found(self) -> tuple[Run, Beside] | None:

@@ -203,8 +203,8 @@ class _Held:
             sides = (side.column(str(metric)) for side in (self.pair.new, self.pair.base))
             self.comparer.read(metric, *(None if side is None else by_example(side) for side in sides))
         self._causes = tuple(
-            causes_of(store, one.run_id, judge_id, side.index)
-            for one, side in ((run, self.pair.new), (base, self.pair.base))
+            causes_of(store, one.run_id, judge_id, side.index, renamed)
+            for one, side, renamed in ((run, self.pair.new, {}), (base, self.pair.base, self.pair.renamed))
         )
         indexes = (self.pair.new.index, self.pair.base.index)
         self.comparer.read_unanswered(*map(unanswered, indexes, self._causes))

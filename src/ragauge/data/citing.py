@@ -1,27 +1,61 @@
-"""Citations that stand in the text of an answer as numbers: [1], [2, 3], [1-3], [^1]."""
+"""Citations that stand in the text of an answer: [1], [2, 3], [1-3], 【2】, [doc 2], (source 2), [Source: a.md]."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ragauge.data.response import Citation, Passage, Response
+from ragauge.text.markup import SOURCE
 from ragauge.text.sentences import split
 
 ONE = r"\^?\d{1,3}(?:\s?[-–]\s?\d{1,3})?"
-MARKER = re.compile(rf"\[({ONE}(?:\s{{0,3}}[,;]\s{{0,3}}{ONE})*)\]")
+SEVERAL = rf"{ONE}(?:\s{{0,3}}[,;]\s{{0,3}}{ONE})*"
+NUMBERED, MARKER = re.compile(SEVERAL), re.compile(rf"\[({SEVERAL})\]")
 NUMBERS = re.compile(r"(\d{1,3})(?:\s?[-–]\s?(\d{1,3}))?")
-CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-WORD_BEFORE, LOOKED_BACK = re.compile(r"[\w.$]+\Z"), 40
+BRACKETS = re.compile(
+    rf"\[(?P<square>[^\[\]\n]{{1,120}})\]|【(?P<wide>[^】\n]{{1,80}})】|\((?P<round>{SOURCE}\b[^()\n]{{1,80}})\)",
+    re.IGNORECASE,
+)
+# "Source: ", "doc #", "passage no. "
+CALLED = re.compile(rf"{SOURCE}\s*(?:no\.?\s|nr\.?\s|ids?\b)?(?:\s*[:#=]\s*|\s+|(?=\d))", re.IGNORECASE)
+WHERE = re.compile(r"(?:pp?\.|pages?|sections?|sec\.|§|lines?|chapters?|ch\.)\s*[\w.–-]+", re.IGNORECASE)
+DAGGER = re.compile(r"(?:\d+:)?(\d{1,3})†(.*)")      # 【2†source】, 【4:2†a.md】
+CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|(?<!`)(`{1,2})(?!`)[^\n]*?(?<!`)\1(?!`)", re.DOTALL)
+WORD_BEFORE, LOOKED_BACK = re.compile(r"[\w.$]+(?:\[\w*\])*\Z"), 60
+IN_CODE = re.compile(
+    r"""\w\([^()\n]*\Z              # the argument of a call: f([1, 2])
+    |[\w)\]"'](?:\s?=|[ ]+[+*/%<>]=?)\s?\Z     # an operand: x = [1, 2]
+    |["']\s?:\s?\Z                  # a value of JSON: "a": [1, 2]
+    |\bfor\s\w+\sin\s\Z|\breturn\s\Z|>>>\s\Z
+    """,
+    re.VERBOSE,
+)
 ELEMENT = re.compile(r"\s?=[^=]|\.\w|\(")     # after an index of code: an assignment, an attribute, a call
+INDICES = re.compile(r"\A(?:\[\w*\])+")
 NOTE = re.compile(r"(?:\A|\n)[ \t]{0,3}\Z")   # a footnote stands at the start of a line, with a colon: [^1]: ...
+FROM_ZERO = re.compile(r"\b(\w+)\[0\]")
+# what only code calls a list; English words may carry a citation, as in "tall[1]"
+LISTS = frozenset({
+    "arg", "args", "argv", "arr", "cfg", "cols", "ctx", "df", "dict", "elem", "env", "idx", "kwargs", "lst", "mat",
+    "nums", "obj", "params", "ptr", "res", "ret", "seq", "str", "tmp", "tuple", "vals", "vec",
+})  # fmt: skip
 WIDEST = 20      # numbers that a range may stand for; [1-200] is no citation of 200 passages
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A stretch of an answer that cites, and the ids that it names; a number of no passage as it is written."""
+
+    start: int
+    end: int
+    targets: tuple[str, ...]
+
+
 def with_numbers(response: Response) -> Response:
-    """The response with the citations that its answer's numbers stand for; 1 is the first passage.
+    """The response with the citations that stand in its answer; number 1 is the first passage.
 
     Each credits the sentence that it stands in. A number of no passage is kept as it is written, such as [9]: it is an
     invented citation. Citations that the system gave itself stay.
@@ -32,59 +66,109 @@ def with_numbers(response: Response) -> Response:
 
 
 def where_cited(response: Response) -> Response:
-    """As `with_numbers`, where the answer holds a number; another answer may be one of a system that does not cite."""
-    return with_numbers(response) if cites(response.answer or "") else response
+    """As `with_numbers`, where the answer cites; another answer may be one of a system that does not cite."""
+    return with_numbers(response) if cites(response.answer or "", response.passages or ()) else response
 
 
-def cites(answer: str) -> bool:
-    """Whether the answer holds a citation by number.
+def cites(answer: str, passages: Sequence[Passage] = ()) -> bool:
+    """Whether the answer holds a citation: by number, or by the id of one of these passages.
 
     >>> cites("It is 330 m tall [1]."), cites("Write `rows[1]`."), cites("See total_rows[1].")
     (True, False, False)
+    >>> cites("It is tall [a.md]."), cites("It is tall [a.md].", [Passage("a.md", "a.md")])
+    (False, True)
     """
-    return next(_markers(answer), None) is not None
+    return next(_marks(answer, passages), None) is not None
 
 
-def numbered(answer: str, passages: tuple[Passage, ...]) -> tuple[Citation, ...]:
-    """The citations of an answer by their numbers."""
-    found = list(_markers(answer))
+def numbered(answer: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
+    """The citations of an answer, by number or id."""
+    found = list(_marks(answer, passages))
     sentences = [(one.start, one.end) for one in split(answer)] if found else []
     starts = [start for start, _ in sentences]
     out = []
-    for marker in found:
-        at = bisect_right(starts, marker.start()) - 1
+    for mark in found:
+        at = bisect_right(starts, mark.start) - 1
         start, end = sentences[at] if at >= 0 else (0, len(answer))
-        for n in _numbers(marker.group(1)):
-            target = passages[n - 1].passage_id if 1 <= n <= len(passages) else f"[{n}]"
-            out.append(Citation(start, max(end, marker.end()), target))
+        out += [Citation(start, max(end, mark.end), target) for target in mark.targets]
     return tuple(dict.fromkeys(out))
 
 
-def _numbers(inside: str) -> Iterator[int]:
+def _marks(answer: str, passages: Sequence[Passage]) -> Iterator[Mark]:
+    """What cites: not what stands in code, and not the text of a footnote."""
+    if "[" not in answer and "【" not in answer and not (passages and "(" in answer):
+        return
+    code = [found.span() for found in CODE.finditer(answer)]
+    starts = [start for start, _ in code]
+    lists: set[str] | None = None
+    ids = _ids(passages)
+    for found in BRACKETS.finditer(answer):
+        at = bisect_right(starts, found.start()) - 1
+        if at >= 0 and found.start() < code[at][1]:
+            continue
+        targets = _targets(found, ids, passages)
+        if not targets:
+            continue
+        if lists is None:
+            lists = {*FROM_ZERO.findall(answer), *(word for a, b in code for word in re.findall(r"\w+", answer[a:b]))}
+        if found["square"] is None or _is_citation(answer, found, lists):
+            yield Mark(found.start(), found.end(), targets)
+
+
+def _targets(found: re.Match[str], ids: Mapping[str, str], passages: Sequence[Passage]) -> tuple[str, ...]:
+    """What brackets name; nothing where they are no citation."""
+    inside = (found["square"] or found["wide"] or found["round"]).strip()
+    if found["square"] is not None and NUMBERED.fullmatch(inside):
+        return tuple(_by_number(inside, ids, passages))
+    dagger = DAGGER.fullmatch(inside) if found["wide"] is not None else None
+    if dagger is not None:
+        named = ids.get(dagger[2].strip().casefold())
+        return (named,) if named else () if ":" in inside else tuple(_by_number(dagger[1], ids, passages))
+    whole = ids.get(inside.casefold()) if found["round"] is None else None
+    if whole is not None:
+        return (whole,)
+    called = CALLED.match(inside) is not None or found["wide"] is not None
+    out: list[str] = []
+    for part in re.split(r"[,;]|\s(?:and|&)\s", inside):
+        name = CALLED.sub("", part.strip(), count=1)
+        known = ids.get(part.strip().casefold(), ids.get(name.casefold()))
+        if known is None and out and WHERE.fullmatch(name):
+            continue
+        numbers = list(_by_number(name, ids, passages)) if called and NUMBERED.fullmatch(name) else []
+        if known is None and (not numbers or (found["round"] is not None and any(n[:1] == "[" for n in numbers))):
+            return ()
+        out += numbers or [known or ""]
+    return tuple(out)
+
+
+def _ids(passages: Sequence[Passage]) -> dict[str, str]:
+    """How a passage may be named -> the id that is meant: a document's file name too, where one document has it."""
+    found: dict[str, str] = {}
+    for passage in reversed(passages):
+        found |= {one.casefold(): one for one in (passage.doc_id, passage.passage_id)}
+    files: dict[str, set[str]] = {}
+    for doc_id in {passage.doc_id for passage in passages}:
+        files.setdefault(re.split(r"[/\\]", doc_id)[-1].casefold(), set()).add(doc_id)
+    return {**{name: next(iter(of)) for name, of in files.items() if name and len(of) == 1}, **found}
+
+
+def _by_number(inside: str, ids: Mapping[str, str], passages: Sequence[Passage]) -> Iterator[str]:
     for first, last in NUMBERS.findall(inside):
         low, high = int(first), int(last or first)
-        yield from range(low, high + 1) if low <= high < low + WIDEST else (low, high)
+        for n in range(low, high + 1) if low <= high < low + WIDEST else (low, high):
+            yield passages[n - 1].passage_id if 1 <= n <= len(passages) else ids.get(str(n), f"[{n}]")
 
 
-def _markers(answer: str) -> Iterator[re.Match[str]]:
-    """The numbers in brackets that cite: not those of code, and not the text of a footnote."""
-    if "[" not in answer:
-        return
-    code = [found.span() for found in CODE.finditer(answer)] if "`" in answer else []
-    starts = [start for start, _ in code]
-    for found in MARKER.finditer(answer):
-        at = bisect_right(starts, found.start()) - 1
-        if (at < 0 or found.start() >= code[at][1]) and _is_citation(answer, found):
-            yield found
-
-
-def _is_citation(answer: str, found: re.Match[str]) -> bool:
-    before, after = answer[max(0, found.start() - LOOKED_BACK) : found.start()], answer[found.end() : found.end() + 3]
-    if after[:1] == ":" and NOTE.search(before):
+def _is_citation(answer: str, found: re.Match[str], lists: set[str]) -> bool:
+    before, after = answer[max(0, found.start() - LOOKED_BACK) : found.start()], answer[found.end() :][:LOOKED_BACK]
+    if (after[:1] == ":" and NOTE.search(before)) or IN_CODE.search(before):
         return False
-    word = WORD_BEFORE.search(before)
-    if word is None:
+    if (before[-1:] == "[") != (after[:1] == "]"):      # a row of a nested list: [[1, 2], [3, 4]]
+        return False
+    run = WORD_BEFORE.search(before)
+    if run is None:
         return True
-    # as in "tall[1]", which cites, and "rows_by_day[1]", "self.rows[1]" or "rows[1] = 3", which do not
-    named = "_" in word[0] or "$" in word[0] or "." in word[0].strip(".0123456789")
-    return not named and ELEMENT.match(after) is None
+    # as in "tall[1]", which cites, and "rows_by_day[1]", "self.rows[1]", "x[1]" or "rows[1] = 3", which do not
+    word = run[0].partition("[")[0]
+    named = "_" in word or "$" in word or "." in word.strip(".0123456789") or re.search(r"[a-z][A-Z]", word)
+    return not (named or word in LISTS or word in lists or len(word) == 1 or ELEMENT.match(INDICES.sub("", after)))

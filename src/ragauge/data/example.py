@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 from ragauge.data.canonical import digest, plain
+
+# what a set may know of its examples' answers, as its repr counts it
+LABELS = (
+    "references", "reference_claims", "relevant", "relevant_chunks", "gold_spans", "answerable", "aspects", "criteria",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +111,17 @@ class EvalSet:
 
     def __len__(self) -> int:
         return len(self.examples)
+
+    def __iter__(self) -> Iterator[Example]:
+        return iter(self.examples)
+
+    def __repr__(self) -> str:
+        """Name, number of examples, and how many have each label: a set is too long to be shown whole."""
+        examples = f"{len(self):,} example{'' if len(self) == 1 else 's'}"
+        return f"EvalSet({self.name!r}, {examples}: {', '.join(self._labels()) or 'no labels'})"
+
+    def _labels(self) -> Iterator[str]:
+        for label in LABELS:
+            n = sum(getattr(example, label) not in (None, ()) for example in self.examples)
+            if n:
+                yield f"{label} of {'all' if n == len(self) else f'{n:,}'}"

@@ -9,14 +9,14 @@ from ragauge.data.facts import Agreement, AgreementFacts
 from ragauge.judging.inputs import Agree
 from ragauge.text.declining import declines
 
-QUOTED = " '«»"
+QUOTED = " '«»`"
 STOPS = " .。"
 SPACE = re.compile(r"\s+")
 QUOTES = str.maketrans('’‘“”"–—', "'''''--")
 
 
 def plain(text: str) -> str:
-    """A text for comparing word for word: letters' case, white space, quotes around it and its full stop aside.
+    """A text for comparing word for word: case, white space, quotes or marks of code around it and its stop aside.
 
     >>> plain("It's  “Half” done. ") == plain("it’s 'half' done"), plain(".5") == plain("5.")
     (True, False)

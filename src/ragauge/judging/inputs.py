@@ -11,6 +11,7 @@ from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, FactsOf
 from ragauge.data.response import REDACTED, Response
 from ragauge.text.clauses import clauses
+from ragauge.text.markup import FENCE
 from ragauge.text.sentences import split
 from ragauge.text.verbs import participle
 
@@ -140,7 +141,8 @@ def reference_claims(example: Example) -> tuple[str, ...]:
     if example.reference_claims is not None:
         return example.reference_claims
     sentences = split(example.references[0]) if example.references else ()
-    return tuple(claim for sentence in sentences for claim in _cut(sentence.text))
+    said = [sentence.text for sentence in sentences if not FENCE.match(sentence.text)]
+    return tuple(claim for sentence in said for claim in _cut(sentence))
 
 
 def _cut(sentence: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ PRESETS: Mapping[str, tuple[str, ...]] = {
     "default": (
         "recall@5", "precision@5", "mrr", "ndcg@10", "empty_result_rate", "context_recall", "context_precision",
         "faithfulness", "contradicted", "not_in_context", "fabricated_specifics", "ignored_top_ranked",
-        "citation_precision", "citation_recall", "answer_relevance", "answer_correctness", "answer_recall",
-        "refusal_correctness", "token_f1", "latency", "tokens", "cost",
+        "citation_precision", "citation_recall", "invented_citations", "answer_relevance", "answer_correctness",
+        "answer_recall", "refusal_correctness", "token_f1", "latency", "tokens", "cost",
     ),
 }     # fmt: skip

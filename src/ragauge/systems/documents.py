@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from ragauge.data.readers.passages import METADATA_KEYS
+from ragauge.data.readers.passages import MADE, METADATA_KEYS
 from ragauge.data.response import Passage
 
-# what a store makes up where the user gave no id: a UUID, or a SHA-256 of the content (Haystack)
-MADE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64}", re.IGNORECASE)
 NAMES_DOCUMENT = ("doc_id", "document_id")
 DATED = ("updated_at", "superseded_by")
 COUNTED = {"input": ("input_tokens", "prompt_tokens"), "output": ("output_tokens", "completion_tokens")}

@@ -11,6 +11,8 @@ CLOSING = "」』】〉》）)\\]\"”’»'"
 ENDERS = "。！？｡؟۔।॥։።။៕។།"
 STOP = re.compile(rf"[{ENDERS}]+[{CLOSING}]*(?!\s*[{ENDERS}])")
 GLUED = re.compile(rf"(?<=[{UNSPACED}])[.!?]+[{CLOSING}]*(?=[{UNSPACED}])")
+PLACEHOLDER = re.compile(r"[=<>(,|&+]\s?\?[)\s]*$|\s\?\?\s*$")     # id = ?, f(?, a ?? b: code, and no question
+TERNARY = re.compile(r"\s[^\s:?][^:?]{0,60}\s:\s")               # a ? b : c
 FOOTNOTED = re.compile(r"(?<=[.!?])(?:[¹²³⁰⁴-⁹]+|【[^】\n]{1,40}】)+(?=\s)")
 GREEK_QUESTION = re.compile(r"(?<=[Ͱ-Ͽἀ-῿])[;\u037e](?=\s)")
 QUOTED_ON = re.compile(r"\s*(?:と|って|という)")     # 「…。」 and the sentence goes on
@@ -85,14 +87,18 @@ def plain_stops(piece: str) -> set[int]:
 
 
 def continues(piece: str, stop: int) -> bool:
-    """Whether the full stop before this offset belongs to an abbreviation, an ordinal or a list number.
+    """Whether the mark before this offset ends no sentence: an abbreviation, an ordinal, a list number, code.
 
     >>> continues("Am 3. Januar kam er.", 6), continues("Das ist z.B. gut.", 13), continues("It is 3. It was.", 9)
+    (True, True, False)
+    >>> continues("WHERE id = ? AND b > 3", 12), continues("x ? y : z", 3), continues("Is it so? Yes.", 9)
     (True, True, False)
     """
     if stop >= len(piece):
         return False
     before = piece[max(0, stop - 24) : stop].rstrip()
+    if before.endswith("?"):
+        return PLACEHOLDER.search(before) is not None or (before.endswith(" ?") and _ternary(piece, stop))
     if not before.endswith("."):
         return False
     word = before.rsplit(None, 1)[-1].lstrip(OPENING).casefold()
@@ -105,3 +111,7 @@ def continues(piece: str, stop: int) -> bool:
     if len(word) > 3 or not word[:-1].isdigit():
         return False
     return bool(small or MONTH.match(following) or GERMAN_LEAD.search(before) or ENUMERATOR.search(before))
+
+
+def _ternary(piece: str, stop: int) -> bool:
+    return TERNARY.match(piece, len(piece[:stop].rstrip())) is not None

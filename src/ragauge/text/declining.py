@@ -13,13 +13,18 @@ from ragauge.text.sentences import split
 
 LONGEST = 600           # characters: a longer text says more than that there is no answer
 MOST_SENTENCES = 4
+# what people put where there is no answer; "-" in a code span is a hyphen
+PLACEHOLDER = re.compile(
+    r"[-–—]{1,3}|[(\[<{](?:none|null|nil|empty|blank|nothing|unknown|na|-)[)\]>}]|#?n/a!?", re.IGNORECASE
+)
 ENDS = " \t\n.!?…。！？\"'“”‘’«»()[]<>*_-"
 
 _DOCS = (
     r"(?:(?:the|this|these|those|any|our|your|provided|given|retrieved|available|supplied|relevant|current"
     r"|search) ){0,4}"
     r"(?:contexts?|documents?|documentation|passages?|sources?|texts?|excerpts?|snippets?|search results|corpus|"
-    r"knowledge base|information|materials?|references)(?: (?:provided|given|above|here|retrieved|available))?"
+    r"docs|data ?set|knowledge base|information|materials?|references)"
+    r"(?: (?:provided|given|above|here|retrieved|available))?"
 )
 _SAY = (
     r"(?:contain|include|provide|mention|specify|state|say|give|discuss|address|cover|answer|indicate|describe"
@@ -74,6 +79,9 @@ _SENTENCES = (
     r"(?:(?:this|that|it|the answer|the information|this information) (?:isn't|wasn't) (?:\w+ly )?%(T)s"
     r" (?:in|by|within|from) %(D)s)",
     r"not %(O)s",
+    r"(?:(?:this|that|it|the answer) is |answer )?(?:not|nowhere) "
+    r"(?:in|part of|within|among|found in|covered (?:in|by)) %(D)s",
+    r"out[ -]of[ -](?:scope|corpus|context)",
     r"the (?:answer|information) (?:is not|isn't|was not) (?:to be found )?(?:in|within|part of) %(D)s",
     r"(?:(?:this|the|that|your) question|the answer|this|that|it) (?:can ?not|can't|could not) be "
     r"(?:answered|determined|inferred|found|derived)(?: (?:from|by|with|in|on the basis of|based on) %(D)s%(Z)s)?",
@@ -143,10 +151,14 @@ def declines(text: str) -> bool:
 
     >>> [declines(one) for one in ("The documents do not say.", "N/A", "I don't know", "Not enough information")]
     [True, True, True, True]
+    >>> [declines(one) for one in ("NOT IN DOCS", "NO_ANSWER", "-", "(none)")]
+    [True, True, True, True]
     >>> [declines(one) for one in ("Unknown", "None", "No.", "The manual does not contain a plan.", "")]
     [False, False, False, False, False]
     """
     text = " ".join(text[: LONGEST + 1].replace("’", "'").split())
+    if PLACEHOLDER.fullmatch(text):
+        return True
     if not text.strip(ENDS) or len(text) > LONGEST:
         return False
     sentences = split(text)
@@ -154,7 +166,7 @@ def declines(text: str) -> bool:
 
 
 def _declines(sentence: str) -> bool:
-    plain = sentence.strip(ENDS).lower()
+    plain = sentence.strip(ENDS).lower().replace("_", " ")
     rest = _LEAD.sub("", plain).strip(ENDS)
     return any(pattern.fullmatch(one) for one in dict.fromkeys((plain, rest)) for pattern in _patterns())
 

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import re
 
+SOURCE = (
+    r"(?:sources?|src|docs?|documents?|passages?|contexts?|chunks?|excerpts?|snippets?|ref(?:erence)?s?|citations?)"
+)
+CREDIT = rf"\[(?i:{SOURCE})(?:\s?[:#]\s?|\s)[^\[\]\n]{{1,60}}\]"      # [Source: a.md], [doc 2]
+
+FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[\w+#.-]*\s*$")     # a line that opens or ends a block of code
 _LIST = re.compile(r"^\s*(?:[-*+•‣◦·]\s+|#{1,6}\s+|>\s+|\(?\d{1,3}[.)]\s+|\(?[A-Za-z][.)]\s+)+")
 _SPAN = re.compile(r"(?<!`)(`{1,3})(?!`)([^`\n]+)\1(?!`)")
 _STARS = re.compile(r"\*{1,3}")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ragauge.text import dates, spoken, tails
 from ragauge.text.alphabets import SPACED_UNTIL
 from ragauge.text.marks import Mark
+from ragauge.text.markup import CREDIT
 from ragauge.text.units import CURRENCIES, CURRENCY_BEFORE
 
 DIGITS = re.compile(r"[0-9]+")
@@ -24,7 +25,7 @@ NUMBER = re.compile(
     re.VERBOSE,
 )
 LIST_MARK = re.compile(r"[.)](?=\s+[^\W_])")
-BRACKETS = re.compile(r"\[\^?\d{1,3}(?:\s*[,;-]\s*\d{1,3})*\]|【[^】\n]{1,40}】")
+BRACKETS = re.compile(r"\[\^?\d{1,3}(?:\s*[,;-]\s*\d{1,3})*\]|【[^】\n]{1,40}】|" + CREDIT)
 SIGNED = re.compile(r"(?:^|[\s(\[{=<>`\"'“‘,:])-$")
 CODE_BEFORE = re.compile(r"[^\W\d_]*[A-Z][^\W_]*-$")
 CHINESE_PERCENT = "百分之"

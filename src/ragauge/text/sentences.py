@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ragauge.text.boundaries import continues, other_stops, plain_stops
+from ragauge.text.markup import CREDIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ MARKER = re.compile(r"[ \t]*(?:[-*+•‣▪◦·–—#>|]|\(?(?:\d{1,3}|[A-Za-
 LOWER_START = re.compile(r"[ \t]*[(\"'“‘«]?[^\W\d_]")
 # a full stop is looked for in the ends of words only, so the middle of an endless one need not be read
 LONG_RUN = re.compile(r"(?<!\S)\S{400,}")
-CITED = re.compile(r"\s*(?:\[\^?\w{1,12}(?:\s*[,;–-]\s*\w{1,12}){0,9}\]|【[^】\n]{1,40}】|[¹²³⁰⁴-⁹]+)+")
+CITED = re.compile(r"\s*(?:\[\^?\w{1,12}(?:\s*[,;–-]\s*\w{1,12}){0,9}\]|【[^】\n]{1,40}】|[¹²³⁰⁴-⁹]+|" + CREDIT + ")+")
 CODE = re.compile(r"(?<!`)(`{1,3})(?!`)[^`\n]+\1(?!`)")
 NEXT, WORD = re.compile(r"\s*(\S)"), re.compile(r"[^\W_]")
 

@@ -194,6 +194,13 @@ PATTERNS: tuple[Pattern, ...] = (
         "Number the passages in the prompt and fix the format of citations.", again="citation_precision",
     ),
     Pattern(
+        "invented_citations", {"invented_citations": "high"}, (),
+        "the answers cite what was never handed on: a number beyond the passages, or a name that none of them has",
+        "more citations than before name no passage that was handed on",
+        "Number the passages in the prompt, and take citations of other numbers out of the answers.",
+        again="invented_citations, then citation_precision",
+    ),
+    Pattern(
         "empty_retrieval", {"empty_result_rate": "high"}, ("empty_retrieval",),
         "many questions find nothing: a gap in the index, a filter, or a new kind of question",
         "more questions find nothing than before: a gap in the index, a filter, or a new kind of question",

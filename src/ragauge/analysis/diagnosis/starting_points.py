@@ -36,6 +36,7 @@ STARTING_POINTS: Mapping[str, StartingPoint] = {
     "completeness": StartingPoint(0.75, "ours"),
     "answer_correctness": StartingPoint(0.75, "ours"),
     "citation_precision": StartingPoint(0.70, "ours"),
+    "invented_citations": StartingPoint(0.05, "ours"),
     "source_conflict": StartingPoint(0.10, "ours"),
     "noise_sensitivity:source=irrelevant": StartingPoint(0.10, "ours"),
     "empty_result_rate": StartingPoint(0.05, "ours"),

@@ -121,15 +121,18 @@ class Scorecard:
         return self._shown.wide() if wide else self._shown.scores()
 
     def to_pandas(self, *, wide: bool = False) -> pd.DataFrame:
-        """The same as a pandas frame; needs pandas and pyarrow (pip install 'ragauge[pandas]')."""
+        """The same as a pandas frame; needs pandas (pip install 'ragauge[pandas]')."""
         from ragauge.errors import MissingExtra
 
         try:
-            import pandas as pd  # noqa: F401 - asked for by polars, which would not name our extra
-            import pyarrow as pa  # noqa: F401
+            import pandas as pd
         except ImportError:
-            raise MissingExtra("to_pandas", "pandas and pyarrow", "pandas") from None
-        return self.to_polars(wide=wide).to_pandas()
+            raise MissingExtra("to_pandas", "pandas", "pandas") from None
+        # column by column, since polars itself would want pyarrow for it
+        return pd.DataFrame({
+            column.name: column.to_numpy() if column.dtype.is_numeric() else column.to_list()
+            for column in self.to_polars(wide=wide)
+        })
 
     def to_dict(self) -> dict[str, Any]:
         """The machine-readable form, as `--json` prints it."""

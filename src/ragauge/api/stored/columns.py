@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 AT_A_TIME = 100            # responses with their texts and evidence in memory
 SCORES_AHEAD = 100_000     # scores read together
 KEY = ["query_id", "repeat"]
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class StoredColumns:
@@ -76,9 +78,15 @@ def visits(store: Store, judge_id: str | None, index: ResponseIndex) -> Iterator
             yield Visit(at, int(index.query[at]), item.example, item.response, evidence)
 
 
-def causes_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> pl.DataFrame:
-    """The cause frame of the responses of an index."""
+def causes_of(
+    store: Store, run_id: str, judge_id: str | None, index: ResponseIndex, renamed: Mapping[str, str] = NOTHING
+) -> pl.DataFrame:
+    """The cause frame of the responses of an index; `renamed` = stored id -> the index's, where they differ."""
+    import polars as pl
+
     found = store.causes.frame(run_id, judge_id)
+    if renamed:
+        found = found.with_columns(pl.col("query_id").replace(dict(renamed)))
     kept = found.select(*KEY).with_row_index("row").join(keys(index), on=KEY, how="semi", maintain_order="left")["row"]
     return found if len(kept) == found.height else found[kept]     # the join would copy every text
 

@@ -87,7 +87,12 @@ def warnings_of(
     """What the reader must know before believing a number."""
     if run.run_id == base.run_id:
         yield f"The baseline {base.name} is this run itself: every difference is 0."
-    if "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:
+    if pair.renamed:
+        yield (
+            f"{run.name} and {base.name} share no query_id but ask the same questions: examples are matched by "
+            "question, equal ones in their order."
+        )
+    elif "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:
         yield (
             f"{run.name} and {base.name} answered different versions of the eval set: examples are matched by "
             "query_id, whatever else changed about them."

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ragauge.api.stored.columns import StoredColumns
+from ragauge.api.stored.questions import by_question
 from ragauge.data.run import Run
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class Paired:
 
     Attributes:
         metrics: those that both runs have.
-        join: which examples are the same; they are matched by query_id.
+        join: which examples are the same; they are matched by query_id, else by question (see `by_question`).
+        renamed: id of an example in the baseline -> its id here, where they are matched by question; else empty.
         new: the new run's scores.
         base: the baseline's.
 
@@ -70,6 +72,11 @@ class Paired:
         # where every response counts, those of the baseline that were evaluated in other metrics alone count, too
         wide = names if known is None else [*names, *store.scores.metrics(base.run_id, judge_id)]
         self.base = self._scores(base, judge_id, names, None, None, wide)
+        own = self.base.index.query_ids
+        named = by_question(store, self.new.index, self.base.index)
+        self.renamed = dict(zip(own, named.query_ids, strict=True)) if named is not self.base.index else {}
+        if self.renamed:
+            self.base = StoredColumns(store, base.run_id, judge_id, named, ahead=names, values_only=True)
         self.join = Join(self.new.index.query_ids, self.base.index.query_ids)
 
     def pairs(self, metric: Metric, *, whole: bool = False) -> Pairs | None:

@@ -94,10 +94,14 @@ TOOLS: Mapping[str, Mapping[str, str]] = {
         "gold_doc_ids": "relevant", "expected_doc_ids": "relevant", "ground_truth_doc_ids": "relevant",
         "relevant_chunk_ids": "relevant_chunks", "gold_chunk_ids": "relevant_chunks",
         "expected_chunk_ids": "relevant_chunks", "retrieved_doc_ids": "retrieved_ids",
-        "retrieved_chunks": "passages", "retrieved_chunk_ids": "retrieved_ids",
+        "retrieved_chunks": "passages", "retrieved_chunk_ids": "retrieved_ids", "source_documents": "passages",
+        "source_nodes": "passages", "result": "answer",
     },
 }
-BESIDE = {("deepeval", "context"): DEEPEVAL}      # everywhere else a column called context holds what was retrieved
+BESIDE = {
+    ("deepeval", "context"): DEEPEVAL,      # everywhere else a column called context holds what was retrieved
+    ("other names", "result"): frozenset({"source_documents", "source_nodes"}),
+}
 ALIASES: tuple[Alias, ...] = tuple(
     Alias(tool, theirs, ours, BESIDE.get((tool, theirs), frozenset()))
     for tool, names in TOOLS.items()

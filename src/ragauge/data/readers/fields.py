@@ -147,6 +147,7 @@ def example_of(found: Found, names: Names, query_id: str, query: str, notes: Not
     if "answerable" not in found and references and all(map(declines, references)):
         parts["answerable"] = False
         notes.declining += 1
+        notes.declined = notes.declined or references[0][:40]
     return Example(query_id, query, references=references, **parts)
 
 

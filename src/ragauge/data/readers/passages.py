@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any, TypeVar
 
 from ragauge.data.example import Span
 from ragauge.data.identity import text_id
+from ragauge.data.readers.nodes import unwrapped
 from ragauge.data.readers.values import (
     OBJECT,
     BadValue,
@@ -26,7 +28,11 @@ T = TypeVar("T")
 
 TEXT_KEYS = ("text", "content", "page_content")
 DOC_KEYS = ("doc_id", "document_id", "doc_uri", "docid", "id", "_id")
-METADATA_KEYS = ("id", "doc_id", "chunk_id", "doc_uri", "source")     # the order in which traces are read too
+# the order in which traces are read too
+METADATA_KEYS = ("id", "doc_id", "chunk_id", "doc_uri", "source", "file_name", "filename", "file_path")
+PARENT_KEYS = ("source_id", "ref_doc_id")      # of metadata: a splitter's words for the document that it cut
+# what a store makes up where the user gave no id: a UUID, or a SHA-256 of the content (Haystack)
+MADE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64}", re.IGNORECASE)
 PASSAGE_KEYS = ("passage_id", "chunk_id")
 SCORE_KEYS = ("score", "relevance_score", "similarity")
 KNOWN_KEYS = frozenset(
@@ -55,7 +61,8 @@ def passages(value: Any, name: str, notes: Notes, ids: Any = None, ids_name: str
             raise BadValue(ids_name, f"a list of {len(found)} ids, one a passage of {name}", known)
         found = [_with_id(item, one) for item, one in zip(found or [{}] * len(known), known, strict=True)]
     read = []
-    for n, item in enumerate(found):
+    for n, given in enumerate(found):
+        item = unwrapped(given)
         plain = _plain(item)
         if plain is not None:
             notes.identified("doc_id")
@@ -101,6 +108,8 @@ def _passage(item: Any, n: int, name: str, notes: Notes) -> tuple[Passage, bool]
     key, value = first_of(item, PASSAGE_KEYS)
     passage_id = spare if value is None else identifier(value, f"{name}[{n}].{key}", notes)
     score_key, score = first_of(item, SCORE_KEYS)
+    if score is None and isinstance(metadata := item.get("metadata"), Mapping):
+        score_key, score = "metadata.relevance_score", metadata.get("relevance_score")
     return Passage(
         passage_id=passage_id or doc_id,
         doc_id=doc_id,
@@ -141,15 +150,20 @@ def _nameless(content: str | None, n: int, notes: Notes) -> str:
 
 def _doc_id(item: Mapping[str, Any], content: str | None, n: int, name: str, notes: Notes) -> tuple[str, str]:
     """The doc_id, and an `id` beside an explicit one: that is the chunk's."""
+    metadata = item.get("metadata") or item.get("meta")
     key, value = first_of(item, DOC_KEYS)
+    if key in ("id", "_id") and isinstance(value, str) and MADE.fullmatch(value) and isinstance(metadata, Mapping):
+        named, parent = first_of(metadata, METADATA_KEYS[1:] + PARENT_KEYS)     # the piece's id, that no person gave
+        if parent is not None:
+            notes.identified(f"metadata.{named}")
+            return identifier(parent, f"{name}[{n}].metadata.{named}", notes), value
     if value is not None:
         notes.identified(key)
         doc_id = identifier(value, f"{name}[{n}].{key}", notes)
         spare = item.get("id") if key != "id" else None
         return doc_id, "" if spare is None else identifier(spare, f"{name}[{n}].id", notes)
-    metadata = item.get("metadata") or item.get("meta")
     if isinstance(metadata, Mapping):
-        key, value = first_of(metadata, METADATA_KEYS)
+        key, value = first_of(metadata, METADATA_KEYS + PARENT_KEYS)
         if value is not None:
             notes.identified(f"metadata.{key}")
             return identifier(value, f"{name}[{n}].metadata.{key}", notes), ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NoReturn
 
 from ragauge.data.citing import with_numbers
@@ -15,12 +16,15 @@ from ragauge.data.readers.ahead import Ahead
 from ragauge.data.readers.aliases import RESPONSE_FIELDS, Plan, check_mapped, nearest_column, nearest_field, plan_for
 from ragauge.data.readers.answerable import settled
 from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of
+from ragauge.data.readers.parting import Parting, ids_of, marked
+from ragauge.data.readers.passages import passages
 from ragauge.data.readers.payloads import conversation, messages_in, returned
 from ragauge.data.readers.rows import Row, Rows
 from ragauge.data.readers.values import BadValue, Notes, scalar_text
 from ragauge.data.records import Record
-from ragauge.data.response import Response
+from ragauge.data.response import Passage, Response
 from ragauge.errors import nearest
+from ragauge.text.plural import plural
 
 Warn = Callable[[str], None]
 RESPONSE = frozenset(RESPONSE_FIELDS)
@@ -41,14 +45,12 @@ class Options:
         segments: columns that examples are grouped by.
         system: which system's answers, where a file holds two.
         warn: receives each warning once, when the source has been read.
-        known: columns that were read beside this source already: of responses, the segments of their set.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     segments: Sequence[str] = ()
     system: str | None = None
     warn: Warn = warn_user
-    known: Collection[str] = ()
 
 
 @dataclass(slots=True)
@@ -65,15 +67,16 @@ class Matching:
 class Reading:
     """Turns the rows of one source into records. Rows come in order; `finish` says what was noticed."""
 
-    def __init__(self, rows: Rows, options: Options) -> None:
+    def __init__(self, rows: Rows, options: Options, answers: Reading | None = None) -> None:
         check_mapped(options.columns)
-        self._ahead = Ahead(rows.rows, self._answer)
+        self._ahead = Ahead(rows.rows, self._answer, self._passages)
         self.rows, self.options = replace(rows, rows=iter(self._ahead)), options
-        self.notes, self.matching = Notes(cells=rows.cells), Matching()
+        self.notes, self.matching, self.parting = Notes(cells=rows.cells), Matching(), Parting()
+        self._answers = answers or self      # where the passages stand
         self.count = 0
         self.sought = {*options.columns.values(), *options.segments}      # columns named by the user, not yet seen
         self._dotted = [name for name in (*options.columns.values(), *options.segments) if "." in name]
-        self._read = {*options.segments, *options.known, *(name.partition(".")[0] for name in self._dotted)}
+        self._read = {*options.segments, *(name.partition(".")[0] for name in self._dotted)}
         self._tool = ""
         self._plans: dict[tuple[str, ...], Plan] = {}
         self._tools: dict[tuple[str, ...], str] = {}
@@ -91,6 +94,10 @@ class Reading:
                 yield record
         self.finish(self.sought)
 
+    def known(self, columns: Collection[str]) -> None:
+        """Takes columns as read beside this source already: of responses, the segments of their set."""
+        self._read |= set(columns)
+
     def record(self, n: int, row: Row) -> Record | None:
         """One row as a record; None where it has no answer of the chosen system, or repeats another row."""
         names: Mapping[str, str] = {}
@@ -107,6 +114,7 @@ class Reading:
             response = None
             if not RESPONSE.isdisjoint(found):
                 response = self._cited(response_of(found, names, example.query_id, self.notes, self.rows.blank))
+            example = self.parting.example(example, found, names, (ids_of(response), self._answers.marked_ids))
         except BadValue as bad:
             self._fail(bad, n, names)
         if self._repeats(n, example, response, given is None, twice=self._tool == "ragchecker"):
@@ -184,8 +192,21 @@ class Reading:
         return {**said, **found}, {**dict.fromkeys(said, column), **plan.columns}
 
     def _cited(self, response: Response) -> Response:
-        """With the citations of its numbers, where the answers of this source cite by number."""
+        """With the citations in its answer, where the answers of this source cite there."""
         return with_numbers(response) if self._ahead.cites else response
+
+    @cached_property
+    def marked_ids(self) -> frozenset[str]:
+        """Ids of the first passages that hold a comma, a semicolon or a bar themselves."""
+        return marked(passage for _, row in self._ahead.first() for passage in self._passages(row))
+
+    def _passages(self, row: Row) -> tuple[Passage, ...]:
+        """The passages of a row, before any of it is read."""
+        name = plan_for(row, self.options.columns).columns.get("passages", "")
+        try:
+            return passages(row.get(name), name, Notes(cells=self.rows.cells))
+        except BadValue:     # what is wrong with it is said when the row is read
+            return ()
 
     def _answer(self, row: Row) -> Any:
         """The answer of a row, before any of it is read."""
@@ -299,9 +320,10 @@ class Reading:
             yield f"{self.notes.turns} turns of tools left out of the history."
         if self.notes.declining:
             yield (
-                f"{self.notes.declining} questions taken as unanswerable, since their reference answers decline. "
-                "Give a field answerable to say otherwise."
+                f"{plural(self.notes.declining, 'question')} taken as unanswerable, since their reference answers "
+                f"decline or stand for none, such as {self.notes.declined!r}. Give a field answerable to say otherwise."
             )
+        yield from self.parting.warnings()
         found = self.matching
         if found.by_text and 2 * found.met_by_text < found.by_text:
             yield (

@@ -117,11 +117,12 @@ def joined(
     if on_unknown not in ("error", "warn"):
         raise UsageError(f"joined: on_unknown must be 'error' or 'warn', got {on_unknown!r}.")
     known = columns or {}
+    answers = Reading(rows_of(response_source), Options(known, (), system, warn))
     if isinstance(set_source, EvalSet):
         examples = {record.example.query_id: record for record in records(set_source)}
         unseen = set(known.values()).difference(seen)
     else:
-        reading = Reading(rows_of(set_source, split), Options(known, tuple(segments), system, warn))
+        reading = Reading(rows_of(set_source, split), Options(known, tuple(segments), system, warn), answers)
         examples = {}
         for n, row in reading.rows.rows:
             record = reading.record(n, row)
@@ -129,8 +130,7 @@ def joined(
                 examples.setdefault(record.example.query_id, record)
         reading.finish(reading.sought - set(known.values()))
         unseen = reading.sought
-    grouped = {*segments, *(name for record in examples.values() for name in record.example.segments)}
-    answers = Reading(rows_of(response_source), Options(known, (), system, warn, grouped))
+    answers.known({*segments, *(name for record in examples.values() for name in record.example.segments)})
     return _joined(examples, answers, unseen, on_unknown, warn)
 
 

@@ -37,6 +37,7 @@ class Notes:
         id_rules: where the doc_ids of passages came from -> how many: a key such as doc_id or metadata.source; "text",
             a hash of the text; "place", the place in the list of a passage without text.
         declining: examples taken as unanswerable because their references decline.
+        declined: the first such reference, or its beginning.
     """
 
     cells: bool = False
@@ -46,6 +47,7 @@ class Notes:
     id_rules: dict[str, int] = field(default_factory=dict)
     unclear: dict[str, int] = field(default_factory=dict)
     declining: int = 0
+    declined: str = ""
 
     def identified(self, rule: str, n: int = 1) -> None:
         """Counts passages whose doc_id came by a rule."""

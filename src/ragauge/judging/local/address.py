@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from ragauge.data.facts import Address
 from ragauge.judging.local.index import Mode, carries_content, indexed, units_of
 from ragauge.judging.local.kinds import NAME
+from ragauge.judging.local.named_signs import sign_of
 from ragauge.judging.local.relevance import LEXICAL as RELEVANCE
 from ragauge.judging.local.relevance import Asked
 from ragauge.judging.local.slots import carries, holds, slot, wanted_kind
@@ -63,6 +64,14 @@ _TASK = re.compile(
 )
 
 
+# asks for a sign: then one alone is an answer
+_SIGN = re.compile(
+    r"\b(?:characters?|symbols?|signs?|operators?|punctuation|separators?|delimiters?|brackets?|prefix|suffix|sigil"
+    r"|terminators?|placeholders?|wildcards?)\b",
+    re.IGNORECASE,
+)
+
+
 class Addressed(NamedTuple):
     """Whether an answer addresses the question; `p` sums to 1."""
 
@@ -87,6 +96,7 @@ def address(query: str, said: Statements, answer: str, cosine: float | None, mod
         return Addressed("no", (0.0, 0.0, 1.0))
     if not said.claims:
         says = wanted_kind(query) in ("yes or no", None) and _YES_NO.match(bare(answer)) is not None
+        says = says or (sign_of(answer) != "" and (answer.strip()[:1] in "`'\"" or _SIGN.search(query) is not None))
         return Addressed("fully", (1.0, 0.0, 0.0)) if says else Addressed("no", (0.0, 0.0, 1.0))
     query, shown = query[:LONGEST_QUERY], said.shown[:LOOKED_AT]
     if _TASK.match(query):

@@ -93,7 +93,7 @@ def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - eve
     known = [None if text is None else bare(text) for text in inputs.answer_claims]
     mine = [text for text in known if text is not None]
     mode = mode_of((*mine, *theirs))
-    answer = Answer(mine, (*theirs, *others), inputs.query, bare(inputs.answer), mode)
+    answer = Answer(mine, (*theirs, *others), inputs.query, inputs.answer, mode)
     said = Wording(mine)
     stated = [
         Stated(1.0, found.by if found else frozenset()) if not is_short(text) and said.has(text) else found

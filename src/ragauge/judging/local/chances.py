@@ -11,6 +11,7 @@ from __future__ import annotations
 EXACT = 0.99        # the reference's words stand there as they are: of 2,920 such answers 99.7 % were right
 NAMED = 0.97        # its parts are there in another form or order: of 986 98.5 %
 TOLD = 0.95         # yes or no, as the reference says: not measured
+OPENED = 0.6        # yes or no alone, of a reference that says the same and more: not measured
 WHOLE = 0.9         # all sentences of another accepted answer, or what a describing phrase says: of 18 94 %
 SHARED = 0.35       # a part of it or another form of it may be named: of 191 68 %, of 34 with little shared 44 %
 ELSE = 0.13         # nothing of it, and nothing of its kind in its place: of 318 12 %

@@ -11,17 +11,19 @@ from ragauge.judging.local.index import STOPS
 from ragauge.judging.local.lead_ins import lead_in
 from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps, refuses
 from ragauge.judging.local.wordings import compiled, found
+from ragauge.text.boundaries import PLACEHOLDER
 from ragauge.text.clauses import clauses as cut_up
-from ragauge.text.markup import unmarked
+from ragauge.text.markup import CREDIT, FENCE, unmarked
 from ragauge.text.sentences import Sentence, split
 from ragauge.text.tokens import stem, words
 
 CITATION = re.compile(
-    r"\s?(?:\[\^?\s*(?:\d+|[a-z]+\d+)(?:\s*[,;–-]\s*\^?\d+)*\s*\]|【[^】]{0,40}】)|(?<=[.,;:!?\"'”’)])[¹²³⁰⁴-⁹]+"
+    r"\s?(?:\[\^?\s*(?:\d+|[a-z]+\d+)(?:\s*[,;–-]\s*\^?\d+)*\s*\]|【[^】]{0,40}】|" + CREDIT + ")"
+    r"|(?<=[.,;:!?\"'”’)])[¹²³⁰⁴-⁹]+"
 )
 FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
-FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[\w+#.-]*\s*$")
 HEADING = re.compile(r"^\s*#{1,6}\s")
+CODE_ALONE = re.compile(r"\s*(`{1,2})[^`\n]+\1[.\s]*$")
 QUESTION_END = re.compile(r"[?？؟\u037e]\s*[\"'”’»)\]」]*$")
 ASKING = re.compile(
     r"^\W*(?:who|whom|whose|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could|will|would|should)\b",
@@ -181,7 +183,7 @@ def states(sentence: str) -> bool:
     content = [word for word in own if stem(word) not in STOPS]
     if not content or (len(own) == 1 and own[0] in CONTENTLESS) or not _readable(own):
         return False
-    if HEADING.match(sentence) or FENCE.match(sentence) or _asks(plain):
+    if HEADING.match(sentence) or FENCE.match(sentence) or (_asks(plain) and not CODE_ALONE.match(sentence)):
         return False
     if POINTER_END.search(plain) and len(own) <= MOST_POINTER_WORDS:
         return False
@@ -190,7 +192,7 @@ def states(sentence: str) -> bool:
 
 def _asks(plain: str) -> bool:
     """Whether a sentence only asks; a statement may end with a quoted question."""
-    if QUESTION_END.search(plain[-8:]) is None:
+    if QUESTION_END.search(plain[-8:]) is None or PLACEHOLDER.search(plain):
         return False
     quoted = OPENING_QUOTE.search(plain)
     return quoted is None or not plain[: quoted.start()].strip() or ASKING.match(plain) is not None

@@ -12,6 +12,7 @@ from ragauge.judging.local import chances
 from ragauge.judging.local.contrast import contrast
 from ragauge.judging.local.index import Mode, carries_content, units_of
 from ragauge.judging.local.kinds import EXACT
+from ragauge.judging.local.named_signs import says, sign_of
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.rivals import names_another
 from ragauge.judging.local.short_answers import (
@@ -26,7 +27,9 @@ from ragauge.judging.local.short_answers import (
     readings,
 )
 from ragauge.judging.local.slots import POLAR
+from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import Evidence
+from ragauge.text.code import codes
 from ragauge.text.specifics import Specific, find
 
 MOST_REFERENCES = 256       # accepted answers that are looked for
@@ -57,7 +60,7 @@ class Answer:
         claims: without marks, in order.
         references: every reference that will be looked for.
         query: the question; "" where it is not known.
-        answer: as written: for what no claim holds, such as a bare "Yes."
+        answer: as written: for what no claim holds, such as a bare "Yes.", and for signs in code spans.
         mode: how texts are compared.
     """
 
@@ -65,7 +68,8 @@ class Answer:
         self.claims = tuple(claims)
         self.references = tuple(references)
         self.query = query
-        self.answer = answer
+        self.written = answer
+        self.answer = bare(answer)
         self.mode = mode
         self.asked = frozenset(plain_units(query))
         self._altered: dict[tuple[int, str], bool] = {}
@@ -111,14 +115,26 @@ class Answer:
             rest = reference[explicit.end() :].lstrip(" .!,;:–—-")
             if not rest:
                 return Stated(chances.TOLD, frozenset({1} if self.claims else ())) if self.told else None
+            if self.opening and not self.claims:
+                return Stated(chances.OPENED if self._news(rest) else chances.TOLD)
             if not self.opening:
                 reference = rest      # the answer opens with neither: what it says tells
+        signs = [sign for text in (reference, *others) if (sign := sign_of(text))]
+        meant = next((sign for sign in signs if says(sign, self.written)), "")
+        if meant:
+            by = {n for n, text in enumerate(self.claims, 1) if says(meant, text)}
+            return Stated(chances.NAMED, frozenset(by or ({1} if len(self.claims) == 1 else ())))
         short = [text for text in (reference, *others) if is_short(text)]
         found = self._names(short[:MOST_REFERENCES]) if short else None
         if found is None:
             long = [text for text in (reference, *others) if text not in short or is_descriptive(text)]
             found = next(filter(None, map(self._says, long[:MOST_REFERENCES])), None)
         return found
+
+    def _news(self, rest: str) -> bool:
+        """Whether what follows a reference's yes or no says a number, a name of code, or more than it repeats."""
+        content = self._content(rest)
+        return bool(find(rest, EXACT)) or bool(codes(rest)) or 2 * len(content & self.contents[0]) < len(content)
 
     def denies(self, reference: str) -> bool:
         """Whether one of the two begins with yes and the other with no."""
