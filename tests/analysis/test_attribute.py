@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import pytest
@@ -189,7 +190,8 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
     ("off_topic", {**UNLABELLED, **NO_REFERENCE, "address": "no", "claims": (claim(1), claim(2))}, "not address"),
     ("contradicted", {"claims": (claim(1, 1), claim(2, against=(2,)))}, "1 of 2 claims contradicted"),
     ("contradicted", {"claims": (claim(1, against=(3,)), claim(2))}, "claim 1 by passage 3"),
-    ("noise", {"agrees": ("agrees", "contradicts")}, "claim 2 follows passage 2"),
+    ("noise", {"claims": (claim(1, 1), claim(2, 3)), "agrees": ("agrees", "contradicts"), "citations": None},
+     "claim 2 follows passage 3"),
     ("noise", {"claims": (claim(1, 3), claim(2, 3)), "citations": None, "address": "partly"}, "evidence is in 1 and 2"),
     ("noise", {
         **UNLABELLED, **NO_REFERENCE, "ratings": (True, False, False), "claims": (claim(1, 2), claim(2)),
@@ -210,6 +212,8 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
      "states none of the 2 reference claims: “r1” and 1 more"),
     ("wrong_answer", {"stated": (False,), "met": ((1,),), "agrees": ("absent", "absent"), "address": "partly"},
      "the answer does not state “r1”"),
+    ("wrong_answer", {"agrees": ("agrees", "contradicts")},
+     "claim 2 contradicts the reference; the answer follows passage 2, which also holds the evidence: misread"),
     ("wrong_answer", {"stated": (False,), "met": None, "references": ("One.",), "agrees": ("absent", "absent")},
      "the answer does not state “One.”"),
 ]     # fmt: skip
@@ -267,6 +271,111 @@ def test_a_wrong_claim_from_below_the_evidence_is_the_generators_fault() -> None
     assert (first.name, first.component) == ("noise", "retrieval")
 
 
+# the passages, which hold the evidence, which the wrong claim stands in, words of the cause
+GOLD_A: dict[str, Any] = {"relevant": (Relevant(("a",)),), "references": ("One.",)}
+MISREAD: list[tuple[str, dict[str, Any], str]] = [
+    ("one gold passage", {**GOLD_A, "passages": passages("a"), "met": ((1,),), "claims": (claim(1, 1),)},
+     "which also holds the evidence"),
+    ("gold first of three", {**GOLD_A, "met": ((1,),), "claims": (claim(1, 1),)}, "passage 1"),
+    ("gold last of three", {**GOLD_A, "passages": passages("c", "b", "a"), "met": ((3,),), "claims": (claim(1, 3),)},
+     "passage 3"),
+    ("by labels alone", {**GOLD_A, "met": None, "claims": (claim(1, 1),)}, "which by the labels holds the evidence"),
+    ("by the judge alone", {**UNLABELLED, "met": ((2,),), "claims": (claim(1, 2),)}, "passage 2"),
+    ("another passage says so too", {**GOLD_A, "met": ((1,),), "claims": (claim(1, 1, 3),)}, "follows passage 1,"),
+    ("an unlabelled copy holds the evidence too", {**GOLD_A, "met": ((1, 2),), "claims": (claim(1, 2),)}, "passage 2"),
+    ("the part of the document with the labelled span", {
+        **GOLD_A, "spans": (Span("a", 110, 120),), "met": ((1,),), "claims": (claim(1, 2),),
+        "passages": tuple(
+            Passage(f"p{n}", "a", "x", span=Span("a", 100 * n - 100, 100 * n)) for n in (1, 2)
+        ),
+    }, "passage 2"),
+]     # fmt: skip
+
+
+@pytest.mark.parametrize(("what", "changes", "words"), MISREAD, ids=[row[0] for row in MISREAD])
+def test_who_follows_the_passage_with_the_evidence_misread_it(
+    what: str, changes: dict[str, Any], words: str
+) -> None:
+    """A wrong answer from a passage that also holds the evidence is the generator's fault: no ranking mends it."""
+    cause = case(**{"agrees": ("contradicts",), "stated": (False,), "citations": None, **changes}).cause()
+    assert cause is not None
+    assert (cause.name, cause.component) == ("wrong_answer", "generation")
+    assert words in cause.decided_by
+    assert cause.decided_by.endswith("misread")
+    assert "ank" not in cause.fix
+
+
+def test_another_part_of_the_gold_document_leads_astray_as_any_passage_does() -> None:
+    """Of a document that came in several passages, only those with the evidence are misread; the others are noise."""
+    two = passages("a", "a")
+    cause = case(
+        **GOLD_A, passages=two, met=((2,),), claims=(claim(1, 1),), agrees=("contradicts",), stated=(False,),
+        citations=None,
+    ).cause()
+    assert cause is not None
+    assert (cause.name, cause.component) == ("noise", "retrieval")
+
+
+def test_no_ranking_advice_where_one_passage_was_handed_on() -> None:
+    """With one passage, and nothing missed, no facts give noise: there is nothing to rank."""
+    for met, supporting, labels in product((((1,),), ((),), None), ((), (1,)), (GOLD_A, UNLABELLED)):
+        found = case(**{
+            **labels, "references": ("One.",), "passages": passages("a"), "met": met, "stated": (False,),
+            "claims": (claim(1, *supporting),), "agrees": ("contradicts",), "citations": None,
+        }).cause()     # fmt: skip
+        assert found is not None
+        assert found.name != "noise"
+
+
+def test_which_passages_hold_the_evidence_has_to_be_known_for_noise() -> None:
+    """A wrong claim from a passage is a wrong answer where nothing says that the evidence stood in another one."""
+    cause = case(**UNLABELLED, met=None, agrees=("agrees", "contradicts")).cause()
+    assert cause is not None
+    assert (cause.name, cause.decided_by) == ("wrong_answer", "claim 2 contradicts the reference")
+    assert "which passages hold the evidence" in cause.lacking
+
+
+# what is known of a refusal without documents and reference; words of the facts
+UNTOLD: list[tuple[str, dict[str, Any], str]] = [
+    ("nothing at all", {}, "nothing tells whether the passages hold the answer (retrieval_miss or wrong_refusal)"),
+    ("the question can be answered", {"answerable": True}, "though the question is labelled answerable, and nothing"),
+    ("a rating is missing", {"ratings": (False, None, False)}, "nothing tells"),
+    ("the passages were not recorded", {"passages": None, "relevant": (Relevant(("a",)),)}, "nothing tells"),
+    ("the reference was not looked for", {"references": ("One.",), "failed": ("verify_reference",)}, "nothing tells"),
+    ("a reference claim has no verdict", {"references": ("One. Two.",), "met": ((1,), None)}, "nothing tells"),
+]     # fmt: skip
+
+
+@pytest.mark.parametrize(("what", "changes", "words"), UNTOLD, ids=[row[0] for row in UNTOLD])
+def test_refusal_is_undecided_where_nothing_tells_what_the_passages_hold(
+    what: str, changes: dict[str, Any], words: str
+) -> None:
+    """Who declines may be right by its passages: that is retrieval's fault or the prompt's, and nobody knows which."""
+    cause = case(**{**UNLABELLED, **NO_REFERENCE, **REFUSAL, "agrees": None, **changes}).cause()
+    assert cause is not None
+    assert (cause.name, cause.component) == ("undecided", "undecided")
+    assert words in cause.decided_by
+    for remedy in ("a reference answer", "gold documents", "ragauge confirm"):
+        assert remedy in cause.fix
+        assert any(remedy in what for what in cause.lacking)
+
+
+@pytest.mark.parametrize(("changes", "name"), [
+    ({"ratings": (False, True, False)}, "wrong_refusal"),     # by a verdict, not by a probability
+    ({"ratings": (False, False, False)}, "retrieval_miss"),
+    ({"passages": ()}, "empty_retrieval"),
+    ({"relevant": (Relevant(("a",)),)}, "wrong_refusal"),
+    ({"relevant": (Relevant(("z",)),)}, "retrieval_miss"),
+    ({"references": ("One.",), "met": ((1,),)}, "wrong_refusal"),
+    ({"references": ("One.",), "met": ((),)}, "retrieval_miss"),
+    ({"answerable": False}, None),
+])
+def test_refusal_is_decided_where_something_tells(changes: dict[str, Any], name: str | None) -> None:
+    """Labels, a reference that was looked for and plain verdicts on the passages decide a refusal as ever."""
+    cause = case(**{**UNLABELLED, **NO_REFERENCE, **REFUSAL, "agrees": None, **changes}).cause()
+    assert (cause and cause.name) == name
+
+
 def test_every_row_is_covered() -> None:
     """Every row of the table has at least two cases above; not_in_index and undecided have their own tests."""
     names = [name for name, _, _ in APPLIES]
@@ -284,13 +393,13 @@ OTHERWISE: list[tuple[str, dict[str, Any], str | None]] = [
     ("stale: another passage supports it too", {
         "passages": (*OLD, Passage("p3", "c", "x", updated_at=WAS)), "agrees": ("contradicts", "agrees"),
         "claims": (claim(1, 1, 3), claim(2, 2)),
-    }, "noise"),
-    ("stale: no dates", {"agrees": ("contradicts", "agrees")}, "noise"),
+    }, "wrong_answer"),
+    ("stale: no dates", {"agrees": ("contradicts", "agrees")}, "wrong_answer"),
     ("stale: a day is not older than its hour", {
         "passages": (*passages("a"), Passage("p2", "b", "x", updated_at="2024-01-01"),
                      Passage("p3", "b", "x", updated_at="2024-01-01T09:00")),
         "agrees": ("agrees", "contradicts"),
-    }, "noise"),
+    }, "wrong_answer"),
     ("stale: a superseded document that is labelled holds the answer", {
         "passages": (Passage("p1", "a", "one", superseded_by="a-new"), *passages("b")), "met": ((1,), ()),
         "relevant": (Relevant(("a",)),),
@@ -428,8 +537,9 @@ def test_first_row_decides_and_the_next_is_the_second() -> None:
         ({}, "lost_before_prompt", "off_topic"),
         ({"passages": passages("a", "b")}, "span_cut", "off_topic"),
         ({"met": ((1,), (2,))}, "off_topic", "contradicted"),
-        ({"address": "fully"}, "contradicted", "noise"),
-        ({"claims": (claim(1, 1), claim(2, 2))}, "noise", "misattributed"),
+        ({"address": "fully"}, "contradicted", "wrong_answer"),
+        ({"claims": (claim(1, 3), claim(2, 2)), "citations": (Citation(0, 4, "b"),)}, "noise", "misattributed"),
+        ({"claims": (claim(1, 1), claim(2, 2))}, "wrong_answer", "misattributed"),
         ({"agrees": ("agrees", "agrees")}, "misattributed", "incomplete"),
         ({"citations": (Citation(0, 4, "a"),)}, "incomplete", ""),
     ]     # fmt: skip

@@ -26,7 +26,9 @@ from ragauge.analysis.causes.seen import Seen
 from ragauge.analysis.causes.table import ROWS
 from ragauge.analysis.causes.tally import drawn, tallies
 from ragauge.analysis.results.confirmed import Experiment, Graded
-from ragauge.data.response import Passage
+from ragauge.data.example import Example
+from ragauge.data.facts import AnswerFacts, Evidence, FactsOf, Rating, RelevanceFacts
+from ragauge.data.response import Passage, Response
 from ragauge.metrics.facts import Facts
 
 CASES = planted_cases()
@@ -80,6 +82,23 @@ def test_what_passages_cannot_tell_is_not_tested(cause: str) -> None:
     """A failed system, an answer to an unanswerable question and a wrong citation get no experiment."""
     for case in (case for case in CASES if case.cause == cause):
         assert experiment(failing(case), cause, 0, GOLD) == NO_EXPERIMENT
+
+
+def test_passages_on_the_topic_are_not_handed_over_as_evidence() -> None:
+    """A refusal without labels and reference has no experiment: a probable topic is no evidence, a plain verdict is."""
+    question, refusal = Example("q", "Which?"), AnswerFacts((), "no", True)
+    handed = Response("q", passages=(Passage("p1", "a", "one"), Passage("p2", "b", "two")), answer="I do not know.")
+
+    def made(p: float | None) -> Experiment | str:
+        ratings = RelevanceFacts((Rating(1, False, p=p and 0.1), Rating(2, True, p=p)))
+        asked: dict[str, FactsOf] = {"verify_answer": refusal, "rate_passages": ratings}
+        evidence = {name: Evidence("k", name, 1, "test", "ok", facts) for name, facts in asked.items()}
+        return experiment(Seen(Facts(question, handed, evidence)), "undecided", 0, None)
+
+    assert made(0.9) == NO_GOLD
+    plain = made(None)
+    assert isinstance(plain, Experiment)
+    assert [passage.doc_id for passage in plain.passages] == ["b", "a"]
 
 
 def test_right_answer_is_not_asked_again() -> None:

@@ -245,6 +245,17 @@ def test_pattern_alone() -> None:
     assert len(names(twice)) == len(set(names(twice)))
 
 
+def test_refusals_that_nobody_can_judge_are_not_called_evasive() -> None:
+    """Where most failures are undecided, low relevance is not put down to the prompt; where they are decided, it is."""
+    means: dict[str, Any] = {"faithfulness": 0.95, "answer_relevance": 0.50}
+    (dark,) = found({"undecided": 40, "ignored": 1}, **means)
+    assert (dark.cause, dark.readings) == ("undecided", ())
+    known = found({"undecided": 10, "wrong_refusal": 30}, **means)
+    assert names(known)[0] == "wrong_refusal"
+    assert "does not answer the questions" in known[0].evidence
+    assert names(found({"ignored": 30}, **means)) == ["ignored", "off_topic"]
+
+
 def test_no_cause_is_named_twice() -> None:
     """Whatever holds, each subject has one finding."""
     everything = {part: mean for _, means in READINGS for part, mean in means.items()}

@@ -110,6 +110,37 @@ def test_without_a_reference_the_passages_relevance_stands_for_evidence() -> Non
     assert names == {0.1: "retrieval_miss", 0.9: "hallucinated"}
 
 
+@pytest.mark.parametrize(("ratings", "name"), [
+    ((0.97, 0.99), "undecided"),     # on the topic as can be: that is no evidence
+    ((0.60, 0.10), "undecided"),
+    ((0.45, 0.10), "retrieval_miss"),
+    ((0.05, 0.02), "retrieval_miss"),
+])
+def test_topic_alone_never_makes_a_refusal_wrong(ratings: tuple[float, float], name: str) -> None:
+    """Passages that are likely on the topic do not tell whether they hold the answer; none on it tells that they don't.
+
+    With gold documents that came, or a reference that is in the passages, the refusal is the generator's fault.
+    """
+    asked: dict[str, FactsOf] = {
+        "verify_answer": AnswerFacts((), "no", True, address_p=(0.02, 0.03, 0.95)),
+        "rate_passages": RelevanceFacts(tuple(Rating(n, p >= 0.5, p=p) for n, p in enumerate(ratings, 1))),
+    }
+    says = Response("q", passages=HANDED_ON, answer="I do not know.")
+
+    def decided(question: Example, **more: FactsOf) -> Cause:
+        evidence = {key: Evidence("k", key, 1, "test", "ok", facts) for key, facts in {**asked, **more}.items()}
+        found = cause(Facts(question, says, evidence))
+        assert found is not None
+        return found
+
+    dark = decided(Example("q", "Which?"))
+    assert dark.name == name
+    assert ("to be on its topic is no evidence" in dark.decided_by) is (name == "undecided")
+    assert decided(Example("q", "Which?", relevant=(Relevant(("a",)),))).name == "wrong_refusal"
+    there = ReferenceFacts((ReferenceClaim(1, "r", (1,), 0.95),))
+    assert decided(Example("q", "Which?", references=("R.",)), verify_reference=there).name == "wrong_refusal"
+
+
 def test_certain_verdicts_decide_as_ever() -> None:
     """Of a judge without probabilities nothing is undecided: the first row of the table decides."""
     rng = Random(8)

@@ -61,9 +61,13 @@ def contradicted(scene: Scene, rng: Random) -> Scene:
 
 
 def noise(scene: Scene, rng: Random) -> Scene:
-    """The answer follows a passage that is wrong or about another thing, with the right one beside it."""
+    """The answer follows a passage that is wrong or about another thing, with the right one beside it.
+
+    What leads astray inside a passage with the evidence is no noise: whoever follows it misread that passage.
+    """
     decoy, part = scene.topic.decoy, rng.randrange(len(scene.topic.parts))
-    if decoy is not None and rng.random() < 0.75:
+    apart = decoy is not None and pieces.holding(decoy.sentence.span) not in _evidence(scene.topic)
+    if decoy is not None and apart and rng.random() < 0.75:
         astray = pieces.holding(decoy.sentence.span)
         about = frozenset(range(len(scene.topic.parts)))
         said = Statement(rng.choice(decoy.said), quotes=decoy.sentence.span, about=about,
@@ -104,10 +108,14 @@ def has_more(topic: Topic) -> bool:
     return bool(_beside(topic))
 
 
+def _evidence(topic: Topic) -> dict[Piece, None]:
+    """The pieces that hold the evidence, each once."""
+    return dict.fromkeys(pieces.holding(part.sentence.span) for part in topic.parts)
+
+
 def _beside(topic: Topic) -> list[Statement]:
     """The plain sentences of the passages with the evidence, those that answer the question left out."""
-    spans = [part.sentence.span for part in topic.parts]
-    held = dict.fromkeys(pieces.holding(span) for span in spans)
+    spans, held = [part.sentence.span for part in topic.parts], _evidence(topic)
     spans += [topic.decoy.sentence.span] if topic.decoy is not None else []
     return [one for piece in held for one in quotable(piece) if not _overlaps(one, spans)]
 

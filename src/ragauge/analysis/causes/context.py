@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ragauge.analysis.causes import likely
+from ragauge.analysis.causes.evidence import holding, judged, labelled
 from ragauge.analysis.causes.listing import counted, documents, numbers
 from ragauge.analysis.causes.row import Fault, Lack, Row, Verdict, Why
 from ragauge.analysis.causes.seen import Mended, Seen
@@ -44,27 +45,31 @@ def _cut(seen: Seen) -> Verdict:
 def _noise(seen: Seen) -> Verdict:
     """The answer rests on passages that lead astray.
 
-    Applies when a claim stands in a passage but contradicts the reference; or when the answer uses passages, and none
-    of those that hold the evidence. Where the evidence ranks above the passages that the answer follows, the fault is
-    the generator's: no reranking mends it.
+    Applies when a claim contradicts the reference and stands in passages that do not hold the evidence, which others
+    do; or when the answer uses passages, and none of those that hold the evidence. An answer that follows a passage
+    with the evidence in it has misread it, which no ranking mends: see wrong_answer. Where the evidence ranks above the
+    passages that the answer follows, the fault is the generator's: no reranking mends it.
     """
+    held = holding(seen)
     follows = [claim for claim in seen.wrong if claim.supporting]
-    if follows:
-        where, mends = counted("passage", follows[0].supporting), Mended(claims=frozenset(c.n for c in follows))
-        text = f"claim {follows[0].n} follows {where} but contradicts the reference"
-        above = _above(seen, follows[0].supporting)
-        return Why(f"{text}{above}", "judge", mends, p=likely.disagrees(seen, follows), elsewhere=bool(above))
+    astray = [claim for claim in follows if held and held.isdisjoint(claim.supporting)]
+    if astray:
+        where, mends = counted("passage", astray[0].supporting), Mended(claims=frozenset(c.n for c in astray))
+        text = f"claim {astray[0].n} follows {where} but contradicts the reference"
+        above = _above(seen, astray[0].supporting)
+        return Why(f"{text}{above}", "judge", mends, p=likely.disagrees(seen, astray), elsewhere=bool(above))
     if seen.mended.usage:
         return None
-    if seen.used and seen.evidence and seen.used.isdisjoint(seen.evidence):
+    if seen.used and judged(seen) and seen.used.isdisjoint(held):
         if not (seen.claims_whole and seen.evidence_whole):
             return Lack("some verdicts on claims or passages")
-        used, held = counted("passage", seen.used), numbers(sorted(seen.evidence))
         above, mends = _above(seen, seen.used), Mended(usage=True, answer=True)
-        text = f"the answer uses {used}; the evidence is in {held}{above}"
+        text = f"the answer uses {counted('passage', seen.used)}; the evidence is in {numbers(sorted(held))}{above}"
         return Why(text, "judge", mends, elsewhere=bool(above))
     if seen.claims is None:
         return Lack(seen.lack("verify_answer.support"))
+    if follows and not held:
+        return Lack("which passages hold the evidence")
     supported = any(claim.supporting for claim in seen.claims)
     return Lack(seen.lack("agree.answer")) if supported and seen.agreement is None else None
 
@@ -73,17 +78,13 @@ def _above(seen: Seen, followed: Collection[int]) -> str:
     """That the evidence ranks above every passage that the answer follows, in words; "" where it does not.
 
     A labelled passage is the evidence, of several those that a reference claim rests on; without labelled ones, those
-    that hold the evidence by the judge. Passages that are but likely to be on the topic are not enough.
+    that hold it by the judge.
     """
-    if not seen.relevant and seen.reference is None and seen.likely_only:
-        return ""
-    gold = {doc_id for item in seen.relevant for doc_id in item.doc_ids}
-    labelled = {n for n, passage in enumerate(seen.passages or (), 1) if passage.doc_id in gold}
-    holding = (labelled & seen.evidence) or labelled or seen.evidence
-    first = min(holding, default=None)
+    gold = labelled(seen)
+    first = min((gold & judged(seen)) or gold or judged(seen), default=None)
     if first is None or first >= min(followed):
         return ""
-    by = "labelled" if first in labelled else "with evidence"
+    by = "labelled" if first in gold else "with evidence"
     return f"; passage {first}, {by}, ranks above"
 
 

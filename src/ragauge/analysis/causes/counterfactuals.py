@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from ragauge.analysis.causes.evidence import judged
 from ragauge.analysis.causes.row import Lack
 from ragauge.analysis.causes.seen import Seen
 from ragauge.analysis.results.confirmed import Experiment, Graded, Outcome, Rule, Verdict
@@ -35,7 +36,7 @@ def labelled(seen: Seen, gold: Gold) -> tuple[Passage, ...]:
     if gold:
         return gold
     if not seen.relevant:
-        return () if seen.unmet or not seen.evidence_whole else _numbered(seen, seen.evidence)
+        return () if seen.unmet or not seen.evidence_whole else _numbered(seen, judged(seen))
     known = (*(seen.passages or ()), *(seen.response.candidates or ()))
     held = [passage for passage in known if passage.text and passage.text != REDACTED]
     if not all(any(passage.doc_id in item.doc_ids for passage in held) for item in seen.relevant):
@@ -92,7 +93,7 @@ def _evidence_first(seen: Seen, _: Gold) -> Handed:
 def _evidence(seen: Seen) -> set[int]:
     wanted = {doc_id for item in seen.relevant for doc_id in item.doc_ids}
     there = {n for n, passage in enumerate(seen.passages or (), 1) if passage.doc_id in wanted}
-    return there | set(seen.evidence)
+    return there | judged(seen)
 
 
 def _numbered(seen: Seen, numbers: Sequence[int] | set[int] | frozenset[int]) -> tuple[Passage, ...]:

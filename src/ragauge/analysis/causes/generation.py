@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragauge.analysis.causes import likely
+from ragauge.analysis.causes.evidence import UNTOLD, in_the_dark, misread
 from ragauge.analysis.causes.listing import counted, numbers
 from ragauge.analysis.causes.row import Basis, Lack, Row, Verdict, Why
 from ragauge.analysis.causes.seen import Mended, Seen
@@ -31,12 +32,15 @@ def _wrong_refusal(seen: Seen) -> Verdict:
     """The system declined although the answer was before its eyes.
 
     Applies when the answer declines, the question is not labelled unanswerable, and no row above says that evidence is
-    missing.
+    missing: of labelled documents, of a reference, or by a verdict on each passage. Where nothing tells whether the
+    passages hold the answer, it is undecided.
     """
     if seen.example.answerable is False or seen.refuse is False:
         return None
     if seen.refuse is None:
         return Lack(seen.lack("verify_answer.refuse"))
+    if in_the_dark(seen):
+        return Lack(UNTOLD)
     known = "the question is labelled answerable" if seen.example.answerable else "nothing says it is unanswerable"
     basis: Basis = "labels" if seen.example.answerable else "judge"
     return Why(f"the system declined to answer, but {known}", basis, Mended(everything=True))
@@ -128,17 +132,27 @@ def _misattributed(seen: Seen) -> Verdict:
 def _wrong_answer(seen: Seen) -> Verdict:
     """The answer is another one than the reference.
 
-    Applies when the answer does not decline and states none of the reference claims.
+    Applies when the answer does not decline, and states none of the reference claims or makes a claim that a passage
+    supports and that contradicts the reference. Where it follows a passage that also holds the evidence, it misread it.
     """
     if seen.agreement is None:
         return Lack(seen.lack("agree.reference"))
-    if not seen.unstated or len(seen.unstated) < len(seen.agreement.reference) or seen.refuse:
+    of, against = len(seen.agreement.reference), [claim for claim in seen.wrong if claim.supporting]
+    none = bool(seen.unstated) and len(seen.unstated) == of
+    if seen.refuse or not (none or against):
         return None
     if _unread(seen):
         return Lack(seen.lack("verify_answer.refuse"))
-    of = len(seen.unstated)
-    text = f"the answer states none of the {of} reference claims:" if of > 1 else "the answer does not state"
-    return Why(f"{text} {_quoted(seen, seen.unstated)}", "judge", Mended(answer=True), p=likely.none_stated(seen))
+    verb = "contradicts" if len(against) == 1 else "contradict"
+    text = f"{counted('claim', [claim.n for claim in against])} {verb} the reference"
+    if none:
+        text = f"the answer states none of the {of} reference claims:" if of > 1 else "the answer does not state"
+        text = f"{text} {_quoted(seen, seen.unstated)}"
+    followed = frozenset(n for claim in against for n in claim.supporting) or seen.used
+    if held := misread(seen, followed):
+        text = f"{text}; {'it' if none else 'the answer'} {held}"
+    p = max(likely.none_stated(seen) if none else 0.0, likely.disagrees(seen, against) if against else 0.0)
+    return Why(text, "judge", Mended(answer=True, claims=frozenset(claim.n for claim in against)), p=p)
 
 
 def _incomplete(seen: Seen) -> Verdict:

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ragauge.analysis.causes import likely
+from ragauge.analysis.causes.evidence import UNTOLD, in_the_dark
 from ragauge.analysis.causes.row import Row, Verdict, Why
 from ragauge.analysis.causes.seen import Mended, Seen
 
 DECIDED = 0.5     # from here on a component is more likely at fault than all else together
 CERTAIN = ("record", "labels")
 LABELS = "gold documents (relevant)"
+REFERENCE = "a reference answer"
 SPANS = "gold spans (where in the documents the evidence stands)"
 SETTLES = "a model judge (--judge), labels of your own, or an experiment (ragauge confirm)"
 
@@ -79,15 +81,21 @@ def undecided(rows: Sequence[Row]) -> Row:
     """
 
     def decide(seen: Seen) -> Verdict:
-        """The answer failed by a judge's probabilities, which do not tell retrieval from generation.
+        """The answer failed, and nothing tells whether by retrieval or by generation.
 
         Applies when the first row that fits rests on a judge's verdicts, and neither the probability that evidence is
-        missing nor that of a fault of the answer beside evidence that is there reaches 0.5.
+        missing nor that of a fault of the answer beside evidence that is there reaches 0.5; or when the answer
+        declines, and neither labels nor a reference nor a verdict on the passages tell whether these hold the answer.
         """
-        if _plain(seen):
+        dark = in_the_dark(seen)
+        if _plain(seen) and not dark:
             return None
         first = next(_applying(seen, rows), None)
-        if first is None or first[1].basis in CERTAIN:
+        if first is not None and first[1].basis in CERTAIN:
+            return None
+        if dark:
+            return _untold(seen, rows)
+        if first is None:
             return None
         found = odds(seen, rows)
         if max(found.retrieval, found.generation) >= DECIDED:
@@ -98,4 +106,17 @@ def undecided(rows: Sequence[Row]) -> Row:
         settles = f"{SPANS if seen.relevant else LABELS}, {SETTLES}"
         return Why(text, "judge", Mended(everything=True), settles, 1 - found.retrieval - found.generation)
 
-    return Row("undecided", "undecided", f"Settle it first: {LABELS} where there are none, {SETTLES}.", decide)
+    settle = f"Settle it first: {REFERENCE} or {LABELS} where there are none, {SETTLES}."
+    return Row("undecided", "undecided", settle, decide)
+
+
+def _untold(seen: Seen, rows: Sequence[Row]) -> Verdict:
+    """A refusal that may be right by its passages; none where it is likelier than not that evidence is missing."""
+    likely_rows = ((row, why) for row, why in _applying(seen, rows) if why.p >= DECIDED)
+    if any(row.fault(why).component in ("retrieval", "data") for row, why in likely_rows):
+        return None
+    known = ", though the question is labelled answerable" if seen.example.answerable else ""
+    topic = "; to be on its topic is no evidence" if seen.likely_only else ""
+    text = f"the system declined to answer{known}, and nothing tells {UNTOLD}{topic} (retrieval_miss or wrong_refusal)"
+    settles = f"{REFERENCE}, {LABELS}, {SETTLES}"
+    return Why(text, "judge", Mended(everything=True), settles, 1 - odds(seen, rows).retrieval)

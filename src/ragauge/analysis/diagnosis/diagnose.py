@@ -78,7 +78,8 @@ def diagnose(
     before = against.changed if against is not None else None
     seen = (failed, n, summaries, segment_summaries, within, judge_id, before)
     found = {cause: _of_cause(cause, *seen) for cause in large}
-    held = matches(summaries, answerable, against)
+    open_ = 2 * counts["undecided"] > len(failed)
+    held = [match for match in matches(summaries, answerable, against) if not (open_ and match.pattern.decided)]
     for match in sorted(held, key=lambda match: STRENGTH.index(match.against)):
         if match.pattern.name != WORKING:
             _add(match, found, partial(_of_pattern, counts=counts, failed=failed, n=n, judge_id=judge_id))

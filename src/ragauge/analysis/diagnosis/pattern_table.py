@@ -31,6 +31,7 @@ class Pattern(NamedTuple):
         oracle: metric -> low or high on oracle passages; `when` is then this run held against that one.
         found: against a baseline it needs, too, that no less of the evidence is found, which would explain as much.
         relevant: it needs, too, that something relevant was handed on: nobody can be blamed for passing over the rest.
+        decided: it needs, too, that not most failures are undecided: whoever declines may be right by the passages.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Pattern(NamedTuple):
     oracle: Levels = NOTHING
     found: bool = False
     relevant: bool = False
+    decided: bool = False
 
     @property
     def subject(self) -> str:
@@ -145,7 +147,7 @@ PATTERNS: tuple[Pattern, ...] = (
         "what is said is supported but does not answer the questions",
         "what is said is supported as before but answers the questions less: a gain in caution paid with answers",
         "Make the prompt ask for an answer to the question; check over_refusal.", leave="retrieval",
-        again="answer_relevance and over_refusal", found=True,
+        again="answer_relevance and over_refusal", found=True, decided=True,
     ),
     Pattern(
         "half", {"faithfulness": "high", "answer_relevance": "high", "completeness": "low"}, ("incomplete",),

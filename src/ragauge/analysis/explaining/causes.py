@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 
 from ragauge.analysis.causes.attribute import failure
+from ragauge.analysis.causes.evidence import holding, misread, told
 from ragauge.analysis.causes.listing import counted, documents
 from ragauge.analysis.causes.row import Lack, Row, Why
 from ragauge.analysis.causes.seen import Seen
@@ -95,7 +96,12 @@ def _stale(seen: Seen) -> str:
 
 
 def _use(seen: Seen) -> str:
-    return f"the answer uses {_numbers(seen.used)}; the evidence is in {_numbers(seen.evidence)}"
+    followed = frozenset(n for claim in seen.wrong for n in claim.supporting)
+    if followed and (held := misread(seen, followed)):
+        return f"the answer {held}"
+    there = holding(seen)
+    where = f"the evidence is in {_numbers(there)}" if there or told(seen) else "in which the evidence is, is not known"
+    return f"the answer uses {_numbers(seen.used)}; {where}"
 
 
 def _miss(seen: Seen) -> str:

@@ -1,0 +1,79 @@
+"""What `evaluate`, `show` and `explain` say of answers that misread their passage and of refusals in the dark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Cli
+
+BRIDGE = "The Harbour Bridge in Velm was designed by Ada Brandt. It opened in 1931 after six years of work."
+MILL = "The Old Mill in Velm was designed by Otto Kehl."
+WHO = "Who designed the Harbour Bridge in Velm?"
+WON = "Season | Wins | Place\n1997 | 9 | 4\n1998 | 10 | 3\n1999 | 12 | 1\n2000 | 11 | 2"
+BUSES = "Buses run from Velm to the coast every hour."
+HOLD = "hold the answer; to be on its topic is no evidence"
+
+
+def wrote(path: Path, *rows: dict[str, object]) -> Path:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def asked(query_id: str, query: str, answer: str, *texts: str, **more: object) -> dict[str, object]:
+    passages = [{"doc_id": f"d{n}", "text": text} for n, text in enumerate(texts, 1)]
+    return {"query_id": query_id, "query": query, "answer": answer, "passages": passages, **more}
+
+
+def test_wrong_answer_from_the_gold_passage_is_no_rankings_fault(cli: Cli, tmp_path: Path) -> None:
+    """A wrong name or cell of the gold passage was misread: no advice on ranking, in no command.
+
+    The one passage handed on, the first of three, a table, and without labels; for contrast, a wrong name from a
+    passage that ranks above the gold one, which is noise.
+    """
+    gold: dict[str, object] = {"reference": "Ada Brandt", "relevant": ["d1"]}
+    both = f"{BRIDGE} {MILL}"
+    found = wrote(
+        tmp_path / "misread.jsonl",
+        asked("one", WHO, "Otto Kehl", both, **gold), asked("three", WHO, "Otto Kehl", both, BUSES, "Velm.", **gold),
+        asked("cell", "Which year did Ruda FC win 12 games?", "1998", WON, reference="1999", relevant=["d1"]),
+        asked("bare", WHO, "Otto Kehl", both, reference="Ada Brandt"),
+    )
+    report = cli("evaluate", found, "--judge", "local", "-q")
+    assert report.code == 0
+    assert "wrong_answer" in report.out
+    assert "erank" not in report.out
+    for query_id in ("one", "three", "cell", "bare"):
+        shown, explained = (cli(verb, "misread", query_id).out for verb in ("show", "explain"))
+        assert "failed: wrong_answer" in shown
+        assert "it follows passage 1, which also holds the evidence: misread" in " ".join(shown.split())
+        row = next(line for line in explained.splitlines() if line.split()[:2] == ["no", "noise"])
+        assert "follows passage 1, which also holds the evidence: misread" in row
+        assert "erank" not in shown + explained
+    other = asked("other", WHO, "Otto Kehl", MILL, BRIDGE, reference="Ada Brandt", relevant=["d2"])
+    astray = wrote(tmp_path / "astray.jsonl", other)
+    cli("evaluate", astray, "--judge", "local", "-q")
+    assert "failed: noise" in cli("show", "astray", "other").out
+
+
+def test_refusals_with_nothing_to_hold_them_against_are_undecided(cli: Cli, tmp_path: Path) -> None:
+    """Without reference and labels a refusal beside passages on its topic is undecided; the prompt is let be.
+
+    With gold documents that were handed on, the same refusal is wrong.
+    """
+    no = "I cannot answer this from the given passages."
+    high = "How high is the Harbour Bridge in Velm?"
+    dark = wrote(tmp_path / "dark.jsonl", *(asked(f"q{n}", high, no, BRIDGE, BUSES) for n in range(3)))
+    report = " ".join(cli("evaluate", dark, "--judge", "local", "-q").out.split())
+    assert "undecided 3 of 3" in " ".join(report.replace("█", "").split())
+    for wrong in ("less cautious", "that it could answer"):
+        assert wrong not in report
+    assert "Settle it first: a reference answer or gold documents (relevant)" in report
+    for verb in ("show", "explain"):
+        said = " ".join(cli(verb, "dark", "q0").out.split())
+        assert HOLD in said
+        assert "less cautious" not in said
+    known = wrote(tmp_path / "known.jsonl", *(asked(f"q{n}", WHO, no, BRIDGE, relevant=["d1"]) for n in range(3)))
+    assert "declines questions that it could answer" in " ".join(
+        cli("evaluate", known, "--judge", "local", "-q").out.split()
+    )
