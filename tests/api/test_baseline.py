@@ -32,7 +32,7 @@ def rows(n: int = N, *, missed: int = 0, invented: int = 0, prefix: str = "q") -
         there = "nothing at all" if i < missed else f"it is number {i}"
         answer = f"it is number {i}. " + (f"something unheard {i}." if i >= n - invented else "")
         found.append({
-            "query_id": f"{prefix}{i}", "query": f"what is number {i}", "answer": answer,
+            "query_id": f"{prefix}{i}", "query": f"what is number {i} of {prefix}", "answer": answer,
             "passages": [{"doc_id": "other" if i < missed else f"d{i}", "text": there}],
             "reference_answer": f"it is number {i}", "relevant": {f"d{i}": 1},
         })     # fmt: skip
