@@ -62,6 +62,7 @@ WORDS = {
         beantwort\\w*
     """,
     "DTHERE": "dazu|darüber|davon|hierzu|hierüber|hiervon|das|dies|es",
+    "DIN": "(?:im|am|vom|(?:in|auf|von|durch) (?:den|der|dem|diese\\w+|unsere\\w+|ihre\\w+)) (?:\\w+ )?{DWIDE}",
     "DUNTOLD": "(?:(?!\\b(?:dass|daß|wer|wenn|falls)\\b).){0,60}?",
     "NWIDE": """
         recensies?|beoordeling(?:en)?|reviews?|e-?mails?|mails?|bericht(?:en)?|tickets?|transcript(?:ie|ies|s)?
@@ -82,7 +83,7 @@ WORDS = {
     "VUNTOLD": "(?:(?!\\b(?:att|vem|om du)\\b).){0,60}?",
 }
 
-HINT = r"nicht|kein|leider|\bniet|\bgeen|\binte\b|\bingen|inget|inga\b|tyvärr|\bej\b|helaas"
+HINT = r"nicht|kein|schweig|leider|\bniet|\bgeen|\binte\b|\bingen|inget|inga\b|tyvärr|\bej\b|helaas"
 
 DECLINING = """
     ich…(?:kann|konnte|habe|finde|fand|verfüge|darf|werde|könnte|sehe|besitze)…(?:nicht|nichts|kein\\w*)
@@ -148,9 +149,12 @@ DECLINING = """
     {VDOCS}…(?:nämns|anges|framgår|finns)…(?:inte|ej|ingen|inget|inga)
     det går inte att {VKNOW}
     inte möjligt att {VKNOW}
-    {DWIDE}{DUNTOLD}{DTELL}{DUNTOLD}(?:nicht|nichts|kein\\w*)
-    {DWIDE}{DUNTOLD}(?:enth[aä]l\\w*|mach\\w*|gibt|geben|liefer\\w*){DUNTOLD}kein\\w* (?:\\w+ )?{DINFO}
-    {DWIDE}{DUNTOLD}(?:wird|werden|ist|sind|wurden?){DUNTOLD}(?:nicht|kein\\w*) (?:\\w+ ){0,2}?{DTOLD}
+    {DWIDE}{DUNTOLD}{DTELL}[^,]{0,60}?(?:nicht|nichts|kein\\w*)
+    {DWIDE}{DUNTOLD}(?:enth[aä]l\\w*|mach\\w*|gibt|geben
+        |liefer\\w*)[^,]{0,60}?kein\\w* (?:\\w+ )?{DINFO}(?:\\W*$| (?:dazu|darüber
+        |zu[mr]?|über|für|ob|wie|was|wann|wer))
+    {DIN}{DUNTOLD}(?:nicht|kein\\w*) (?:\\w+ ){0,2}?{DTOLD}
+    {DIN} (?:steht|stehen|findet sich) (?:\\w+ )?(?:nicht|nichts|kein\\w*)
     nicht (?:in|auf) (?:den|der|dem|diese\\w+|unsere\\w+) (?:\\w+ )?{DWIDE} {DTOLD}
     aus (?:den|der|dem|diese\\w+) (?:\\w+ )?{DWIDE} geht…nicht (?:\\w+ )?hervor
     geht (?:\\w+ ){0,2}?nicht aus (?:den|der|dem|diese\\w+) (?:\\w+ )?{DWIDE} hervor
