@@ -11,6 +11,8 @@ TURN = (
     r"|terwijl|men|dock|medan|ale|jednak|lecz|natomiast|ancak|fakat)\b[,\s]{0,3}"
     r"|\s(?:ama|fakat|ancak|و?لكن\w*|लेकिन|परंतु|मगर)\s|(?<=지만),?\s|[,;，；、]\s?(?:但是|但|不过|不過|然而|而|ただし|しかし)[,，、]?|が、"
 )
+# after which a "but" goes on in the same sense
+NOT_ONLY = r"\bnot (?:only|just|merely)\b"
 LEAD = (
     r"^(\W*(?:although|though|even though|while|whereas|despite|obwohl|auch wenn|während|aunque|si bien|bien que"
     r"|même si"

@@ -59,7 +59,7 @@ WORDS = {
         (?:won't|will not) be able to|(?:must|have to) (?:\\w+ )?(?:decline|refuse) to
     """,
     # what an answer is taken from, though the word may mean another; said to hold nothing about a matter
-    "BOOK": "{TEXT}|manuals?|guides?|handbooks?|pages?|articles?|files?|reports?|instructions|leaflets?|policy|faq",
+    "BOOK": "{TEXT}|manuals?|guides?|handbooks?|pages?|articles?|files?|reports?|instructions|leaflets?|faq",
     "ITS": "it|this|that|anything|any of (?:it|this|that)|a word|how|what|when|where|who|whether|why|which",
     # what is asked of an answer
     "FIND": """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 WORDS = {
     "LDOCS": """
-        dokument\\w*|kontekś?c?\\w*|tekst\\w*|tekści\\w*|instrukcj\\w*|podręcznik\\w*|źród\\w*|fragment\\w*|materiał\\w*|artykuł\\w*
+        dokument\\w*|kontekś?c?\\w*|tekst\\w*|tekści\\w*|instrukcj\\w*|podręcznik\\w*|źród\\w*|fragment\\w*
+        materiał\\w*|artykuł\\w*
         podan\\w+ informacj\\w+|dostarczon\\w+ \\w+
     """,
     "LSAY": """
@@ -64,6 +65,45 @@ WORDS = {
         "|特定できません|確認できません|わかりかねます|お答えしかねます|アクセスできません|答えることができません|お答えすることはできません"
         "|提供できません|判断することはできません|特定することはできません|ご協力できません|対応できません|計算できません|断定できません"
     ),
+    # reviews, emails, pages, tables ...: believed with verbs of saying only
+    "LWIDE": """
+        recenzj\\w*|opini\\w*|e-?mail\\w*|mail\\w*|wiadomoś\\w*|stron[aęiy]\\w*|tabel\\w*|raport\\w*|sprawozda\\w*
+        czat\\w*|rozmow\\w*
+        transkryp\\w*|notat\\w*|komentarz\\w*|opis\\w*|plik\\w*|rozdzia\\w*|protok\\w*|badani\\w*|zgłoszeni\\w*
+        ogłoszeni\\w*
+        wpis\\w*|umow\\w*|faktur\\w*|rejestr\\w*|wytyczn\\w*|wynik\\w* wyszukiwania|baz\\w wiedzy
+    """,
+    "LTELL": "(?:wspomina|podaj|określ|wymieni|mówi|precyz|wskaz|opisuj|ujawnia|omawia|informuj)\\w*",
+    "LUNTOLD": "(?:(?!\\b(?:że|kto|gdy|jeśli)\\b).){0,60}?",
+    "TWIDE": """
+        yorum\\w*|değerlendirme\\w*|inceleme\\w*|e-?posta\\w*|mesaj\\w*|tablo\\w*|rapor\\w*|sayfa\\w*|site\\w*
+        sohbet\\w*|konuşma\\w*
+        kayıt\\w*|kayd\\w*|günlü[kğ]\\w*|notlar\\w*|bölüm\\w*|açıklama\\w*|dosya\\w*|sözleşme\\w*|ilan\\w*|fatura\\w*
+        çalışma\\w*
+    """,
+    "TTELL": (
+        "(?:söz edilm|sözü geçm|bahsi geçm|anılm|yazılm|söylenm|belirtilm|bahsedilm|değinilm|belirtm|bahsetm|değinm)"
+        "[ei]?(?:mi|mı|mu|mü|yor|emekte|amakta|ekte|akta|ez|az|em|am)\\w*"
+    ),
+    "CWIDE": """
+        评论|評論|评价|評價|邮件|郵件|消息|表格|表中|表里|报告|報告|网页|網頁|页面|頁面|网站|網站|对话|對話|聊天|记录|紀錄|工单|笔记|章节
+        研究|论文|論文|合同|帖子|常见问题|指南|日志|简介|列表
+    """,
+    "CTELL": """
+        提及|提到|说明|說明|写明|寫明|列出|指出|记载|記載|涉及|给出|給出|明确|明確|相关信息|相關資訊|相关内容|答案|描述|回答|关于.{0,12}的信息
+    """,
+    "JWIDE": """
+        レビュー|口コミ|メール|メッセージ|表に|表で|報告書|レポート|ページ|サイト|会話|チャット|記録|ログ|議事録|契約書|論文|コメント|投稿|一覧|ガイド|手順書
+    """,
+    "JTELL": (
+        "(?:書いて|載って|出て)(?:ありません|いません|いない)|(?:記載され|書かれ|述べられ|言及され|示され|明記され|触れられ|説明され|記され)"
+        "(?:ていません|ておりません|ていない)|(?:記載|言及|説明|情報|記述)[はが](?:ありません|ない|見当たりません|見つかりません)"
+        "|言及していません|触れていません"
+    ),
+    "KWIDE": """
+        리뷰|후기|이메일|메일|메시지|표에|보고서|페이지|웹사이트|사이트|대화|채팅|기록|로그|댓글|게시물|계약서|논문|목록|회의록|지침|안내문
+    """,
+    "KTELL": "언급|기재|명시|설명|나와|나오|다루|서술|적혀|쓰여|(?:해당|그|관련|이) 내용|정보",
 }
 
 HINT = (
@@ -120,6 +160,17 @@ DECLINING = """
     (?:{KDOCS}).{0,20}(?:만으로는|으로는|에서는|로는).{0,30}(?:알|판단할|확인할|답할|답변할) 수(?:가)? 없
     (?:잘 )?모르겠(?:습니다|어요)\\W*$
     접근(?:할|해) 수 없|접근 권한이 없
+    (?:{LWIDE}){LUNTOLD}nie (?:\\w+ )?{LTELL}
+    (?:{LWIDE}){LUNTOLD}(?:nic|ani słowa) (?:\\w+ ){0,2}?(?:o tym|nie (?:mówi|wspomina|podaje|napisano|powiedziano))
+    (?:{LWIDE}){LUNTOLD}nie (?:zawiera\\w*|ma|mają|podano) (?:\\w+ )?(?:{LINFO})
+    (?:{LWIDE}) (?:\\w+ )?(?:tego|o tym) nie {LTELL}
+    nie (?:\\w+ )?(?:wspomnian\\w+|podan\\w+|określon\\w+|wymienion\\w+|wspomniano|podano|określono) (?:w|we
+        |na) (?:\\w+ )?(?:{LWIDE})
+    (?:{TWIDE})…(?:{TTELL})
+    (?:{TWIDE})…(?:bundan|buna|bunun|bu konu\\w*|bununla|bu bilgi\\w*)…(?:{TTELL}|yok|yer alm\\w+|verilm\\w+)
+    (?:{CWIDE})[中里裡上内]?.{0,6}(?:没有|沒有|未|并未|並未|没|沒)(?:有|明确|具体|任何|直接){0,2}(?:{CTELL})
+    (?:{JWIDE}).{0,40}(?:{JTELL})
+    (?:{KWIDE}){KTOLD}(?:{KTELL}).{0,12}(?:{KNEG})
 """
 
 CONDUCT = """

@@ -47,9 +47,43 @@ WORDS = {
     "VSAY": "nämn\\w*|innehåll\\w*|ange\\w*|ger|säger|beskriv\\w*|specific\\w*|uppge\\w*|besvara\\w*|framgå\\w*|tar",
     "VINFO": "information|uppgift(?:er)?|detaljer|data|svar|omnämnande",
     "VKNOW": "svara|besvara|avgöra|säga|fastställa|beräkna|hitta|ge|hjälpa|bestämma|utläsa|assistera|tillhandahålla",
+    # reviews, emails, pages, tables ...: believed with verbs of saying only
+    "DWIDE": """
+        \\w{0,16}(?:bewertung(?:en)?|rezension(?:en)?|e-?mails?|mails?|nachricht(?:en)?|tickets?|protokolle?n?
+        transkripte?n?
+        gespräche?n?|chats?|chatverlauf|unterhaltung(?:en)?|seiten?|websites?|richtlinien?|tabellen?|faqs?
+        bericht(?:en?|s)?
+        aufzeichnung(?:en)?|vertrag|verträgen?|notiz(?:en)?|studien?|kapiteln?|absatz|absätzen?|beitrag|beiträgen?
+        kommentare?n?|dateien?|beschreibung(?:en)?|anzeigen?|eintrag|einträgen?|rezepte?n?|rechnung(?:en)?|hinweise?n?
+        wissensdatenbank|ergebnisse?n?|leitfaden|broschüren?)
+    """,
+    "DTELL": """
+        erwähn\\w*|nenn\\w*|sag\\w*|beschreib\\w*|verr[aä]t\\w*|spezifizier\\w*|erklär\\w*|erläuter\\w*|äußer\\w*
+        beantwort\\w*
+    """,
+    "DTHERE": "dazu|darüber|davon|hierzu|hierüber|hiervon|das|dies|es",
+    "DIN": "(?:im|am|vom|(?:in|auf|von|durch) (?:den|der|dem|diese\\w+|unsere\\w+|ihre\\w+)) (?:\\w+ )?{DWIDE}",
+    "DUNTOLD": "(?:(?!\\b(?:dass|daß|wer|wenn|falls)\\b).){0,60}?",
+    "NWIDE": """
+        recensies?|beoordeling(?:en)?|reviews?|e-?mails?|mails?|bericht(?:en)?|tickets?|transcript(?:ie|ies|s)?
+        gesprek(?:ken)?|chats?|pagina(?:'s)?|websites?|richtlijn(?:en)?|tabel(?:len)?|faq|verslag(?:en)?|rapport(?:en)?
+        contract(?:en)?|logboek(?:en)?|notities?|studies?|onderzoek|hoofdstuk(?:ken)?|reacties?|bestand(?:en)?
+        beschrijving(?:en)?|advertenties?|recept(?:en)?|factu(?:ur|ren)|kennisbank|zoekresultaten|handboek
+    """,
+    "NTELL": "vermeld\\w*|noem\\w*|zeg\\w*|specificeer\\w*|beschrij\\w*|beantwoord\\w*|meld\\w*",
+    "NUNTOLD": "(?:(?!\\b(?:dat|wie|als)\\b).){0,60}?",
+    "VWIDE": """
+        \\w{0,12}(?:recension(?:en|er|erna)|omdömena?|e-?post(?:en|meddelandet)?|mejl(?:et|en)?|meddelande(?:t|na)?
+        ärendet
+        samtalet|chatten|sidan|sidorna|webbplatsen|riktlinjerna|tabell(?:en|erna)|rapport(?:en|erna)|avtalet|loggen
+        anteckningarna|studien|kapitlet|stycket|avsnittet|inlägg(?:et|en)|kommentarer(?:na)?|filen|beskrivningen
+        annonsen|receptet|fakturan|kunskapsbasen|sökresultaten|protokollet)
+    """,
+    "VTELL": "nämn\\w*|ange\\w*|säger|beskriv\\w*|specific\\w*|uppge\\w*|besvara\\w*|avslöja\\w*|berätta\\w*",
+    "VUNTOLD": "(?:(?!\\b(?:att|vem|om du)\\b).){0,60}?",
 }
 
-HINT = r"nicht|kein|leider|\bniet|\bgeen|\binte\b|\bingen|inget|inga\b|tyvärr|\bej\b|helaas"
+HINT = r"nicht|kein|schweig|leider|\bniet|\bgeen|\binte\b|\bingen|inget|inga\b|tyvärr|\bej\b|helaas"
 
 DECLINING = """
     ich…(?:kann|konnte|habe|finde|fand|verfüge|darf|werde|könnte|sehe|besitze)…(?:nicht|nichts|kein\\w*)
@@ -115,6 +149,28 @@ DECLINING = """
     {VDOCS}…(?:nämns|anges|framgår|finns)…(?:inte|ej|ingen|inget|inga)
     det går inte att {VKNOW}
     inte möjligt att {VKNOW}
+    {DWIDE}{DUNTOLD}{DTELL}[^,]{0,60}?(?:nicht|nichts|kein\\w*)
+    {DWIDE}{DUNTOLD}(?:enth[aä]l\\w*|mach\\w*|gibt|geben
+        |liefer\\w*)[^,]{0,60}?kein\\w* (?:\\w+ )?{DINFO}(?:\\W*$| (?:dazu|darüber
+        |zu[mr]?|über|für|ob|wie|was|wann|wer))
+    {DIN}{DUNTOLD}(?:nicht|kein\\w*) (?:\\w+ ){0,2}?{DTOLD}
+    {DIN} (?:steht|stehen|findet sich) (?:\\w+ )?(?:nicht|nichts|kein\\w*)
+    nicht (?:in|auf) (?:den|der|dem|diese\\w+|unsere\\w+) (?:\\w+ )?{DWIDE} {DTOLD}
+    aus (?:den|der|dem|diese\\w+) (?:\\w+ )?{DWIDE} geht…nicht (?:\\w+ )?hervor
+    geht (?:\\w+ ){0,2}?nicht aus (?:den|der|dem|diese\\w+) (?:\\w+ )?{DWIDE} hervor
+    {DWIDE}{DUNTOLD}(?:nichts|kein wort|nicht) (?:dazu|darüber|davon|hierzu|hierüber|hiervon)
+    {DWIDE}{DUNTOLD}(?:dazu|darüber|davon|hierzu|hierüber|hiervon) (?:\\w+ )?(?:nichts|kein wort)
+    {DWIDE} schweig\\w*
+    (?:der|die|das|diese\\w?|unsere?) \\w+ (?:erwähn|nenn|sag|erklär|beantwort)\\w* (?:{DTHERE}) (?:\\w+ )?nichts?\\W*$
+    (?:de|het|deze|onze) (?:\\w+ )?{NWIDE}{NUNTOLD}{NTELL}{NUNTOLD}(?:niet|niets|geen|nergens)
+    (?:wordt|worden|is|zijn|staat|staan){NUNTOLD}(?:niet|nergens) (?:\\w+ )?{NTOLD} (?:in|op|door) (?:de|het
+        |deze) (?:\\w+ )?{NWIDE}
+    (?:in|op) (?:de|het|deze) (?:\\w+ )?{NWIDE} (?:staat|wordt|is|vind)…(?:hier|daar|hierover|daarover|dit
+        |dat) (?:\\w+ )?(?:niets|niet|geen)
+    (?:in|op) (?:de|het|deze) (?:\\w+ )?{NWIDE} (?:wordt|worden|is|zijn){NUNTOLD}niet (?:\\w+ )?{NTOLD}
+    {VWIDE}{VUNTOLD}{VTELL}{VUNTOLD}(?:inte|inget|ingen|inga|ingenting|ej)
+    (?:framgår|nämns|anges|står|sägs)…(?:inte|inget|ingenting|ingen|inga)…(?:i|av|från|på) {VWIDE}
+    (?:i|av|på) {VWIDE} (?:framgår|nämns|anges|står|sägs)…(?:inte|inget|ingenting|ingen|inga)
 """
 
 CONDUCT = """

@@ -59,6 +59,44 @@ WORDS = {
         determinar|responder|saber|calcular|dizer|encontrar|fornecer|confirmar|identificar|estabelecer|dar|ajudar
         oferecer|concluir|inferir|acessar|aceder|auxiliar|atender|avaliar
     """,
+    # reviews, emails, pages, tables ...: believed with verbs of saying only
+    "FWIDE": """
+        avis|commentaires?|critiques?|courriels?|e-?mails?|mails?|messages?|tickets?|transcriptions?|conversations?
+        discussions?|chats?|pages?|sites?(?: web)?|directives?|recommandations?|tableaux?|faq|registres?|dossiers?
+        rapports?|contrats?|journa(?:l|ux)|notes?|études?|sections?|paragraphes?|chapitres?|fichiers?|descriptions?
+        annonces?|fiches?|factures?|recettes?|lettres?|procès-verba(?:l|ux)|comptes? rendus?|résumés?|résultats
+        base de connaissances|publications?
+    """,
+    "FTELL": "(?:mentionn|précis|indiqu|spécifi|répond|dit|dis|évoqu|abord|révèl|parl|décri|nomm)\\w*",
+    "SWIDE": """
+        reseñas?|opiniones|valoraciones|comentarios?|correos?(?: electrónicos?)?|e-?mails?|mensajes?|tickets?
+        transcripci(?:ón|ones)|conversaci(?:ón|ones)|chats?|páginas?|sitios?(?: web)?|directrices|tablas?|registros?
+        informes?|reportes?|contratos?|notas?|estudios?|secci(?:ón|ones)|párrafos?|capítulos?|archivos?
+        descripci(?:ón|ones)|anuncios?|facturas?|recetas?|cartas?|actas?|resultados|publicaci(?:ón|ones)
+        preguntas frecuentes|base de conocimientos?
+    """,
+    "STELL": "(?:mencion|indic|especific|dic|habl|aclar|detall|señal|revel|abord|explic|describ|nombr)\\w*",
+    "IWIDE": """
+        recension[ei]|opinion[ei]|e-?mail|messaggio?|ticket|trascrizion[ei]|conversazion[ei]|chat|pagin[ae]|linee guida
+        sit[oi](?: web)?|tabell[ae]|faq|registr[oi]|rapport[oi]|relazion[ei]|contratt[oi]|not[ae]|studi[o]?|sezion[ei]
+        paragraf[oi]|capitol[oi]|file|descrizion[ei]|annuncio?|fattur[ae]|ricett[ae]|letter[ae]|verbal[ei]|risultati
+        comment[oi]|sched[ae]
+    """,
+    "ITELL": "(?:menzion|indic|specific|dic|riport|parl|precis|tratt|chiar|cit|spieg|descriv|accenn|rivel)\\w*",
+    "PWIDE": """
+        avaliaç(?:ão|ões)|resenhas?|opiniões|comentários?|e-?mails?|mensage(?:m|ns)|tickets?|chamados?|conversas?|chats?
+        transcriç(?:ão|ões)|páginas?|sites?|diretrizes|tabelas?|registr?os?|relatórios?|contratos?|notas?|estudos?
+        seç(?:ão|ões)|parágrafos?|capítulos?|arquivos?|ficheiros?|descriç(?:ão|ões)|anúncios?|faturas?|receitas?
+        cartas?|atas?|resultados|publicaç(?:ão|ões)|perguntas frequentes|base de conhecimento
+    """,
+    "PTELL": "(?:mencion|indic|especific|diz|refer|abord|fal|esclarec|inform|cit|explic|descrev|revel|detalh)\\w*",
+    # the matter itself, or what is told of it
+    "ITSELF": """
+        (?:cela|ça|cette|ces|ce|es[ao]s?|est[aeo]s?|dicha|quest\\w+|ciò|tale|ess[ae]s?|isso|isto|nada|nulla|niente|rien
+        aucune?
+        información|datos|detalles|informations?|détails|informaç\\w+|informazion\\w+|dettagli|detalhes)
+    """,
+    "AFTER": "(?: (?!(?:que|qui|che|quien)\\b)[\\w'-]+){0,4}?",
 }
 
 HINT = (
@@ -164,6 +202,33 @@ DECLINING = """
     {PDOCS}…(?:não é possível|impossível|não (?:se )?pode) {PKNOW}
     (?:desculpe|infelizmente|lamento|lamentavelmente|sinto muito)…não (?:posso|há|tenho|é possível|fornec|especific
         |cont[eé]m|mencion|consigo|encontr|disponho|sei)\\w*
+    (?:{FWIDE}){AFTER} (?:ne |n')(?:en |le |l'|la |y |nous |me )?{FTELL} (?:\\w+ )?(?:pas|rien|aucune?|nulle part
+        |jamais)
+    (?:{FWIDE}){AFTER} ne (?:contien|fourni|donn|compor)\\w* (?:pas|rien|aucune?) ?(?:\\w+ )?(?:cette|ces|{FINFO})
+    n'(?:est|était|y est|a été) (?:\\w+ )?(?:pas|nulle part) (?:\\w+ ){0,2}?{FTELL}…(?:dans|sur|par) (?:l'|(?:les?|la
+        |ces?
+        |cette|nos|vos) )(?:\\w+ )?(?:{FWIDE})
+    ne (?:sont|figurent?) (?:\\w+ )?(?:pas|nulle part) (?:\\w+ ){0,2}?{FTELL}…(?:dans|sur|par) (?:l'|(?:les?|la|ces?
+        |cette|nos|vos) )(?:\\w+ )?(?:{FWIDE})
+    (?:dans|sur|d'après|selon) (?:l'|(?:les?|la|ces?|cette) )(?:{FWIDE}),? (?:rien|pas un mot|on n'en parle pas)
+    (?:{FWIDE}) (?:reste|restent|est|sont) muets?
+    (?:{SWIDE}){AFTER} no (?:se )?(?:lo |la |los |las |nos |me )?{STELL}
+    (?:{SWIDE}){AFTER} no (?:contien|incluy|proporcion|ofrec|aport|da|dan)\\w* (?:\\w+ )?{ITSELF}(?: (?:información
+        |dato|detalle|respuesta)s?|\\W*$| (?:sobre|acerca|al respecto))
+    no (?:se |lo |la |los |las )?(?:{STELL}|constan?|figuran?)…en (?:el|la|los|las|est[aeo]s?
+        |nuestr[ao]s) (?:\\w+ )?(?:{SWIDE})
+    (?:{IWIDE}){AFTER} non (?:si |lo |la |li |le |ne |ci ){0,2}{ITELL}
+    (?:{IWIDE}){AFTER} non (?:conten|contien|forni|includ|offr|danno|dà)\\w* (?:\\w+ )?{ITSELF} (?:informazion\\w+
+        |dat[oi]
+        |dettagl\\w+|rispost\\w+|su|sul\\w*|riguard\\w*)
+    non (?:è|viene|sono|vengono|si) (?:stat\\w )?{ITELL}…(?:ne(?:l|lla|lle|i|gli)|da(?:l|lla|lle|i)|nell'
+        |dall') ?(?:\\w+ )?(?:{IWIDE})
+    (?:{PWIDE}){AFTER} não (?:se )?(?:o |a |os |as |nos |me )?{PTELL}
+    (?:{PWIDE}){AFTER} não (?:cont[eéê]m|contêm|inclu\\w+|fornec\\w*|oferec\\w*
+        |traz\\w*) (?:\\w+ )?{ITSELF}(?: (?:informaç\\w+
+        |dados?|detalhes?|resposta)|\\W*$| (?:sobre|a respeito))
+    não (?:é|são|foi|foram|está|estão) (?:\\w+mente )?{PTELL}…(?:n|pel)[oa]s? (?:\\w+ )?(?:{PWIDE})
+    (?:isso|isto|tal) não (?:aparece|consta|figura|está) n[oa]s? (?:\\w+ )?(?:{PWIDE})
 """
 
 CONDUCT = """

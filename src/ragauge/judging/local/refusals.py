@@ -13,6 +13,7 @@ from ragauge.judging.local import refusal_words_east as east
 from ragauge.judging.local import refusal_words_germanic as germanic
 from ragauge.judging.local import refusal_words_romance as romance
 from ragauge.judging.local import refusal_words_slavic as slavic
+from ragauge.judging.local import refusal_words_sources as sources
 from ragauge.judging.local import refusal_words_south as south
 from ragauge.judging.local.wordings import LOOKED_AT, compiled
 from ragauge.text.language import LATIN, guess
@@ -102,7 +103,7 @@ def refuses(texts: Sequence[str], declined: Sequence[bool], told: Sequence[str |
     if not any(declined) or len(texts) > MOST_SENTENCES:
         return False
     if _by_conduct(texts, declined):
-        return not _answers_after_all(texts, told)
+        return not _answers_after_all(texts, declined, told)
     answering = _answering(texts, told)
     if _gives_up(texts, declined, answering):
         after_all = (text for one, text in zip(answering, texts, strict=True) if one)
@@ -118,7 +119,11 @@ def clauses(sentence: str) -> list[tuple[int, int]]:
     ['It costs 49 euros', 'the documents do not mention taxes.']
     """
     head = sentence[:LONGEST_DIVIDED]
-    cuts = [found.span() for found in _pattern(turns.TURN).finditer(head)]
+    cuts = [
+        found.span()
+        for found in _pattern(turns.TURN).finditer(head)
+        if _pattern(turns.NOT_ONLY).search(head, 0, found.start()) is None
+    ]
     lead = _pattern(turns.LEAD).match(head)
     if lead is not None:
         cuts.append((lead.end(1), lead.end()))
@@ -170,11 +175,14 @@ def _by_conduct(texts: Sequence[str], declined: Sequence[bool]) -> bool:
     return False
 
 
-def _answers_after_all(texts: Sequence[str], told: Sequence[str | None]) -> bool:
-    """Whether an answer that declined by a rule of conduct turns, and answers there or later."""
+def _answers_after_all(texts: Sequence[str], declined: Sequence[bool], told: Sequence[str | None]) -> bool:
+    """Whether an answer that declined by a rule of conduct turns, and answers there or later.
+
+    "However, I cannot ..." is no turn.
+    """
     turned = False
-    for text, one, answers in zip(texts, told, _answering(texts, told), strict=True):
-        turned = turned or _matches(turns.BACK, text) or (one is not None and one != text)
+    for text, no, one, answers in zip(texts, declined, told, _answering(texts, told), strict=True):
+        turned = turned or (_matches(turns.BACK, text) and not no) or (one is not None and one != text)
         if turned and answers:
             return True
     return False
@@ -238,5 +246,5 @@ def _languages() -> tuple[Declining, ...]:
             compiled(words.CONDUCT, words.WORDS),
             compiled(words.WRAPPING, {**words.WORDS, **words.WRAP_WORDS}),
         )
-        for words in (english, germanic, romance, slavic, south, east)
+        for words in (english, sources, germanic, romance, slavic, south, east)
     )

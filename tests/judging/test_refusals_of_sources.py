@@ -1,0 +1,97 @@
+"""Whether an answer declines that calls what it was given by another name than document."""
+
+from __future__ import annotations
+
+import re
+import time
+from types import ModuleType
+
+import pytest
+from tests.judging.refusal_texts_sources import ADMONISHED, ANSWERED, REFUSED
+from tests.judging.refusal_texts_sources_more import ANSWERED as MORE_ANSWERED
+from tests.judging.refusal_texts_sources_more import REFUSED as MORE
+
+from ragauge.judging.local import refusal_words as english
+from ragauge.judging.local import refusal_words_east as east
+from ragauge.judging.local import refusal_words_germanic as germanic
+from ragauge.judging.local import refusal_words_romance as romance
+from ragauge.judging.local import refusal_words_slavic as slavic
+from ragauge.judging.local import refusal_words_sources as sources
+from ragauge.judging.local import refusal_words_south as south
+from ragauge.judging.local.refusals import LANGUAGES, clauses, is_refusal
+from ragauge.judging.local.statements import statements
+from ragauge.judging.local.wordings import CONTINUED, compiled
+
+ALL = [english, sources, germanic, romance, slavic, south, east]
+
+
+@pytest.mark.parametrize("answer", REFUSED)
+def test_a_review_an_email_or_a_table_that_does_not_tell_is_a_refusal(answer: str) -> None:
+    """Whatever the text is called, saying that it does not tell declines and claims nothing."""
+    found = statements(answer)
+    assert found.refuses
+    assert found.claims == ()
+
+
+@pytest.mark.parametrize("answer", ANSWERED)
+def test_what_a_contract_or_a_table_does_not_do_is_an_answer(answer: str) -> None:
+    """What is not covered, supported, sent or allowed answers; so do conditions, denials and what goes on to answer."""
+    assert not statements(answer).refuses
+
+
+@pytest.mark.parametrize("answer", [text for listed in MORE.values() for text in listed])
+def test_reviews_that_do_not_tell_are_refusals_in_sixteen_languages(answer: str) -> None:
+    """Reviews, emails, tables, reports and pages that do not tell decline in every language that is claimed."""
+    assert statements(answer).refuses
+
+
+@pytest.mark.parametrize("answer", [text for listed in MORE_ANSWERED.values() for text in listed])
+def test_what_befalls_a_review_is_an_answer_in_sixteen_languages(answer: str) -> None:
+    """A page that does not load and a contract that does not cover answer in every language that is claimed."""
+    assert not statements(answer).refuses
+
+
+def test_every_other_language_has_texts() -> None:
+    """No language with wordings goes without refusals and answers."""
+    assert MORE.keys() == MORE_ANSWERED.keys() == LANGUAGES - {"en"}
+
+
+@pytest.mark.parametrize("answer", ADMONISHED)
+def test_admonitions_leave_a_refusal_a_refusal(answer: str) -> None:
+    """Sympathy before, and "it is important to", "not only ... but", "however, I cannot" after it answer nothing."""
+    assert statements(answer).refuses
+
+
+def test_not_only_is_no_turn() -> None:
+    """The "but" of "not only ..., but" goes on in the same sense; one that turns still divides."""
+    assert len(clauses("It is not only illegal, but it can also be harmful.")) == 1
+    assert len(clauses("It is illegal, but it can also be harmless.")) == 2
+
+
+@pytest.mark.parametrize("words", ALL, ids=lambda words: str(words.__name__).rsplit(".", 1)[-1])
+def test_every_wording_stands_on_its_own(words: ModuleType) -> None:
+    """A wording that is continued without a "|" would fall into two halves that mean something else together."""
+    given = {**words.WORDS, **words.WRAP_WORDS}
+    for lines in (words.DECLINING, words.CONDUCT, words.WRAPPING):
+        for line in CONTINUED.sub("|", lines).split("\n"):
+            try:
+                compiled(line, given)
+            except re.error as wrong:
+                pytest.fail(f"{words.__name__}: {line.strip()[:100]}: {wrong}")
+
+
+@pytest.mark.alone
+@pytest.mark.usefixtures("own_time")
+@pytest.mark.parametrize(
+    "part",
+    ["the reviews do not ", "not mentioned in the reviews ", "reviews ", "the email and it ", "the-", "no one's ",
+     "die bewertungen sagen ", "les avis ", "las reseñas no ", "опис отзыв ", "评论没有", "लो समीक्षा "],
+)     # fmt: skip
+def test_no_text_takes_long(part: str) -> None:
+    """The wordings for other names of texts are bounded too."""
+    text = part * 50_000
+    started = time.process_time()
+    is_refusal(text)
+    statements(text)
+    statements((part.strip() + ". ") * 3_000)
+    assert time.process_time() - started < 1.0
