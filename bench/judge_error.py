@@ -26,7 +26,7 @@ import numpy.typing as npt
 from judge_error_data import SEED, Item, items
 
 from ragauge.judging.local.judge import LocalJudge
-from ragauge.stats.instrument import JudgeError, widened, widened_difference
+from ragauge.stats.instrument import JudgeMeanError, widened, widened_difference
 from ragauge.stats.intervals import mean_interval
 from ragauge.stats.pooling import Pooled, pooled
 from ragauge.stats.quantiles import normal_quantile
@@ -83,7 +83,7 @@ def end(values: Array) -> End:
     return End(float(values.mean()), float((values.var() * n + 0.25) / (n + 1) / n))
 
 
-def estimate(sources: Sequence[Source], origin: str = "") -> JudgeError | None:
+def estimate(sources: Sequence[Source], origin: str = "") -> JudgeMeanError | None:
     """The judge's error on a source that is none of these; None for fewer than three."""
     if len(sources) < FEWEST_SOURCES:
         return None
@@ -101,7 +101,7 @@ def estimate(sources: Sequence[Source], origin: str = "") -> JudgeError | None:
     missed = [(1 - (found[1].mean - found[0].mean)) * one for found in ends for one in DIFFERENCES]
     lost = float(np.sqrt(np.mean(np.square(missed))))
     fewest = min(one.sources for one in known)
-    return JudgeError(EDGES, shifts, spreads, round(paired.spread, 6), round(lost, 6), fewest, origin)
+    return JudgeMeanError(EDGES, shifts, spreads, round(paired.spread, 6), round(lost, 6), fewest, origin)
 
 
 def _band(sources: Sequence[Source], low: float, high: float) -> Pooled | None:
@@ -172,7 +172,7 @@ def pairs(sources: Sequence[Source], draw: np.random.Generator) -> Iterator[Trie
 
 
 def _pair(
-    source: Source, error: JudgeError, kind: tuple[float, float, float], draw: np.random.Generator
+    source: Source, error: JudgeMeanError, kind: tuple[float, float, float], draw: np.random.Generator
 ) -> Tried:
     base, share, true = kind
     before = draw.random(SIZE) < base
@@ -255,7 +255,7 @@ def measured(every: Mapping[str, Sequence[Source]]) -> Measured:
     return Measured(stored, _page(one, two), float(np.mean(all_held)), float(np.mean(pairs_held)))
 
 
-def _paired_row(name: str, error: JudgeError, tried: Sequence[Tried]) -> tuple[str, list[bool]]:
+def _paired_row(name: str, error: JudgeMeanError, tried: Sequence[Tried]) -> tuple[str, list[bool]]:
     held = [one.found.low <= one.true <= one.found.high for one in tried]
     wrong = [one.found.low > max(0.0, one.true) or one.found.high < min(0.0, one.true) for one in tried]
     told = [one.found.low > 0 or one.found.high < 0 for one in tried if abs(one.true) > max(DIFFERENCES) - 1e-9]

@@ -30,7 +30,7 @@ from ragauge.data.ask import Reply
 from ragauge.data.facts import AnswerFacts, Claim
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import drive
-from ragauge.judging.local.support import Evidence
+from ragauge.judging.local.support import PreparedPassages
 from ragauge.judging.local.verify_answer import verify_answer
 from ragauge.text.tokens import content_words
 
@@ -165,7 +165,7 @@ def tallied(sample: int, misses: str) -> dict[tuple[str, str], list[tuple[float,
             claims = judged(text, one.passages)
             if not claims:
                 continue
-            whole = Evidence(one.passages, [text]).weigh(text).p
+            whole = PreparedPassages(one.passages, [text]).weigh(text).p
             worst = carrier(claims, clause) if clause else min(claims, key=lambda c: c.p or 0.0)
             row.append((worst.p or 0.0, whole))
             if misses == kind.split(",")[0] and (row[-1][0] >= 0.9 if clause else row[-1][0] < 0.5):

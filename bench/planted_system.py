@@ -36,7 +36,7 @@ from ragauge.analysis.causes.table import BY_NAME
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Evidence, FactsOf
 from ragauge.data.response import Response
-from ragauge.engine.answering import Answering
+from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judges import build_judge
 from ragauge.judging.inputs import inputs_for
 from ragauge.judging.judge import drive
@@ -184,7 +184,7 @@ class Bench:
 
 def local_judge() -> Judging:
     """The local judge, asked as an evaluation asks it."""
-    judge, answering = build_judge("local"), Answering()
+    judge, answering = build_judge("local"), EmbedAnswers()
 
     def asked(example: Example, response: Response, _honest: Response) -> Mapping[str, Evidence]:
         found: dict[str, FactsOf] = {}

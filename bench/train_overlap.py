@@ -32,7 +32,7 @@ from ragauge.judging.judge import drive
 from ragauge.judging.local import note, overlap, relevance
 from ragauge.judging.local.index import Mode
 from ragauge.judging.local.statements import bare
-from ragauge.judging.local.support import ABSENT, ANOTHER, Evidence
+from ragauge.judging.local.support import ABSENT, ANOTHER, PreparedPassages
 from ragauge.judging.local.verify_answer import verify_answer
 from ragauge.judging.local.weights import FILE
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
@@ -118,7 +118,7 @@ def overlap_table(items: Sequence[Labelled], mode: Mode) -> Table:
     rows, owner, least, most = [], [], [], []
     for number, item in enumerate(items):
         claim = bare(item.claim)
-        compared = Evidence(item.passages, [claim], mode).compare(claim)
+        compared = PreparedPassages(item.passages, [claim], mode).compare(claim)
         for chosen in [*((n,) for n in range(1, len(item.passages) + 1)), *compared.joinable()]:
             rows.append(compared.features(chosen))
             owner.append(number)
@@ -143,7 +143,10 @@ def relevance_table(pairs: Sequence[Pair], *, cosine: bool) -> Table:
     """Rows of question and text, with the cosine of their embeddings or without."""
     queries, texts = [p.query for p in pairs], [p.text[: relevance.EMBEDDED] for p in pairs]
     angles = cosines(queries, texts) if cosine else [None] * len(pairs)
-    rows = [relevance.Asked(p.query, "words").features(p.text, angle) for p, angle in zip(pairs, angles, strict=True)]
+    rows = [
+        relevance.PreparedQuestion(p.query, "words").features(p.text, angle)
+        for p, angle in zip(pairs, angles, strict=True)
+    ]
     names = relevance.FEATURES if cosine else relevance.LEXICAL
     return Table(names, rows, [p.own for p in pairs], [p.source for p in pairs])
 

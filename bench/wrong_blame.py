@@ -29,7 +29,7 @@ from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.example import Example, Relevant
 from ragauge.data.facts import Evidence, FactsOf
 from ragauge.data.response import Passage, Response
-from ragauge.engine.answering import Answering
+from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judges import build_judge
 from ragauge.judging.inputs import inputs_for
 from ragauge.judging.judge import Judge, drive
@@ -43,7 +43,7 @@ MOST = 300     # questions of a set
 HEAD = "set | examples | of | failed | blamed on retrieval | on generation | undecided | undecided of the failed"
 
 
-def facts(judge: Judge, answering: Answering, one: Asked, answer: str, passages: Sequence[str], gold: bool) -> Facts:
+def facts(judge: Judge, answering: EmbedAnswers, one: Asked, answer: str, passages: Sequence[str], gold: bool) -> Facts:
     """What the judge finds about one answer; `gold`: the gold documents are labelled."""
     handed = tuple(Passage(f"p{n}", _name(one, text), text) for n, text in enumerate(passages, 1))
     labels = tuple(Relevant((_name(one, text),)) for text in one.gold) if gold else None
@@ -90,7 +90,7 @@ def _altered(one: Asked, rng: Random) -> str:
     return ""
 
 
-def counted(source: str, judge: Judge, answering: Answering) -> dict[str, Counter[str]]:
+def counted(source: str, judge: Judge, answering: EmbedAnswers) -> dict[str, Counter[str]]:
     """Kind -> who is blamed -> examples."""
     drawn, rng = asked(source, MOST, seed=7), Random(7)
     table: dict[str, Counter[str]] = {}
@@ -123,7 +123,7 @@ def main() -> int:
     parser.add_argument("sets", nargs="*", help=", ".join(SETS))
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    judge, answering = build_judge("local"), Answering()
+    judge, answering = build_judge("local"), EmbedAnswers()
     assert judge is not None
     lines = [HEAD, "---|---|---:|---:|---:|---:|---:|---:"]
     for source in options.sets or SETS:

@@ -16,10 +16,10 @@ from inspect import cleandoc
 from pathlib import Path
 
 from ragauge.analysis.causes.attribute import attribute
-from ragauge.analysis.causes.row import Row
+from ragauge.analysis.causes.row import CauseRow
 from ragauge.analysis.causes.table import ROWS
 from ragauge.data.facts import Evidence, FactsOf
-from ragauge.engine.answering import Answering
+from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judges import build_judge
 from ragauge.judging.inputs import inputs_for
 from ragauge.judging.judge import Judge, drive
@@ -45,7 +45,7 @@ def listed(cases: Sequence[Case]) -> str:
     return "\n".join(line for n, row in enumerate(ROWS, 1) for line in _row(n, row, cases)).strip()
 
 
-def _row(n: int, row: Row, cases: Sequence[Case]) -> Iterator[str]:
+def _row(n: int, row: CauseRow, cases: Sequence[Case]) -> Iterator[str]:
     what, _, when = cleandoc(row.decide.__doc__ or "").partition("\n\n")
     case = next((case for case in cases if case.cause == row.name), None)     # undecided is never planted
     yield from (f"### {n}. {row.name}", "", f"{what} {' '.join(when.split())}", "")
@@ -60,11 +60,11 @@ def _row(n: int, row: Row, cases: Sequence[Case]) -> Iterator[str]:
 
 def named(cases: Sequence[Case], judge: Judge) -> Matrix:
     """(planted, named by the judge's verdicts) -> cases."""
-    answering = Answering()
+    answering = EmbedAnswers()
     return Counter((case.cause, _named(case, judge, answering)) for case in cases)
 
 
-def _named(case: Case, judge: Judge, answering: Answering) -> str:
+def _named(case: Case, judge: Judge, answering: EmbedAnswers) -> str:
     found: dict[str, FactsOf] = {}
     for question in QUESTIONS:
         inputs = inputs_for(question, case.example, case.response, found)

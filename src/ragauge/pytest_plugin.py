@@ -21,7 +21,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ragauge.api.regression import Asked, Evaluations, TestedExample
+    from ragauge.api.regression import Evaluations, RegressionInputs, TestedExample
     from ragauge.api.results.gate_result import GateResult
     from ragauge.api.results.scorecard import Scorecard
 
@@ -37,7 +37,7 @@ RUN, NAME = "ragauge_run", "ragauge_run_name"     # properties of a test's repor
 class Param:
     """One example of one marker."""
 
-    asked: Asked
+    asked: RegressionInputs
     key: str
     query_id: str
     repeat: int
@@ -206,10 +206,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def _asked(
     config: pytest.Config, folders: tuple[Path, ...], sources: tuple[Any, ...], options: Mapping[str, Any]
-) -> Asked:
+) -> RegressionInputs:
     """What a marker or a call of ragauge_evaluate asks for."""
-    from ragauge.api.given.sources import named
-    from ragauge.api.regression import Asked
+    from ragauge.api.inputs.sources import named
+    from ragauge.api.regression import RegressionInputs
     from ragauge.errors import UnknownName
 
     known = ("system", "metrics", "judge", "name", "filter", "columns", "segments", "settings", "concurrency")
@@ -219,7 +219,7 @@ def _asked(
     given = dict(options)
     judge = config.getoption("--ragauge-judge") or given.get("judge") or "local"
     paths = tuple(_found(source, folders) for source in sources)
-    return Asked(
+    return RegressionInputs(
         paths, given.get("system"), named(given.get("metrics", ())), judge, given.get("name", ""),
         given.get("filter") or {}, given.get("columns") or {}, named(given.get("segments", ())),
         given.get("settings"), given.get("concurrency", 4),

@@ -8,9 +8,9 @@ from math import sqrt
 import pytest
 
 from ragauge.analysis.judges.agreement import agreement, difference, fleiss_kappa, kappa
-from ragauge.analysis.judges.check import Said, Verdict, report, verdicts_of
+from ragauge.analysis.judges.check import JudgeAnswers, PartVerdict, report, verdicts_of
 from ragauge.data.facts import AnswerFacts, Claim
-from ragauge.data.labelled import Labelled, Part
+from ragauge.data.labelled import Labelled, LabelledPart
 
 Table = list[list[int]]
 
@@ -117,13 +117,13 @@ def test_difference_is_paired() -> None:
 
 def labelled(*labels: tuple[str, ...], line: int = 1, **segments: str) -> Labelled:
     """A row of claims of ten characters each, with the labels of its annotators."""
-    parts = tuple(Part(11 * n, 11 * n + 10, one) for n, one in enumerate(labels))     # type: ignore[arg-type]     # a literal read from data
+    parts = tuple(LabelledPart(11 * n, 11 * n + 10, one) for n, one in enumerate(labels))     # type: ignore[arg-type]     # a literal read from data
     return Labelled(f"q{line}", "Q?", ("A passage.",), "\n".join(["One claim."] * len(labels)), parts, segments, line)
 
 
-def said(*verdicts: tuple[Verdict, ...], name: str = "local") -> Said:
+def said(*verdicts: tuple[PartVerdict, ...], name: str = "local") -> JudgeAnswers:
     """What a judge said of some rows."""
-    return Said(name, "", f"{name}:1", verdicts)
+    return JudgeAnswers(name, "", f"{name}:1", verdicts)
 
 
 def test_a_part_has_the_worst_label_of_its_claims() -> None:
@@ -147,7 +147,7 @@ def test_annotators_count_by_majority() -> None:
         labelled(("supported", "supported", "not_supported")), labelled(("supported", "not_supported"), line=2),
         labelled(("not_supported",), line=3),
     ]  # fmt: skip
-    yes, no = Verdict("supported"), Verdict("contradicted")
+    yes, no = PartVerdict("supported"), PartVerdict("contradicted")
     found = report(rows, [said((yes,), (yes,), (no,))])
     assert (found.labels, found.split, found.human) == (
         ("supported", "not_supported"), 1, {"supported": 1, "not_supported": 1},
@@ -162,7 +162,9 @@ def test_annotators_count_by_majority() -> None:
 def test_three_labels_where_people_used_three() -> None:
     """The table has three labels where people told contradicted from not in context, and two beside it."""
     rows = [labelled(("contradicted",)), labelled(("not_in_context",), line=2), labelled(("supported",), line=3)]
-    found = report(rows, [said((Verdict("not_in_context"),), (Verdict("not_in_context"),), (Verdict("supported"),))])
+    found = report(
+        rows, [said((PartVerdict("not_in_context"),), (PartVerdict("not_in_context"),), (PartVerdict("supported"),))]
+    )
     assert found.labels == ("supported", "contradicted", "not_in_context")
     assert found.judges[0].whole.table == ((1, 0, 0), (0, 0, 1), (0, 0, 1))
     assert found.judges[0].whole.accuracy.value == pytest.approx(2 / 3)
@@ -175,8 +177,8 @@ def test_worst_first_and_segments() -> None:
         labelled(("supported",), line=1, kind="a"), labelled(("not_supported",), line=2, kind="a"),
         labelled(("not_supported",), line=3, kind="b"), labelled(("supported",), line=4, kind="b"),
     ]  # fmt: skip
-    passed = [Verdict("supported", p=0.6), Verdict("supported", p=0.9)]
-    verdicts = [Verdict("contradicted", p=0.1), *passed, Verdict(None, "x")]
+    passed = [PartVerdict("supported", p=0.6), PartVerdict("supported", p=0.9)]
+    verdicts = [PartVerdict("contradicted", p=0.1), *passed, PartVerdict(None, "x")]
     found = report(rows, [said(*[(one,) for one in verdicts])]).judges[0]
     assert [one.row.line for one in found.differs] == [3, 2, 1]
     assert found.without == {"x": 1}

@@ -6,7 +6,7 @@ import pytest
 from tests.planted.cases import planted_cases
 
 from ragauge.analysis.causes.attribute import attribute
-from ragauge.analysis.causes.row import Row
+from ragauge.analysis.causes.row import CauseRow
 from ragauge.analysis.causes.table import ROWS
 from ragauge.metrics.facts import Facts
 
@@ -32,7 +32,7 @@ def test_without_the_fault_nothing_failed() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_what_decided_is_told(row: Row) -> None:
+def test_what_decided_is_told(row: CauseRow) -> None:
     """Every case says in words what decided it; a second opinion has words of its own and names another cause."""
     for case in (case for case in CASES if case.cause == row.name):
         cause = attribute(Facts(case.example, case.response, case.evidence), indexed=case.listing)

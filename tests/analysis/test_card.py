@@ -15,9 +15,9 @@ from tests.building import answer_facts, claim, evidence, example, passage, refe
 from ragauge.analysis.card import Tables, build, read_metrics, warn
 from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.ranking.id_match import MOST_SHOWN, MOST_WAITING, IdGatherer, IdMatch
-from ragauge.analysis.results.scorecard import Cause, JudgeNote, Scorecard, Summary
+from ragauge.analysis.results.scorecard import Cause, JudgeNote, ScorecardData, Summary
 from ragauge.analysis.scores.arrays import ScoreArrays
-from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.frames import cause_frame, score_frame
 from ragauge.analysis.scores.gather import Visit, gather
 from ragauge.analysis.scores.quality import Quality, pick_worst
@@ -41,7 +41,7 @@ def score(query_id: str, metric: str, result: Measured, repeat: int = 0) -> Scor
     return Score("r", query_id, repeat, metric, 1, None, 0, **asdict(result))
 
 
-def card_of(every: Sequence[Facts], run: Run = Run("r1", "k=5"), **more: Any) -> Scorecard:  # noqa: B008 - frozen
+def card_of(every: Sequence[Facts], run: Run = Run("r1", "k=5"), **more: Any) -> ScorecardData:  # noqa: B008 - frozen
     """Everything that an evaluation does after the judge."""
     measured = [measure_all(METRICS, facts) for facts in every]
     scores = [
@@ -49,7 +49,7 @@ def card_of(every: Sequence[Facts], run: Run = Run("r1", "k=5"), **more: Any) ->
         for facts, row in zip(every, measured, strict=True)
         for metric, result in zip(METRICS, row, strict=True)
     ]
-    failed = Failed.of(cause_frame((facts.example.query_id, 0, attribute(facts)) for facts in every))
+    failed = FailedResponses.of(cause_frame((facts.example.query_id, 0, attribute(facts)) for facts in every))
     tables = tables_of(scores, (facts.example for facts in every))
     return build(run, JUDGE, len(every), 0, METRICS, tables, failed, **more)
 
@@ -126,13 +126,13 @@ def test_retrieval_is_not_blamed_for_passages_that_were_handed(variant: Variant)
 
 def test_nothing_evaluated_yet() -> None:
     """A run with everything pending has an empty card that renders."""
-    empty = build(Run("r", "n"), JUDGE, 0, 9, METRICS, tables_of([], []), Failed.of(cause_frame([])))
+    empty = build(Run("r", "n"), JUDGE, 0, 9, METRICS, tables_of([], []), FailedResponses.of(cause_frame([])))
     assert (empty.n, empty.pending, empty.failed_examples, empty.findings) == (0, 9, 0, ())
     assert [summary.n for summary in empty.summaries] == [0] * len(METRICS)
     assert empty.warnings == ()
 
 
-def names(card: Scorecard) -> list[str]:
+def names(card: ScorecardData) -> list[str]:
     return [finding.cause for finding in card.findings]
 
 
@@ -167,7 +167,7 @@ def test_pending_examples_are_in_no_segment() -> None:
     every = [good(n, segments={"type": "ab"[n % 2]}) for n in range(20)]
     scores = [score(f.example.query_id, "faithfulness", measure_all(METRICS, f)[0]) for f in every[:12]]
     tables = tables_of(scores, (facts.example for facts in every), METRICS[:1])
-    card = build(Run("r", "n"), JUDGE, 12, 8, METRICS[:1], tables, Failed.of(cause_frame([])))
+    card = build(Run("r", "n"), JUDGE, 12, 8, METRICS[:1], tables, FailedResponses.of(cause_frame([])))
     assert [value[0].n for value in card.segments["type"].values()] == [6, 6]
 
 
@@ -295,7 +295,9 @@ def test_worst_are_spread_over_the_causes() -> None:
     unscored = score("e", "faithfulness", Measured("undefined"))
     scores = quality(score_frame([*(score(q, "faithfulness", scored(v)) for q, v in values.items()), unscored]))
     failed, nothing = (
-        Failed.gathered(scores.index, ((scores.index.query_ids.index(q), Cause(name)) for q, name in of), lambda _: {})
+        FailedResponses.gathered(
+            scores.index, ((scores.index.query_ids.index(q), Cause(name)) for q, name in of), lambda _: {}
+        )
         for of in (rows, [])
     )
     assert pick_worst(failed, scores.values(), 99) == [
@@ -303,7 +305,7 @@ def test_worst_are_spread_over_the_causes() -> None:
     ]     # fmt: skip
     assert pick_worst(failed, scores.values(), 2) == [("b", 0), ("d", 0)]
     assert pick_worst(nothing, scores.values(), 2) == [("b", 0), ("h", 0)]
-    assert pick_worst(Failed.of(cause_frame([])), quality(score_frame([])).values()) == []
+    assert pick_worst(FailedResponses.of(cause_frame([])), quality(score_frame([])).values()) == []
 
 
 def test_quality_turns_every_score_so_that_1_is_best() -> None:

@@ -12,7 +12,7 @@ from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores import arrays
 from ragauge.analysis.scores.arrays import ScoreArrays, by_example
 from ragauge.analysis.scores.coded import Coded, Coding
-from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.frames import cause_frame, failures, score_frame
 from ragauge.analysis.scores.quality import worst_first
 from ragauge.analysis.scores.segments import MOST_VALUES, Segments, segments_of
@@ -86,7 +86,7 @@ def test_one_failure_an_example(seed: int) -> None:
     ]     # fmt: skip
     frame = cause_frame(rows)
     assert failures(frame).select("query_id", "repeat", "cause").rows() == by_polars(frame)
-    failed = Failed.of(frame).by_example()
+    failed = FailedResponses.of(frame).by_example()
     ids, repeats = failed.index.query_ids, failed.index.repeat[failed.place]
     shown = [(ids[q], int(r), cause) for q, r, cause in zip(failed.query, repeats, failed.cause, strict=True)]
     assert shown == by_polars(frame)
@@ -99,7 +99,7 @@ def test_the_worst_first(seed: int) -> None:
     """The lowest qualities in order, equal ones by query id and repeat, as a sort of all would put them."""
     draw = random.Random(seed)
     rows = [(f"q{n}", repeat, Cause("a")) for n in draw.sample(range(99), 40) for repeat in range(3)]
-    index = Failed.of(cause_frame(rows)).index
+    index = FailedResponses.of(cause_frame(rows)).index
     quality = np.array([draw.choice([0.0, 0.5, 1.0]) for _ in rows])
     places = np.array(draw.sample(range(120), 70))
     every = sorted(places.tolist(), key=lambda at: (quality[at], rows[at][0], rows[at][1]))

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ragauge.analysis.comparison.alike import Measuring, comparable, is_paired
-from ragauge.analysis.comparison.changes import Beside, held_against
+from ragauge.analysis.comparison.alike import MeasurementSpec, comparable, is_paired
+from ragauge.analysis.comparison.changes import BaselineReader, held_against
 from ragauge.analysis.comparison.join import Join
 from ragauge.analysis.results.overview import Change
 from ragauge.analysis.results.scorecard import Cause
@@ -44,7 +44,7 @@ def arrays(
 
 
 def compare(new: ScoreArrays, base: ScoreArrays, metric: str, *, paired: bool = True) -> tuple[Change, ...]:
-    beside = Beside(new.index, base, [parse(metric)], paired=paired)
+    beside = BaselineReader(new.index, base, [parse(metric)], paired=paired)
     responses = new.column(metric)
     beside.read(parse(metric), responses, None if responses is None else by_example(responses))
     return beside.changes
@@ -208,14 +208,14 @@ def test_baseline_counts() -> None:
     assert (samples.matched, samples.only_here, samples.only_there) == (0, 4, 3)
 
 
-ALIKE = Measuring(
+ALIKE = MeasurementSpec(
     "new", "local:1", {"faithfulness": 1, "recall@5": 1, "context_recall": 1},
     {"verify_answer": (1,), "verify_reference": (2,)},
 )     # fmt: skip
 ASKED = [parse(name) for name in ("recall@5", "faithfulness", "context_recall")]
 
 
-def refused(base: Measuring, metrics: Sequence[str] = ("recall@5", "faithfulness", "context_recall")) -> str:
+def refused(base: MeasurementSpec, metrics: Sequence[str] = ("recall@5", "faithfulness", "context_recall")) -> str:
     with pytest.raises(UsageError) as raised:
         comparable(ALIKE, base, [parse(name) for name in metrics])
     return str(raised.value)

@@ -16,7 +16,7 @@ from ragauge.analysis.comparison.join import Join
 from ragauge.analysis.comparison.runs import Comparer, Corrected, corrected
 from ragauge.analysis.diagnosis.readings import against_run
 from ragauge.analysis.results.comparison import MetricChange, RunComparison
-from ragauge.analysis.results.overview import Estimate
+from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.scores.arrays import Columns, ScoreArrays, by_example
 from ragauge.data.run import Run
 from ragauge.metrics.catalogue import parse
@@ -188,7 +188,7 @@ def test_what_may_be_chance_reads_alike_in_reports_and_comparisons() -> None:
     """A change that the correction takes back is no change seen in a report too, and no pattern is read from it."""
     comparer, found = compared({"faithfulness": (of([0.5, 0.6] * 20), of([0.5, 0.6] * 20))})
     (same,) = found.metrics
-    fell = Estimate(-0.05, Interval(-0.09, -0.01, "t", 0.95), 40)
+    fell = MeanEstimate(-0.05, Interval(-0.09, -0.01, "t", 0.95), 40)
     for alone, clear in (("no change seen", True), ("worse", False)):
         (read,) = comparer.whole.as_read([replace(same, alone=alone, difference=fell)])
         assert (read.verdict, read.possible) == ("no change seen", not clear)

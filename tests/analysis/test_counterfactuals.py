@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.planted.cases import Case, planted_cases
 
+from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.counterfactuals import (
     CHANCE,
     NO_EXPERIMENT,
@@ -22,7 +23,6 @@ from ragauge.analysis.causes.counterfactuals import (
     graded,
     outcome,
 )
-from ragauge.analysis.causes.seen import Seen
 from ragauge.analysis.causes.table import ROWS
 from ragauge.analysis.causes.tally import drawn, tallies
 from ragauge.analysis.results.confirmed import Experiment, Graded
@@ -36,12 +36,12 @@ GOLD = (Passage("gold", "gold", "The evidence."),)
 UNTESTED = {"system_failed", "missed_refusal", "misattributed"}
 
 
-def failing(case: Case) -> Seen:
-    return Seen(Facts(case.example, case.response, case.evidence))
+def failing(case: Case) -> CauseContext:
+    return CauseContext(Facts(case.example, case.response, case.evidence))
 
 
-def sound(case: Case) -> Seen:
-    return Seen(Facts(case.example, case.sound, case.sound_evidence))
+def sound(case: Case) -> CauseContext:
+    return CauseContext(Facts(case.example, case.sound, case.sound_evidence))
 
 
 def test_every_cause_has_a_rule_or_is_named_as_untested() -> None:
@@ -73,8 +73,8 @@ def test_each_cause_is_confirmed_and_refuted_as_its_rule_says(cause: str) -> Non
         assert outcome(one, broken(case)).verdict == "undecided"
 
 
-def broken(case: Case) -> Seen:
-    return Seen(Facts(case.example, replace(case.response, answer=None, error="timeout: no response")))
+def broken(case: Case) -> CauseContext:
+    return CauseContext(Facts(case.example, replace(case.response, answer=None, error="timeout: no response")))
 
 
 @pytest.mark.parametrize("cause", sorted(UNTESTED))
@@ -93,7 +93,7 @@ def test_passages_on_the_topic_are_not_handed_over_as_evidence() -> None:
         ratings = RelevanceFacts((Rating(1, False, p=p and 0.1), Rating(2, True, p=p)))
         asked: dict[str, FactsOf] = {"verify_answer": refusal, "rate_passages": ratings}
         evidence = {name: Evidence("k", name, 1, "test", "ok", facts) for name, facts in asked.items()}
-        return experiment(Seen(Facts(question, handed, evidence)), "undecided", 0, None)
+        return experiment(CauseContext(Facts(question, handed, evidence)), "undecided", 0, None)
 
     assert made(0.9) == NO_GOLD
     plain = made(None)
@@ -104,7 +104,7 @@ def test_passages_on_the_topic_are_not_handed_over_as_evidence() -> None:
 def test_right_answer_is_not_asked_again() -> None:
     """Where the answer was right although a document was missed, an experiment could show nothing, and none is made."""
     case = next(case for case in CASES if case.cause == "retrieval_miss")
-    lucky = Seen(Facts(case.example, case.sound, case.sound_evidence))
+    lucky = CauseContext(Facts(case.example, case.sound, case.sound_evidence))
     assert experiment(lucky, "retrieval_miss", 0, GOLD) == RIGHT_ALREADY
 
 

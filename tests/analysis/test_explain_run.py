@@ -15,7 +15,7 @@ from ragauge.analysis.diagnosis.diagnose import diagnose
 from ragauge.analysis.explaining.explain_run import MeansExplained, explain_run
 from ragauge.analysis.explaining.means import explain_mean
 from ragauge.analysis.results.explanation import MeanWorked
-from ragauge.analysis.results.scorecard import Finding, JudgeNote, Scorecard
+from ragauge.analysis.results.scorecard import Finding, JudgeNote, ScorecardData
 from ragauge.analysis.scores.arrays import ScoreArrays, by_example
 from ragauge.analysis.scores.frames import score_frame
 from ragauge.data.run import Run
@@ -140,13 +140,13 @@ def test_micro_and_bounds() -> None:
     assert failed.counts == "2 scored + 1 failed = 3 examples"
 
 
-def card(findings: tuple[Finding, ...], counts: dict[str, int], **more: Any) -> Scorecard:
-    return Scorecard(
+def card(findings: tuple[Finding, ...], counts: dict[str, int], **more: Any) -> ScorecardData:
+    return ScorecardData(
         Run("r1", "changed"), JudgeNote("local:1"), 200, 0, (), {}, findings, counts, sum(counts.values()), (), **more
     )
 
 
-def lines(made: Scorecard) -> dict[str, list[str]]:
+def lines(made: ScorecardData) -> dict[str, list[str]]:
     return {worked.finding.cause: list(worked.lines) for worked in explain_run(made, ()).findings}
 
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from ragauge.analysis.comparison.gaps import best_of, by_segment, gaps_of, measurable
-from ragauge.analysis.comparison.pairs import Failures, Pairs
+from ragauge.analysis.comparison.pairs import FailedPairs, Pairs
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse
 
@@ -21,7 +21,7 @@ def pairs(own: list[float], other: list[float], metric: Metric = RIGHT) -> Pairs
     ends = (np.array([]), np.array([]))
     return Pairs(
         metric, np.arange(len(own)), np.array(own, float), np.array(other, float), None, None,
-        Failures(none, None, ends, ends), none,
+        FailedPairs(none, None, ends, ends), none,
     )  # fmt: skip
 
 

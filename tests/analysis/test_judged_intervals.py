@@ -22,7 +22,7 @@ from ragauge.data.canonical import plain
 from ragauge.data.codec import from_plain
 from ragauge.engine.judge_error import judge_errors
 from ragauge.engine.judges import note_of
-from ragauge.gating.checking import Source, check_conditions
+from ragauge.gating.checking import ScoreSource, check_conditions
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check
 from ragauge.gating.rules import rules_of
 from ragauge.gating.slices import Slices
@@ -32,10 +32,10 @@ from ragauge.reporting import gate_words
 from ragauge.reporting.as_json import summary_json
 from ragauge.reporting.terminal import track
 from ragauge.reporting.words import estimate as said
-from ragauge.stats.instrument import JudgeError
+from ragauge.stats.instrument import JudgeMeanError
 
 FAITHFULNESS = parse("faithfulness")
-ERROR = JudgeError((0.3, 0.7), (-0.05, -0.05, 0.05), (0.07, 0.1, 0.07), 0.02, 0.04, 9, "9 sources")
+ERROR = JudgeMeanError((0.3, 0.7), (-0.05, -0.05, 0.05), (0.07, 0.1, 0.07), 0.02, 0.04, 9, "9 sources")
 N = 200
 
 
@@ -51,7 +51,7 @@ def scores(mean: float, spread: float = 0.1, seed: int = 1) -> np.ndarray:
     return np.asarray(np.clip(mean + found - found.mean(), 0, 1))
 
 
-def of(mean: float, error: JudgeError | None = ERROR) -> Summary:
+def of(mean: float, error: JudgeMeanError | None = ERROR) -> Summary:
     return summary(FAITHFULNESS, columns(scores(mean)), error=error)
 
 
@@ -128,12 +128,12 @@ def test_the_error_counts_for_what_changed_alone() -> None:
     assert found.difference.judged.low < found.difference.interval.low
 
 
-def checked(rule: Mapping[str, object], new: np.ndarray, base: np.ndarray, error: JudgeError | None) -> Check:
+def checked(rule: Mapping[str, object], new: np.ndarray, base: np.ndarray, error: JudgeMeanError | None) -> Check:
     import polars as pl
 
     ids = [f"q{n}" for n in range(N)]
     slices = Slices(ids, pl.DataFrame({"query_id": ids}), {})
-    source = Source(lambda _: columns(new), lambda _: pairs(new, base), slices, slices,
+    source = ScoreSource(lambda _: columns(new), lambda _: pairs(new, base), slices, slices,
                     errors={} if error is None else {"faithfulness": error})  # fmt: skip
     from ragauge.data.config.reading import read_config
 
@@ -185,11 +185,11 @@ def test_the_error_is_known_of_the_local_judge_alone() -> None:
 @pytest.mark.parametrize("width", [80, 130])
 def test_the_terminal_names_the_wide_interval_at_every_width(width: int) -> None:
     """In a column where there is room, else in a line under the table."""
-    from ragauge.analysis.results.scorecard import JudgeNote, Scorecard
+    from ragauge.analysis.results.scorecard import JudgeNote, ScorecardData
     from ragauge.data.run import Run
     from ragauge.reporting.terminal import terminal
 
-    card = Scorecard(Run("r1", "r"), JudgeNote("local:x", "It judged.", errors={"faithfulness": ERROR}), N, 0,
+    card = ScorecardData(Run("r1", "r"), JudgeNote("local:x", "It judged.", errors={"faithfulness": ERROR}), N, 0,
                      (of(0.6),), {}, (), {}, 0, ())  # fmt: skip
     console = Console(width=width)
     with console.capture() as got:

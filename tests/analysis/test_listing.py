@@ -13,10 +13,10 @@ import pytest
 
 from ragauge.analysis.overview import listing
 from ragauge.analysis.overview.cause_segments import causes_by_segment
-from ragauge.analysis.overview.listing import Beside, choose, cut, listed
+from ragauge.analysis.overview.listing import ListedExtras, choose, cut, listed
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores.arrays import ResponseIndex, ScoreArrays
-from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.frames import cause_frame, failures, score_frame
 from ragauge.analysis.scores.segments import Segments
 from ragauge.analysis.scores.values import Values
@@ -29,12 +29,14 @@ def test_docstring_examples() -> None:
     assert not doctest.testmod(listing).failed
 
 
-def run_of(*rows: tuple[str, str | None, float | None], repeat: int = 0) -> tuple[Failed, Any]:
+def run_of(*rows: tuple[str, str | None, float | None], repeat: int = 0) -> tuple[FailedResponses, Any]:
     """Responses (query_id, cause or None, quality or None): the failed ones, and the quality of all."""
     numbers = np.arange(len(rows))
     index = ResponseIndex(numbers, numbers, numbers * 0 + repeat, None, None, tuple(row[0] for row in rows))
     causes = ((place, Cause(cause)) for place, (_, cause, _) in enumerate(rows) if cause is not None)
-    failed = Failed.gathered(index, causes, lambda places: {place: f"why {rows[place][0]}" for place in places})
+    failed = FailedResponses.gathered(
+        index, causes, lambda places: {place: f"why {rows[place][0]}" for place in places}
+    )
     return failed, np.array([np.nan if quality is None else quality for _, _, quality in rows])
 
 
@@ -81,7 +83,7 @@ def test_a_row_says_everything() -> None:
         values.read(parse(name), arrays.column(name))
     segments = Segments.of(pl.DataFrame({"query_id": ["q1"], "type": ["a"], "tenant": [None]}))
     chosen = choose(*run_of(("q1", "noise", 0.5)))
-    beside = Beside(
+    beside = ListedExtras(
         {0: (2, 3)}, {0: (1, 3)}, {0: 4}, {0: {"handed on": 0.5}}, {0: {"retrieval": 7.0}},
         {"context_tokens": {0: 120.0}, "latency": {0: 1.0}},
     )     # fmt: skip
@@ -91,7 +93,7 @@ def test_a_row_says_everything() -> None:
     assert (row.relevant, row.handed, row.kept, row.timings) == ((1, 3), 4, {"handed on": 0.5}, {"retrieval": 7.0})
     assert row.query == cut("word " * 99)
     assert len(row.query) < 210
-    (bare,) = listed(chosen, values, segments, {}, Beside())
+    (bare,) = listed(chosen, values, segments, {}, ListedExtras())
     assert (bare.query, bare.used, bare.relevant, bare.handed, bare.kept, bare.timings) == ("", None, None, 0, {}, {})
 
 
@@ -115,7 +117,7 @@ def test_causes_by_segment_by_hand() -> None:
     segments = pl.DataFrame({
         "query_id": ["q1", "q2", "q3", "q4", "q5"], "type": ["b", "a", "a", "a", "c"], "hidden": ["x"] * 5
     })
-    found = causes_by_segment(Failed.of(causes), Segments.of(segments), {"type": {"c": (), "a": (), "b": ()}})
+    found = causes_by_segment(FailedResponses.of(causes), Segments.of(segments), {"type": {"c": (), "a": (), "b": ()}})
     assert found == {"type": {"c": {}, "a": {"": 1, "noise": 1, "off_topic": 1}, "b": {"noise": 1}}}
     assert list(found["type"]) == ["c", "a", "b"]
 
@@ -131,7 +133,7 @@ def test_segments_sum_to_the_failed_examples(seed: int) -> None:
     ids = [f"q{n}" for n in range(50)]
     frame = pl.DataFrame({"query_id": ids, "a": [draw.choice("xyz") for _ in ids], "b": ["u", "v"] * 25})
     shown: dict[str, dict[str, object]] = {"a": dict.fromkeys("xyz"), "b": dict.fromkeys("uv")}
-    found = causes_by_segment(Failed.of(causes), Segments.of(frame), shown)
+    found = causes_by_segment(FailedResponses.of(causes), Segments.of(frame), shown)
     whole = Counter(failures(causes)["cause"].to_list())
     for cells in found.values():
         total: Counter[str] = Counter()

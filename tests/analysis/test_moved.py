@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.analysis.comparison.changes import Beside
-from ragauge.analysis.comparison.moved import MOST_MOVED, Movement
-from ragauge.analysis.results.overview import Change, Fall, Moved
+from ragauge.analysis.comparison.changes import BaselineReader
+from ragauge.analysis.comparison.regressions import MOST_MOVED, Regressions
+from ragauge.analysis.results.overview import Change, ExampleDelta, SegmentDrop
 from ragauge.analysis.scores.arrays import ScoreArrays, by_example
 from ragauge.analysis.scores.frames import score_frame
 from ragauge.data.score import Score
@@ -29,17 +29,17 @@ def test_the_largest_falls_come_first() -> None:
     """Examples that got worse, the most first, the first of the run among equals; those that did not are left out."""
     base, new = np.array([1.0, 1.0, 0.5, 0.2, 1.0]), np.array([0.5, 0.0, 0.5, 0.9, 0.0])
     places = np.array([4, 3, 2, 1, 0])
-    falls = (Moved("q3", 1.0, 0.0), Moved("q0", 1.0, 0.0), Moved("q4", 1.0, 0.5))
-    assert Movement(IDS).moved(places, base, new, "higher") == falls
-    assert Movement(IDS).moved(places, base, new, "lower") == (Moved("q1", 0.2, 0.9),)
-    assert len(Movement(IDS).moved(ALL, np.ones(60), np.zeros(60), "higher")) == MOST_MOVED
+    falls = (ExampleDelta("q3", 1.0, 0.0), ExampleDelta("q0", 1.0, 0.0), ExampleDelta("q4", 1.0, 0.5))
+    assert Regressions(IDS).moved(places, base, new, "higher") == falls
+    assert Regressions(IDS).moved(places, base, new, "lower") == (ExampleDelta("q1", 0.2, 0.9),)
+    assert len(Regressions(IDS).moved(ALL, np.ones(60), np.zeros(60), "higher")) == MOST_MOVED
 
 
 def test_segment_that_fell_most_is_named() -> None:
     """Where 20 of 60 fell by 0.8 and the others by 0.1, the segment of the 20 is named with both differences."""
     kind = ["a"] * 20 + ["b"] * 20 + ["c"] * 20
     differences = np.where(ALL < 20, -0.8, -0.1) + np.linspace(-0.05, 0.05, 60)
-    movement = Movement(IDS, frame(type=kind, tenant=["x", "y"] * 30))
+    movement = Regressions(IDS, frame(type=kind, tenant=["x", "y"] * 30))
     found = movement.where(ALL, differences, "higher", 1.0)
     inside, outside = differences[:20].mean(), differences[20:].mean()
     shuffled = np.array(random.Random(1).sample(range(60), 60))
@@ -53,21 +53,23 @@ def test_segment_that_fell_most_is_named() -> None:
 
 def test_a_whole_segment_that_fell_alike_is_named() -> None:
     """Twenty examples that all fell from 1 to 0 have no spread, and are found all the same."""
-    found = Movement(IDS, frame(type=["a"] * 20 + ["b"] * 40)).where(ALL, np.where(ALL < 20, -1.0, 0.0), "higher", 1.0)
-    assert found == Fall("type=a", -1.0, 0.0, 20)
+    found = Regressions(IDS, frame(type=["a"] * 20 + ["b"] * 40)).where(
+        ALL, np.where(ALL < 20, -1.0, 0.0), "higher", 1.0
+    )
+    assert found == SegmentDrop("type=a", -1.0, 0.0, 20)
 
 
 def test_no_segment_where_all_fell_alike() -> None:
     """An even fall, a segment of too few, one without a name, and labels of answerability name no segment."""
     even = np.tile([-0.2, -0.3], 30)
-    assert Movement(IDS, frame(type=["a", "a", "b", "b"] * 15)).where(ALL, even, "higher", 1.0) is None
+    assert Regressions(IDS, frame(type=["a", "a", "b", "b"] * 15)).where(ALL, even, "higher", 1.0) is None
     steep = np.where(ALL < 4, -1.0, -0.01)
-    assert Movement(IDS, frame(type=["a"] * 4 + ["b"] * 56)).where(ALL, steep, "higher", 1.0) is None
+    assert Regressions(IDS, frame(type=["a"] * 4 + ["b"] * 56)).where(ALL, steep, "higher", 1.0) is None
     steep = np.where(ALL < 20, -1.0, -0.01)
-    assert Movement(IDS, frame(answerable=["yes"] * 20 + ["no"] * 40)).where(ALL, steep, "higher", 1.0) is None
-    found = Movement(IDS, frame(type=["(none)"] * 20 + ["(other)"] * 40)).where(ALL, steep, "higher", 1.0)
+    assert Regressions(IDS, frame(answerable=["yes"] * 20 + ["no"] * 40)).where(ALL, steep, "higher", 1.0) is None
+    found = Regressions(IDS, frame(type=["(none)"] * 20 + ["(other)"] * 40)).where(ALL, steep, "higher", 1.0)
     assert found is None
-    assert Movement(IDS).where(ALL, steep, "higher", 1.0) is None
+    assert Regressions(IDS).where(ALL, steep, "higher", 1.0) is None
 
 
 def test_false_alarms_of_segments() -> None:
@@ -76,7 +78,7 @@ def test_false_alarms_of_segments() -> None:
     for _ in range(200):
         columns = {f"c{i}": rng.choice(list("abc"), 60).tolist() for i in range(4)}
         falls = rng.choice([-1.0, -0.5, 0.0, 0.5], 60)
-        alarms += Movement(IDS, frame(**columns)).where(ALL, falls, "higher", 1.0) is not None
+        alarms += Regressions(IDS, frame(**columns)).where(ALL, falls, "higher", 1.0) is not None
     assert alarms / 200 <= 0.05
 
 
@@ -88,7 +90,7 @@ def arrays(values: Sequence[float]) -> ScoreArrays:
 
 def compared(new: Sequence[float], base: Sequence[float]) -> Change:
     here, there = arrays(new), arrays(base)
-    comparison = Beside(here.index, there, [parse("recall@5")])
+    comparison = BaselineReader(here.index, there, [parse("recall@5")])
     comparison.within(frame(type=["a"] * 20 + ["b"] * 40))
     column = here.column("recall@5")
     assert column is not None
@@ -103,5 +105,5 @@ def test_only_what_got_worse_is_followed() -> None:
     worse, better = compared(low, high), compared(high, low)
     assert (worse.verdict, better.verdict) == ("worse", "better")
     assert [one.query_id for one in worse.moved] == IDS[:20]
-    assert worse.where == Fall("type=a", -1.0, 0.0, 20)
+    assert worse.where == SegmentDrop("type=a", -1.0, 0.0, 20)
     assert (better.moved, better.where) == ((), None)

@@ -18,7 +18,7 @@ from ragauge.analysis.overview.gathered import OverviewGatherer
 from ragauge.analysis.overview.listing import choose
 from ragauge.analysis.results.overview import Overview
 from ragauge.analysis.scores.arrays import ResponseIndex, ScoreArrays
-from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.frames import score_frame
 from ragauge.analysis.scores.gather import Visit, gather
 from ragauge.analysis.scores.segments import segments_of
@@ -70,7 +70,7 @@ def overview_of(every: Sequence[Facts], visits: Sequence[Visit]) -> Overview:
     read_metrics(columns, METRICS, (tables, values))
     causes = ((place, attribute(facts)) for place, facts in enumerate(every))
     known = ((place, cause) for place, cause in causes if cause is not None)
-    failed = Failed.gathered(columns.index, known, lambda places: dict.fromkeys(places, "so"))
+    failed = FailedResponses.gathered(columns.index, known, lambda places: dict.fromkeys(places, "so"))
     chosen = choose(failed, tables.quality.values())
     return beyond.overview(values, chosen, {}, failed, tables.segments, tables.in_segments)
 

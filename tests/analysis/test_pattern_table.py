@@ -11,8 +11,8 @@ from tests.analysis.test_diagnose import causes, said, summary
 from ragauge.analysis.causes.table import ROWS as CAUSE_ROWS
 from ragauge.analysis.diagnosis.diagnose import confidence_in, diagnose
 from ragauge.analysis.diagnosis.patterns import PATTERNS, Match, matches
-from ragauge.analysis.diagnosis.readings import Against, Oracle
-from ragauge.analysis.results.overview import Baseline, Change, Estimate
+from ragauge.analysis.diagnosis.readings import Against, OracleRun
+from ragauge.analysis.results.overview import Baseline, Change, MeanEstimate
 from ragauge.analysis.results.scorecard import Summary
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.result import Interval
@@ -86,7 +86,7 @@ def change(name: str, shift: float, half: float = 0.03, base: float = 0.5, n: in
     lower = name in LOWER
     clear = interval is not None and (interval.low > 0 or interval.high < 0)
     said = ("better" if (shift < 0) == lower else "worse") if clear else "no change seen" if half else "not enough data"
-    return Change(name, base, base + shift, Estimate(shift, interval, n), "lower" if lower else "higher", said)
+    return Change(name, base, base + shift, MeanEstimate(shift, interval, n), "lower" if lower else "higher", said)
 
 
 def changed(when: Mapping[str, str]) -> list[Change]:
@@ -195,7 +195,7 @@ def test_oracle_passages(metric: str, there: str, own: str, name: str | None) ->
     gap = {
         "fell": change(metric, -0.1), "same": change(metric, 0.0), "unknown": change(metric, -0.1, half=0.0),
     }[own]     # fmt: skip
-    held = matches([], against=Against(oracle=Oracle("perfect", tuple(planted({metric: there})), (gap,))))
+    held = matches([], against=Against(oracle=OracleRun("perfect", tuple(planted({metric: there})), (gap,))))
     assert [match.pattern.name for match in held] == ([name] if name else [])
     if held:
         fix = f"{held[0].reading} {held[0].pattern.fix}"
@@ -208,17 +208,17 @@ def test_oracle_passages_are_read_by_the_first_clear_metric() -> None:
     """Correctness decides; where it is unclear faithfulness does; both together never say two things."""
     poor, good = (planted({"answer_correctness": level, "faithfulness": "high"}) for level in ("low", "on"))
     gaps = (change("answer_correctness", -0.1), change("faithfulness", -0.1))
-    assert [m.pattern.name for m in matches([], against=Against(oracle=Oracle("p", tuple(poor), gaps)))] == [
+    assert [m.pattern.name for m in matches([], against=Against(oracle=OracleRun("p", tuple(poor), gaps)))] == [
         "generator_limit"
     ]
-    (match,) = matches([], against=Against(oracle=Oracle("p", tuple(good), gaps)))
+    (match,) = matches([], against=Against(oracle=OracleRun("p", tuple(good), gaps)))
     assert (match.pattern.name, match.readings[0].metric) == ("retrieval_gap", "faithfulness")
 
 
 def test_oracle_given_as_baseline_is_no_earlier_run() -> None:
     """Held against a run on oracle passages, only the oracle patterns speak of the difference."""
     gap = change("answer_correctness", -0.1)
-    oracle = Oracle("perfect", tuple(planted({"answer_correctness": "high"})), (gap,), given=True)
+    oracle = OracleRun("perfect", tuple(planted({"answer_correctness": "high"})), (gap,), given=True)
     changes = [change("answer_correctness", -0.1), change("faithfulness", 0.0), change("context_recall", -0.3)]
     held = matches(planted({"faithfulness": "high", "context_recall": "low"}), against=against(changes, oracle=oracle))
     assert [match.pattern.name for match in held] == ["retrieval_ceiling", "retrieval_gap"]

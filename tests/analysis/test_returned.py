@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from ragauge.analysis.ranking.returned import Lists
+from ragauge.analysis.ranking.returned import ResultLists
 from ragauge.data.response import Passage
 
 
 def test_length_is_known_without_reading() -> None:
     """How many results a query has is told from a run that could not even be sorted: it lacks every column."""
-    unread = Lists(pl.DataFrame())
+    unread = ResultLists(pl.DataFrame())
     assert len(unread.of("q", 3)) == 3
     assert unread.of("q", 3)
     assert not unread.of("q", 0)
@@ -21,10 +21,10 @@ def test_lists_stand_in_final_order() -> None:
     run = pl.DataFrame(
         {"query_id": ["q2", "q1", "q2"], "doc_id": ["b", "a", "c"], "score": [0.1, 0.5, 0.9], "rank": [2, 1, 1]}
     )
-    found = Lists(run)
+    found = ResultLists(run)
     c, b = Passage("c", "c", score=0.9), Passage("b", "b", score=0.1)
     assert list(found.of("q2", 2)) == [c, b]
     assert found.of("q2", 2)[1] == b
     assert found.of("q2", 2)[:1] == (c,)
     assert list(found.of("q9", 0)) == []
-    assert [one.score for one in Lists(run.drop("score")).of("q2", 2)] == [None, None]
+    assert [one.score for one in ResultLists(run.drop("score")).of("q2", 2)] == [None, None]

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from ragauge.analysis.causes.attribute import attribute
-from ragauge.analysis.causes.seen import Seen
+from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.table import DECIDING, ROWS
 from ragauge.analysis.causes.undecided import odds
 from ragauge.analysis.results.scorecard import Cause
@@ -147,7 +147,7 @@ def test_certain_verdicts_decide_as_ever() -> None:
     for _ in range(300):
         facts = example(float(rng.random() < 0.5), float(rng.random() < 0.5), stated=float(rng.random() < 0.5))
         decided = cause(facts)
-        first = next((row.name for row in DECIDING if hasattr(row.decide(Seen(facts)), "basis")), None)
+        first = next((row.name for row in DECIDING if hasattr(row.decide(CauseContext(facts)), "basis")), None)
         assert (decided.name if decided else None) == first
 
 
@@ -157,7 +157,7 @@ def test_odds_are_probabilities() -> None:
     seen = 0
     for _ in range(500):
         facts = example(rng.random(), rng.random(), stated=rng.random())
-        found, decided = odds(Seen(facts), DECIDING), cause(facts)
+        found, decided = odds(CauseContext(facts), DECIDING), cause(facts)
         assert 0 <= found.retrieval <= 1
         assert 0 <= found.generation <= 1 - found.retrieval + 1e-12
         if decided is not None and decided.name == "undecided":

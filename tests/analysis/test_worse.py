@@ -10,7 +10,7 @@ from tests.analysis.test_diagnose import causes, said
 from tests.analysis.test_pattern_table import against, change
 
 from ragauge.analysis.diagnosis.diagnose import diagnose
-from ragauge.analysis.results.overview import Change, Fall, Moved
+from ragauge.analysis.results.overview import Change, ExampleDelta, SegmentDrop
 from ragauge.analysis.results.scorecard import Finding
 
 
@@ -23,8 +23,8 @@ def worse(*changes: Change, judge_id: str = "", failed: int = 0) -> list[Finding
 def test_metric_of_no_pattern_is_named() -> None:
     """A metric that no pattern looks at gets a finding of its own when it gets worse, with what to look at."""
     fell = replace(
-        change("token_f1", -0.2, base=0.7), where=Fall("type=temporal", -0.5, -0.1, 40),
-        moved=(Moved("q7", 1.0, 0.0), Moved("q3", 0.9, 0.2)),
+        change("token_f1", -0.2, base=0.7), where=SegmentDrop("type=temporal", -0.5, -0.1, 40),
+        moved=(ExampleDelta("q7", 1.0, 0.0), ExampleDelta("q3", 0.9, 0.2)),
     )     # fmt: skip
     (finding,) = worse(fell, failed=5)
     assert finding.headline == "got worse: token_f1 fell, 0.70 → 0.50, −0.20 [−0.23, −0.17]"

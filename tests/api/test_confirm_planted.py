@@ -9,8 +9,8 @@ import pytest
 from tests.faults.generation import AnswerAnyway, RefuseAnyway
 
 import ragauge as rg
+from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.counterfactuals import RIGHT, graded
-from ragauge.analysis.causes.seen import Seen
 from ragauge.analysis.causes.table import BY_NAME
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.metrics.facts import Facts
@@ -82,7 +82,7 @@ def right(rag: ReferenceRag, store: str) -> set[str]:
         }
         return {
             example.query_id for example, response in opened.runs.pairs(run.run.run_id)
-            if graded(Seen(Facts(example, response, found.get(example.query_id, {})))).grade == RIGHT  # type: ignore[arg-type]     # {} is no evidence
+            if graded(CauseContext(Facts(example, response, found.get(example.query_id, {})))).grade == RIGHT  # type: ignore[arg-type]     # {} is no evidence
         }  # fmt: skip
 
 

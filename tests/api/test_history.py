@@ -13,7 +13,7 @@ from tests.api.test_baseline import OTHER
 from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
-from ragauge.analysis.results.history_rows import Row
+from ragauge.analysis.results.history_rows import HistoryRow
 from ragauge.store.open import open_store
 
 METRICS = "recall@5,mrr,faithfulness,latency"
@@ -105,7 +105,7 @@ def test_a_set_is_its_own_log(store: str) -> None:
         rg.log("goldn", store=store)
 
 
-def files(store: str, *runs: tuple[str, int, int, int]) -> list[Row]:
+def files(store: str, *runs: tuple[str, int, int, int]) -> list[HistoryRow]:
     """The log after evaluating one file each with questions and answers: name, first and last question, its corpus."""
     folder = Path(store.removeprefix("sqlite:///")).parent
     for name, start, end, corpus in runs:

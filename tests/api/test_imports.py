@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 import ragauge as rg
-from ragauge.api.given import imports
+from ragauge.api.inputs import imports
 from ragauge.data.readers import source as readers
 
 ROWS = [

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ragauge as rg
-from ragauge.api.given.sources import Answered, Source
+from ragauge.api.inputs.sources import Answered, InputSource
 from ragauge.api.threads import finish
 from ragauge.data.example import Example, Relevant
 from ragauge.systems.reference.corpus import Document
@@ -23,12 +23,14 @@ pytestmark = [pytest.mark.realdata, pytest.mark.slow, absent]
 
 def evaluated(name: str, documents: Sequence[Document], examples: Sequence[Example], store: str) -> rg.Scorecard:
     """Retrieves, answers and evaluates: nothing of the labels reaches the system."""
-    from ragauge.api.evaluate import Wanted, evaluate_source
+    from ragauge.api.evaluate import EvaluateOptions, evaluate_source
     from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 
     system = ReferenceRag(ReferenceConfig(), documents, WordLlamaEmbedder().embed)
     pairs = tuple((example, system.respond(example)) for example in examples)
-    return finish(lambda: evaluate_source(Source((Answered(name, pairs),), name=name), Wanted(workers=1), store))
+    return finish(
+        lambda: evaluate_source(InputSource((Answered(name, pairs),), name=name), EvaluateOptions(workers=1), store)
+    )
 
 
 def store_at(folder: Path) -> str:
@@ -111,6 +113,6 @@ def test_ragchecker_file_has_no_passages(tmp_path: Path) -> None:
 
 
 async def _imported(path: Path, store: str) -> rg.Scorecard:
-    from ragauge.api.evaluate import Wanted, evaluate_source
+    from ragauge.api.evaluate import EvaluateOptions, evaluate_source
 
-    return await evaluate_source(Source((str(path),), system="model1"), Wanted(workers=1), store)
+    return await evaluate_source(InputSource((str(path),), system="model1"), EvaluateOptions(workers=1), store)

@@ -9,7 +9,7 @@ import pytest
 
 import ragauge as rg
 from ragauge.analysis.scores.summarize import summarize
-from ragauge.api.stored.columns import StoredColumns
+from ragauge.api.queries.columns import StoredColumns
 from ragauge.data.example import Example
 from ragauge.data.response import Response
 from ragauge.data.run import Run

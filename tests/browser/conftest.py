@@ -23,7 +23,7 @@ from tests.conftest import Demonstrated
 
 import ragauge as rg
 from ragauge.analysis.results.overview import Overview
-from ragauge.analysis.results.scorecard import JudgeNote, Scorecard
+from ragauge.analysis.results.scorecard import JudgeNote, ScorecardData
 from ragauge.reporting.html import html as page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,18 +100,18 @@ def trap() -> Iterator[Trap]:
     found.server.server_close()
 
 
-def builder() -> Callable[..., Scorecard]:
+def builder() -> Callable[..., ScorecardData]:
     """The maker of scorecards with every part filled, which the tests of the other forms of a report use too."""
     spec = importlib.util.spec_from_file_location("scorecards", ROOT / "tests/reporting/conftest.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    made: Callable[..., Scorecard] = module.whole_card
+    made: Callable[..., ScorecardData] = module.whole_card
     return made
 
 
-def hostile(trap: str) -> Scorecard:
+def hostile(trap: str) -> ScorecardData:
     """A scorecard with markup, quotes, control characters and endless words in every field that data reaches."""
     evil = HOSTILE.format(trap=trap)
     card = builder()(24, text=lambda words: f"{words}{evil}", worst=4)
@@ -135,7 +135,7 @@ def hostile(trap: str) -> Scorecard:
     )     # fmt: skip
 
 
-def bare() -> Scorecard:
+def bare() -> ScorecardData:
     """Nobody judged, every metric and every response failed, and there is nothing beside that."""
     card = builder()(30, worst=2)
     summaries = tuple(
@@ -152,7 +152,7 @@ def bare() -> Scorecard:
                    findings=(), segments={})     # fmt: skip
 
 
-def nothing() -> Scorecard:
+def nothing() -> ScorecardData:
     """A run without an example and without a metric."""
     return replace(bare(), n=0, summaries=(), causes={}, failed_examples=0, worst=(), definitions={}, warnings=())
 
@@ -180,7 +180,7 @@ class Reports:
         return {**found.paths, "notebook": notebook}
 
     def _write(self, name: str) -> Path:
-        cards: dict[str, Callable[[], Scorecard]] = {
+        cards: dict[str, Callable[[], ScorecardData]] = {
             "thousand": lambda: builder()(1_000, text=lambda words: f"{words} {STORY}"),
             "hostile": lambda: hostile(self.trap), "bare": bare, "nothing": nothing,
         }  # fmt: skip

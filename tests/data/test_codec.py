@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ragauge.analysis.results.scorecard import Cause, Interval, Summary
 from ragauge.data import facts as facts_module
-from ragauge.data.ask import Place
+from ragauge.data.ask import ProviderEndpoint
 from ragauge.data.canonical import canonical, plain
 from ragauge.data.codec import FACTS, decode, encode
 from ragauge.data.example import Example, Relevant, Span, Turn
@@ -187,7 +187,7 @@ def test_plain_goes_through_what_types_are_made_of() -> None:
     value = {10: (1, [Relevant(("d",))]), 2: frozenset({"b", "a"}), True: MappingProxyType({0.5: None})}
     assert plain(value) == {"10": [1, [{"doc_ids": ["d"]}]], "2": ["a", "b"], "True": {"0.5": None}}
     assert canonical(plain(value)) == '{"10":[1,[{"doc_ids":["d"]}]],"2":["a","b"],"True":{"0.5":null}}'
-    assert plain(Place("u", "v")) == ["u", "v"]
+    assert plain(ProviderEndpoint("u", "v")) == ["u", "v"]
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ragauge.data.readers.aliases import ALIASES, FIELDS
 from ragauge.data.readers.jsonl import DECODER
-from ragauge.data.readers.reading import Options, Reading
+from ragauge.data.readers.record_reader import Options, RecordReader
 from ragauge.data.readers.rows import Rows
 from ragauge.data.readers.source import records
 from ragauge.data.records import Record
@@ -43,7 +43,7 @@ ROWS = st.builds(
 def read(row: dict[str, Any], cells: bool) -> Record:
     """One row, from lines or from cells."""
     options = Options(system="model1", warn=lambda message: None)
-    (record,) = Reading(Rows("any", iter([(1, row)]), cells=cells), options).records()
+    (record,) = RecordReader(Rows("any", iter([(1, row)]), cells=cells), options).records()
     return record
 
 

@@ -13,7 +13,7 @@ from tests.data import csv_writer
 
 from ragauge.data.example import Example, Relevant, Span, Turn
 from ragauge.data.readers.jsonl import DECODER
-from ragauge.data.readers.reading import Options, Reading
+from ragauge.data.readers.record_reader import Options, RecordReader
 from ragauge.data.readers.rows import Rows
 from ragauge.data.readers.source import read_set, records
 from ragauge.data.records import Record
@@ -126,7 +126,7 @@ def made(draw: st.DrawFn) -> Record:
 
 def parsed(text: str) -> Record:
     """One line as the reader reads it."""
-    (record,) = Reading(Rows("made", iter([(1, DECODER.decode(text))])), Options()).records()
+    (record,) = RecordReader(Rows("made", iter([(1, DECODER.decode(text))])), Options()).records()
     return record
 
 

@@ -9,14 +9,14 @@ from typing import Any, cast
 
 from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
 from ragauge.engine.budget import Budget
-from ragauge.engine.caller import Caller, Patience
-from ragauge.engine.ledger import Ledger
+from ragauge.engine.caller import Caller, RetryPolicy
+from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.llm.limiter import Limiter
 from ragauge.llm.model import CallError
 from ragauge.store.calls import Call
 
 NAME = ModelName("openai-chat", "any", "http://127.0.0.1:1/v1")
-USUAL = Patience()
+USUAL = RetryPolicy()
 FREE = Budget(None, lambda _name, _usage: None)
 
 
@@ -32,7 +32,7 @@ def reply(text: str = "{}", **more: Any) -> Reply:
 
 @dataclass
 class Memory:
-    """What `Ledger` does, in memory."""
+    """What `ReplyWriter` does, in memory."""
 
     replies: dict[str, Reply] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
@@ -93,8 +93,8 @@ def refused(retry_after: float | None = None) -> CallError:
 
 
 def caller_of(
-    model: Scripted, *, most: int = 4, budget: Budget = FREE, patience: Patience = USUAL, ledger: Any = None
+    model: Scripted, *, most: int = 4, budget: Budget = FREE, patience: RetryPolicy = USUAL, ledger: Any = None
 ) -> tuple[Caller, Memory, Limiter]:
     """A caller of this model, its ledger and its limiter."""
     memory, limiter = ledger or Memory(), Limiter(most)
-    return Caller(cast(Ledger, memory), lambda _: model, lambda _: limiter, budget, patience), memory, limiter
+    return Caller(cast(ReplyWriter, memory), lambda _: model, lambda _: limiter, budget, patience), memory, limiter

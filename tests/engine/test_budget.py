@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.engine.scripted_model import NAME, ask
 
 from ragauge.data.ask import Ask, Usage, reply_key
-from ragauge.engine.budget import USUAL_OUTPUT, Budget, BudgetReached, Held
+from ragauge.engine.budget import USUAL_OUTPUT, Budget, BudgetReached, Reservation
 from ragauge.errors import RagaugeError
 from ragauge.text.count import count
 
@@ -37,7 +37,7 @@ def test_output_is_bounded_and_the_key_is_not_changed() -> None:
     sent = later.bound(ask("a"))
     assert sent.params == {"temperature": 0.0, "max_tokens": 24_000}
     assert reply_key(NAME, ask("a")) != reply_key(NAME, sent)
-    assert Held().bound(ask("a")) == ask("a")
+    assert Reservation().bound(ask("a")) == ask("a")
 
 
 def test_least_output_is_taken_where_the_usual_does_not_fit() -> None:
@@ -56,7 +56,7 @@ def test_least_output_is_taken_where_the_usual_does_not_fit() -> None:
 def test_without_a_bound_nothing_is_set_aside() -> None:
     """No bound: no output bound is sent, whatever the price."""
     budget = Budget(None, lambda _name, _usage: None)
-    assert budget.hold(NAME, ask("a")) == Held()
+    assert budget.hold(NAME, ask("a")) == Reservation()
     assert budget.pay(NAME, ask("a"), Usage(5, 5)) is None
     assert (budget.unpriced, budget.tokens) == (1, Usage(5, 5))
     assert budget.pay(NAME, ask("a"), None) is None

@@ -14,7 +14,7 @@ from tests.engine.scripted_model import NAME, Scripted, always, ask, caller_of, 
 
 from ragauge.data.ask import Reply, Usage
 from ragauge.engine.budget import Budget, BudgetReached
-from ragauge.engine.caller import Patience, Purpose
+from ragauge.engine.caller import Purpose, RetryPolicy
 from ragauge.errors import JudgeError
 from ragauge.llm.model import CallError
 
@@ -63,7 +63,7 @@ def test_a_drip_cannot_outlive_its_time() -> None:
 
     async def main() -> tuple[Reply, float, int]:
         loop = asyncio.get_running_loop()
-        caller, memory, limiter = caller_of(Scripted(always(1e9, reply)), patience=Patience(10, 100, attempts=99))
+        caller, memory, limiter = caller_of(Scripted(always(1e9, reply)), patience=RetryPolicy(10, 100, attempts=99))
         start = loop.time()
         (found,) = await caller.answer([(NAME, ask("a"))], P)
         assert limiter.running == 0
@@ -286,7 +286,7 @@ def test_broken_calls_count_as_if_they_were_billed() -> None:
 
     async def main() -> None:
         model = Scripted(always(1e9, reply))
-        caller, _, _ = caller_of(model, most=1, budget=budget, patience=Patience(10, 1_000, 99))
+        caller, _, _ = caller_of(model, most=1, budget=budget, patience=RetryPolicy(10, 1_000, 99))
         await caller.answer([(NAME, ask("a"))], P)
 
     with pytest.raises(BudgetReached, match="may be billed"):
@@ -326,7 +326,7 @@ def test_whatever_happens(
 
     async def main() -> None:
         model = Obedient(itertools.chain(steps, always(0.1, reply)))
-        caller, memory, limiter = caller_of(model, most=most, budget=budget, patience=Patience(20.0, 200.0, 4, 6))
+        caller, memory, limiter = caller_of(model, most=most, budget=budget, patience=RetryPolicy(20.0, 200.0, 4, 6))
         tasks = [asyncio.create_task(caller.answer([(NAME, ask(str(text)))], P)) for text in texts]
         for number, moment in cancels:
             if number < len(tasks):

@@ -16,10 +16,10 @@ from tests.loopback.service import FlakyService
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Passage, Response
 from ragauge.data.run import Run
-from ragauge.engine.asking import PATIENCE, Asking
-from ragauge.engine.caller import Patience
+from ragauge.engine.caller import RetryPolicy
 from ragauge.engine.collect import Collected, collect, in_order
 from ragauge.engine.execute import Progress
+from ragauge.engine.system_caller import PATIENCE, Asking
 from ragauge.errors import SystemFailed
 from ragauge.store.open import Store
 from ragauge.systems.base import Question, System
@@ -33,7 +33,7 @@ SURE = replace(PATIENCE, call=30)      # a machine that is busy is no reason for
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits between attempts of milliseconds."""
     monkeypatch.setattr("ragauge.engine.caller.WAITS", (0.01, 0.02))
-    monkeypatch.setattr("ragauge.engine.asking.LEAVE", 0.05)
+    monkeypatch.setattr("ragauge.engine.system_caller.LEAVE", 0.05)
 
 
 def questions(n: int) -> EvalSet:
@@ -41,7 +41,7 @@ def questions(n: int) -> EvalSet:
 
 
 def collected(
-    store: Store, system: Any, n: int = 8, *, patience: Patience = SURE, settings: Mapping[str, Any] | None = None,
+    store: Store, system: Any, n: int = 8, *, patience: RetryPolicy = SURE, settings: Mapping[str, Any] | None = None,
     **rest: Any,
 ) -> tuple[Collected, dict[str, Response]]:     # fmt: skip
     """Asks n questions once; what was done, and the responses by query_id."""

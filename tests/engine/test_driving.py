@@ -6,8 +6,8 @@ from collections.abc import Generator, Sequence
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import CoverFacts, FactsOf
-from ragauge.engine.driving import Driving, on_stored
-from ragauge.engine.judge_batch import Job, Outcome
+from ragauge.engine.driver import Driving, on_stored
+from ragauge.engine.judge_batch import JobOutcome, QuestionJob
 
 
 def ask(text: str) -> Ask:
@@ -25,7 +25,7 @@ def asking(*rounds: Sequence[str]) -> Generator[list[Ask], list[Reply], FactsOf]
     return CoverFacts(tuple(reply.text == "yes" for reply in said))
 
 
-def ended(one: Driving) -> Outcome:
+def ended(one: Driving) -> JobOutcome:
     """What came of a question that is at its end."""
     assert one.outcome is not None
     return one.outcome
@@ -46,7 +46,7 @@ class Shelf:
 def test_questions_end_on_stored_replies_with_one_look_a_round() -> None:
     """Two questions of two rounds and one that asks nothing need two looks; the replies' keys stand in order."""
     shelf = Shelf(a=Reply("ok", "yes", key="k1"), b=Reply("ok", "no", key="k2"), c=Reply("ok", "yes", key="k3"))
-    jobs = [Job("cover_aspects", asking(*rounds), 7) for rounds in ([["a", "b"], ["c"]], [["c"], ["a"]], [])]
+    jobs = [QuestionJob("cover_aspects", asking(*rounds), 7) for rounds in ([["a", "b"], ["c"]], [["c"], ["a"]], [])]
     first, second, third = on_stored(jobs, shelf)
     assert shelf.looks == 2
     assert ended(first).facts == CoverFacts((True, False, True))
@@ -59,7 +59,7 @@ def test_questions_end_on_stored_replies_with_one_look_a_round() -> None:
 def test_a_question_stops_before_what_is_not_stored() -> None:
     """A round that lacks one reply stays to be asked whole; answered later, the question goes on from there."""
     shelf = Shelf(a=Reply("ok", "yes", key="k1"), b=Reply("ok", "yes", key="k2"))
-    (one,) = on_stored([Job("cover_aspects", asking(["a"], ["b", "new"]), 1)], shelf)
+    (one,) = on_stored([QuestionJob("cover_aspects", asking(["a"], ["b", "new"]), 1)], shelf)
     assert one.outcome is None
     assert [part.messages[0][1] for part in one.asks] == ["b", "new"]
     assert one.reused == 1
@@ -71,13 +71,13 @@ def test_a_question_stops_before_what_is_not_stored() -> None:
 def test_a_stored_failure_is_a_reply() -> None:
     """A reply that was filtered is stored, and used again: its reason is told, and the next start gains nothing."""
     shelf = Shelf(a=Reply("failed", key="k1", reason="filtered"))
-    (one,) = on_stored([Job("cover_aspects", asking(["a"]), 1)], shelf)
+    (one,) = on_stored([QuestionJob("cover_aspects", asking(["a"]), 1)], shelf)
     assert (ended(one).partial, ended(one).reason, ended(one).reply_keys) == (False, "filtered", ("k1",))
 
 
 def test_one_that_raises_fails_alone() -> None:
     """An exception on a stored reply is the outcome of that question, in its own words."""
     shelf = Shelf(a=Reply("ok", "raise", key="k1"), b=Reply("ok", "yes", key="k2"))
-    bad, good = on_stored([Job("cover_aspects", asking([text]), 1) for text in ("a", "b")], shelf)
+    bad, good = on_stored([QuestionJob("cover_aspects", asking([text]), 1) for text in ("a", "b")], shelf)
     assert (ended(bad).facts, ended(bad).reason) == (None, "ValueError: no sense")
     assert ended(good).facts == CoverFacts((True,))

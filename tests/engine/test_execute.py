@@ -25,7 +25,7 @@ from ragauge.data.facts import AnswerFacts, Claim, Evidence
 from ragauge.data.response import Passage, Response
 from ragauge.data.run import Run
 from ragauge.engine import execute as execute_module
-from ragauge.engine.execute import Outcome, Progress, execute
+from ragauge.engine.execute import EvaluationOutcome, Progress, execute
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import plan
 from ragauge.engine.pool import InProcess, Timed
@@ -60,7 +60,7 @@ def evaluate(
     metrics: Sequence[Metric] = METRICS,
     workers: int | None = 1,
     limit: int | None = None,
-) -> Outcome:
+) -> EvaluationOutcome:
     return asyncio.run(execute(plan(store, run_id, metrics, judge), store, workers=workers, limit=limit))
 
 

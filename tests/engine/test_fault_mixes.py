@@ -14,7 +14,7 @@ from tests.loopback.server import FAULTS, FaultyServer
 import ragauge as rg
 from ragauge.data.example import Example
 from ragauge.engine.budget import Budget
-from ragauge.engine.caller import Patience
+from ragauge.engine.caller import RetryPolicy
 from ragauge.engine.models import Calling
 from ragauge.engine.prepare import PreparedSet, prepare_examples
 from ragauge.judging.model.judge import ModelJudge
@@ -112,7 +112,7 @@ def test_no_passages_and_very_many(tmp_path: Path, spec: str) -> None:
 def prepared(server: FaultyServer, examples: list[Example], store: Path) -> PreparedSet:
     """What a model at the server makes of examples."""
     judge = ModelJudge.of(f"openai-chat:any@{server.url}")
-    calling = Calling(build_model, Budget(None, lambda *_: None), 8, Patience(call=5.0, total=5.0, attempts=2))
+    calling = Calling(build_model, Budget(None, lambda *_: None), 8, RetryPolicy(call=5.0, total=5.0, attempts=2))
     with open_store(f"sqlite:///{store}") as opened:
         return asyncio.run(prepare_examples(examples, judge, opened, calling))
 

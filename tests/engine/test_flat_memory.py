@@ -40,7 +40,7 @@ import json, random
 from pathlib import Path
 from ragauge.data.example import Example
 from ragauge.data.response import Passage, Response
-from ragauge.engine.answering import Answering
+from ragauge.engine.embed_answers import Answering
 from ragauge.engine.judge_batch import Work
 from ragauge.engine.judges import build_judge
 from ragauge.engine.worker import judge_numbers

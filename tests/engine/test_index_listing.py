@@ -12,7 +12,7 @@ from ragauge.data.index_listing import IndexListing
 from ragauge.data.response import Passage, Response
 from ragauge.data.run import Run
 from ragauge.engine import execute as execute_module
-from ragauge.engine.execute import Outcome, execute
+from ragauge.engine.execute import EvaluationOutcome, execute
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import Plan, plan
 from ragauge.metrics.catalogue import parse
@@ -42,7 +42,7 @@ def planned(store: Store, run_id: str, listing: IndexListing | None = None) -> P
     return plan(store, run_id, METRICS, build_judge(SPEC), listing=listing)
 
 
-def done(store: Store, found: Plan, workers: int = 1, limit: int | None = None) -> Outcome:
+def done(store: Store, found: Plan, workers: int = 1, limit: int | None = None) -> EvaluationOutcome:
     return asyncio.run(execute(found, store, workers=workers, limit=limit))
 
 

@@ -14,7 +14,7 @@ from ragauge.data.example import Example, Relevant
 from ragauge.data.facts import AnswerFacts, CoverFacts, FactsOf
 from ragauge.data.response import Passage, Response
 from ragauge.engine import wire
-from ragauge.engine.answering import Answering
+from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judge_batch import BatchResult, Work, judge_batch
 from ragauge.errors import JudgeError
 from ragauge.judging.inputs import Inputs, VerifyAnswer
@@ -228,7 +228,7 @@ def test_question_sees_no_more_than_its_inputs(store: Store) -> None:
 
 def test_embed_asks_are_answered() -> None:
     """Several asks are embedded together and answered apart, in order; equal texts have equal vectors."""
-    answer = Answering()
+    answer = EmbedAnswers()
     asks = [Ask("embed", "q", 1, (("text", "a cat"), ("text", "a dog"))), Ask("embed", "q", 1, (("text", "a cat"),))]
     first, second = answer(asks)
     assert (first.vectors.shape, second.vectors.shape) == ((2, 256), (1, 256))
@@ -248,7 +248,7 @@ def test_guessed_questions_use_vectors(store: Store) -> None:
 def test_chat_ask_without_a_model_fails_in_words() -> None:
     """An ask to a chat model is an error that says there is none."""
     with pytest.raises(JudgeError, match="asks a chat model, and this judge has none"):
-        Answering()([Ask("chat", "verify_answer", 1, (("user", "?"),))])
+        EmbedAnswers()([Ask("chat", "verify_answer", 1, (("user", "?"),))])
 
 
 def test_earlier_evidence_serves_the_cause(store: Store) -> None:

@@ -15,7 +15,7 @@ import pytest
 from tests.engine.scripted_model import NAME, ask, reply
 
 from ragauge.data.ask import Reply, reply_key
-from ragauge.engine.ledger import Ledger
+from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.errors import StoreError
 from ragauge.store.calls import Call
 from ragauge.store.open import Store, open_store
@@ -23,12 +23,12 @@ from ragauge.store.open import Store, open_store
 ROOT = Path(__file__).resolve().parents[2]
 WRITER = """
 import asyncio, json, sys
-from ragauge.engine.ledger import Ledger
+from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.store.open import open_store
 from tests.engine.test_ledger import put
 
 async def main(store):
-    ledger = Ledger(store)
+    ledger = ReplyWriter(store)
     handed = [await put(ledger, str(n), sys.argv[2]) for n in range(200)]
     await ledger.close()
     return [one.text for one in handed]
@@ -39,7 +39,7 @@ with open_store(sys.argv[1]) as store:
 """
 
 
-async def put(ledger: Ledger, text: str, said: str = "{}", outcome: str = "ok") -> Reply:
+async def put(ledger: ReplyWriter, text: str, said: str = "{}", outcome: str = "ok") -> Reply:
     """Puts a reply to an ask of this text."""
     return await ledger.put(NAME, ask(text), reply(said), Call(key(text), "agree", NAME, outcome))
 
@@ -52,7 +52,7 @@ def test_what_arrives_together_is_one_commit(store: Store) -> None:
     """A thousand replies that 64 tasks bring cost far fewer commits than replies, and all of them are there."""
 
     async def main() -> int:
-        ledger = Ledger(store)
+        ledger = ReplyWriter(store)
 
         async def bring(start: int) -> None:
             for n in range(start, 1_000, 64):
@@ -72,7 +72,7 @@ def test_a_reply_is_durable_before_it_is_seen(store: Store) -> None:
     """When put returns, a store opened anew has the reply."""
 
     async def main() -> None:
-        ledger = Ledger(store)
+        ledger = ReplyWriter(store)
         for n in range(20):
             kept = await put(ledger, str(n))
             with open_store(store.url) as other:
@@ -108,7 +108,7 @@ def test_an_error_of_the_store_reaches_every_waiter(store: Store) -> None:
     """Readers and writers of a batch that fails are all told; later batches are tried again."""
 
     async def main() -> list[Any]:
-        ledger = Ledger(store)
+        ledger = ReplyWriter(store)
         await put(ledger, "before")
         with store._database.write() as connection:
             connection.exec_driver_sql("ALTER TABLE replies RENAME TO away")
@@ -132,7 +132,7 @@ def test_calls_that_cannot_be_recorded_are_told_at_the_end(store: Store) -> None
     """Nobody waits for the record of a failed attempt; where it cannot be written, close says so."""
 
     async def main() -> None:
-        ledger = Ledger(store)
+        ledger = ReplyWriter(store)
         with store._database.write() as connection:
             connection.exec_driver_sql("ALTER TABLE calls RENAME TO away")
         ledger.record(Call(key("a"), "agree", NAME, "server"))
@@ -146,7 +146,7 @@ def test_close_writes_what_is_left(store: Store) -> None:
     """Replies whose tasks are cancelled and attempts that nobody waits for are written before close returns."""
 
     async def main() -> None:
-        ledger = Ledger(store)
+        ledger = ReplyWriter(store)
         tasks = [asyncio.create_task(put(ledger, str(n))) for n in range(50)]
         await asyncio.sleep(0)
         ledger.record(Call(key("x"), "agree", NAME, "timeout"))
@@ -163,7 +163,7 @@ def test_close_writes_what_is_left(store: Store) -> None:
 
 def test_a_loop_that_ends_in_between_loses_nothing(store: Store) -> None:
     """What was handed over when the loop was torn down is written all the same."""
-    ledger = Ledger(store)
+    ledger = ReplyWriter(store)
 
     async def main() -> None:
         for n in range(50):
@@ -179,7 +179,7 @@ def test_equal_asks_in_one_batch_share_the_first_reply(store: Store) -> None:
     """Two replies to one ask that are written together: both tasks are handed the first; a failed one gives way."""
 
     async def main() -> list[Reply]:
-        ledger = Ledger(store)
+        ledger = ReplyWriter(store)
         failed = replace(reply(), status="failed", reason="cut off", finish="length")
         call = Call(key("b"), "agree", NAME, "failed")
         same = await asyncio.gather(put(ledger, "a", "first"), put(ledger, "a", "second"))

@@ -16,8 +16,8 @@ from tests.loopback.server import FaultyServer
 import ragauge as rg
 from ragauge.data.ask import Ask, ModelName, Reply
 from ragauge.engine.budget import Budget
-from ragauge.engine.caller import Patience
-from ragauge.engine.execute import Outcome, execute
+from ragauge.engine.caller import RetryPolicy
+from ragauge.engine.execute import EvaluationOutcome, execute
 from ragauge.engine.judges import build_judge
 from ragauge.engine.models import Calling
 from ragauge.engine.plan import plan
@@ -40,11 +40,11 @@ def imported(store: Store, n: int = 8) -> str:
 def calling(concurrency: int = 4, most: float | None = None, build: Any = build_model, **patience: Any) -> Calling:
     """How models are called in a test: impatiently, and no more at once than it says."""
     budget = Budget(most, lambda _name, usage: float(usage.input_tokens + usage.output_tokens))
-    patient = Patience(**{"call": 5.0, "total": 5.0, "attempts": 1} | patience)
+    patient = RetryPolicy(**{"call": 5.0, "total": 5.0, "attempts": 1} | patience)
     return Calling(build, budget, concurrency, patient, most=concurrency)
 
 
-async def judged(store: Store, run_id: str, spec: str, how: Calling) -> Outcome:
+async def judged(store: Store, run_id: str, spec: str, how: Calling) -> EvaluationOutcome:
     """Carries out what is left of a run."""
     found = plan(store, run_id, select(NAMES), build_judge(spec))
     return await execute(found, store, calling=how)

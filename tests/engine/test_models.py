@@ -147,14 +147,14 @@ def test_case_54_too_many_requests_lower_concurrency(store: str) -> None:
 @pytest.mark.parametrize("fault", ["hang", "drip", "server", "broken_connection"])
 def test_cases_53_and_55_no_reply_is_no_verdict(store: str, fault: str) -> None:
     """A call that never ends or breaks has a deadline; it fails, is not stored, and the next start asks it again."""
-    from ragauge.engine.caller import Patience
+    from ragauge.engine.caller import RetryPolicy
     from ragauge.engine.models import Calling
 
-    quick = Patience(call=0.3, total=1.0, attempts=2)
+    quick = RetryPolicy(call=0.3, total=1.0, attempts=2)
     keep = Calling.__dataclass_fields__["patience"].default_factory
-    assert keep is Patience
+    assert keep is RetryPolicy
     with FaultyServer({fault: 1.0}) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ragauge.engine.models.Patience", lambda **_: quick)
+        patch.setattr("ragauge.engine.models.RetryPolicy", lambda **_: quick)
         began = time.monotonic()
         card = evaluated(server, store, n=2)
         assert time.monotonic() - began < 30
@@ -215,10 +215,10 @@ def test_a_server_that_goes_away_for_good_ends_the_run_and_pays_for_nothing_twic
 def test_failures_are_done_again_when_asked(store: str) -> None:
     """What failed because calls failed is evaluated again on request, at the price of what is missing."""
     with FaultyServer({"server": 0.4}, once=True) as server, pytest.MonkeyPatch.context() as patch:
-        from ragauge.engine.caller import Patience
+        from ragauge.engine.caller import RetryPolicy
 
-        quick = Patience(call=2.0, total=2.0, attempts=1)
-        patch.setattr("ragauge.engine.models.Patience", lambda **_: quick)
+        quick = RetryPolicy(call=2.0, total=2.0, attempts=1)
+        patch.setattr("ragauge.engine.models.RetryPolicy", lambda **_: quick)
         first = evaluated(server, store)
         assert first["faithfulness"].failed > 0
         answered = server.met[""]

@@ -16,8 +16,8 @@ import ragauge as rg
 from ragauge.engine.models import calling_of
 from ragauge.engine.systems import build_system
 from ragauge.judging.model.judge import ModelJudge
+from ragauge.llm.endpoints import PLACES, Endpoint, Places, endpoint
 from ragauge.llm.limiter import Limiter
-from ragauge.llm.places import PLACES, Place, Places, endpoint
 
 SYSTEM = "openai/gpt-of-the-system"
 
@@ -34,7 +34,7 @@ async def call(limiter: Limiter, began: list[float], seconds: float = 1.0) -> No
 def test_together_never_more_than_the_larger() -> None:
     """Two callers of one place, four and two, have four calls under way together; elsewhere they would have six."""
 
-    async def most(one: Place, other: Place) -> int:
+    async def most(one: Endpoint, other: Endpoint) -> int:
         limiters = Limiter(4, place=one), Limiter(2, place=other)
         seen = 0
 
@@ -49,8 +49,8 @@ def test_together_never_more_than_the_larger() -> None:
         return seen
 
     async def both() -> tuple[int, int]:
-        shared = Place()
-        return await most(shared, shared), await most(Place(), Place())
+        shared = Endpoint()
+        return await most(shared, shared), await most(Endpoint(), Endpoint())
 
     assert run(both()) == (4, 6)
 
@@ -59,7 +59,7 @@ def test_nobody_is_starved() -> None:
     """A caller that comes when another has filled the place and has a hundred waiting begins in its turn."""
 
     async def main() -> list[float]:
-        place = Place()
+        place = Endpoint()
         judge, system = Limiter(4, place=place), Limiter(2, place=place)
         start, mine, others = asyncio.get_running_loop().time(), list[float](), list[float]()
         first = [asyncio.create_task(call(judge, others)) for _ in range(8)]
@@ -77,7 +77,7 @@ def test_refused_to_one_slows_the_other() -> None:
     """A 429 with Retry-After to the system halves what the judge may do too, and none of its calls begins meanwhile."""
 
     async def main() -> tuple[int, int, list[float]]:
-        place = Place()
+        place = Endpoint()
         judge, system = Limiter(8, 32, place), Limiter(2, place=place)
         start, began = asyncio.get_running_loop().time(), list[float]()
         async with system.slot():
@@ -154,7 +154,7 @@ def test_who_shares_with_whom(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         calling = calling_of(ModelJudge.of(f"openai-chat:any@{server.url}"))
         assert calling is not None
 
-        async def places() -> tuple[Place, Place, Place]:
+        async def places() -> tuple[Endpoint, Endpoint, Endpoint]:
             (name,) = ModelJudge.of(f"openai-chat:any@{server.url}").models()
             return calling.limiter(name).place, PLACES.at(http.address), PLACES.at(reference.address)
 

@@ -17,7 +17,7 @@ from tests.gating.scores import columns, pairs, twins
 
 from ragauge.analysis.scores.arrays import FAILED, Columns
 from ragauge.data.config.reading import read_config
-from ragauge.gating.checking import Source, check_conditions, verdict_of
+from ragauge.gating.checking import ScoreSource, check_conditions, verdict_of
 from ragauge.gating.examples import check_causes, check_scores, check_share
 from ragauge.gating.result import Check
 from ragauge.gating.rules import MustPass, Rules, rules_of
@@ -48,7 +48,7 @@ class Data:
     def checks(self, of: Rules) -> list[Check]:
         ids = self.segments["query_id"].to_list()
         slices = Slices(ids, self.segments, {"golden": frozenset(ids[::2])})
-        source = Source(
+        source = ScoreSource(
             lambda metric: self.new[str(metric)],
             lambda metric: pairs(metric, self.new[str(metric)], self.base[str(metric)]), slices, slices,
         )     # fmt: skip

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from tests.gating.scores import columns, pairs, twins
 
-from ragauge.gating.decide import Cell
+from ragauge.gating.decide import CheckCell
 from ragauge.gating.family import shares, step_down
-from ragauge.gating.sample import Difference, Level
+from ragauge.gating.sample import MeanDifference, MetricLevel
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.result import Interval
 
 FAITHFULNESS, RECALL, HIT, LATENCY = (parse(name) for name in ("faithfulness", "recall@5", "hit@5", "latency"))
 
 
-def drop(new: object, base: object, points: float, *, point: bool = False, min_n: int = 10) -> Cell:
-    sample = Difference(pairs(RECALL, columns(new), columns(base)))  # type: ignore[arg-type]
-    return Cell(sample, -points, above=True, min_n=min_n, point=point)
+def drop(new: object, base: object, points: float, *, point: bool = False, min_n: int = 10) -> CheckCell:
+    sample = MeanDifference(pairs(RECALL, columns(new), columns(base)))  # type: ignore[arg-type]
+    return CheckCell(sample, -points, above=True, min_n=min_n, point=point)
 
 
 def test_interval_decides_as_by_hand() -> None:
@@ -53,10 +53,10 @@ def test_point_looks_at_the_estimate_alone() -> None:
 def test_lower_is_better_turns_round() -> None:
     """A rise of a metric where lower is better fails, a fall passes."""
     more, less = np.tile([0.4, 0.2], 30), np.tile([0.2, 0.1], 30)
-    worse = Difference(pairs(parse("contradicted"), columns(more), columns(less)))
-    better = Difference(pairs(parse("contradicted"), columns(less), columns(more)))
-    assert Cell(worse, 0.03, above=False, min_n=10).verdict()[0] == "fail"
-    assert Cell(better, 0.03, above=False, min_n=10).verdict()[0] == "pass"
+    worse = MeanDifference(pairs(parse("contradicted"), columns(more), columns(less)))
+    better = MeanDifference(pairs(parse("contradicted"), columns(less), columns(more)))
+    assert CheckCell(worse, 0.03, above=False, min_n=10).verdict()[0] == "fail"
+    assert CheckCell(better, 0.03, above=False, min_n=10).verdict()[0] == "pass"
 
 
 def test_few_examples_are_not_enough_data() -> None:
@@ -82,17 +82,19 @@ def test_exactly_the_fewest_examples_are_enough() -> None:
 def test_limits_that_a_failed_baseline_allows() -> None:
     """A mean of −0.1 fails only beyond the easiest limit, passes only within the hardest, and meets either exactly."""
     base = np.full(40, 0.9)
-    sample = Difference(pairs(RECALL, columns(base - np.tile([0.2, 0.0], 20)), columns(base)))
+    sample = MeanDifference(pairs(RECALL, columns(base - np.tile([0.2, 0.0], 20)), columns(base)))
 
     def verdict(limit: float, **more: float) -> str:
-        return Cell(sample, limit, above=True, min_n=10, point=True, **more).verdict()[0]     # type: ignore[arg-type]
+        return CheckCell(sample, limit, above=True, min_n=10, point=True, **more).verdict()[0]     # type: ignore[arg-type]
 
     assert [verdict(-0.05), verdict(-0.05, lax=-0.08), verdict(-0.05, lax=-0.2)] == ["fail", "fail", "not_enough_data"]
     assert [verdict(-0.2), verdict(-0.2, strict=-0.1), verdict(-0.2, strict=-0.05)] == [
         "pass", "pass", "not_enough_data",
-    ]     # fmt: skip
-    rise = Difference(pairs(parse("contradicted"), columns(np.tile([0.4, 0.2], 30)), columns(np.tile([0.2, 0.1], 30))))
-    at = [Cell(rise, limit, above=False, min_n=10, point=True).verdict()[0] for limit in (0.14, 0.15, 0.16)]
+    ]  # fmt: skip
+    rise = MeanDifference(
+        pairs(parse("contradicted"), columns(np.tile([0.4, 0.2], 30)), columns(np.tile([0.2, 0.1], 30)))
+    )
+    at = [CheckCell(rise, limit, above=False, min_n=10, point=True).verdict()[0] for limit in (0.14, 0.15, 0.16)]
     assert at == ["fail", "pass", "pass"]
 
 
@@ -105,24 +107,24 @@ def test_unchanged_scores_pass() -> None:
 
 def test_levels() -> None:
     """Limits on a mean decide by the interval of the mean: Wilson's for a rate, and order statistics for a p95."""
-    hits = Level.of(HIT, columns([1.0] * 90 + [0.0] * 10))
+    hits = MetricLevel.of(HIT, columns([1.0] * 90 + [0.0] * 10))
     # Wilson at 90 %, z = 1.644854: (0.9 + .013528)/(1.027055) ± ... = [0.8403, 0.9390]
     found = hits.interval(0.9)
     assert found is not None
     assert [found.low, found.high] == pytest.approx([0.8403, 0.9390], abs=1e-3)
-    assert [Cell(hits, least, above=True, min_n=10).verdict()[0] for least in (0.83, 0.9, 0.95)] == [
+    assert [CheckCell(hits, least, above=True, min_n=10).verdict()[0] for least in (0.83, 0.9, 0.95)] == [
         "pass", "not_enough_data", "fail",
     ]     # fmt: skip
-    times = Level.of(LATENCY, columns(np.arange(1.0, 201.0)), "p95")
+    times = MetricLevel.of(LATENCY, columns(np.arange(1.0, 201.0)), "p95")
     assert times.estimate == pytest.approx(190.05)
-    assert Cell(times, 200.0, above=False, min_n=10).verdict()[0] == "pass"
-    assert Cell(times, 190.0, above=False, min_n=10).verdict()[0] == "not_enough_data"
-    assert Cell(times, 150.0, above=False, min_n=10).verdict()[0] == "fail"
-    few = Level.of(LATENCY, columns(np.arange(1.0, 21.0)), "p95")
+    assert CheckCell(times, 200.0, above=False, min_n=10).verdict()[0] == "pass"
+    assert CheckCell(times, 190.0, above=False, min_n=10).verdict()[0] == "not_enough_data"
+    assert CheckCell(times, 150.0, above=False, min_n=10).verdict()[0] == "fail"
+    few = MetricLevel.of(LATENCY, columns(np.arange(1.0, 21.0)), "p95")
     assert few.interval(0.9) == Interval(17.0, inf, "order statistics", 0.9)
     # of 20 values 16 or fewer lie below the p95 with chance 0.016, 17 or fewer with 0.075; and all 20 with 0.36 > 0.05
-    assert Cell(few, 500.0, above=False, min_n=10).verdict() == ("not_enough_data", "interval")
-    assert Cell(few, 15.0, above=False, min_n=10).verdict() == ("fail", "interval")
+    assert CheckCell(few, 500.0, above=False, min_n=10).verdict() == ("not_enough_data", "interval")
+    assert CheckCell(few, 15.0, above=False, min_n=10).verdict() == ("fail", "interval")
 
 
 def test_failed_scores_take_a_verdict_away() -> None:
@@ -130,16 +132,16 @@ def test_failed_scores_take_a_verdict_away() -> None:
     base, better = np.tile([0.8, 0.6], 20), np.tile([0.85, 0.65], 20)
     better[3] += 0.01
     new, old = columns(better, failed={0: (0.0, 1.0), 1: (0.0, 1.0)}), columns(base)
-    sample = Difference(pairs(RECALL, new, old))
+    sample = MeanDifference(pairs(RECALL, new, old))
     # means of 40: 38 of +0.05 and two between −0.8 (−0.6) and +0.2 (+0.4): from 0.0125 to 0.0625
     assert list(sample.reach()) == pytest.approx([(1.9 + 0.01 - 1.4) / 40, (1.9 + 0.01 + 0.6) / 40])
-    assert Cell(sample, 0.0, above=True, min_n=10).verdict() == ("not_enough_data", "failed")
-    assert Cell(sample, -0.05, above=True, min_n=10).verdict() == ("not_enough_data", "failed")
-    assert Cell(sample, -0.10, above=True, min_n=10).verdict()[0] == "pass"
-    worse = Difference(pairs(RECALL, columns(base - 0.3 * (base > 0.7), failed={0: (0.0, 1.0)}), columns(base)))
-    assert Cell(worse, -0.03, above=True, min_n=10).verdict()[0] == "fail"
-    none = Difference(pairs(RECALL, columns(base, failed=dict.fromkeys(range(40), (0.0, 1.0))), columns(base)))
-    assert Cell(none, -0.03, above=True, min_n=10).verdict() == ("not_enough_data", "failed")
+    assert CheckCell(sample, 0.0, above=True, min_n=10).verdict() == ("not_enough_data", "failed")
+    assert CheckCell(sample, -0.05, above=True, min_n=10).verdict() == ("not_enough_data", "failed")
+    assert CheckCell(sample, -0.10, above=True, min_n=10).verdict()[0] == "pass"
+    worse = MeanDifference(pairs(RECALL, columns(base - 0.3 * (base > 0.7), failed={0: (0.0, 1.0)}), columns(base)))
+    assert CheckCell(worse, -0.03, above=True, min_n=10).verdict()[0] == "fail"
+    none = MeanDifference(pairs(RECALL, columns(base, failed=dict.fromkeys(range(40), (0.0, 1.0))), columns(base)))
+    assert CheckCell(none, -0.03, above=True, min_n=10).verdict() == ("not_enough_data", "failed")
 
 
 def test_few_that_differ_need_more_than_t() -> None:
@@ -171,8 +173,8 @@ def test_few_clusters_need_more_than_t(clusters: int, verdict: str) -> None:
     """Forty examples that all got worse are as many observations as they have clusters: four tell nothing."""
     base, of = np.full(40, 0.9), [i % clusters for i in range(40)]
     new = base - 0.3 - 0.002 * np.arange(40)
-    sample = Difference(pairs(RECALL, columns(new, cluster=of), columns(base, cluster=of)))
-    assert Cell(sample, 0.0, above=True, min_n=10).verdict()[0] == verdict
+    sample = MeanDifference(pairs(RECALL, columns(new, cluster=of), columns(base, cluster=of)))
+    assert CheckCell(sample, 0.0, above=True, min_n=10).verdict()[0] == verdict
 
 
 @pytest.mark.parametrize("level", [0.9, 0.99])
@@ -186,12 +188,14 @@ def test_least_width_is_one_whatever_the_failed_scores_were(level: float) -> Non
         if g.random() < 0.7:
             new, other = np.round(new), np.round(other)
         base = np.where(g.random(n) < g.random(), other, 1.0)
-        known = Difference(pairs(RECALL, columns(new, failed=dict.fromkeys(range(lost), (0.0, 1.0))), columns(base)))
+        known = MeanDifference(
+            pairs(RECALL, columns(new, failed=dict.fromkeys(range(lost), (0.0, 1.0))), columns(base))
+        )
         width = known.least_width(level)
         above_zero += width > 0
         for more in (g.random(lost), np.round(g.random(lost)), np.zeros(lost), np.ones(lost)):
             full, out = np.concatenate([more, new[lost:]]), [k for k in range(lost) if g.random() < 0.2]
-            whole = Difference(pairs(RECALL, columns(full, undefined=out), columns(base)))
+            whole = MeanDifference(pairs(RECALL, columns(full, undefined=out), columns(base)))
             found = whole.interval(level)
             if found is None or whole.estimate is None:
                 continue

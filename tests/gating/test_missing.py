@@ -16,7 +16,7 @@ from ragauge.data.config.reading import read_config
 from ragauge.data.example import Example, Relevant
 from ragauge.data.response import Response
 from ragauge.data.run import Run
-from ragauge.gating.checking import Source, check_conditions, verdict_of
+from ragauge.gating.checking import ScoreSource, check_conditions, verdict_of
 from ragauge.gating.examples import check_causes, check_scores, check_share
 from ragauge.gating.missing import of_system
 from ragauge.gating.result import Check, Gated, Lost
@@ -51,7 +51,7 @@ def checks(rule: Mapping[str, Any], new: Columns, base: Columns | None = None, f
     slices = Slices(frame["query_id"].to_list(), frame, {})
     paired = Slices(frame["query_id"].to_list()[first:], frame, {})
     matched = None if base is None else pairs(parse("mrr"), _from(new, first), _from(base, first))
-    source = Source(lambda _: new, lambda _: matched, slices, paired)
+    source = ScoreSource(lambda _: new, lambda _: matched, slices, paired)
     return check_conditions(rules_of(read_config({"gate": {"rules": [dict(rule)]}})).conditions, source)[0]
 
 

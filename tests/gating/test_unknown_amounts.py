@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from tests.gating.scores import columns
 
-from ragauge.gating.decide import Cell
-from ragauge.gating.sample import Level
+from ragauge.gating.decide import CheckCell
+from ragauge.gating.sample import MetricLevel
 from ragauge.metrics.catalogue import parse
 
 LATENCY = parse("latency")
 
 
-def level(statistic: str, unknown: int) -> Level:
+def level(statistic: str, unknown: int) -> MetricLevel:
     """200 calls of 1 to 200 ms in any order, of which the slowest are not known."""
     times = np.arange(1.0, 201.0)
     lost = dict.fromkeys(range(200 - unknown, 200), (np.nan, np.nan))
-    return Level.of(LATENCY, columns(times, failed=lost), statistic)
+    return MetricLevel.of(LATENCY, columns(times, failed=lost), statistic)
 
 
 @pytest.mark.parametrize(
@@ -46,23 +46,25 @@ def test_budgets_are_decided_whatever_few_amounts_were(
     statistic: str, unknown: int, limit: float, verdict: str
 ) -> None:
     """A quantile is decided where no unknown amount could turn it; of a mean any one of them could."""
-    cell = Cell(level(statistic, unknown), limit, above=False, min_n=10)
+    cell = CheckCell(level(statistic, unknown), limit, above=False, min_n=10)
     assert cell.verdict()[0] == verdict
 
 
 @pytest.mark.parametrize(("unknown", "fails"), [(3, False), (20, True)])
 def test_a_quantile_could_fail_by_what_is_unknown(unknown: int, fails: bool) -> None:
     """It might have failed had nothing failed only where enough amounts are unknown to reach beyond the limit."""
-    assert Cell(level("p95", unknown), 195, above=False, min_n=10).could_fail() == fails
+    assert CheckCell(level("p95", unknown), 195, above=False, min_n=10).could_fail() == fails
 
 
 def test_the_estimate_alone_is_decided_too() -> None:
     """With decide: point, 3 unknown amounts of 200 leave p95 within 190.05 ms: it meets 191 ms, and 189 is open."""
-    verdicts = [Cell(level("p95", 3), limit, above=False, min_n=10, point=True).verdict() for limit in (191, 189, 187)]
+    verdicts = [
+        CheckCell(level("p95", 3), limit, above=False, min_n=10, point=True).verdict() for limit in (191, 189, 187)
+    ]
     assert verdicts == [("pass", "point"), ("not_enough_data", "failed"), ("fail", "point")]
 
 
 def test_nothing_known_reaches_from_0_on() -> None:
     """Where nothing is known but that amounts failed, they lie from 0 on."""
     lost = dict.fromkeys(range(3), (np.nan, np.nan))
-    assert Level.of(LATENCY, columns([0.0] * 3, failed=lost), "p95").reach() == (0.0, inf)
+    assert MetricLevel.of(LATENCY, columns([0.0] * 3, failed=lost), "p95").reach() == (0.0, inf)

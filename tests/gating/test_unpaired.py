@@ -15,15 +15,15 @@ from tests.gating.scores import columns, pairs
 from tests.gating.test_checking import ASKED, RANGES, TYPES, _failing, _lost, _values, found, rules
 
 from ragauge.analysis.scores.arrays import Columns
-from ragauge.gating.checking import Source, check_conditions, verdict_of
-from ragauge.gating.decide import Cell
+from ragauge.gating.checking import ScoreSource, check_conditions, verdict_of
+from ragauge.gating.decide import CheckCell
 from ragauge.gating.result import Check
 from ragauge.gating.rules import Rules
-from ragauge.gating.sample import Difference, Level
+from ragauge.gating.sample import MeanDifference, MetricLevel
 from ragauge.gating.slices import Slices, together
 from ragauge.gating.unpaired import Apart, Unpaired
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.instrument import JudgeError
+from ragauge.stats.instrument import JudgeMeanError
 
 Values = Sequence[float] | npt.NDArray[np.float64]
 MRR, HIT = parse("mrr"), parse("hit@5")
@@ -40,12 +40,12 @@ def checks(
 ) -> list[Check]:
     named = {name for one in asked.conditions for name in one.segments or ()}
     apart = Apart(lambda m: (new[str(m)], base[str(m)]), together(mine, theirs, named), len(mine.query_ids))
-    source = Source(lambda m: new[str(m)], lambda m: pytest.fail(f"{m} is paired"), mine, apart=apart)
+    source = ScoreSource(lambda m: new[str(m)], lambda m: pytest.fail(f"{m} is paired"), mine, apart=apart)
     return check_conditions(asked.conditions, source)[0]
 
 
 def sample(new: Values, base: Values, metric: Any = MRR, **more: Any) -> Unpaired:
-    return Unpaired(Level.of(metric, columns(new)), Level.of(metric, columns(base)), **more)
+    return Unpaired(MetricLevel.of(metric, columns(new)), MetricLevel.of(metric, columns(base)), **more)
 
 
 def test_by_hand() -> None:
@@ -68,7 +68,7 @@ def test_nothing_got_worse(metric: Any) -> None:
     draws, failed, passed = 400, 0, 0
     for _ in range(draws):
         sides = [_values(generator, str(metric), n, 0.0) for n in (90, 140)]
-        cell = Cell(sample(sides[0], sides[1], metric), 0.0, True, 10)
+        cell = CheckCell(sample(sides[0], sides[1], metric), 0.0, True, 10)
         failed, passed = failed + cell.fails(), passed + cell.passes()
     assert 0.02 <= failed / draws <= 0.075
     assert 0.02 <= passed / draws <= 0.085
@@ -79,24 +79,24 @@ def test_wider_than_pairs() -> None:
     generator = np.random.default_rng(3)
     base = generator.uniform(0.1, 0.9, 100)
     new = np.clip(base - 0.05 + generator.normal(0, 0.02, 100), 0, 1)
-    paired = Difference(pairs(MRR, columns(new), columns(base))).interval(0.9)
+    paired = MeanDifference(pairs(MRR, columns(new), columns(base))).interval(0.9)
     apart = sample(new, base).interval(0.9)
     assert paired is not None
     assert apart is not None
     assert apart.high - apart.low > 5 * (paired.high - paired.low)
-    assert Cell(Difference(pairs(MRR, columns(new), columns(base))), -0.02, True, 10).verdict()[0] == "fail"
-    assert Cell(sample(new, base), -0.02, True, 10).verdict() == ("not_enough_data", "interval")
+    assert CheckCell(MeanDifference(pairs(MRR, columns(new), columns(base))), -0.02, True, 10).verdict()[0] == "fail"
+    assert CheckCell(sample(new, base), -0.02, True, 10).verdict() == ("not_enough_data", "interval")
 
 
 def test_equal_samples_are_not_unchanged() -> None:
     """Two samples of the same values are not one run twice: no drop of 0 passes, since other questions might differ."""
     values = [0.5, 0.7, 0.9] * 10
-    assert Cell(sample(values, values), 0.0, True, 10).verdict() == ("not_enough_data", "interval")
+    assert CheckCell(sample(values, values), 0.0, True, 10).verdict() == ("not_enough_data", "interval")
 
 
 def test_judge_error_widens() -> None:
     """What the judge sees between systems that are alike is added, as for pairs."""
-    error = JudgeError((0.5,), (0.0, 0.0), (0.0, 0.0), 0.05, 0.0, 9)
+    error = JudgeMeanError((0.5,), (0.0, 0.0), (0.0, 0.0), 0.05, 0.0, 9)
     generator = np.random.default_rng(5)
     sides = generator.uniform(0, 1, 80), generator.uniform(0, 1, 90)
     plain, judged = sample(*sides).interval(0.9), sample(*sides, error=error).interval(0.9)
@@ -137,7 +137,7 @@ def test_min_n_on_both_sides() -> None:
     """Two hundred examples against six are not enough data, whichever side has the six."""
     for sizes in ((200, 6), (6, 200)):
         made = sample(*([0.9, 0.1] * (n // 2) for n in sizes))
-        assert Cell(made, -0.03, True, 10).verdict() == ("not_enough_data", "few")
+        assert CheckCell(made, -0.03, True, 10).verdict() == ("not_enough_data", "few")
 
 
 def test_tag_keeps_examples_of_both() -> None:

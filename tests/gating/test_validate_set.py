@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import yaml
 
-from ragauge.analysis.comparison.pairs import Failures, Pairs
+from ragauge.analysis.comparison.pairs import FailedPairs, Pairs
 from ragauge.api.validate import validate
 from ragauge.data.example import EvalSet, Example, Relevant
 from ragauge.errors import ConfigError
-from ragauge.gating.decide import Cell
-from ragauge.gating.sample import Difference
+from ragauge.gating.decide import CheckCell
+from ragauge.gating.sample import MeanDifference
 from ragauge.gating.size import least_drop
 from ragauge.metrics.catalogue import parse
 
@@ -110,10 +110,10 @@ def test_what_is_said_to_be_decided_is(n: int) -> None:
     """A change that turns one score in ten over, half of them for the better, passes by the drop said, not by less."""
     turned = round(n / 20)
     base = np.array([0.0] * turned + [1.0] * (n - turned))
-    none = Failures(np.array([], dtype=np.int64), None, *((np.array([]), np.array([])),) * 2)
+    none = FailedPairs(np.array([], dtype=np.int64), None, *((np.array([]), np.array([])),) * 2)
     pairs = Pairs(parse("recall@5"), np.arange(n), base[::-1], base, None, None, none, np.array([], dtype=np.int64))
-    assert Cell(Difference(pairs), -least_drop(n), above=True, min_n=10).verdict() == ("pass", "interval")
-    less = Cell(Difference(pairs), -0.6 * least_drop(n), above=True, min_n=10)
+    assert CheckCell(MeanDifference(pairs), -least_drop(n), above=True, min_n=10).verdict() == ("pass", "interval")
+    less = CheckCell(MeanDifference(pairs), -0.6 * least_drop(n), above=True, min_n=10)
     assert less.verdict()[0] == "not_enough_data"
 
 

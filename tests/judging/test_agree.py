@@ -12,7 +12,7 @@ from ragauge.data.response import Response
 from ragauge.judging.equal import settled
 from ragauge.judging.inputs import Agree, Inputs, VerifyAnswer, inputs_for
 from ragauge.judging.judge import drive
-from ragauge.judging.local.short_answers import Said, is_descriptive, is_short, readings
+from ragauge.judging.local.short_answers import AnswerClaim, is_descriptive, is_short, readings
 from ragauge.judging.local.verbatim import Wording
 from ragauge.judging.model.judge import ModelJudge
 from ragauge.metrics.answer.answer_correctness import AnswerCorrectness
@@ -192,8 +192,8 @@ def test_kinds_of_references() -> None:
 def test_a_word_within_a_word_is_not_named() -> None:
     """Parts are whole words, though words may be joined or end in the number of a footnote."""
     (part,) = readings("art")[0]
-    assert not Said("She bought a cart.").says(part)
-    assert Said("She bought art1 for the office.").says(part)
+    assert not AnswerClaim("She bought a cart.").says(part)
+    assert AnswerClaim("She bought art1 for the office.").says(part)
 
 
 EQUAL = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judging.local.support import Evidence, Weighed
+from ragauge.judging.local.support import PreparedPassages, Weighed
 
 TWO = [
     "The blue pass costs 9 euros a week and the red pass costs 19 euros a week.",
@@ -14,7 +14,7 @@ TWO = [
 
 
 def weighed(claim: str, passage: str) -> Weighed:
-    return Evidence([passage], [claim]).weigh(claim)
+    return PreparedPassages([passage], [claim]).weigh(claim)
 
 
 @pytest.mark.parametrize("passage", TWO)
@@ -68,4 +68,8 @@ def test_another_passage_may_still_say_it() -> None:
     """A sentence that mixes up takes no support away that another passage gives."""
     claim = "Vera Lund wrote the ballet."
     mixed, plain = "Vera Lund wrote the opera and Piet Oss wrote the ballet.", "In 1931 Vera Lund wrote the ballet."
-    assert Evidence([mixed, plain], [claim]).weigh(claim).p == Evidence([plain], [claim]).weigh(claim).p >= 0.9
+    assert (
+        PreparedPassages([mixed, plain], [claim]).weigh(claim).p
+        == PreparedPassages([plain], [claim]).weigh(claim).p
+        >= 0.9
+    )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from ragauge.judging.local.contrast import contrast
-from ragauge.judging.local.support import CONTRADICTED, Evidence, Weighed
+from ragauge.judging.local.support import CONTRADICTED, PreparedPassages, Weighed
 
 AROUND = "The archive of the town was moved twice in these years, and most of its letters are lost."
 
 
 def weigh(claim: str, *passages: str) -> Weighed:
     """The verdict on a claim; in each passage another sentence stands before."""
-    return Evidence([f"{AROUND} {text}" for text in passages], [claim]).weigh(claim)
+    return PreparedPassages([f"{AROUND} {text}" for text in passages], [claim]).weigh(claim)
 
 
 def said(claim: str, passage: str) -> tuple[str, ...]:

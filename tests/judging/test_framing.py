@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.judging.framed_texts import CLAIMS, DENIED, DOUBTED, INNOCENT, TONGUES
 
-from ragauge.judging.local.support import ANOTHER, COPIED, STATED, UNDER, Evidence, Weighed
+from ragauge.judging.local.support import ANOTHER, COPIED, STATED, UNDER, PreparedPassages, Weighed
 
 BEFORE, BEHIND = "The report is about a coastal town.", "The next chapter describes the method."
 
@@ -22,7 +22,7 @@ def put(wording: str, claim: str) -> str:
 
 def weigh(claim: str, *passages: str) -> Weighed:
     """The verdict on a claim."""
-    return Evidence(passages, [claim]).weigh(claim)
+    return PreparedPassages(passages, [claim]).weigh(claim)
 
 
 @pytest.mark.parametrize("claim", CLAIMS)

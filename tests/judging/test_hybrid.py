@@ -12,7 +12,7 @@ from tests.loopback.answers import answer
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import AnswerFacts, FactsOf, ReferenceFacts, RelevanceFacts
-from ragauge.engine.answering import Answering
+from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.judging.hybrid.judge import HybridJudge
 from ragauge.judging.inputs import (
     CoverAspects,
@@ -41,7 +41,7 @@ ABSURD = "Penguins like cold soup with onions."
 def judged(inputs: Inputs, said: Any = answer) -> tuple[Any, list[Ask]]:
     """The facts, and what the model was asked; it answers by words unless said."""
     asked: list[Ask] = []
-    embed = Answering()
+    embed = EmbedAnswers()
 
     def one(ask: Ask) -> Reply:
         if ask.kind == "embed":
@@ -58,7 +58,7 @@ def judged(inputs: Inputs, said: Any = answer) -> tuple[Any, list[Ask]]:
 
 
 def local(inputs: Inputs) -> FactsOf:
-    return drive(JUDGE.local.ask(inputs), Answering())
+    return drive(JUDGE.local.ask(inputs), EmbedAnswers())
 
 
 def contradicts(_system: str, _user: str, _schema: Any) -> Any:

@@ -7,14 +7,14 @@ import time
 
 import pytest
 
-from ragauge.judging.local.joining import MOST_PARTS, Part, joinable
+from ragauge.judging.local.joining import MOST_PARTS, JointPart, joinable
 
 ALL = 0b111111      # a claim of six units
 
 
 def groups(*parts: tuple[int, int], named: bool = True) -> set[tuple[int, ...]]:
     """The groups of passages with these units and names."""
-    return set(joinable([Part(n, *one) for n, one in enumerate(parts, 1)], ALL.bit_count(), named=named))
+    return set(joinable([JointPart(n, *one) for n, one in enumerate(parts, 1)], ALL.bit_count(), named=named))
 
 
 def test_two_that_share_a_name_and_hold_the_whole() -> None:
@@ -43,9 +43,9 @@ def test_another_part_takes_no_group_away() -> None:
     draw = random.Random(3)
     seen = 0
     for _ in range(500):
-        parts = [Part(n, draw.randrange(64), draw.randrange(4)) for n in range(2, draw.randint(4, 12))]
+        parts = [JointPart(n, draw.randrange(64), draw.randrange(4)) for n in range(2, draw.randint(4, 12))]
         before = set(joinable(parts, 6, named=True))
-        parts.insert(draw.randint(0, len(parts)), Part(1, draw.randrange(64), draw.randrange(4)))
+        parts.insert(draw.randint(0, len(parts)), JointPart(1, draw.randrange(64), draw.randrange(4)))
         after = set(joinable(parts, 6, named=True))
         assert {tuple(sorted(one)) for one in before} <= {tuple(sorted(one)) for one in after}
         assert all(len(one) in (2, 3) for one in after)
@@ -56,7 +56,7 @@ def test_another_part_takes_no_group_away() -> None:
 @pytest.mark.alone
 def test_the_work_is_bounded() -> None:
     """Thousands of passages that could all join are looked at within a second: only the first of them are."""
-    parts = [Part(n, 1 | 1 << n % 40, 1) for n in range(1, 5_000)]
+    parts = [JointPart(n, 1 | 1 << n % 40, 1) for n in range(1, 5_000)]
     started = time.perf_counter()
     found = list(joinable(parts, 41, named=True))
     assert time.perf_counter() - started < 1

@@ -7,7 +7,7 @@ import pytest
 from ragauge.judging.local.lead_ins import lead_in
 from ragauge.judging.local.signs import held, signs
 from ragauge.judging.local.statements import statements
-from ragauge.judging.local.support import Evidence
+from ragauge.judging.local.support import PreparedPassages
 
 OPENINGS = (
     "The answer is ", "Answer: ", "Based on the provided context, ", "According to the passages, the answer is ",
@@ -40,7 +40,7 @@ def test_a_led_in_answer_is_supported_as_a_bare_one_is() -> None:
     ps = set()
     for opening in ("", *OPENINGS):
         (claim,) = statements(f"{opening}Helena Vogt.").claims
-        ps.add(Evidence(passages, [claim.text]).weigh(claim.text).p)
+        ps.add(PreparedPassages(passages, [claim.text]).weigh(claim.text).p)
     assert len(ps) == 1
     assert min(ps) > 0.5
 
@@ -53,8 +53,8 @@ def test_a_led_in_answer_is_supported_as_a_bare_one_is() -> None:
 ])     # fmt: skip
 def test_another_sign_is_no_support(said: str, there: str) -> None:
     """A copy with another sign or operator is not supported; the copy itself is."""
-    assert Evidence([there], [said]).weigh(said).p <= 0.3
-    assert Evidence([said], [said]).weigh(said).p >= 0.9
+    assert PreparedPassages([there], [said]).weigh(said).p <= 0.3
+    assert PreparedPassages([said], [said]).weigh(said).p >= 0.9
 
 
 @pytest.mark.parametrize("text", ["Open from 3-5 pm, see section 2 - notes.", "A well-known e-mail of 2020-01-03.", ""])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragauge.analysis.results.judging import JudgeUse
-from ragauge.engine.judges import Known, build_judge, note_of
+from ragauge.engine.judges import JudgeProgress, build_judge, note_of
 from ragauge.errors import UsageError
 
 SPEC = "openai-chat:small@http://127.0.0.1:8080/v1,agree=openai:big,mode=per_claim,temperature=none"
@@ -14,7 +14,7 @@ SPEC = "openai-chat:small@http://127.0.0.1:8080/v1,agree=openai:big,mode=per_cla
 def test_a_model_judge_says_who_answers_and_how() -> None:
     """The note names the models, the place, the mode and the versions of the questions, and how to check it."""
     judge = build_judge(SPEC)
-    found = note_of(judge.judge_id, None, Known(SPEC, {"verify_answer": (1,), "agree": (1, 2)}))
+    found = note_of(judge.judge_id, None, JudgeProgress(SPEC, {"verify_answer": (1,), "agree": (1, 2)}))
     for part in (
         "openai-chat:small@http://127.0.0.1:8080/v1", "agree to openai:big", "mode per_claim", "no temperature set",
         "verify_answer 1, agree 1/2",
@@ -30,7 +30,7 @@ def test_a_hybrid_judge_says_what_it_saved() -> None:
     """The note says which half decides what, how much the local one decided, and what that one cannot see."""
     judge = build_judge("hybrid:openai:big")
     use = JudgeUse(questions=50, verdicts=200, local=150, spared=30, both=50, same=40)
-    known = Known("hybrid:openai:big", {"verify_answer": (judge.version("verify_answer"),)}, use)
+    known = JudgeProgress("hybrid:openai:big", {"verify_answer": (judge.version("verify_answer"),)}, use)
     found = note_of(judge.judge_id, None, known)
     for part in ("p below", "openai:big", "150 of 200", "75%", "30 questions alone", "40 (80%)", "verify_answer 1+1"):
         assert part in found.what
@@ -41,7 +41,7 @@ def test_judges_of_old_stores_and_of_others() -> None:
     """Of a judge whose spec was never stored the main model is named; a judge of one's own is named by its spec."""
     assert "openai:gpt-5-mini." in note_of("openai:gpt-5-mini#12345678", None).what
     assert "hybrid" not in note_of("openai:gpt-5-mini#12345678", None).what
-    assert "my.judges:strict" in note_of("mine-1", None, Known("my.judges:strict")).what
+    assert "my.judges:strict" in note_of("mine-1", None, JudgeProgress("my.judges:strict")).what
     assert note_of(None, None).what == ""
 
 

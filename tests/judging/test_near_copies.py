@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judging.local.support import CONTRADICTED, Evidence, Weighed
+from ragauge.judging.local.support import CONTRADICTED, PreparedPassages, Weighed
 
 AROUND = "The lamp room of the lighthouse was rebuilt after the great storm, and its logs were kept in the cellar."
 
 
 def weigh(claim: str, passage: str) -> Weighed:
     """The verdict on a claim; another sentence stands before the one that it is about."""
-    return Evidence([f"{AROUND} {passage}"], [claim]).weigh(claim)
+    return PreparedPassages([f"{AROUND} {passage}"], [claim]).weigh(claim)
 
 
 def assert_contradicted(claim: str, passage: str) -> None:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from ragauge.judging.local.index import Mode
-from ragauge.judging.local.support import ABSENT, CONTRADICTED, SURE, Evidence, Weighed
+from ragauge.judging.local.support import ABSENT, CONTRADICTED, SURE, PreparedPassages, Weighed
 from ragauge.judging.local.weights import stored
 
 HUB = "The Aldgate hub accepts 60 paired devices. Pairing codes expire after 15 minutes."
@@ -18,7 +18,7 @@ PASSAGES = (HUB, WARRANTY, FOUNDER)
 
 def weigh(claim: str, *passages: str) -> Weighed:
     """The verdict on one claim."""
-    return Evidence(passages or PASSAGES, [claim]).weigh(claim)
+    return PreparedPassages(passages or PASSAGES, [claim]).weigh(claim)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_support_of_several_passages_together() -> None:
 
 def test_no_passages_support_nothing() -> None:
     """Without passages p is 0; an empty passage supports nothing either."""
-    assert Evidence((), ["Oak is a tree."]).weigh("Oak is a tree.") == Weighed(0.0)
+    assert PreparedPassages((), ["Oak is a tree."]).weigh("Oak is a tree.") == Weighed(0.0)
     assert weigh("Oak is a tree.", "", "   ").supporting == ()
 
 
@@ -168,7 +168,7 @@ def test_another_passage_never_lowers_support(mode: Mode | None) -> None:
         passages = draw.sample(PASSAGES, draw.randint(1, 3)) + [filler(draw) for _ in range(draw.randint(0, 4))]
         more = list(passages)
         more.insert(draw.randint(0, len(more)), filler(draw))
-        before, after = (Evidence(some, [claim], mode).weigh(claim) for some in (passages, more))
+        before, after = (PreparedPassages(some, [claim], mode).weigh(claim) for some in (passages, more))
         assert after.p >= before.p, (claim, passages, more)
         kept = bool(after.supporting) >= bool(before.supporting)
         joined = len(after.contradicting) - len(before.contradicting)

@@ -26,8 +26,8 @@ from ragauge.judging.inputs import (
     VerifyAnswer,
     VerifyReference,
 )
-from ragauge.judging.model.fences import DATA
 from ragauge.judging.model.judge import PROMPTS, ModelJudge
+from ragauge.judging.model.prompt_blocks import DATA
 from ragauge.judging.model.wording import given
 
 VERIFY = "Only what is written word for word counts.\n{passages}\nWas {question} answered?\n{answer}\n"

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from ragauge.errors import MissingFile, UsageError
 from ragauge.llm.embedders.base import Embedder
-from ragauge.llm.embedders.wordllama import MATRIX, PIECE, TOKENIZER, WEIGHTS, Model, WordLlamaEmbedder
+from ragauge.llm.embedders.wordllama import MATRIX, PIECE, TOKENIZER, WEIGHTS, EmbeddingModel, WordLlamaEmbedder
 
 TEXTS = ["The lid of the box is green.", "a", "Ein Satz über Öfen.", "箱の蓋は緑色です。", "line\none\ttab"]
 LONG = "The quick brown fox jumps over 13 lazy dogs, again and again. " * (3 * PIECE // 60)
@@ -51,7 +51,7 @@ def test_equals_the_library_to_the_bit(library: Any) -> None:
     """Matrix and vectors are bit for bit what wordllama's own matrix and tokenizer give."""
     ours, theirs = WordLlamaEmbedder(), WordLlamaEmbedder()
     texts = [*TEXTS, LONG, "x" * 3 * PIECE, "🦙 \x00\ud800", "1,234.5 % of 7 °C"]
-    theirs._model = Model(library.tokenizer, library.embedding)
+    theirs._model = EmbeddingModel(library.tokenizer, library.embedding)
     assert ours.embed(texts).tobytes() == theirs.embed(texts).tobytes()
     assert ours._loaded().matrix.dtype == library.embedding.dtype
     assert ours._loaded().matrix.tobytes() == library.embedding.tobytes()

@@ -9,9 +9,9 @@ import pytest
 from pydantic_ai import exceptions as known
 
 from ragauge.data.ask import Reply
+from ragauge.llm.errors import LONGEST, call_error
 from ragauge.llm.keys import hidden
 from ragauge.llm.model import FATAL, PASSING, CallError
-from ragauge.llm.troubles import LONGEST, call_error
 
 
 def of_status(status: int, message: str = "no", headers: dict[str, str] | None = None) -> CallError | Reply:

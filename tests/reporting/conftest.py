@@ -16,18 +16,18 @@ from ragauge.analysis.results.overview import (
     Bin,
     Change,
     Distribution,
-    Estimate,
-    Fall,
+    ExampleDelta,
     LengthBand,
-    Listed,
-    Moved,
+    ListedResponse,
+    MeanEstimate,
     Overview,
     RankUse,
+    SegmentDrop,
     Spending,
     Stage,
     Timing,
 )
-from ragauge.analysis.results.scorecard import Cause, ExampleView, Finding, JudgeNote, Reading, Scorecard, Summary
+from ragauge.analysis.results.scorecard import Cause, ExampleView, Finding, JudgeNote, Reading, ScorecardData, Summary
 from ragauge.data.example import Example, Relevant, Span, Turn
 from ragauge.data.facts import AnswerFacts, Claim, Evidence, ReferenceClaim, ReferenceFacts, Window
 from ragauge.data.response import Citation, Passage, Response
@@ -48,7 +48,7 @@ def summary(metric: str, measures: str, mean: float | None, **more: object) -> S
 
 
 @pytest.fixture
-def card() -> Scorecard:
+def card() -> ScorecardData:
     summaries = (
         summary("recall@5", "retrieval", 0.41),
         summary("faithfulness", "generation", 0.8333, micro=0.85),
@@ -79,7 +79,7 @@ def card() -> Scorecard:
         Cause("hallucinated", "claim 2 is in no passage", "answer only from the context", "generation"),
     )
     finding = Finding("retrieval_miss", f"retrieval misses {HOSTILE}", "why", "fix it", explains=62, failures=85)
-    return Scorecard(
+    return ScorecardData(
         Run("r1", f"demo {HOSTILE}", system="reference", config={"k": 5, "note": HOSTILE}),
         JudgeNote("local:1", "The local judge compares words.", ("It does not see negation.",), 0.31),
         120, 5, summaries, {"type": {HOSTILE: summaries[:2], "temporal": summaries[:2]}}, (finding,),
@@ -110,8 +110,8 @@ STAGES = ("candidates", "top n of the candidates", "handed on", "used")
 SUBJECTS = ("the nightly backup", "a restore of one mailbox", "the retention of deleted files", "the second appliance")
 
 
-def estimate(mean: float, half: float, n: int) -> Estimate:
-    return Estimate(mean, Interval(mean - half, mean + half, "t"), n)
+def estimate(mean: float, half: float, n: int) -> MeanEstimate:
+    return MeanEstimate(mean, Interval(mean - half, mean + half, "t"), n)
 
 
 def summaries(n: int, shift: float = 0.0) -> tuple[Summary, ...]:
@@ -139,7 +139,7 @@ def kept(random_: random.Random) -> dict[str, float]:
     return dict(zip(STAGES, left, strict=True))
 
 
-def listed(n: int, random_: random.Random, text: Callable[[str], str]) -> list[Listed]:
+def listed(n: int, random_: random.Random, text: Callable[[str], str]) -> list[ListedResponse]:
     names = list(CAUSES)
     found = []
     for place in range(n):
@@ -157,7 +157,7 @@ def listed(n: int, random_: random.Random, text: Callable[[str], str]) -> list[L
                 values[name] = round(min(1.0, max(0.0, random_.gauss(centre, 0.22))) * 6) / 6
         query = text(f"How long does {random_.choice(SUBJECTS)} take when the {kind} plan {place} is over its quota?")
         why = text(f"gold document guide-{place % 40} is not among the candidates") if failed else ""
-        found.append(Listed(
+        found.append(ListedResponse(
             f"q{place:04d}", 0, query, failed, cause, why, round(random_.random() * (0.6 if failed else 1), 3), values,
             {"type": kind, "tenant": random_.choice(TENANTS)}, tuple(sorted(random_.sample(range(1, 6), 2))),
             tuple(sorted(random_.sample(range(1, 6), 2))), 5, kept(random_),
@@ -166,7 +166,7 @@ def listed(n: int, random_: random.Random, text: Callable[[str], str]) -> list[L
     return sorted(found, key=lambda row: (not row.failed, row.quality or 0.0))
 
 
-def distribution(name: str, rows: Sequence[Listed]) -> Distribution:
+def distribution(name: str, rows: Sequence[ListedResponse]) -> Distribution:
     kind = METRICS[name][2]
     values = [row.values[name] for row in rows]
     if kind == "rate":
@@ -177,7 +177,7 @@ def distribution(name: str, rows: Sequence[Listed]) -> Distribution:
     return Distribution(name, kind, tuple(Bin(edges[i], edges[i + 1], counts[i]) for i in range(count)))
 
 
-def overview(rows: Sequence[Listed], n: int) -> Overview:
+def overview(rows: Sequence[ListedResponse], n: int) -> Overview:
     by_segment: dict[str, dict[str, dict[str, int]]] = {}
     for row in rows:
         for column, value in row.segments.items():
@@ -214,7 +214,7 @@ def overview(rows: Sequence[Listed], n: int) -> Overview:
     )     # fmt: skip
 
 
-def view(place: int, row: Listed, text: Callable[[str], str]) -> ExampleView:
+def view(place: int, row: ListedResponse, text: Callable[[str], str]) -> ExampleView:
     filler = " ".join(f"Step {i} of the guide says what to press and how long the light is green." for i in range(22))
     held = "The nightly backup takes 40 minutes on the second appliance."
     first = text(f"{filler} {held} {filler}")
@@ -297,18 +297,20 @@ def baseline(n: int, text: Callable[[str], str]) -> Baseline:
             mean if kind == "amount" else 1
         )
         half = abs(gap) / 2 + 0.015
-        found = estimate(gap, half, n) if name != "token_f1" else Estimate(gap, None, 1)
+        found = estimate(gap, half, n) if name != "token_f1" else MeanEstimate(gap, None, 1)
         verdict = "worse" if gap < -0.05 else "better" if 0.05 < gap < 1 else "no change seen"
         if found.interval is None:
             verdict = "not enough data"
-        moved = tuple(Moved(text(f"q{place:04d}"), 1.0, 0.0) for place in range(3)) if verdict == "worse" else ()
-        where = Fall(f"{text('type')}={text('temporal')}", 2 * gap, gap / 2, n // 5) if name == "recall@5" else None
+        moved = tuple(ExampleDelta(text(f"q{place:04d}"), 1.0, 0.0) for place in range(3)) if verdict == "worse" else ()
+        where = (
+            SegmentDrop(f"{text('type')}={text('temporal')}", 2 * gap, gap / 2, n // 5) if name == "recall@5" else None
+        )
         changes.append(Change(name, mean - gap, mean, found, direction, verdict, moved, where))
     causes = {"retrieval_miss": 11, "hallucinated": 14, "incomplete": 12}
     return Baseline("b1", text("main"), n, 2, 3, tuple(changes), causes, 37)
 
 
-def whole_card(n: int = 120, seed: int = 7, text: Callable[[str], str] = str, worst: int = 20) -> Scorecard:
+def whole_card(n: int = 120, seed: int = 7, text: Callable[[str], str] = str, worst: int = 20) -> ScorecardData:
     """A scorecard of n examples with every part filled; `text` is put around every string that data would bring."""
     random_ = random.Random(seed)
     rows = [
@@ -325,7 +327,7 @@ def whole_card(n: int = 120, seed: int = 7, text: Callable[[str], str] = str, wo
             (text("tenant"), [text(value) for value in TENANTS], (0.0, -0.1, 0.1)),
         )
     }
-    return Scorecard(
+    return ScorecardData(
         Run("r1", text("k=8, new chunks"), set_name=text("golden"), set_version="9f31", system=text("reference RAG"),
             config={"k": 8, text("note"): text("a setting")}, git="4f2c91a, uncommitted changes",
             created_at="2026-03-04T10:11:12+00:00"),
@@ -341,6 +343,6 @@ def whole_card(n: int = 120, seed: int = 7, text: Callable[[str], str] = str, wo
 
 
 @pytest.fixture
-def whole() -> Callable[..., Scorecard]:
+def whole() -> Callable[..., ScorecardData]:
     """The maker of scorecards with every part filled."""
     return whole_card

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from ragauge.analysis.results.overview import Alignment, Estimate, LengthBand, Overview, RankUse, Stage, Timing
-from ragauge.analysis.results.scorecard import JudgeNote, Scorecard
+from ragauge.analysis.results.overview import Alignment, LengthBand, MeanEstimate, Overview, RankUse, Stage, Timing
+from ragauge.analysis.results.scorecard import JudgeNote, ScorecardData
 from ragauge.data.run import Run
 from ragauge.reporting.alignment import alignment_json, alignment_text, whose
 from ragauge.reporting.as_json import as_json
@@ -18,12 +18,12 @@ from ragauge.reporting.html import html
 from ragauge.reporting.overview_json import overview_json
 from ragauge.stats.result import Interval
 
-HALF = Estimate(0.5, Interval(0.4, 0.6, "wilson"), 100)
+HALF = MeanEstimate(0.5, Interval(0.4, 0.6, "wilson"), 100)
 RANKS = (RankUse(1, 100, 50, 50, 60, 45), RankUse(2, 100, 30, 20, None, None), RankUse(3, 40, 5, 1, 0, 0))
 FOUND = Alignment(
     ranks=RANKS, answers=100, ignored_top=50, ignored_share=HALF, flagged=True, unused=29, correlation=-0.4,
     correlation_interval=Interval(-0.5, -0.3, "jackknife over clusters"),
-    positions={"first": HALF, "middle": Estimate(None, None, 0), "last": Estimate(0.2, None, 1)},
+    positions={"first": HALF, "middle": MeanEstimate(None, None, 0), "last": MeanEstimate(0.2, None, 1)},
 )     # fmt: skip
 OVERVIEW = Overview(
     causes_by_segment={"type": {"a": {"noise": 3, "": 1}, "b": {}}},
@@ -36,11 +36,11 @@ OVERVIEW = Overview(
 )
 
 
-def card_of(overview: Overview, name: str = "k=5") -> Scorecard:
-    return Scorecard(Run("r1", name), JudgeNote("local-1"), 100, 0, (), {}, (), {}, 0, (), overview=overview)
+def card_of(overview: Overview, name: str = "k=5") -> ScorecardData:
+    return ScorecardData(Run("r1", name), JudgeNote("local-1"), 100, 0, (), {}, (), {}, 0, (), overview=overview)
 
 
-def printed(card: Scorecard, width: int = 100) -> str:
+def printed(card: ScorecardData, width: int = 100) -> str:
     console = Console(width=width, color_system=None, force_terminal=False)
     with console.capture() as captured:
         console.print(alignment_text(card))

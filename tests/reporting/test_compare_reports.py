@@ -13,9 +13,9 @@ from tests.reporting.conftest import HOSTILE
 
 from ragauge.analysis.results.comparison import (
     AmountChange,
+    ChangeEffect,
     Compared,
     ConfigDiff,
-    Effect,
     Failures,
     Flip,
     Flipped,
@@ -27,7 +27,7 @@ from ragauge.analysis.results.comparison import (
     Setting,
     Side,
 )
-from ragauge.analysis.results.overview import Estimate, Moved
+from ragauge.analysis.results.overview import ExampleDelta, MeanEstimate
 from ragauge.analysis.results.scorecard import Finding, Reading
 from ragauge.data.run import Run
 from ragauge.reporting.comparing.as_json import as_json
@@ -46,11 +46,11 @@ def change(metric: str, base: float | None, new: float | None, verdict: str, **m
     interval = None if d is None else Interval(d - 0.04, d + 0.04, "paired t")
     facts: dict[str, object] = {
         "measures": "generation", "direction": "higher", "kind": "mean", "p_value": 0.001, "test": "paired t",
-        "effect": Effect("Hedges' g of differences", 0.3), "wins": 10, "ties": 70, "losses": 20, "failed": 2,
+        "effect": ChangeEffect("Hedges' g of differences", 0.3), "wins": 10, "ties": 70, "losses": 20, "failed": 2,
         "alone": verdict, "corrected": 0.01, "discovery": 0.005,
-        "moved": (Moved("q1", 1.0, 0.0), Moved(f"q2 {HOSTILE}", 0.5, 0.25)) if verdict == "worse" else (),
+        "moved": (ExampleDelta("q1", 1.0, 0.0), ExampleDelta(f"q2 {HOSTILE}", 0.5, 0.25)) if verdict == "worse" else (),
     }     # fmt: skip
-    found = Estimate(d, interval, 0 if d is None else 100)
+    found = MeanEstimate(d, interval, 0 if d is None else 100)
     return MetricChange(metric, base=base, new=new, difference=found, verdict=verdict, **{**facts, **more})     # type: ignore[arg-type]
 
 
@@ -67,7 +67,10 @@ def comparison(name: str = "new", text: str = HOSTILE) -> RunComparison:
         SegmentChange("type", text, hidden, 0.1), SegmentChange("type", "temporal", fell, -0.15),
         SegmentChange("type", "rare", change("mrr", 0.5, 0.3, "no change seen", alone="worse"), 0.0),
     )
-    quantiles = {0.5: Estimate(840.0, Interval(812, 871, "order statistics"), 100), 0.95: Estimate(1900.0, None, 100)}
+    quantiles = {
+        0.5: MeanEstimate(840.0, Interval(812, 871, "order statistics"), 100),
+        0.95: MeanEstimate(1900.0, None, 100),
+    }
     sides = Side(False, answer=f"before {text}"), Side(True, f"hallucinated {text}", text, None)
     reading = Reading("faithfulness", "low", 0.65, 0.8, Interval(-0.19, -0.11, "t"), text, "baseline", -0.15, 100)
     finding = Finding(
@@ -178,7 +181,7 @@ def test_terminal_cuts_no_name_and_no_number(width: int) -> None:
 
     fell = change("fabricated_specifics", 0.1, 0.2, "worse", direction="lower")
     slow = change("latency", 900.0, 903.6, "worse", kind="amount", direction="lower")
-    quantiles = {0.5: Estimate(840.0, Interval(812, 871, "order"), 100), 0.95: Estimate(1900.0, None, 100)}
+    quantiles = {0.5: MeanEstimate(840.0, Interval(812, 871, "order"), 100), 0.95: MeanEstimate(1900.0, None, 100)}
     found = replace(
         comparison(text="single_document"), metrics=(fell, slow), warnings=(), findings=(),
         segments=(SegmentChange("type", "single_document", fell, 0.1), SegmentChange("type", "x", slow, 3.6)),

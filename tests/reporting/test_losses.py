@@ -8,10 +8,10 @@ import pytest
 from rich.console import Console
 
 from ragauge.analysis.causes.counterfactuals import RULES
-from ragauge.analysis.results.confirmed import CauseTally, Confirmed, Experiment, Graded, Outcome
+from ragauge.analysis.results.confirmed import CauseTally, Confirmed, Experiment, ExperimentOutcome, Graded
 from ragauge.analysis.results.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
-from ragauge.analysis.results.overview import Estimate
-from ragauge.analysis.results.scorecard import Scorecard
+from ragauge.analysis.results.overview import MeanEstimate
+from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.as_json import as_json
 from ragauge.reporting.confirmed import experiments_say
@@ -23,8 +23,8 @@ from ragauge.reporting.terminal import terminal
 from ragauge.stats.result import Interval
 
 
-def estimate(mean: float) -> Estimate:
-    return Estimate(mean, Interval(mean - 0.05, mean + 0.05, "t"), 80)
+def estimate(mean: float) -> MeanEstimate:
+    return MeanEstimate(mean, Interval(mean - 0.05, mean + 0.05, "t"), 80)
 
 
 def metric(name: str, own: float, oracle: float, alone: float | None = None) -> MetricGaps:
@@ -49,7 +49,7 @@ def gaps() -> Gaps:
 @pytest.fixture
 def confirmed() -> Confirmed:
     experiment = Experiment("q1", 0, "retrieval_miss", RULES["retrieval_miss"], (), None, Graded(0, "wrong"), "old")
-    outcome = Outcome(experiment, "confirmed", "right with the other passages", Graded(2), "new")
+    outcome = ExperimentOutcome(experiment, "confirmed", "right with the other passages", Graded(2), "new")
     return Confirmed(
         "abc", (CauseTally("retrieval_miss", "retrieval", 40, 8, 1, 1), CauseTally("noise", "retrieval", 5)), (outcome,)
     )  # fmt: skip
@@ -81,7 +81,7 @@ def test_one_metric_stands_for_all(gaps: Gaps) -> None:
     assert len(found.segments["type"]) == 1
 
 
-def test_every_report_tells_the_gaps(card: Scorecard, gaps: Gaps) -> None:
+def test_every_report_tells_the_gaps(card: ScorecardData, gaps: Gaps) -> None:
     """Page, Markdown, terminal and JSON have them where there are some; else they say nothing of them."""
     with_gaps = replace(card, gaps=gaps)
     shown, bare = html(with_gaps), html(card)
@@ -101,7 +101,7 @@ def test_every_report_tells_the_gaps(card: Scorecard, gaps: Gaps) -> None:
     assert "+0.20 [+0.15, +0.25]" in captured.get()
 
 
-def test_a_confirmed_share_stands_beside_the_inferred_one(card: Scorecard, confirmed: Confirmed) -> None:
+def test_a_confirmed_share_stands_beside_the_inferred_one(card: ScorecardData, confirmed: Confirmed) -> None:
     """By hand: Wilson's interval of 8 in 10 is 0.49 to 0.94; a cause without an experiment says nothing."""
     said = "confirmed in 8 of 10 experiments, 0.80 [0.49, 0.94] (1 refuted, 1 undecided)"
     assert experiments_say(confirmed, "retrieval_miss") == said
@@ -115,7 +115,7 @@ def test_a_confirmed_share_stands_beside_the_inferred_one(card: Scorecard, confi
     assert told["causes"]["retrieval_miss"]["confirmed_share"] == 0.8
 
 
-def _printed(card: Scorecard) -> str:
+def _printed(card: ScorecardData) -> str:
     console = Console(width=140)
     with console.capture() as captured:
         console.print(terminal(card))

@@ -5,7 +5,7 @@ import json
 import re
 from html.parser import HTMLParser
 
-from ragauge.analysis.results.scorecard import Scorecard
+from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.as_json import as_json
 from ragauge.reporting.examples import missed, pieces, says
 from ragauge.reporting.html import html
@@ -31,7 +31,7 @@ class Page(HTMLParser):
         self.text.append(data)
 
 
-def printed(card: Scorecard) -> str:
+def printed(card: ScorecardData) -> str:
     from rich.console import Console
 
     out = io.StringIO()
@@ -39,7 +39,7 @@ def printed(card: Scorecard) -> str:
     return out.getvalue()
 
 
-def test_html_runs_and_loads_nothing(card: Scorecard) -> None:
+def test_html_runs_and_loads_nothing(card: ScorecardData) -> None:
     """The page has no script, no handler and no address outside itself, whatever the data holds (case 69)."""
     page = Page(html(card))
     assert not {"script", "iframe", "img", "object", "link", "form", "base"} & set(page.tags)
@@ -48,20 +48,20 @@ def test_html_runs_and_loads_nothing(card: Scorecard) -> None:
     assert all(value is not None and value.startswith("#") for value in links)
 
 
-def test_hostile_strings_are_shown_as_text(card: Scorecard) -> None:
+def test_hostile_strings_are_shown_as_text(card: ScorecardData) -> None:
     """Markup in questions, answers, passages, names and segments stands in the page as text."""
     text = " ".join(Page(html(card)).text)
     assert text.count("<script>alert('x')</script>") >= 6
 
 
-def test_terminal_gets_no_escape_from_data(card: Scorecard) -> None:
+def test_terminal_gets_no_escape_from_data(card: ScorecardData) -> None:
     """No control character of the data reaches the terminal, and markup of the data is not interpreted."""
     out = printed(card)
     assert "\x1b" not in out
     assert "[red]a|b[/red]" in out
 
 
-def test_markdown_table_survives_hostile_names(card: Scorecard) -> None:
+def test_markdown_table_survives_hostile_names(card: ScorecardData) -> None:
     """A pipe or a tag in a segment's name neither adds a cell nor a tag."""
     lines = [line for line in markdown(card).splitlines() if "alert" in line and line.startswith("|")]
     assert lines
@@ -70,7 +70,7 @@ def test_markdown_table_survives_hostile_names(card: Scorecard) -> None:
         assert "<script>" not in line
 
 
-def test_one_run_same_numbers_everywhere(card: Scorecard) -> None:
+def test_one_run_same_numbers_everywhere(card: ScorecardData) -> None:
     """Terminal, Markdown, HTML and JSON show one mean, one interval and the same counts (case 66)."""
     data = json.loads(json.dumps(as_json(card), allow_nan=False))
     found = data["metrics"]["faithfulness"]
@@ -82,14 +82,14 @@ def test_one_run_same_numbers_everywhere(card: Scorecard) -> None:
         assert "110 scored · 6 undefined · 3 not applicable" in squeezed
 
 
-def test_metric_that_applies_to_nothing_is_named_once_with_its_reason(card: Scorecard) -> None:
+def test_metric_that_applies_to_nothing_is_named_once_with_its_reason(card: ScorecardData) -> None:
     """A metric without any input is told apart from one that scored 0."""
     out = printed(card)
     assert "not applicable (no aspects prepared): completeness" in out
     assert as_json(card)["metrics"]["completeness"]["mean"] is None
 
 
-def test_answer_is_cut_at_its_claims(card: Scorecard) -> None:
+def test_answer_is_cut_at_its_claims(card: ScorecardData) -> None:
     """The pieces of an answer join to the answer, and each claim carries its label."""
     (view,) = card.worst
     cut = pieces(view)
@@ -99,19 +99,19 @@ def test_answer_is_cut_at_its_claims(card: Scorecard) -> None:
     assert "90 kg" in says(cut[2].claims[0])
 
 
-def test_missed_documents_are_named(card: Scorecard) -> None:
+def test_missed_documents_are_named(card: ScorecardData) -> None:
     """A labelled document that was not handed on is named; one that was is not."""
     assert missed(card.worst[0]) == ("z",)
 
 
-def test_track_marks_the_mean_inside_its_interval(card: Scorecard) -> None:
+def test_track_marks_the_mean_inside_its_interval(card: ScorecardData) -> None:
     """The mark of the mean stands where the mean is on the line from 0 to 1."""
     drawn = track(card.summaries[0])
     assert drawn.index("●") == int(0.41 * len(drawn))
     assert drawn.index("━") < drawn.index("●") < drawn.rindex("━")
 
 
-def test_amounts_show_quantiles(card: Scorecard) -> None:
+def test_amounts_show_quantiles(card: ScorecardData) -> None:
     """Latency is shown with its quantiles and without a line from 0 to 1."""
     assert "p50 900 ms, p95 3,210 ms" in printed(card)
     assert track(card.summaries[3]) == ""

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.analysis.results.overview import Change, Estimate
-from ragauge.analysis.results.scorecard import Scorecard
+from ragauge.analysis.results.overview import Change, MeanEstimate
+from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.markdown import markdown
 from ragauge.reporting.segments import ranked, worst_segments
 from ragauge.reporting.terminal import terminal
@@ -26,10 +26,10 @@ from ragauge.reporting.words import (
 )
 from ragauge.stats.result import Interval
 
-Whole = Callable[..., Scorecard]
+Whole = Callable[..., ScorecardData]
 
 
-def printed(card: Scorecard, width: int) -> str:
+def printed(card: ScorecardData, width: int) -> str:
     from rich.console import Console
 
     out = io.StringIO()
@@ -52,7 +52,7 @@ def test_terminal_fits_its_width(whole: Whole, width: int, with_baseline: bool) 
 
 
 @pytest.mark.parametrize("form", [lambda card: printed(card, 120), markdown], ids=["terminal", "markdown"])
-def test_short_reports_say_what_is_decided_from(whole: Whole, form: Callable[[Scorecard], str]) -> None:
+def test_short_reports_say_what_is_decided_from(whole: Whole, form: Callable[[ScorecardData], str]) -> None:
     """Verdict, changes, fix, Pareto line, worst segment, alignment and where the full report is: each is there."""
     card = whole(60)
     text = " ".join(form(card).replace("\\", "").split())
@@ -193,9 +193,9 @@ def test_flag_says_when_it_cannot_be_told(whole: Whole) -> None:
     alignment = whole(20).overview.alignment
     assert alignment is not None
     assert "so ranking and generator disagree" in ignored(alignment)
-    calm = replace(alignment, flagged=False, ignored_share=Estimate(0.1, Interval(0.05, 0.18, "wilson"), 20))
+    calm = replace(alignment, flagged=False, ignored_share=MeanEstimate(0.1, Interval(0.05, 0.18, "wilson"), 20))
     assert "below 30%" in ignored(calm)
-    unsure = replace(calm, ignored_share=Estimate(0.3, Interval(0.15, 0.5, "wilson"), 20))
+    unsure = replace(calm, ignored_share=MeanEstimate(0.3, Interval(0.15, 0.5, "wilson"), 20))
     assert "cannot be told" in ignored(unsure)
 
 

@@ -11,27 +11,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragauge.errors import UsageError
-from ragauge.stats.instrument import JudgeError, widened, widened_difference
+from ragauge.stats.instrument import JudgeMeanError, widened, widened_difference
 from ragauge.stats.pooling import pooled
 from ragauge.stats.result import Interval
 
 Floats = npt.NDArray[np.float64]
 Estimate = tuple[Interval, float, Floats]
 
-PERFECT = JudgeError((0.5,), (0.0, 0.0), (0.0, 0.0), 0.0, 0.0, 9)
-USUAL = JudgeError((0.3, 0.7), (-0.05, -0.1, 0.05), (0.06, 0.1, 0.05), 0.02, 0.05, 9)
+PERFECT = JudgeMeanError((0.5,), (0.0, 0.0), (0.0, 0.0), 0.0, 0.0, 9)
+USUAL = JudgeMeanError((0.3, 0.7), (-0.05, -0.1, 0.05), (0.06, 0.1, 0.05), 0.02, 0.05, 9)
 
 shares = st.floats(0, 1)
 spreads = st.floats(0, 0.3)
 
 
 @st.composite
-def errors(draw: st.DrawFn) -> JudgeError:
+def errors(draw: st.DrawFn) -> JudgeMeanError:
     """Any judge, by three bands."""
     shifts = tuple(draw(st.floats(-0.4, 0.4)) for _ in range(3))
     wide = tuple(draw(spreads) for _ in range(3))
     paired = draw(spreads)
-    return JudgeError((0.3, 0.7), shifts, wide, paired, paired + draw(spreads), draw(st.integers(3, 20)))
+    return JudgeMeanError((0.3, 0.7), shifts, wide, paired, paired + draw(spreads), draw(st.integers(3, 20)))
 
 
 @st.composite
@@ -85,7 +85,7 @@ def test_a_judge_without_error_widens_nothing() -> None:
 
 
 @given(estimates(), errors())
-def test_the_wide_interval_holds_the_sampling_interval(one: Estimate, error: JudgeError) -> None:
+def test_the_wide_interval_holds_the_sampling_interval(one: Estimate, error: JudgeMeanError) -> None:
     """Whatever the judge's error, nothing of the sampling interval is lost, and the ends stay in [0, 1]."""
     sampled, mean, values = one
     found = widened(sampled, mean, error, values)
@@ -94,7 +94,7 @@ def test_the_wide_interval_holds_the_sampling_interval(one: Estimate, error: Jud
 
 
 @given(estimates(), errors())
-def test_a_mirrored_metric_has_the_mirrored_interval(one: Estimate, error: JudgeError) -> None:
+def test_a_mirrored_metric_has_the_mirrored_interval(one: Estimate, error: JudgeMeanError) -> None:
     """The interval of 1 − x with the mirrored error is 1 less that of x."""
     sampled, mean, values = one
     found = widened(sampled, mean, error, values)
@@ -153,7 +153,7 @@ def test_an_interval_that_forgets_the_sources_covers_too_little() -> None:
 
 @given(st.floats(-0.5, 0.5), st.floats(0, 0.2), st.floats(0, 0.2), errors(), shares)
 def test_a_wide_difference_holds_the_narrow_one(
-    middle: float, below: float, above: float, error: JudgeError, changed: float
+    middle: float, below: float, above: float, error: JudgeMeanError, changed: float
 ) -> None:
     """A difference's interval only grows, less where only what is seen counts, and both hold 0 or neither does."""
     sampled = Interval(middle - below, middle + above, "t")

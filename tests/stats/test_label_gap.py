@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pytest
 
 from ragauge.errors import UsageError
-from ragauge.stats.instrument import JudgeError, known_by_labels, widened, widened_difference
+from ragauge.stats.instrument import JudgeMeanError, known_by_labels, widened, widened_difference
 from ragauge.stats.label_gap import LabelGap, Scored, label_gap
 from ragauge.stats.result import Interval
 
 Floats = npt.NDArray[np.float64]
-PUBLIC = JudgeError((0.3, 0.7), (-0.05, -0.1, 0.05), (0.06, 0.1, 0.05), 0.02, 0.05, 9, "9 public sources")
+PUBLIC = JudgeMeanError((0.3, 0.7), (-0.05, -0.1, 0.05), (0.06, 0.1, 0.05), 0.02, 0.05, 9, "9 public sources")
 
 
 def texts(pairs: Sequence[tuple[float, float]], file: bytes = b"f", each: int = 1) -> list[Scored]:
@@ -108,7 +108,7 @@ def test_labels_take_over_from_public_sources_as_they_come() -> None:
     assert replace(found[0], sources=0).offsets(values) == (gap_of_labels(found[0]).at(0.9),)
 
 
-def gap_of_labels(error: JudgeError) -> LabelGap:
+def gap_of_labels(error: JudgeMeanError) -> LabelGap:
     assert error.labels is not None
     return error.labels
 
@@ -129,12 +129,12 @@ def populated(kind: str, n: int, mean: float, draw: np.random.Generator) -> tupl
     return np.asarray(draw.random(n) < chance, dtype=float), judge
 
 
-def interval_of(run: Floats, error: JudgeError) -> Interval:
+def interval_of(run: Floats, error: JudgeMeanError) -> Interval:
     mean, half = float(run.mean()), 1.96 * float(run.std()) / run.size**0.5
     return widened(Interval(max(0.0, mean - half), min(1.0, mean + half), "normal"), mean, error, run)
 
 
-def checked(kind: str, labels: int, mean: float, draw: np.random.Generator) -> JudgeError:
+def checked(kind: str, labels: int, mean: float, draw: np.random.Generator) -> JudgeMeanError:
     people, judge = populated(kind, labels, mean, draw)
     return PUBLIC.checked_by(gap_of(texts(list(zip(people.tolist(), judge.tolist(), strict=True)))), "", "")
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ragauge.errors import UsageError
-from ragauge.stats import partly_known
-from ragauge.stats.partly_known import quantile_reach
+from ragauge.stats import quantile_bounds as partly_known
+from ragauge.stats.quantile_bounds import quantile_reach
 
 LEVELS = (0.05, 0.5, 0.9, 0.95, 0.99)
 

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.stats.students import paired_t
 
-from ragauge.stats import signed
+from ragauge.stats import sign_flips as signed
 from ragauge.stats.difference import paired_test
 from ragauge.stats.paired import paired_interval
 from ragauge.stats.result import Alternative
-from ragauge.stats.signed import MOST_BLOCKS, PATTERNS, Signed
+from ragauge.stats.sign_flips import MOST_BLOCKS, PATTERNS, Signed
 from ragauge.stats.skewed import bent, corrected, least_reach, signs_decide, skew_corrected_t, skew_corrected_test
 from ragauge.stats.weighted import estimate
 

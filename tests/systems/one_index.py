@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ragauge.api.given.sources import Answered
+from ragauge.api.inputs.sources import Answered
 from ragauge.api.verbs import evaluate
 from ragauge.data.example import EvalSet
 from ragauge.data.response import Passage, Response

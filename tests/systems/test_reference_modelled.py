@@ -11,7 +11,15 @@ import pytest
 from ragauge.data.response import Citation, Passage
 from ragauge.errors import UnknownName, UsageError
 from ragauge.systems.reference.extractive import REFUSAL
-from ragauge.systems.reference.modelled import Generated, Messages, ModelConfig, ModelGenerator, Said, prompt, read
+from ragauge.systems.reference.modelled import (
+    Generated,
+    Messages,
+    ModelAnswer,
+    ModelConfig,
+    ModelGenerator,
+    prompt,
+    read,
+)
 from ragauge.systems.troubles import SystemTrouble
 
 PASSAGES = (Passage("a#1", "a", "The trial lasts 30 days."), Passage("b#1", "b", "It is free."))
@@ -21,10 +29,10 @@ PASSAGES = (Passage("a#1", "a", "The trial lasts 30 days."), Passage("b#1", "b",
 class Canned:
     """A model that always says the same."""
 
-    said: Said
+    said: ModelAnswer
     asked: list[Messages] = field(default_factory=list)
 
-    async def say(self, messages: Messages) -> Said:
+    async def say(self, messages: Messages) -> ModelAnswer:
         self.asked.append(messages)
         return self.said
 
@@ -86,7 +94,7 @@ def test_passages_cannot_close_their_block() -> None:
 def test_a_long_prompt_loses_whole_passages() -> None:
     """Passages that do not fit are left out from the end, which is recorded; the response holds the others."""
     long = (*PASSAGES, Passage("c", "c", "A long tale of the shop. " * 100))
-    model = Canned(Said("Thirty days [1].", {"input": 90, "output": 5}, 0.01))
+    model = Canned(ModelAnswer("Thirty days [1].", {"input": 90, "output": 5}, 0.01))
     found = generated(model, long, prompt_tokens=300)
     assert found.passages == PASSAGES
     assert found.missing == {"passages": "1 of 3 passages did not fit into the prompt of 300 tokens"}
@@ -100,7 +108,7 @@ def test_a_long_prompt_loses_whole_passages() -> None:
 
 def test_a_cut_answer_is_said() -> None:
     """An answer that ended at the most tokens is kept as it is, and recorded as cut."""
-    found = generated(Canned(Said("The trial lasts", cut=True)), max_tokens=3)
+    found = generated(Canned(ModelAnswer("The trial lasts", cut=True)), max_tokens=3)
     assert found.answer == "The trial lasts"
     assert found.missing == {"answer": "cut off at 3 tokens"}
     assert found.tokens["input"] > 50     # counted here, since the model said none

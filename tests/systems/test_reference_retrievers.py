@@ -14,7 +14,7 @@ from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.bm25 import Bm25
 from ragauge.systems.reference.dense import Dense
 from ragauge.systems.reference.hybrid import Hybrid
-from ragauge.systems.reference.ranking import Hit, best
+from ragauge.systems.reference.ranking import RankedPassage, best
 from ragauge.systems.reference.terms import TermWeights, terms
 
 TEXTS = (
@@ -34,8 +34,8 @@ class Fixed:
     def __init__(self, *ids: str) -> None:
         self.ids = ids
 
-    def search(self, query: str, k: int) -> list[Hit]:
-        return [Hit(passage_id, 1.0 / n) for n, passage_id in enumerate(self.ids[:k], start=1)]
+    def search(self, query: str, k: int) -> list[RankedPassage]:
+        return [RankedPassage(passage_id, 1.0 / n) for n, passage_id in enumerate(self.ids[:k], start=1)]
 
 
 def axes(texts: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -73,7 +73,7 @@ def test_dense_ranks_by_cosine() -> None:
     """Scores are cosines: of (1, 0) with (1, 0), (1, 1), (0, 1) they are 1, 0.707107, 0."""
     texts = ("0 1", "1 1", "2 0")
     index = Dense(("a", "b", "c"), axes(texts), axes)
-    assert index.search("1 0", 3) == [Hit("c", 1.0), Hit("b", 0.707107), Hit("a", 0.0)]
+    assert index.search("1 0", 3) == [RankedPassage("c", 1.0), RankedPassage("b", 0.707107), RankedPassage("a", 0.0)]
 
 
 def test_dense_query_without_content() -> None:
@@ -116,7 +116,7 @@ def test_fusion_of_nothing() -> None:
 def test_ties_go_by_passage_id() -> None:
     """Of equal scores the smaller id comes first, also across the cut at k, in every retriever."""
     hits = best(("c", "a", "b", "d"), np.array([1.0, 1.0, 1.0, 2.0]), 3)
-    assert hits == [Hit("d", 2.0), Hit("a", 1.0), Hit("b", 1.0)]
+    assert hits == [RankedPassage("d", 2.0), RankedPassage("a", 1.0), RankedPassage("b", 1.0)]
     same = ("lamp", "lamp", "lamp")
     assert [hit.passage_id for hit in Bm25(("c", "a", "b"), same).search("lamp", 2)] == ["a", "b"]
     assert [hit.passage_id for hit in Dense(("c", "a", "b"), axes(["1 0"] * 3), axes).search("1 0", 2)] == ["a", "b"]

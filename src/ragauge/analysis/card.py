@@ -17,17 +17,17 @@ from ragauge.analysis.diagnosis.patterns import PATTERNS
 from ragauge.analysis.diagnosis.readings import Against
 from ragauge.analysis.judges.error_words import lacking, origins
 from ragauge.analysis.ranking.id_match import IdMatch
-from ragauge.analysis.results.scorecard import ExampleView, Finding, JudgeNote, Scorecard, Summary
+from ragauge.analysis.results.scorecard import ExampleView, Finding, JudgeNote, ScorecardData, Summary
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex, ScoreColumns, by_example
-from ragauge.analysis.scores.failed import Failed
-from ragauge.analysis.scores.known import Known
+from ragauge.analysis.scores.failed import FailedResponses
+from ragauge.analysis.scores.known import KnownScores
 from ragauge.analysis.scores.quality import Quality
 from ragauge.analysis.scores.segments import BySegment, SegmentCells, Segments
 from ragauge.analysis.scores.summarize import NO_ERRORS, summary
 from ragauge.data.run import Run
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import describe, parse, questions
-from ragauge.stats.instrument import JudgeError
+from ragauge.stats.instrument import JudgeMeanError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,12 +89,12 @@ class Tables:
 
     def __init__(
         self, index: ResponseIndex, segments: Segments, level: float = 0.95,
-        errors: Mapping[str, JudgeError] = NO_ERRORS, *, answered: bool = False,
+        errors: Mapping[str, JudgeMeanError] = NO_ERRORS, *, answered: bool = False,
     ) -> None:     # fmt: skip
         mine = segments.only(index.query_ids)
         shown = mine.tidy()
         self.summaries: tuple[Summary, ...] = ()
-        self.quality, self.known = Quality(index), Known(index, answered=answered)
+        self.quality, self.known = Quality(index), KnownScores(index, answered=answered)
         self.segments = _labelled(shown, mine)
         self.named = mine.named(shown.columns)
         self.level, self.errors = level, errors
@@ -131,14 +131,14 @@ def build(
     pending: int,
     metrics: Sequence[Metric],
     tables: Tables,
-    failed: Failed,
+    failed: FailedResponses,
     worst: Sequence[ExampleView] = (),
     warnings: Sequence[str] = (),
     took: Mapping[str, Any] | None = None,
     *,
     matches: Sequence[IdMatch] = (),
     against: Against | None = None,
-) -> Scorecard:
+) -> ScorecardData:
     """The scorecard of a run.
 
     Args:
@@ -164,7 +164,7 @@ def build(
         tables.summaries, in_segments, failed, n, segments=tables.segments, judge_id=judge_note.judge_id,
         answerable=tables.answerable, against=against,
     ) if not (handed and _of_retrieval(one, of_examples))]     # fmt: skip
-    return Scorecard(
+    return ScorecardData(
         run, _with_error(judge_note, metrics), n, pending, tables.summaries, in_segments,
         findings=_findings(diagnosed, matches, failed, run, None if handed else against, judge_note.judge_id),
         causes=dict(counts.most_common()), failed_examples=counts.total(), worst=tuple(worst),
@@ -177,8 +177,8 @@ def build(
 
 
 def _findings(
-    diagnosed: Sequence[Finding], matches: Sequence[IdMatch], failed: Failed, run: Run, against: Against | None,
-    judge_id: str,
+    diagnosed: Sequence[Finding], matches: Sequence[IdMatch], failed: FailedResponses, run: Run,
+    against: Against | None, judge_id: str,
 ) -> tuple[Finding, ...]:     # fmt: skip
     """The diagnosis, with what stands before it: ids that do not meet, calls that failed, evidence that was lost."""
     of_examples = failed.by_example()
@@ -196,7 +196,7 @@ def _with_error(note: JudgeNote, metrics: Sequence[Metric]) -> JudgeNote:
     return replace(note, observed=f"{note.observed} {known}".strip(), limits=limits)
 
 
-def _of_retrieval(finding: Finding, failed: Failed) -> bool:
+def _of_retrieval(finding: Finding, failed: FailedResponses) -> bool:
     """Whether it speaks of what was retrieved alone, which is no news of a run whose passages were handed to it."""
     row = BY_NAME.get(finding.cause)
     if row is not None:

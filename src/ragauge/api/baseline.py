@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baselines import also_a_run, resolve
-from ragauge.api.given.sources import HasRun, run_of
-from ragauge.api.stored.columns import StoredColumns, causes_of, handed_on
-from ragauge.api.stored.paired import measuring
-from ragauge.api.stored.questions import by_question, same_questions
+from ragauge.api.inputs.sources import HasRun, run_of
+from ragauge.api.queries.columns import StoredColumns, causes_of, handed_on
+from ragauge.api.queries.paired import measuring
+from ragauge.api.queries.questions import by_question, same_questions
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.commands import command
@@ -17,8 +17,8 @@ from ragauge.text.commands import command
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.analysis.comparison.changes import Beside
-    from ragauge.analysis.diagnosis.readings import Against, Oracle
+    from ragauge.analysis.comparison.changes import BaselineReader
+    from ragauge.analysis.diagnosis.readings import Against, OracleRun
     from ragauge.analysis.results.overview import Baseline
     from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.engine.plan import Plan
@@ -72,13 +72,13 @@ def check(store: Store, plan: Plan, run: Run, base: Run | None) -> None:
     """
     if base is None:
         return
-    from ragauge.analysis.comparison.alike import Measuring, comparable
+    from ragauge.analysis.comparison.alike import MeasurementSpec, comparable
     from ragauge.engine.judges import spec_of
 
     asked = {q: (plan.judge.version(q),) for q in plan.questions} if plan.judge is not None else {}
     versions = {str(metric): metric.version for metric in plan.metrics}
     spec = (spec_of(plan.judge) if plan.judge is not None else None) or ""
-    mine = Measuring(run.name, plan.judge_id, versions, asked, spec, planned=True)
+    mine = MeasurementSpec(run.name, plan.judge_id, versions, asked, spec, planned=True)
     comparable(mine, measuring(store, base, plan.judge_id), plan.metrics)
     if "traffic" in (run.kind, base.kind):
         return
@@ -96,7 +96,7 @@ def nothing_in_common(run: Run, base: Run, here: str, there: str) -> UsageError:
     )
 
 
-class Held:
+class RunPair:
     """Holds a run against others while its scores are read.
 
     Args:
@@ -126,7 +126,7 @@ class Held:
         self._renamed: dict[str, Mapping[str, str]] = {}     # run -> id of an example there -> its id here
         self._baseline = None if base is None else self._beside(base, self._common(base, self._metrics))
         self._oracle = self._found()
-        self.readers: tuple[Beside, ...] = tuple(
+        self.readers: tuple[BaselineReader, ...] = tuple(
             comparison for comparison in (self._baseline, self._oracle and self._oracle[1]) if comparison is not None
         )
         self.warnings = tuple(_warn(store, run, base))
@@ -169,14 +169,14 @@ class Held:
             causes = causes.filter(pl.col("query_id").is_in(list(self._index.query_ids)))
         return held_against(self._base, found.join, found.changes, causes, paired=found.paired)
 
-    def _of_oracle(self) -> Oracle | None:
-        from ragauge.analysis.diagnosis.readings import Oracle
+    def _of_oracle(self) -> OracleRun | None:
+        from ragauge.analysis.diagnosis.readings import OracleRun
 
         if self._oracle is None:
             return None
         run, found = self._oracle
         given = self._base is not None and self._base.run_id == run.run_id
-        return Oracle(run.name, found.there, found.changes, given)
+        return OracleRun(run.name, found.there, found.changes, given)
 
     def _common(self, base: Run, metrics: Sequence[Metric]) -> list[Metric]:
         from ragauge.analysis.comparison.alike import comparable
@@ -184,9 +184,9 @@ class Held:
         mine, theirs = (measuring(self._store, run, self._judge_id) for run in (self._run, base))
         return comparable(mine, theirs, metrics)
 
-    def _beside(self, base: Run, metrics: Sequence[Metric]) -> Beside:
+    def _beside(self, base: Run, metrics: Sequence[Metric]) -> BaselineReader:
         from ragauge.analysis.comparison.alike import is_paired
-        from ragauge.analysis.comparison.changes import Beside
+        from ragauge.analysis.comparison.changes import BaselineReader
         from ragauge.analysis.comparison.join import Join
         from ragauge.engine.judge_error import judge_errors
 
@@ -201,9 +201,11 @@ class Held:
             self._renamed[base.run_id] = dict(zip(index.query_ids, named.query_ids, strict=True))
         there = StoredColumns(self._store, base.run_id, self._judge_id, named, ahead=names)
         paired = is_paired(self._run, base, Join(self._index.query_ids, named.query_ids))
-        return Beside(self._index, there, metrics, paired=paired, errors=judge_errors(self._judge_id, self._store))
+        return BaselineReader(
+            self._index, there, metrics, paired=paired, errors=judge_errors(self._judge_id, self._store)
+        )
 
-    def _found(self) -> tuple[Run, Beside] | None:
+    def _found(self) -> tuple[Run, BaselineReader] | None:
         """The newest run on oracle passages of the same set that was measured alike, or the one given as baseline."""
         metrics = [metric for metric in self._metrics if str(metric) in OF_ANSWERS]
         if self._run.variant not in ("own", "replayed") or not metrics:

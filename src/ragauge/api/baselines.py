@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.given.sources import LATEST, HasRun, run_of, store_url
+from ragauge.api.inputs.sources import LATEST, HasRun, run_of, store_url
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 
@@ -54,7 +54,7 @@ def usual_name() -> str:
     Raises:
         UsageError: git is on no branch, as in most checkouts of a pull request: nothing tells which one is meant.
     """
-    from ragauge.api.given import git
+    from ragauge.api.inputs import git
 
     branch = git.branch()
     if not branch and git.state():
@@ -82,7 +82,7 @@ def set_baseline(
         UnknownName: no such run.
         UsageError: a name that cannot be one, or none where git is on no branch.
     """
-    from ragauge.api.given import git
+    from ragauge.api.inputs import git
     from ragauge.store.open import open_store
     from ragauge.store.run_log import Pointer
 
@@ -105,7 +105,7 @@ def remove_baseline(name: str, *, store: str | None = None) -> dict[str, Any]:
     Raises:
         UnknownName: no such baseline; the nearest are in the text.
     """
-    from ragauge.api.given import git
+    from ragauge.api.inputs import git
     from ragauge.store.open import open_store
 
     with open_store(store_url(store)) as opened:

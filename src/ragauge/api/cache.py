@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.given.sources import store_url
+from ragauge.api.inputs.sources import store_url
 from ragauge.api.results.files import make_folder
 from ragauge.errors import DataError, UnknownName, UsageError
 

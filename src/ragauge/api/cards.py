@@ -13,16 +13,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.analysis.results.scorecard import Summary
-from ragauge.api.baseline import Held
-from ragauge.api.given.arguments import begins
+from ragauge.api.baseline import RunPair
 from ragauge.api.history import history_until
+from ragauge.api.inputs.arguments import begins
+from ragauge.api.queries.columns import StoredColumns, answers_recorded, causes_of, failed_of, questions_at, visits
+from ragauge.api.queries.confirmed import confirmed_of
+from ragauge.api.queries.gaps import gaps_beside
+from ragauge.api.queries.run_counts import broken
+from ragauge.api.queries.shown import ShownScores
+from ragauge.api.queries.views import view_of
 from ragauge.api.results.scorecard import Scorecard
-from ragauge.api.stored.columns import StoredColumns, answers_recorded, causes_of, failed_of, questions_at, visits
-from ragauge.api.stored.confirmed import confirmed_of
-from ragauge.api.stored.gaps import gaps_beside
-from ragauge.api.stored.run_counts import broken
-from ragauge.api.stored.shown import Shown
-from ragauge.api.stored.views import view_of
 from ragauge.data.run import Run
 from ragauge.errors import UsageError
 from ragauge.text.commands import command
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from ragauge.analysis.overview.gathered import OverviewGatherer
     from ragauge.analysis.ranking.id_match import IdGatherer
     from ragauge.analysis.results.overview import Overview
-    from ragauge.analysis.results.scorecard import Scorecard as Card
+    from ragauge.analysis.results.scorecard import ScorecardData as Card
     from ragauge.analysis.scores.arrays import ResponseIndex
-    from ragauge.analysis.scores.failed import Failed
+    from ragauge.analysis.scores.failed import FailedResponses
     from ragauge.analysis.scores.gather import ClaimsSeen
     from ragauge.analysis.scores.values import Values
     from ragauge.metrics.base import Metric
@@ -106,12 +106,12 @@ def card_of(
     """
     from ragauge.analysis.card import build
     from ragauge.analysis.scores.quality import pick_worst
-    from ragauge.api.stored.judge_use import note, use_of
+    from ragauge.api.queries.judge_use import note, use_of
 
     numbers, done = _evaluated(store, run, metrics, judge_id, keep or {}, whole=whole)
-    shown = Shown(store.url, run.run_id, judge_id, tuple(str(metric) for metric in metrics), numbers)
+    shown = ShownScores(store.url, run.run_id, judge_id, tuple(str(metric) for metric in metrics), numbers)
     index = store.runs.index(run.run_id, numbers)
-    held = Held(store, run, baseline, metrics, judge_id, index, keep or {})
+    held = RunPair(store, run, baseline, metrics, judge_id, index, keep or {})
     found = _read(store, run, judge_id, metrics, index, held)
     failed = failed_of(store, run.run_id, judge_id, index)
     unknown = found.tables.known.unknown(failed, judge_id).by_id()
@@ -164,7 +164,7 @@ def _read(
     judge_id: str | None,
     metrics: Sequence[Metric],
     index: ResponseIndex,
-    held: Held,
+    held: RunPair,
 ) -> _Found:
     """The two passes."""
     from ragauge.analysis.card import Tables, read_metrics
@@ -193,7 +193,7 @@ def _read(
     return _Found(matches, claims, use, beyond, tables, values)
 
 
-def _overview(store: Store, found: _Found, failed: Failed, card: Card) -> Overview:
+def _overview(store: Store, found: _Found, failed: FailedResponses, card: Card) -> Overview:
     """What was gathered beyond means; the questions of listed responses that were not kept are read again."""
     from ragauge.analysis.overview.listing import choose
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run, nothing_in_common
 from ragauge.api.baselines import also_a_run
-from ragauge.api.given.arguments import begins
-from ragauge.api.given.sources import HasRun, named, store_url
+from ragauge.api.inputs.arguments import begins
+from ragauge.api.inputs.sources import HasRun, named, store_url
+from ragauge.api.queries.columns import causes_of
+from ragauge.api.queries.paired import Paired, measuring
 from ragauge.api.results.comparison import ComparisonResult
-from ragauge.api.stored.columns import causes_of
-from ragauge.api.stored.paired import Paired, measuring
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.commands import command, speaking_of
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
-    from ragauge.analysis.comparison.alike import Measuring
+    from ragauge.analysis.comparison.alike import MeasurementSpec
     from ragauge.analysis.comparison.correction import Correction
     from ragauge.analysis.comparison.runs import Comparer, Corrected
     from ragauge.analysis.results.comparison import Compared, Matched, RunComparison
@@ -126,7 +126,7 @@ def _compared(
         mine = measuring(store, run, judge_id)
         metrics, both = _metrics(run, mine, names), (mine, theirs)
         metrics += [] if names else _of_base_alone(store, base, judge_id, theirs, metrics)
-        held.append(_Held(store, base, run, judge_id, metrics, both, keep, level, segments=segments))
+        held.append(_ComparedRun(store, base, run, judge_id, metrics, both, keep, level, segments=segments))
     found, tests, segment_tests = corrected([one.comparer for one in held], level, correction)
     comparisons = tuple(one.comparison(changes) for one, changes in zip(held, found, strict=True))
     return Compared(base, judge_id or "", comparisons, level, tests, segment_tests, correction)
@@ -146,7 +146,7 @@ def _judge(store: Store, base: Run, runs: Sequence[Run], judge: str | None) -> s
     return next(shared, next(iter(judges), None))
 
 
-def _metrics(run: Run, measured: Measuring, names: tuple[str, ...]) -> list[Metric]:
+def _metrics(run: Run, measured: MeasurementSpec, names: tuple[str, ...]) -> list[Metric]:
     """The metrics asked for, or all that a run has scores of, by layer.
 
     Raises:
@@ -162,7 +162,7 @@ def _metrics(run: Run, measured: Measuring, names: tuple[str, ...]) -> list[Metr
 
 
 def _of_base_alone(
-    store: Store, base: Run, judge_id: str | None, measured: Measuring, metrics: Sequence[Metric]
+    store: Store, base: Run, judge_id: str | None, measured: MeasurementSpec, metrics: Sequence[Metric]
 ) -> list[Metric]:
     """The metrics that the baseline has and the new run lacks: they are asked for too, and said to be left out."""
     from ragauge.metrics.catalogue import parse
@@ -173,12 +173,12 @@ def _of_base_alone(
     return [parse(name) for name in there if name not in known]
 
 
-class _Held:
+class _ComparedRun:
     """One run held against the baseline: reads both, metric by metric, then says what changed."""
 
     def __init__(
         self, store: Store, base: Run, run: Run, judge_id: str | None, metrics: Sequence[Metric],
-        measured: tuple[Measuring, Measuring], keep: Mapping[str, str], level: float, *, segments: bool,
+        measured: tuple[MeasurementSpec, MeasurementSpec], keep: Mapping[str, str], level: float, *, segments: bool,
     ) -> None:     # fmt: skip
         from ragauge.analysis.comparison.alike import is_paired
         from ragauge.analysis.comparison.runs import Comparer
@@ -217,7 +217,7 @@ class _Held:
         from ragauge.analysis.comparison.config_diff import config_diff, handed_on_more
         from ragauge.analysis.comparison.runs import failures_of, findings_of, grown
         from ragauge.analysis.results.comparison import Flips, RunComparison
-        from ragauge.api.stored.comparing import failing, flips_of, warnings_of
+        from ragauge.api.queries.comparing import failing, flips_of, warnings_of
 
         store, run, base, pair = self._store, self._run, self._base, self.pair
         new_causes, base_causes = self._causes
@@ -250,7 +250,7 @@ class _Held:
     @cached_property
     def _unknown(self) -> frozenset[str]:
         """Examples of which it is not known, in one run or both, whether they failed."""
-        from ragauge.api.stored.views import unknown_of
+        from ragauge.api.queries.views import unknown_of
 
         sides = ((self._run, self.pair.new.index), (self._base, self.pair.base.index))
         found = (unknown_of(self._store, run.run_id, self._judge_id, index).by_id() for run, index in sides)

@@ -6,19 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragauge.api.evaluate import Wanted, evaluate_source
-from ragauge.api.given.arguments import text_of
-from ragauge.api.given.calls import USUAL, Calls
-from ragauge.api.given.sources import HasRun, Source, run_of, store_url
-from ragauge.api.stored.confirmed import causes_now, fingerprint, seen_of
+from ragauge.api.evaluate import EvaluateOptions, evaluate_source
+from ragauge.api.inputs.arguments import text_of
+from ragauge.api.inputs.calls import USUAL, ModelCallOptions
+from ragauge.api.inputs.sources import HasRun, InputSource, run_of, store_url
+from ragauge.api.queries.confirmed import causes_now, fingerprint, seen_of
 from ragauge.api.threads import plain
 from ragauge.data.run import Run
 from ragauge.errors import SystemFailed, UsageError
 from ragauge.text.commands import command
 
 if TYPE_CHECKING:
-    from ragauge.analysis.causes.seen import Seen
-    from ragauge.analysis.results.confirmed import CauseTally, Experiment, Outcome
+    from ragauge.analysis.causes.cause_context import CauseContext
+    from ragauge.analysis.results.confirmed import CauseTally, Experiment, ExperimentOutcome
     from ragauge.data.example import Example
     from ragauge.data.response import Passage
     from ragauge.engine.execute import Progress
@@ -30,7 +30,7 @@ RECORDED = "recorded"     # the system of a run that came from a file
 
 
 @dataclass(frozen=True)
-class Confirming:
+class ConfirmOptions:
     """What is to be confirmed.
 
     Attributes:
@@ -58,7 +58,7 @@ class Confirming:
     settings: Any = None
     concurrency: int = CONCURRENCY
     timeout: float = TIMEOUT
-    calls: Calls = USUAL
+    calls: ModelCallOptions = USUAL
     warn: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
@@ -88,7 +88,7 @@ class Confirmation:
     system: str
     judge_id: str
     causes: tuple[CauseTally, ...]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ExperimentOutcome, ...]
     asked: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class _Todo(NamedTuple):
 
 
 async def confirm_causes(
-    wanted: Confirming, store: str | None = None, progress: Callable[[Progress], None] | None = None
+    wanted: ConfirmOptions, store: str | None = None, progress: Callable[[Progress], None] | None = None
 ) -> Confirmation:
     """Asks the system again, judges the new answers as the first ones were, and reads them.
 
@@ -134,13 +134,13 @@ async def confirm_causes(
     finally:
         await system.close()
     if todo.answers is not None:
-        judging = Wanted(todo.metrics, todo.spec, warn=wanted.warn, calls=wanted.calls)
-        await evaluate_source(Source((todo.answers,)), judging, url, progress)
+        judging = EvaluateOptions(todo.metrics, todo.spec, warn=wanted.warn, calls=wanted.calls)
+        await evaluate_source(InputSource((todo.answers,)), judging, url, progress)
     with open_store(url) as opened:
         return _read(todo, system.name, asked, opened)
 
 
-def _todo(wanted: Confirming, system: System, store: Store) -> _Todo:
+def _todo(wanted: ConfirmOptions, system: System, store: Store) -> _Todo:
     """Draws the experiments; nothing is asked yet."""
     from ragauge.analysis.causes.counterfactuals import experiment
     from ragauge.analysis.causes.tally import drawn
@@ -181,7 +181,7 @@ def _todo(wanted: Confirming, system: System, store: Store) -> _Todo:
 
 
 async def _asked(
-    wanted: Confirming, system: System, todo: _Todo, store: Store, progress: Callable[[Progress], None] | None
+    wanted: ConfirmOptions, system: System, todo: _Todo, store: Store, progress: Callable[[Progress], None] | None
 ) -> int:
     from ragauge.engine.counterfactual import ask_again
 
@@ -206,7 +206,7 @@ def _read(todo: _Todo, system: str, asked: int, store: Store) -> Confirmation:
     answers = None if todo.answers is None else store.runs.find(todo.answers.run_id)
     held = set() if answers is None else store.collecting.held(answers.run_id)
 
-    def new(query_id: str, which: int) -> Seen | None:
+    def new(query_id: str, which: int) -> CauseContext | None:
         if answers is None or (query_id, which) not in held:
             return None
         return seen_of(store, answers, query_id, which, todo.judge_id)
@@ -224,7 +224,7 @@ def _run(which: Any, store: Store) -> Run:
     return which.run if isinstance(which, HasRun) else run_of(str(which), store)
 
 
-def _judge(wanted: Confirming, run: Run, store: Store) -> tuple[str, str]:
+def _judge(wanted: ConfirmOptions, run: Run, store: Store) -> tuple[str, str]:
     """Whose causes are tested: the judge's id, and the spec that it is built from."""
     from ragauge.api.cards import judged
     from ragauge.engine.judges import build_judge
@@ -287,7 +287,7 @@ async def confirm_async(
         UsageError: a system that takes no passages, with what to implement; a run without causes.
         SystemFailed: nothing was answered, and the system is not there.
     """
-    wanted = Confirming(
+    wanted = ConfirmOptions(
         run, system, corpus, limit, seed, control, judge, settings, concurrency, timeout, warn=warn
     )  # fmt: skip
     return await confirm_causes(wanted, store, progress)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.evaluate import Wanted, evaluate_source
-from ragauge.api.given.sources import Answered, Source, store_url
+from ragauge.api.evaluate import EvaluateOptions, evaluate_source
+from ragauge.api.inputs.sources import Answered, InputSource, store_url
 from ragauge.api.results.scorecard import Scorecard
 from ragauge.api.threads import plain
 from ragauge.text.commands import command
@@ -94,8 +94,10 @@ async def demo_async(
 
     cards, about, paths = {}, {}, {}
     for place, found in enumerate(demo_runs()):
-        source = Source((Answered("demo", found.pairs),), name=found.name, system="reference RAG", config=found.config)
-        card = await evaluate_source(source, Wanted(), store_url(store), progress)
+        source = InputSource(
+            (Answered("demo", found.pairs),), name=found.name, system="reference RAG", config=found.config
+        )
+        card = await evaluate_source(source, EvaluateOptions(), store_url(store), progress)
         path = output if place == 0 else output.with_name(f"{output.stem}-{found.name}{output.suffix}")
         cards[found.name], about[found.name], paths[found.name] = card, found.about, card.save(path)
     return Demo(cards, about, paths)

@@ -134,7 +134,7 @@ def _packages() -> Iterator[Looked]:
 
 
 def _store(url: str | None) -> Looked:
-    from ragauge.api.given.sources import store_url
+    from ragauge.api.inputs.sources import store_url
     from ragauge.store.open import open_store
 
     asked = store_url(url)
@@ -188,7 +188,7 @@ def _keys() -> Iterator[Looked]:
 
 
 def _git() -> Looked:
-    from ragauge.api.given import git
+    from ragauge.api.inputs import git
 
     state, branch = git.state(), git.branch()
     if not state:

@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.api.baseline import baseline_run, check
-from ragauge.api.given.calls import USUAL, Calls
-from ragauge.api.given.sources import Source, place_of, stored
+from ragauge.api.inputs.calls import USUAL, ModelCallOptions
+from ragauge.api.inputs.sources import InputSource, place_of, stored
 from ragauge.errors import DataError, JudgeError, RagaugeError, UsageError
 
 if TYPE_CHECKING:
     from ragauge.api.results.scorecard import Scorecard
     from ragauge.data.index_listing import IndexListing
     from ragauge.data.run import Run
-    from ragauge.engine.execute import Outcome, Progress
+    from ragauge.engine.execute import EvaluationOutcome, Progress
     from ragauge.engine.models import Calling
     from ragauge.engine.plan import Plan
     from ragauge.store.open import Store
@@ -28,7 +28,7 @@ UNDER_WAY, GLANCES = 0.3, 10     # seconds until the first calls to a model are 
 
 
 @dataclass(frozen=True)
-class Wanted:
+class EvaluateOptions:
     """What to find out.
 
     Attributes:
@@ -56,12 +56,12 @@ class Wanted:
     baseline: Any = None
     retry_failed: bool = False
     judge_repeats: int = 1
-    calls: Calls = USUAL
+    calls: ModelCallOptions = USUAL
 
 
-def planner(wanted: Wanted) -> Callable[[Store, str], tuple[Plan, ...]]:
+def planner(wanted: EvaluateOptions) -> Callable[[Store, str], tuple[Plan, ...]]:
     """Plans a run of a store, a plan an asking of the judge. Metrics and judge are found first."""
-    from ragauge.data.readers.reading import warn_user
+    from ragauge.data.readers.record_reader import warn_user
     from ragauge.engine.judges import build_judge
     from ragauge.engine.plan import plan
     from ragauge.metrics.catalogue import questions, said_otherwise, select
@@ -90,13 +90,13 @@ def planner(wanted: Wanted) -> Callable[[Store, str], tuple[Plan, ...]]:
     )  # fmt: skip
 
 
-def listed(wanted: Wanted, store: Store, run_id: str) -> IndexListing | None:
+def listed(wanted: EvaluateOptions, store: Store, run_id: str) -> IndexListing | None:
     """Which of the run's labelled documents are in the listing that was given; None without one."""
     if wanted.index is None:
         return None
     from ragauge.data.index_listing import IndexListing
     from ragauge.data.readers.index_listing import doc_ids, said
-    from ragauge.data.readers.reading import warn_user
+    from ragauge.data.readers.record_reader import warn_user
 
     labelled = store.listings.labelled(run_id)
     listing = IndexListing.of(doc_ids(wanted.index), labelled)
@@ -128,7 +128,7 @@ class Planned(NamedTuple):
     calling: Calling | None
 
 
-def planned(source: Source, wanted: Wanted, store: Store) -> Planned:
+def planned(source: InputSource, wanted: EvaluateOptions, store: Store) -> Planned:
     """What has to be done: the source's examples less those that are stored.
 
     Names are checked before anything is read, a baseline before anything is asked, and a run that came in for nothing
@@ -147,7 +147,10 @@ def planned(source: Source, wanted: Wanted, store: Store) -> Planned:
 
 
 async def evaluate_source(
-    source: Source, wanted: Wanted, store: str | None = None, progress: Callable[[Progress], None] | None = None
+    source: InputSource,
+    wanted: EvaluateOptions,
+    store: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Scorecard:
     """Stores what is not stored, judges what is not judged, and returns the scorecard."""
     from ragauge.api.cards import card_of
@@ -164,7 +167,7 @@ async def evaluate_source(
 
 
 async def _judged(
-    source: Source, wanted: Wanted, store: Store, progress: Callable[[Progress], None] | None
+    source: InputSource, wanted: EvaluateOptions, store: Store, progress: Callable[[Progress], None] | None
 ) -> tuple[Planned, dict[str, Any]]:
     """Stores and judges what is not; what had to be done, and what that took."""
     todo = planned(source, wanted, store)
@@ -178,9 +181,9 @@ async def _judged(
 
 
 @contextmanager
-def _said_alone(todo: Planned, wanted: Wanted, store: Store) -> Iterator[None]:
+def _said_alone(todo: Planned, wanted: EvaluateOptions, store: Store) -> Iterator[None]:
     """Warns where somebody else evaluates the same run at this moment: neither waits for the other's calls."""
-    from ragauge.data.readers.reading import warn_user
+    from ragauge.data.readers.record_reader import warn_user
     from ragauge.store.sqlite import held
 
     if not any(plan.pending and plan.questions for plan in todo.plans):
@@ -197,13 +200,13 @@ def _said_alone(todo: Planned, wanted: Wanted, store: Store) -> Iterator[None]:
 
 
 async def carried_out(
-    todo: Planned, wanted: Wanted, store: Store, progress: Callable[[Progress], None] | None
+    todo: Planned, wanted: EvaluateOptions, store: Store, progress: Callable[[Progress], None] | None
 ) -> dict[str, Any]:
     """Executes the plans, one asking of the judge after another; returns what that took."""
     from ragauge.engine.execute import execute
 
     started = time.perf_counter()
-    outcomes: list[Outcome] = []
+    outcomes: list[EvaluationOutcome] = []
     loading = asyncio.create_task(_load_report(todo.calling)) if todo.calling is not None else None
     try:
         for plan in todo.plans:
@@ -246,7 +249,7 @@ def _loaded() -> None:
         from ragauge.api import cards  # noqa: F401
 
 
-def _calls(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _calls(outcomes: Sequence[EvaluationOutcome]) -> dict[str, Any]:
     """What an evaluation asked of models, and why it stopped, where it did."""
     found: dict[str, Any] = {}
     made = [outcome.calling for outcome in outcomes if outcome.calling is not None]
@@ -259,7 +262,7 @@ def _calls(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     return found | ({"stopped": stopped} if stopped else {})
 
 
-async def dry_run(source: Source, wanted: Wanted, store: str | None = None) -> dict[str, Any]:
+async def dry_run(source: InputSource, wanted: EvaluateOptions, store: str | None = None) -> dict[str, Any]:
     """What `evaluate_source` would do, as JSON types; a run that is not stored stays so, and has no id."""
     from ragauge.engine.estimate import expect
     from ragauge.store.open import open_store

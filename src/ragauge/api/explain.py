@@ -34,7 +34,7 @@ def explain_example(
     """
     from ragauge.analysis.explaining.explain import explain_example as explain
     from ragauge.api.cards import judged
-    from ragauge.api.stored.views import view_of
+    from ragauge.api.queries.views import view_of
     from ragauge.metrics.facts import Facts
     from ragauge.metrics.retrieval.ranks import of_responses
 
@@ -70,7 +70,7 @@ def explain_run(
     from ragauge.analysis.explaining.explain_run import MeansExplained
     from ragauge.analysis.explaining.explain_run import explain_run as explain
     from ragauge.api.cards import judged, stored_card
-    from ragauge.api.stored.columns import StoredColumns
+    from ragauge.api.queries.columns import StoredColumns
 
     judge_id = judged(store, run, judge)
     names = store.scores.metrics(run.run_id, judge_id)

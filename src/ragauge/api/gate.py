@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run, nothing_in_common
-from ragauge.api.given.sources import LATEST, HasRun, run_of, store_url
+from ragauge.api.inputs.sources import LATEST, HasRun, run_of, store_url
+from ragauge.api.queries.columns import StoredColumns
 from ragauge.api.results.gate_result import GateResult
 from ragauge.api.results.scorecard import Scorecard
-from ragauge.api.stored.columns import StoredColumns
 from ragauge.data.config.reading import DEFAULT, ConfigFile, read_config
 from ragauge.data.run import Run
 from ragauge.errors import ConfigError, DataError, UnknownName, UsageError
@@ -22,8 +22,8 @@ from ragauge.text.plural import plural
 if TYPE_CHECKING:
     from ragauge.analysis.comparison.pairs import Pairs
     from ragauge.analysis.scores.arrays import Columns
-    from ragauge.api.stored.paired import Paired
-    from ragauge.gating.checking import Source
+    from ragauge.api.queries.paired import Paired
+    from ragauge.gating.checking import ScoreSource
     from ragauge.gating.result import Check, Gated
     from ragauge.gating.rules import Condition, Rules
     from ragauge.gating.slices import Slices
@@ -103,7 +103,7 @@ class _Gate:
         self, store: Store, run: Run, base: Run | None, file: ConfigFile, rules: Rules, judge: str | None
     ) -> None:
         from ragauge.api.cards import judged
-        from ragauge.api.stored.paired import index_of
+        from ragauge.api.queries.paired import index_of
         from ragauge.engine.plan import is_sample
 
         self._store, self._run, self._base, self._file, self._rules = store, run, base, file, rules
@@ -124,11 +124,11 @@ class _Gate:
     def gated(self) -> Gated:
         """Every check, and the verdict."""
         from ragauge.engine.judge_error import judge_errors
-        from ragauge.gating.checking import Source, check_conditions, verdict_of
+        from ragauge.gating.checking import ScoreSource, check_conditions, verdict_of
         from ragauge.gating.result import Gated
 
         paired, slices = self._paired, self._slices(self._index.query_ids)
-        source = Source(
+        source = ScoreSource(
             self._columns, self._pairs, slices,
             None if paired is None else self._slices(paired.new.index.query_ids),
             None if self._is_paired else self._apart(slices),
@@ -146,7 +146,7 @@ class _Gate:
     @cached_property
     def _paired(self) -> Paired | None:
         from ragauge.analysis.comparison.alike import is_paired
-        from ragauge.api.stored.paired import Paired
+        from ragauge.api.queries.paired import Paired
 
         drops = [one.metric for one in self._rules.conditions if one.kind == "max_drop"]
         if self._base is None or not drops:
@@ -254,7 +254,7 @@ class _Gate:
     @cached_property
     def _broken(self) -> str:
         """That every call failed, with the error and where to look; "" where one was answered."""
-        from ragauge.api.stored.run_counts import broken
+        from ragauge.api.queries.run_counts import broken
 
         return broken(self._store, self._run) if self._unanswered.issuperset(self._every.query_ids) else ""
 
@@ -271,12 +271,12 @@ class _Gate:
         import numpy as np
 
         from ragauge.analysis.scores.arrays import FAILED
-        from ragauge.analysis.scores.known import Known
-        from ragauge.api.stored.columns import answers_recorded, failed_of
+        from ragauge.analysis.scores.known import KnownScores
+        from ragauge.api.queries.columns import answers_recorded, failed_of
         from ragauge.metrics.catalogue import parse
 
         failed = np.zeros(len(self._index.query_ids), dtype=bool)
-        known = Known(self._index, answered=answers_recorded(self._store, self._index))
+        known = KnownScores(self._index, answered=answers_recorded(self._store, self._index))
         scores = StoredColumns(
             self._store, self._run.run_id, self._judge_id, self._index, ahead=self._measured, values_only=True
         )
@@ -344,7 +344,7 @@ class _Gate:
         section = next((one for one in gate.rules if one.place == rule), None) if gate is not None else None
         return self._file.problem(f"gate.rules[{rule}].{key}", text, section.line(key) if section else None)
 
-    def _warnings(self, source: Source) -> list[str]:
+    def _warnings(self, source: ScoreSource) -> list[str]:
         found = []
         run, base = self._run, self._base
         pending = len(self._every) - len(self._evaluated)

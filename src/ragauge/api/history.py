@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.given.arguments import begins, path_of
-from ragauge.api.given.sources import HasRun, named, run_of, store_url
+from ragauge.api.inputs.arguments import begins, path_of
+from ragauge.api.inputs.sources import HasRun, named, run_of, store_url
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from rich.console import RenderableType
 
-    from ragauge.analysis.history.log import Entry
+    from ragauge.analysis.history.log import LogEntry
     from ragauge.analysis.results.history_rows import History
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
@@ -145,7 +145,7 @@ def note(run: Any, text: str, *, store: str | None = None) -> dict[str, Any]:
     Raises:
         UnknownName: no such run.
     """
-    from ragauge.api.given import git
+    from ragauge.api.inputs import git
     from ragauge.store.open import open_store
     from ragauge.store.run_log import Note
 
@@ -187,9 +187,9 @@ def history_of(
     """
     from ragauge.analysis.history.log import history
 
-    read, older = _Reading(store, judge, listed), iter(runs)
-    shown: list[Entry] = []
-    rest: list[Entry] = []     # the run before the last row of each set, which says what changed there
+    read, older = _LogReading(store, judge, listed), iter(runs)
+    shown: list[LogEntry] = []
+    rest: list[LogEntry] = []     # the run before the last row of each set, which says what changed there
     for run in older:
         shown += read.entry(run)
         if len(shown) == limit:
@@ -250,7 +250,7 @@ class _Examples:
         return self._known[run.set_version]
 
 
-class _Reading:
+class _LogReading:
     """Reads what the log says of a run."""
 
     def __init__(self, store: Store, judge: str | None, listed: Mapping[str, str]) -> None:
@@ -260,11 +260,11 @@ class _Reading:
         for line in store.baselines.list():
             self._names.setdefault(line.run_id, []).append(line.name)
 
-    def entry(self, run: Run) -> list[Entry]:
+    def entry(self, run: Run) -> list[LogEntry]:
         """The run as the log shows it; nothing where it was not evaluated."""
-        from ragauge.analysis.history.log import Entry
+        from ragauge.analysis.history.log import LogEntry
         from ragauge.analysis.results.paid import added
-        from ragauge.api.stored.paired import measuring
+        from ragauge.api.queries.paired import measuring
 
         store, run_id = self._store, run.run_id
         judges = store.scores.judges(run_id)
@@ -275,7 +275,7 @@ class _Reading:
             return []
         spent = added([one.paid for one in store.calls.spent(run_id, judge_id or "")])
         note = self._notes.get(run_id)
-        return [Entry(
+        return [LogEntry(
             run, self._listed[run_id], measuring(store, run, judge_id), {one.metric: one for one in summaries},
             store.runs.size(run_id), store.run_log.judged_at(run_id, judge_id), spent.known_cost,
             note.text if note else "", tuple(self._names.get(run_id, ())),

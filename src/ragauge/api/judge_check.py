@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from ragauge.api.given.calls import USUAL, CallOptions, Calls
-from ragauge.api.given.sources import named, store_url
+from ragauge.api.inputs.calls import USUAL, CallOptions, ModelCallOptions
+from ragauge.api.inputs.sources import named, store_url
 from ragauge.api.threads import plain
 from ragauge.errors import UsageError
 
@@ -44,7 +44,7 @@ class Checking:
     columns: Mapping[str, str] = field(default_factory=dict)
     segments: Sequence[str] = ()
     supported: Collection[str] = ()
-    calls: Calls = USUAL
+    calls: ModelCallOptions = USUAL
 
 
 def rows_of(wanted: Checking) -> LabelledRows:
@@ -105,7 +105,7 @@ async def check_judge_async(
         supported: values of the label that mean supported; the usual words when empty.
         store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
         progress: called with what is done, the rate and the time left.
-        calls: concurrency, max_concurrency, max_cost and timeout of calls to a model, as in `Calls`.
+        calls: concurrency, max_concurrency, max_cost and timeout of calls to a model, as in `ModelCallOptions`.
 
     Raises:
         DataError: a file that cannot be read.
@@ -115,7 +115,7 @@ async def check_judge_async(
 
     spec = given_judge(judge, judge_name, prompts)
     words = named(supported if isinstance(supported, str) else tuple(supported))
-    how = named(modes), limit, columns or {}, named(segments), words, Calls.given("check_judge", calls)
+    how = named(modes), limit, columns or {}, named(segments), words, ModelCallOptions.given("check_judge", calls)
     return await check_labelled(Checking(source, (spec,), *how), store, progress)
 
 

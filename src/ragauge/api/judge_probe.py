@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.given.calls import USUAL, Calls
-from ragauge.api.given.sources import store_url
+from ragauge.api.inputs.calls import USUAL, ModelCallOptions
+from ragauge.api.inputs.sources import store_url
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
     from ragauge.analysis.judges.probes import PositionProbe
-    from ragauge.analysis.results.overview import Estimate
+    from ragauge.analysis.results.overview import MeanEstimate
     from ragauge.data.preference import AnswerPair
     from ragauge.engine.execute import Progress
 
@@ -34,7 +34,7 @@ class Probing:
     judge: str
     limit: int | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
-    calls: Calls = USUAL
+    calls: ModelCallOptions = USUAL
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class JudgeProbe:
         }  # fmt: skip
 
 
-def _plain(one: Estimate) -> dict[str, Any]:
+def _plain(one: MeanEstimate) -> dict[str, Any]:
     ends = [one.interval.low, one.interval.high] if one.interval is not None else None
     return {"mean": one.mean, "ci": ends, "n": one.n}
 

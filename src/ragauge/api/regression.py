@@ -32,7 +32,7 @@ class ExampleFailed(AssertionError):  # noqa: N818 - what happened
 
 
 @dataclass(frozen=True)
-class Asked:
+class RegressionInputs:
     """What is evaluated for tests.
 
     Attributes:
@@ -256,7 +256,7 @@ class Evaluations:
         self.store, self._shared, self._shown = store, shared, shown
         self._found: dict[str, Scorecard | RagaugeError] = {}
 
-    def card(self, asked: Asked, only: frozenset[str] | None = None) -> Scorecard:
+    def card(self, asked: RegressionInputs, only: frozenset[str] | None = None) -> Scorecard:
         """The scorecard of a wish.
 
         Args:
@@ -277,10 +277,10 @@ class Evaluations:
         return found
 
     def example(
-        self, asked: Asked, query_id: str, repeat: int = 0, only: frozenset[str] | None = None
+        self, asked: RegressionInputs, query_id: str, repeat: int = 0, only: frozenset[str] | None = None
     ) -> TestedExample:
         """One example of a wish, evaluated."""
-        from ragauge.api.stored.views import view_of
+        from ragauge.api.queries.views import view_of
         from ragauge.store.open import open_store
 
         card = self.card(asked, only)
@@ -288,7 +288,7 @@ class Evaluations:
             view = view_of(store, card.run.run_id, query_id, repeat, card.card.judge.judge_id or None)
         return TestedExample(card, view, self._shown, whole=only is None or asked.system is None)
 
-    def _evaluated(self, asked: Asked, only: frozenset[str] | None, key: str) -> Scorecard:
+    def _evaluated(self, asked: RegressionInputs, only: frozenset[str] | None, key: str) -> Scorecard:
         from ragauge.api.verbs import evaluate
 
         source: Any = asked.sources[-1]
@@ -301,7 +301,7 @@ class Evaluations:
             more |= {"name": asked.name, "filter": asked.keep}
         return evaluate(source, metrics=asked.metrics, judge=asked.judge, store=self.store, **more)
 
-    def _answered(self, asked: Asked, only: frozenset[str] | None, key: str) -> str:
+    def _answered(self, asked: RegressionInputs, only: frozenset[str] | None, key: str) -> str:
         """The run that a system was asked for in this session; the first process asks, the others read its id."""
         from ragauge.api.run import run
 

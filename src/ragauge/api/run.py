@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run
-from ragauge.api.given.sources import VARIANTS, named, store_url
+from ragauge.api.inputs.sources import VARIANTS, named, store_url
+from ragauge.api.queries.run_counts import counts_of
 from ragauge.api.runs import OpenRun
-from ragauge.api.stored.run_counts import counts_of
 from ragauge.api.threads import plain
 from ragauge.data.run import Run, Variant
 from ragauge.errors import SystemFailed, UnknownName, UsageError
@@ -19,9 +19,9 @@ from ragauge.text.plural import plural
 if TYPE_CHECKING:
     from ragauge.analysis.overview.run_counts import RunCounts
     from ragauge.data.example import EvalSet, Example
-    from ragauge.engine.asking import Asking
     from ragauge.engine.collect import Collected
     from ragauge.engine.execute import Progress
+    from ragauge.engine.system_caller import Asking
     from ragauge.engine.systems import System
     from ragauge.store.open import Store
 
@@ -114,7 +114,7 @@ class SystemRun(OpenRun):
 
 
 @dataclass(frozen=True)
-class Job:
+class RunJob:
     """A run that is begun, and what is left to ask.
 
     Attributes:
@@ -141,8 +141,8 @@ async def run_system(
         UsageError: the system or the set cannot be had, or not in this variant; said before the first question.
         SystemFailed: the system is not there, or does not let us in.
     """
-    from ragauge.engine.asking import PATIENCE
     from ragauge.engine.collect import collect
+    from ragauge.engine.system_caller import PATIENCE
     from ragauge.store.open import open_store
 
     with open_store(store_url(store)) as opened:
@@ -168,10 +168,10 @@ async def run_system(
         )
 
 
-async def begun(wanted: Running, store: Store) -> Job:
+async def begun(wanted: Running, store: Store) -> RunJob:
     """The run, begun or found, and what it lacks. Everything that can be wrong with a system's name is said here."""
-    from ragauge.engine.asking import Asking
     from ragauge.engine.collect import in_order
+    from ragauge.engine.system_caller import Asking
     from ragauge.engine.systems import build_system, columns_of_set, handed
 
     warn = wanted.warn or _silent
@@ -200,14 +200,14 @@ async def begun(wanted: Running, store: Store) -> Job:
         begun_at = run.created_at[:16].replace("T", " ")
         held = plural(len(there), "response is", "responses are")
         warn(f"going on with run {run.name} ({run.run_id}, begun {begun_at}): {held} there. --fresh starts another.")
-    return Job(system, run, askings, len(there), continued)
+    return RunJob(system, run, askings, len(there), continued)
 
 
 def _run(
     wanted: Running, store: Store, system: System, eval_set: EvalSet, context: Run | None, planned: int
 ) -> tuple[Run, bool]:
     """The run to go on with, or a new one; and whether it was there."""
-    from ragauge.api.given import git
+    from ragauge.api.inputs import git
 
     run = Run(
         "", wanted.name or _name(wanted, system), set_name=eval_set.name, set_version=eval_set.version,
@@ -259,7 +259,7 @@ def set_of(
         DataError: what cannot be read.
     """
     from ragauge.data.example import EvalSet
-    from ragauge.data.readers.reading import warn_user
+    from ragauge.data.readers.record_reader import warn_user
     from ragauge.data.readers.source import read_set
 
     found: EvalSet | None = source if isinstance(source, EvalSet) else None

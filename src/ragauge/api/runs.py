@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.given.arguments import path_of, text_of
-from ragauge.api.given.sources import named, run_of, store_url
+from ragauge.api.inputs.arguments import path_of, text_of
+from ragauge.api.inputs.sources import named, run_of, store_url
 from ragauge.data.canonical import plain
 from ragauge.data.run import Run
 from ragauge.errors import UsageError
@@ -66,7 +66,7 @@ class OpenRun:
 
     def cost(self) -> RunCost:
         """What judging it has cost: calls, tokens and US dollars by judge, model, question, metric and example."""
-        from ragauge.api.stored.run_cost import run_cost
+        from ragauge.api.queries.run_cost import run_cost
 
         with self._store() as store:
             return run_cost(store, self.run)
@@ -77,7 +77,7 @@ class OpenRun:
         Raises:
             UnknownName: no such example; the nearest ids are in the text.
         """
-        from ragauge.api.stored.views import view_of
+        from ragauge.api.queries.views import view_of
 
         judges, query_id = self.judges(), text_of(query_id, "the query_id", "q1")
         with self._store() as store:
@@ -128,7 +128,7 @@ class OpenRun:
                 labelled passages or without passages; the commands that make them are in the text.
         """
         from ragauge.api.cards import judged
-        from ragauge.api.stored.gaps import gaps_of_run
+        from ragauge.api.queries.gaps import gaps_of_run
 
         with self._store() as store:
             return gaps_of_run(store, self.run, judged(store, self.run, judge), named(metrics))

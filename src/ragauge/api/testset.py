@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.given.calls import USUAL, Calls
-from ragauge.api.given.sources import store_url
+from ragauge.api.inputs.calls import USUAL, ModelCallOptions
+from ragauge.api.inputs.sources import store_url
 from ragauge.api.results.files import make_folder
 from ragauge.errors import UsageError
 
@@ -34,7 +34,7 @@ class Preparing:
     source: Any
     output: Path
     judge: str = "local"
-    calls: Calls = USUAL
+    calls: ModelCallOptions = USUAL
 
 
 def checked(wanted: Preparing) -> EvalSet:
@@ -55,7 +55,7 @@ def checked(wanted: Preparing) -> EvalSet:
 
 def expect(wanted: Preparing, store: str | None = None) -> dict[str, Any]:
     """What preparing would ask and cost, as JSON types; nothing is asked or written."""
-    from ragauge.engine.estimate import Estimate
+    from ragauge.engine.estimate import CostEstimate
     from ragauge.engine.judges import build_judge
     from ragauge.engine.prepare import expected, lacking, prepares
     from ragauge.store.open import open_store
@@ -64,7 +64,7 @@ def expect(wanted: Preparing, store: str | None = None) -> dict[str, Any]:
     judge = build_judge(wanted.judge)
     known: dict[str, Any] = {"examples": len(examples), "judge": judge.judge_id}
     if not prepares(judge):
-        return {**known, "to_do": len(examples), **Estimate().plain()}
+        return {**known, "to_do": len(examples), **CostEstimate().plain()}
     with open_store(store_url(store)) as opened:
         found = expected(examples, judge, opened)
     return {**known, "to_do": len(list(lacking(examples))), **found.plain()}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run
 from ragauge.api.baselines import USUAL, resolve, usual_name
-from ragauge.api.given.sources import run_of, store_url
-from ragauge.api.stored.columns import StoredColumns, visits
+from ragauge.api.inputs.sources import run_of, store_url
+from ragauge.api.queries.columns import StoredColumns, visits
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.commands import command
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from ragauge.api.evaluate import Wanted, evaluate_source
-from ragauge.api.given.calls import CallOptions, Calls
-from ragauge.api.given.sources import Source, named
+from ragauge.api.evaluate import EvaluateOptions, evaluate_source
+from ragauge.api.inputs.calls import CallOptions, ModelCallOptions
+from ragauge.api.inputs.sources import InputSource, named
 from ragauge.api.threads import plain
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ async def evaluate_async(
         variant: which passages the answers rest on: "own", "oracle" (labelled), "closed_book" (none) or "replayed".
         traffic: the responses are production traffic, not an eval set's.
         progress: called with what is done, the rate and the time left.
-        calls: concurrency, max_concurrency, max_cost and timeout of calls to a model, as in `Calls`.
+        calls: concurrency, max_concurrency, max_cost and timeout of calls to a model, as in `ModelCallOptions`.
 
     Returns:
         The scorecard: shows itself in a notebook; `card["recall@5"]`, `card.failures`, `card.save("report.html")`.
@@ -89,8 +89,10 @@ async def evaluate_async(
     """
     how = (source,) if set is None else (set, source), columns or {}, named(segments), name
     more = limit, filter or {}, workers, index, None, baseline, retry_failed, judge_repeats
-    wanted = Wanted(named(metrics), _judge(judge, judge_name, prompts), *more, Calls.given("evaluate", calls))
-    found = Source(*how, config=config or {}, variant=variant, traffic=traffic)
+    wanted = EvaluateOptions(
+        named(metrics), _judge(judge, judge_name, prompts), *more, ModelCallOptions.given("evaluate", calls)
+    )
+    found = InputSource(*how, config=config or {}, variant=variant, traffic=traffic)
     return await evaluate_source(found, wanted, store, progress)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ragauge.api.given.calls import Calls
+from ragauge.api.inputs.calls import ModelCallOptions
 from ragauge.cli import options
 from ragauge.cli.output import kept_on_interrupt, progress_line, show, show_json, warn
 
@@ -50,13 +50,13 @@ def confirm(
     quiet: options.Quiet = False,
 ) -> None:
     """Confirm a run's causes: change the passages of failed examples, answer again, and see. Makes extra calls."""
-    from ragauge.api.confirm import Confirming, confirm_causes
+    from ragauge.api.confirm import ConfirmOptions, confirm_causes
     from ragauge.api.threads import finish
     from ragauge.reporting.confirmed import confirmed_text
 
-    wanted = Confirming(
+    wanted = ConfirmOptions(
         run, system, corpus or None, limit, seed, control, judge or None, settings or None, concurrency,
-        timeout, Calls(max_cost=max_cost), warn,
+        timeout, ModelCallOptions(max_cost=max_cost), warn,
     )  # fmt: skip
     with kept_on_interrupt("Every answer so far is kept."), progress_line(quiet, "done") as progress:
         found = finish(lambda: confirm_causes(wanted, store or None, progress))

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from ragauge.api.given.calls import USUAL, Calls
+from ragauge.api.inputs.calls import USUAL, ModelCallOptions
 from ragauge.cli import options
 from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json, warn
 from ragauge.errors import Interrupted
@@ -32,7 +32,7 @@ def evaluate(
     baseline: options.Baseline = "",
     variant: options.Variant = "own",
     traffic: options.Traffic = False,
-    calls: Calls = USUAL,
+    calls: ModelCallOptions = USUAL,
     retry_failed: options.RetryFailed = False,
     only_plan: options.DryRun = False,
     outputs: options.Outputs = None,
@@ -40,16 +40,16 @@ def evaluate(
     quiet: options.Quiet = False,
 ) -> None:
     """Say how good retrieval and generation each are, with what certainty, and what to do."""
-    from ragauge.api.evaluate import Wanted, dry_run, evaluate_source
-    from ragauge.api.given.sources import Source
+    from ragauge.api.evaluate import EvaluateOptions, dry_run, evaluate_source
+    from ragauge.api.inputs.sources import InputSource
     from ragauge.api.results import files
     from ragauge.api.threads import finish
 
     for path in outputs or ():
         files.check(path)
     how = options.mapping(columns), options.names(segments), name
-    source = Source(tuple(sources), *how, warn=warn, variant=variant, traffic=traffic)
-    wanted = Wanted(
+    source = InputSource(tuple(sources), *how, warn=warn, variant=variant, traffic=traffic)
+    wanted = EvaluateOptions(
         options.names(metrics), judge, limit, options.conditions(keep), workers, index or None, warn, baseline,
         retry_failed, judge_repeats, calls,
     )     # fmt: skip

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ragauge.api.given.calls import USUAL, Calls
+from ragauge.api.inputs.calls import USUAL, ModelCallOptions
 from ragauge.cli import options
 from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json
 from ragauge.errors import Interrupted
@@ -61,7 +61,7 @@ def check(
     columns: Columns = None,
     segments: options.Segments = "",
     limit: Limit = None,
-    calls: Calls = USUAL,
+    calls: ModelCallOptions = USUAL,
     only_plan: options.DryRun = False,
     take_back: Forget = False,
     outputs: Outputs = None,
@@ -118,7 +118,7 @@ def probe(
     store: options.Store = "",
     columns: Columns = None,
     limit: Limit = None,
-    calls: Calls = USUAL,
+    calls: ModelCallOptions = USUAL,
     only_plan: options.DryRun = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,

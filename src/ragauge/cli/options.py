@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from ragauge.api.given.calls import Calls
+from ragauge.api.inputs.calls import ModelCallOptions
 from ragauge.errors import UsageError
 from ragauge.text.commands import speak_of
 
@@ -74,7 +74,7 @@ Timeout = Annotated[
     float, typer.Option("--timeout", min=0.1, rich_help_panel=CALLS, help="Seconds for one call to a model.")
 ]
 GROUPS: Mapping[type[Any], Mapping[str, Any]] = {
-    Calls: {
+    ModelCallOptions: {
         "concurrency": Concurrency, "max_concurrency": MaxConcurrency, "max_cost": MaxCost, "timeout": Timeout,
     },
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragauge.api.given.calls import Calls
+from ragauge.api.inputs.calls import ModelCallOptions
 from ragauge.cli import options
 from ragauge.cli.output import (
     kept_on_interrupt,
@@ -132,18 +132,18 @@ def _variant(oracle: bool, closed_book: bool, context_from: str) -> str:
 
 def _judging(metrics: str, judge: str, max_cost: float | None) -> Any:
     """What to find out; names are checked before the first question is asked."""
-    from ragauge.api.evaluate import Wanted, planner
+    from ragauge.api.evaluate import EvaluateOptions, planner
 
-    wanted = Wanted(options.names(metrics), judge, warn=warn, calls=Calls(max_cost=max_cost))
+    wanted = EvaluateOptions(options.names(metrics), judge, warn=warn, calls=ModelCallOptions(max_cost=max_cost))
     planner(wanted)
     return wanted
 
 
 async def _evaluated(found: SystemRun, wanted: Any, progress: Any) -> Scorecard:
     from ragauge.api.evaluate import evaluate_source
-    from ragauge.api.given.sources import Source
+    from ragauge.api.inputs.sources import InputSource
 
-    return await evaluate_source(Source((found,)), wanted, None, progress)
+    return await evaluate_source(InputSource((found,)), wanted, None, progress)
 
 
 def _shown(found: SystemRun, card: Scorecard | None, as_json: bool) -> None:

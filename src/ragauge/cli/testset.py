@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragauge.api.given.calls import USUAL, Calls
+from ragauge.api.inputs.calls import USUAL, ModelCallOptions
 from ragauge.cli import options
 from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json
 from ragauge.errors import Interrupted
@@ -40,7 +40,7 @@ def prepare(
         str, typer.Option("--judge", help="Who reads: openai:MODEL and others, or local: sentences as claims, no call.")
     ] = "local",
     store: options.Store = "",
-    calls: Calls = USUAL,
+    calls: ModelCallOptions = USUAL,
     only_plan: options.DryRun = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,

@@ -9,19 +9,19 @@ from typing import Any, Literal, NamedTuple
 from ragauge.data.canonical import digest, plain
 
 
-class Place(NamedTuple):
+class ProviderEndpoint(NamedTuple):
     """Where a provider's models are: its own base URL, and the variable that names another ("": none does)."""
 
     official: str
     variable: str
 
 
-PROVIDERS: Mapping[str, Place] = {
-    "openai": Place("https://api.openai.com/v1", "OPENAI_BASE_URL"),
-    "openai-chat": Place("https://api.openai.com/v1", "OPENAI_BASE_URL"),
-    "anthropic": Place("https://api.anthropic.com", "ANTHROPIC_BASE_URL"),
-    "google": Place("https://generativelanguage.googleapis.com", "GOOGLE_GEMINI_BASE_URL"),
-    "own": Place("own:", ""),     # a model that Python code hands over
+PROVIDERS: Mapping[str, ProviderEndpoint] = {
+    "openai": ProviderEndpoint("https://api.openai.com/v1", "OPENAI_BASE_URL"),
+    "openai-chat": ProviderEndpoint("https://api.openai.com/v1", "OPENAI_BASE_URL"),
+    "anthropic": ProviderEndpoint("https://api.anthropic.com", "ANTHROPIC_BASE_URL"),
+    "google": ProviderEndpoint("https://generativelanguage.googleapis.com", "GOOGLE_GEMINI_BASE_URL"),
+    "own": ProviderEndpoint("own:", ""),     # a model that Python code hands over
 }
 EMBEDDERS = ("openai", "openai-chat", "google")     # whose embeddings can be asked for; the first two mean the same
 

@@ -11,7 +11,7 @@ LABELS: tuple[HumanLabel, ...] = ("supported", "contradicted", "not_in_context",
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LabelledPart:
     """A stretch of an answer that people labelled as one: `answer[start:end]`.
 
     Attributes:
@@ -43,6 +43,6 @@ class Labelled:
     query: str
     passages: tuple[str, ...]
     answer: str
-    parts: tuple[Part, ...]
+    parts: tuple[LabelledPart, ...]
     segments: Mapping[str, str] = field(default_factory=dict)
     line: int = 0

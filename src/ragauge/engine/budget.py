@@ -20,7 +20,7 @@ class BudgetReached(RagaugeError):  # noqa: N818 - an end, not a mistake
     """The next call might exceed what may be spent."""
 
 
-class Held(NamedTuple):
+class Reservation(NamedTuple):
     """What is set aside for one call.
 
     Attributes:
@@ -80,24 +80,24 @@ class Budget:
                 "(RAGAUGE_PRICES names the file), or leave --max-cost out."
             )
 
-    def hold(self, name: ModelName, ask: Ask) -> Held:
+    def hold(self, name: ModelName, ask: Ask) -> Reservation:
         """Sets aside what a call may cost.
 
         Raises:
             BudgetReached: it does not fit.
         """
         if self.most is None:
-            return Held()
+            return Reservation()
         left = self.most - self.spent - self.held - self.unsure
         largest = self._largest.get(ask.question, 0)
         least, size = max(LEAST_OUTPUT, 2 * largest), _size(ask)
-        found: Held | None = None
+        found: Reservation | None = None
         outputs = {0} if ask.kind == "embed" else {least, max(USUAL_OUTPUT, 4 * largest)}
         for output in sorted(outputs):
             cost = self.price(name, Usage(size, output)) or 0.0
             if cost > left:
                 break
-            found = Held(cost, output or None)
+            found = Reservation(cost, output or None)
         if found is None:
             unsure = f", {self.unsure:.4f} may be billed for calls that said no tokens" if self.unsure else ""
             raise BudgetReached(
@@ -108,7 +108,7 @@ class Budget:
         self.holders += 1
         return found
 
-    def release(self, held: Held, *, unsure: bool = False) -> None:
+    def release(self, held: Reservation, *, unsure: bool = False) -> None:
         """The call is over.
 
         Args:

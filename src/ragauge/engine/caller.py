@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any
 
 from ragauge.data.ask import Ask, ModelName, Reply, reply_key
-from ragauge.engine.budget import Budget, BudgetReached, Held
-from ragauge.engine.ledger import Ledger
+from ragauge.engine.budget import Budget, BudgetReached, Reservation
+from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.errors import JudgeError, RagaugeError
 from ragauge.llm.keys import hidden
 from ragauge.llm.limiter import Limiter
@@ -23,7 +23,7 @@ WAITS = (0.5, 1, 2, 4, 8, 16, 30)     # seconds before the next try, times a ran
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How long a call may take.
 
     Attributes:
@@ -40,7 +40,7 @@ class Patience:
 
 
 @dataclass
-class Tries:
+class RetryState:
     """How often one thing was tried, and how long: what is left of patience with it.
 
     Attributes:
@@ -50,7 +50,7 @@ class Tries:
         seconds: spent on attempts and on the waits between them.
     """
 
-    patience: Patience
+    patience: RetryPolicy
     failed: int = 0
     refused: int = 0
     seconds: float = 0.0
@@ -82,7 +82,7 @@ class Purpose:
 
 
 @dataclass(eq=False)
-class Order:
+class PendingAsk:
     """One ask on its way to a model, with what came of it so far.
 
     Attributes:
@@ -98,7 +98,7 @@ class Order:
     name: ModelName
     ask: Ask
     purpose: Purpose
-    tries: Tries
+    tries: RetryState
     began: float = 0.0
 
 
@@ -124,11 +124,11 @@ class Caller:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: ReplyWriter,
         models: Callable[[ModelName], ChatModel],
         limiters: Callable[[ModelName], Limiter],
         budget: Budget,
-        patience: Patience = Patience(),
+        patience: RetryPolicy = RetryPolicy(),
         embedders: Callable[[ModelName], ChatModel] | None = None,
     ) -> None:
         self._ledger, self._models, self._limiters = ledger, models, limiters
@@ -167,7 +167,7 @@ class Caller:
         key = reply_key(name, ask)
         task = self._flying.get(key)
         if task is None:
-            order = Order(key, name, ask, purpose, Tries(self._patience))
+            order = PendingAsk(key, name, ask, purpose, RetryState(self._patience))
             task = asyncio.get_running_loop().create_task(self._find(order))
             self._flying[key] = task
             task.add_done_callback(partial(self._ended, key))
@@ -178,14 +178,14 @@ class Caller:
         if not task.cancelled():
             task.exception()     # seen: whoever waited may be gone
 
-    async def _find(self, order: Order) -> Reply:
+    async def _find(self, order: PendingAsk) -> Reply:
         stored = await self._ledger.get(order.key)
         if stored is not None:
             self.counts.reused += 1
             return stored
         return await self._call(order)
 
-    async def _call(self, order: Order) -> Reply:
+    async def _call(self, order: PendingAsk) -> Reply:
         limiter, tries, last = self._limiters(order.name), order.tries, ""
         now = asyncio.get_running_loop().time
         while tries.left and not self._closed:
@@ -214,7 +214,7 @@ class Caller:
         count = tries.failed + tries.refused
         return Reply("failed", reason=f"no reply after {count} attempts in {tries.seconds:.0f} s; last: {last}")
 
-    def _check_reachable(self, order: Order, last: CallError) -> None:
+    def _check_reachable(self, order: PendingAsk, last: CallError) -> None:
         """Raises where a model could not be reached, by other asks neither, as long as this one was tried."""
         if last.trouble == "unreachable" and self._answered.get(order.name, -1.0) < order.began:
             raise JudgeError(
@@ -222,7 +222,7 @@ class Caller:
                 "answered is kept; the same command goes on from there."
             )
 
-    async def _paying(self, order: Order, held: Held) -> Reply | CallError:
+    async def _paying(self, order: PendingAsk, held: Reservation) -> Reply | CallError:
         """One attempt for which the means are set aside."""
         unsure, task = False, asyncio.current_task()
         if task is not None:
@@ -242,7 +242,7 @@ class Caller:
             self._freed.set()
         return outcome
 
-    async def _hold(self, order: Order) -> Held:
+    async def _hold(self, order: PendingAsk) -> Reservation:
         """Sets aside what the call may cost; where that does not fit, waits for calls under way to cost less."""
         while True:
             try:
@@ -276,7 +276,7 @@ class Caller:
         for task in self._flying.values():
             task.cancel()
 
-    async def _attempt(self, order: Order, sent: Ask) -> Reply | CallError:
+    async def _attempt(self, order: PendingAsk, sent: Ask) -> Reply | CallError:
         """One attempt, recorded whatever came of it; the reply is durable when this returns."""
         started = time.perf_counter()
         self.counts.calls += 1
@@ -296,7 +296,7 @@ class Caller:
         self._check_askable(order.name, outcome)
         return outcome
 
-    async def _reply(self, order: Order, sent: Ask) -> Reply | CallError:
+    async def _reply(self, order: PendingAsk, sent: Ask) -> Reply | CallError:
         """What the model says, or how the call went wrong."""
         seconds = min(self._patience.call, self._patience.total - order.tries.seconds)
         asked = self._embedders if sent.kind == "embed" else self._models

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ragauge.data.response import Response
-from ragauge.engine.asking import PATIENCE, Asker, Asking
-from ragauge.engine.caller import Patience
+from ragauge.engine.caller import RetryPolicy
 from ragauge.engine.execute import Progress
 from ragauge.engine.group_commit import GroupCommitWriter
+from ragauge.engine.system_caller import PATIENCE, Asker, Asking
 from ragauge.errors import DataError, SystemFailed
+from ragauge.llm.endpoints import PLACES
 from ragauge.llm.limiter import Limiter
-from ragauge.llm.places import PLACES
 from ragauge.store.collecting import Arrived
 from ragauge.store.open import Store
 from ragauge.systems.base import System
@@ -56,7 +56,7 @@ def in_order(query_ids: Sequence[str], version: str) -> list[str]:
 
 async def collect(
     system: System, askings: Sequence[Asking], store: Store, run_id: str, *, concurrency: int = 4,
-    patience: Patience = PATIENCE, total: int | None = None, again: bool = False, limiter: Limiter | None = None,
+    patience: RetryPolicy = PATIENCE, total: int | None = None, again: bool = False, limiter: Limiter | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Collected:     # fmt: skip
     """Asks in the order given; each response is durable before the next question takes its place.

@@ -12,9 +12,9 @@ from ragauge.data.canonical import digest, plain
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Passage
 from ragauge.data.run import Run
-from ragauge.engine.asking import PATIENCE, Asking
 from ragauge.engine.collect import collect
 from ragauge.engine.execute import Progress
+from ragauge.engine.system_caller import PATIENCE, Asking
 from ragauge.engine.systems import handed
 from ragauge.store.open import Store
 from ragauge.systems.base import System

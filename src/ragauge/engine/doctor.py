@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from ragauge.data.ask import Ask, ModelName
 from ragauge.data.facts import AnswerFacts
-from ragauge.engine.answering import Answering
+from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judges import build_judge
 from ragauge.engine.systems import build_system
 from ragauge.errors import JudgeError, RagaugeError
@@ -55,7 +55,7 @@ def try_local_judge() -> Tried:
         labels = []
         for answer in (SENTENCE, CHANGED):
             asking = judge.ask(VerifyAnswer("How long can a hub be returned?", (SENTENCE,), answer))
-            facts = drive(asking, Answering())
+            facts = drive(asking, EmbedAnswers())
             labels.append(facts.claims[0].label if isinstance(facts, AnswerFacts) and facts.claims else None)
     except (RagaugeError, ImportError, OSError, ValueError) as error:
         return Tried("local judge", False, f"{type(error).__name__}: {error}")

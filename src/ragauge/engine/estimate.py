@@ -8,8 +8,8 @@ from typing import Any
 
 from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
 from ragauge.data.facts import AnswerFacts, Claim, FactsOf
-from ragauge.engine.answering import Answering
 from ragauge.engine.budget import Price
+from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.models import AsksModels, asks_models
 from ragauge.engine.plan import Plan
 from ragauge.engine.routing import asked_of
@@ -30,7 +30,7 @@ OUTPUT: Mapping[str, int] = {
 
 
 @dataclass
-class Estimate:
+class CostEstimate:
     """Calls, characters, tokens and price of what is left to do.
 
     Attributes:
@@ -77,14 +77,14 @@ class Estimate:
         return {"calls": self.calls, "cost": self.cost, **tokens}
 
 
-def estimate(plans: Sequence[Plan], store: Store, price: Price = price) -> Estimate:
+def estimate(plans: Sequence[Plan], store: Store, price: Price = price) -> CostEstimate:
     """What plans would ask of models: every first call that no stored evidence and no stored reply answers.
 
     What `agree` sees is not known before verify_answer was asked; the answer's sentences stand for its claims.
     """
-    found = Estimate()
+    found = CostEstimate()
     seen: set[str] = set()
-    local = Answering()
+    local = EmbedAnswers()
     for plan in plans:
         if plan.judge is None or not asks_models(plan.judge):
             continue
@@ -96,9 +96,11 @@ def estimate(plans: Sequence[Plan], store: Store, price: Price = price) -> Estim
     return found
 
 
-def estimate_askings(judge: Judge, askings: Iterable[Generator[list[Ask], list[Reply], Any]], store: Store) -> Estimate:
+def estimate_askings(
+    judge: Judge, askings: Iterable[Generator[list[Ask], list[Reply], Any]], store: Store
+) -> CostEstimate:
     """What a judge's generators would ask of models: every first call that no stored reply answers."""
-    found, local = Estimate(), Answering()
+    found, local = CostEstimate(), EmbedAnswers()
     wanted = [
         (name, ask)
         for asking in askings
@@ -118,7 +120,7 @@ def expect(plans: Sequence[Plan], store: Store) -> dict[str, Any]:
 
 
 def _asks(
-    plan: Plan, item: Loaded, judge: AsksModels, store: Store, local: Answering
+    plan: Plan, item: Loaded, judge: AsksModels, store: Store, local: EmbedAnswers
 ) -> list[tuple[ModelName, Ask]]:
     asks: list[tuple[ModelName, Ask]] = []
     for question in plan.questions:
@@ -143,7 +145,7 @@ def _vectors(judge: Judge, inputs: GuessQuestions, judge_repeat: int) -> list[tu
 
 
 def first_to_a_model(
-    asking: Generator[list[Ask], list[Reply], Any], judge: Judge, local: Answering
+    asking: Generator[list[Ask], list[Reply], Any], judge: Judge, local: EmbedAnswers
 ) -> Sequence[Ask]:
     """The first asks of a question that go to a model; vectors before them are made here."""
     try:

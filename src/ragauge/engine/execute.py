@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from ragauge.engine.answering import Answering
 from ragauge.engine.budget import BudgetReached
-from ragauge.engine.judge_batch import Judged, Work
+from ragauge.engine.embed_answers import EmbedAnswers
+from ragauge.engine.judge_batch import JudgedResponse, Work
 from ragauge.engine.judges import spec_of
 from ragauge.engine.models import CallCounts, Calling, Models, asks_models, calling_of
 from ragauge.engine.plan import Plan
@@ -56,7 +56,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class EvaluationOutcome:
     """What an evaluation did.
 
     Attributes:
@@ -92,7 +92,7 @@ async def execute(
     progress: Callable[[Progress], None] | None = None,
     limit: int | None = None,
     calling: Calling | None = None,
-) -> Outcome:
+) -> EvaluationOutcome:
     """Evaluates what the plan has left, in its order. What is finished is durable, whatever ends it.
 
     Args:
@@ -184,9 +184,9 @@ class _Execution:
         self.pool.stop()
         self.writer.shutdown(wait=True)
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> EvaluationOutcome:
         """What was done."""
-        return Outcome(
+        return EvaluationOutcome(
             done=self.done,
             pending=self.plan.pending - self.done,
             asked=self.asked,
@@ -233,7 +233,7 @@ class _Execution:
             self._write_scores(kept)
         return sorted(gone)
 
-    def _write_scores(self, judged: Sequence[Judged]) -> None:
+    def _write_scores(self, judged: Sequence[JudgedResponse]) -> None:
         plan = self.plan
         rows = ((one.response_no, one.measured) for one in judged)
         self.store.scores.write(plan.run_id, plan.columns, rows)
@@ -278,7 +278,7 @@ def _models(plan: Plan, store: Store, calling: Calling | None) -> Models | None:
     calling = calling or calling_of(plan.judge)
     if calling is None or plan.judge is None or not asks_models(plan.judge):
         return None
-    work = Work(plan.metrics, plan.questions, plan.judge, Answering(), plan.judge_repeat, plan.listing)
+    work = Work(plan.metrics, plan.questions, plan.judge, EmbedAnswers(), plan.judge_repeat, plan.listing)
     return Models(work, plan.judge, calling, store, plan.run_id)
 
 
@@ -291,7 +291,7 @@ def _pool(plan: Plan, store: Store, workers: int | None, todo: int) -> Pool:
         names = tuple(str(metric) for metric in plan.metrics)
         task = Task(store.url, names, plan.questions, spec, plan.judge_id, plan.judge_repeat, plan.run_id)
         return Processes(task, plan.metrics, wanted)
-    work = Work(plan.metrics, plan.questions, plan.judge, Answering(), plan.judge_repeat, plan.listing)
+    work = Work(plan.metrics, plan.questions, plan.judge, EmbedAnswers(), plan.judge_repeat, plan.listing)
     return InProcess(work, store)
 
 

@@ -9,7 +9,7 @@ from ragauge.judging.model.spec import read_model
 from ragauge.llm.build import build_model
 from ragauge.llm.model import CallError, Trouble
 from ragauge.llm.prices import price
-from ragauge.systems.reference.modelled import Messages, ModelConfig, Said
+from ragauge.systems.reference.modelled import Messages, ModelAnswer, ModelConfig
 from ragauge.systems.troubles import Kind, SystemTrouble
 
 SECONDS = 600.0     # for one call; who runs the system ends it sooner
@@ -24,7 +24,7 @@ KINDS: Mapping[Trouble, Kind] = {
 class GeneratingModel:
     """Asks a model for an answer.
 
-    A failure is a `SystemTrouble` of its kind, so that `engine.asking` treats it as that of any other system: 429 and
+    A failure is a `SystemTrouble` of its kind, so that `engine.system_caller` treats it as that of any other system: 429 and
     broken connections are retried with rate limiting.
 
     Raises:
@@ -37,7 +37,7 @@ class GeneratingModel:
         self._model = build_model(self._name)
         self._params = {"temperature": config.temperature, "max_tokens": config.max_tokens}
 
-    async def say(self, messages: Messages) -> Said:
+    async def say(self, messages: Messages) -> ModelAnswer:
         """One reply; calls that only taught what the model does not take are made again.
 
         Raises:
@@ -56,14 +56,14 @@ class GeneratingModel:
         """Closes its connections."""
         await self._model.close()
 
-    def _read(self, reply: Reply) -> Said:
+    def _read(self, reply: Reply) -> ModelAnswer:
         if reply.status == "failed" and reply.finish != "length":
             raise SystemTrouble("server" if reply.finish == "error" else "refused", reply.reason)
         usage = reply.usage
         if usage is None:
-            return Said(reply.text, cut=reply.finish == "length")
+            return ModelAnswer(reply.text, cut=reply.finish == "length")
         tokens = {"input": usage.input_tokens, "output": usage.output_tokens}
-        return Said(reply.text, tokens, price(self._name, usage), cut=reply.finish == "length")
+        return ModelAnswer(reply.text, tokens, price(self._name, usage), cut=reply.finish == "length")
 
 
 def _trouble(error: CallError) -> SystemTrouble:

@@ -20,7 +20,7 @@ from ragauge.data.codec import FACTS
 from ragauge.data.facts import Evidence, FactsOf
 from ragauge.data.index_listing import IndexListing
 from ragauge.data.ranking import Ranking
-from ragauge.engine.answering import Answering
+from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.errors import MissingFile
 from ragauge.judging.inputs import Inputs, evidence_key, inputs_for
 from ragauge.judging.judge import Asking, Judge, drive
@@ -49,13 +49,13 @@ class Work:
     metrics: tuple[Metric, ...]
     questions: tuple[str, ...] = ()
     judge: Judge | None = None
-    answer: Callable[[Sequence[Ask]], list[Reply]] = field(default_factory=Answering)
+    answer: Callable[[Sequence[Ask]], list[Reply]] = field(default_factory=EmbedAnswers)
     judge_repeat: int = 0
     listing: IndexListing | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedResponse:
     """Everything found about one response, ready to be stored.
 
     Attributes:
@@ -84,14 +84,14 @@ class BatchResult:
         failed: how many failed.
     """
 
-    judged: tuple[Judged, ...]
+    judged: tuple[JudgedResponse, ...]
     asked: int = 0
     reused: int = 0
     failed: int = 0
 
 
 @dataclass(slots=True)
-class Found:
+class ResponseWork:
     """What is known about one response while its batch is worked on."""
 
     item: Loaded
@@ -109,7 +109,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class QuestionJob:
     """One question about one response (or several that are alike), to be driven to its end.
 
     Attributes:
@@ -124,7 +124,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """What came of a job.
 
     Attributes:
@@ -152,18 +152,18 @@ def judge_batch(items: Sequence[Loaded], work: Work, stored: Evidences) -> Batch
         return result
 
 
-def _driven(job: Job, work: Work) -> Outcome:
+def _driven(job: QuestionJob, work: Work) -> JobOutcome:
     try:
-        return Outcome(drive(job.asking, work.answer))
+        return JobOutcome(drive(job.asking, work.answer))
     except MissingFile:     # of every response: it ends the evaluation, and no failure is kept
         raise
     except Exception as error:
-        return Outcome(None, told(error))
+        return JobOutcome(None, told(error))
 
 
 def judging(
     items: Sequence[Loaded], work: Work, stored: Evidences
-) -> Generator[list[Job], list[Outcome], BatchResult]:
+) -> Generator[list[QuestionJob], list[JobOutcome], BatchResult]:
     """Evidence, scores and cause of every response of a batch; one that raises fails alone.
 
     It yields jobs that may run at the same time, and receives their outcomes in that order.
@@ -173,7 +173,7 @@ def judging(
         work: what is asked and computed.
         stored: read, to ask nothing twice; nothing is written.
     """
-    found = [Found(item) for item in items]
+    found = [ResponseWork(item) for item in items]
     questioning = Questioning(work, stored)
     for turn in _turns(work.questions):
         jobs = questioning.begin(turn, found)
@@ -200,12 +200,12 @@ class Questioning:
     def __init__(self, work: Work, stored: Evidences) -> None:
         self._work = work
         self._stored = stored
-        self._waiting: list[tuple[str, Inputs, list[Found]]] = []
+        self._waiting: list[tuple[str, Inputs, list[ResponseWork]]] = []
         self.asked = self.reused = self.failed = 0
 
-    def begin(self, questions: Sequence[str], found: Sequence[Found]) -> list[Job]:
+    def begin(self, questions: Sequence[str], found: Sequence[ResponseWork]) -> list[QuestionJob]:
         """Adds the evidence that is stored; returns the jobs for what is not."""
-        wanted: dict[str, tuple[Inputs, list[Found]]] = {}
+        wanted: dict[str, tuple[Inputs, list[ResponseWork]]] = {}
         for one in found:     # all questions about a response side by side: its passages are split once for them
             for question in questions:
                 self._want(question, one, wanted)
@@ -224,16 +224,16 @@ class Questioning:
                 self._give(group, self._failed(inputs.question, key, told(error)))
                 continue
             self._waiting.append((key, inputs, group))
-            jobs.append(Job(inputs.question, asking, group[0].item.response_no))
+            jobs.append(QuestionJob(inputs.question, asking, group[0].item.response_no))
         return jobs
 
-    def end(self, outcomes: Sequence[Outcome]) -> None:
+    def end(self, outcomes: Sequence[JobOutcome]) -> None:
         """Adds what the jobs brought, in their order."""
         for (key, inputs, group), outcome in zip(self._waiting, outcomes, strict=True):
             self._give(group, self._told(key, inputs.question, outcome))
         self._waiting = []
 
-    def _want(self, question: str, one: Found, wanted: dict[str, tuple[Inputs, list[Found]]]) -> None:
+    def _want(self, question: str, one: ResponseWork, wanted: dict[str, tuple[Inputs, list[ResponseWork]]]) -> None:
         blocked = _blocked(question, one)
         if blocked is not None:
             self._fail(question, one, blocked)
@@ -245,11 +245,11 @@ class Questioning:
         except Exception as error:
             self._fail(question, one, told(error))
 
-    def _give(self, group: Sequence[Found], found: tuple[Evidence, PackedEvidence]) -> None:
+    def _give(self, group: Sequence[ResponseWork], found: tuple[Evidence, PackedEvidence]) -> None:
         for one in group:
             one.add(*found)
 
-    def more(self, found: Sequence[Found]) -> Mapping[int, dict[str, Evidence]]:
+    def more(self, found: Sequence[ResponseWork]) -> Mapping[int, dict[str, Evidence]]:
         """What this judge found earlier about these responses, for other metrics: a cause may rest on it."""
         judge = self._work.judge
         if judge is None:
@@ -280,7 +280,7 @@ class Questioning:
         except Exception as error:
             return self._failed(packed.question, digest(["unreadable", packed.key]), told(error))
 
-    def _told(self, key: str, question: str, outcome: Outcome) -> tuple[Evidence, PackedEvidence]:
+    def _told(self, key: str, question: str, outcome: JobOutcome) -> tuple[Evidence, PackedEvidence]:
         facts, judge = outcome.facts, self._judge
         if facts is None:
             return self._failed(question, key, outcome.reason)
@@ -296,7 +296,7 @@ class Questioning:
         except Exception as error:
             return self._failed(question, key, told(error))
 
-    def _fail(self, question: str, one: Found, reason: str) -> None:
+    def _fail(self, question: str, one: ResponseWork, reason: str) -> None:
         """Fails a question that could not even be put, under a key of this response alone."""
         key = ["not asked", self._judge.judge_id, question, one.item.response_no, self._work.judge_repeat]
         one.add(*self._failed(question, digest(key), reason))
@@ -314,7 +314,7 @@ def told(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _blocked(question: str, one: Found) -> str | None:
+def _blocked(question: str, one: ResponseWork) -> str | None:
     """Why a question cannot be put: `agree` works on the claims that verify_answer finds."""
     before = one.evidence.get("verify_answer") if question == "agree" else None
     return before.reason if before is not None and before.status == "failed" else None
@@ -332,7 +332,7 @@ def _rankings(items: Sequence[Loaded]) -> list[Ranking | None]:
         return [ranking for item in items for ranking in _rankings([item])]
 
 
-def _scored(one: Found, ranking: Ranking | None, more: Mapping[str, Evidence], work: Work) -> Judged:
+def _scored(one: ResponseWork, ranking: Ranking | None, more: Mapping[str, Evidence], work: Work) -> JudgedResponse:
     facts = Facts(one.item.example, one.item.response, {**more, **one.evidence}, ranking)
     measured = [
         _explained(metric, result, facts.evidence)
@@ -343,7 +343,7 @@ def _scored(one: Found, ranking: Ranking | None, more: Mapping[str, Evidence], w
     unjudged = cause
     if work.judge is not None:
         unjudged = _cause(Facts(one.item.example, one.item.response, {}, ranking), {}, work)
-    return Judged(one.item.response_no, tuple(one.packed), tuple(measured), cause, unjudged)
+    return JudgedResponse(one.item.response_no, tuple(one.packed), tuple(measured), cause, unjudged)
 
 
 def _cause(facts: Facts, results: Mapping[str, Measured], work: Work) -> Cause | None:

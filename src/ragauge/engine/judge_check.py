@@ -10,17 +10,17 @@ from functools import partial
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from ragauge.analysis.judges.check import Said, Took, verdicts_of
+from ragauge.analysis.judges.check import JudgeAnswers, Took, verdicts_of
 from ragauge.analysis.judges.label_scores import QUESTION, example_of, scores_of, text_of, told_by
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import AnswerFacts, FactsOf
 from ragauge.data.labelled import Labelled
-from ragauge.engine.estimate import Estimate, estimate_askings
+from ragauge.engine.estimate import CostEstimate, estimate_askings
 from ragauge.engine.judge_batch import told
 from ragauge.engine.judges import build_judge
-from ragauge.engine.many import Progressed, Session
 from ragauge.engine.models import CallCounts, Calling, asks_models
 from ragauge.engine.routing import asked_of
+from ragauge.engine.session import Progressed, Session
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Judge
 from ragauge.store.judges import LabelFile, TextScore
@@ -39,15 +39,15 @@ class Way:
     judge: Judge
 
 
-class Outcome(NamedTuple):
+class CheckOutcome(NamedTuple):
     """What was said, why it ended early ("" when it did not), and the calls made now."""
 
-    said: tuple[Said, ...]
+    said: tuple[JudgeAnswers, ...]
     stopped: str
     calling: CallCounts | None
 
 
-class _Row(NamedTuple):
+class _CheckedRow(NamedTuple):
     """The facts of one row, why there are none, and the replies of models that they rest on."""
 
     facts: FactsOf | None
@@ -55,7 +55,7 @@ class _Row(NamedTuple):
     replies: tuple[Reply, ...]
 
 
-NOT_ASKED = _Row(None, "not asked: what may be spent was spent", ())
+NOT_ASKED = _CheckedRow(None, "not asked: what may be spent was spent", ())
 
 
 def ways(specs: Sequence[str], modes: Sequence[str] = MODES) -> tuple[Way, ...]:
@@ -78,7 +78,7 @@ def ways(specs: Sequence[str], modes: Sequence[str] = MODES) -> tuple[Way, ...]:
     return tuple(found.values())
 
 
-def expected(rows: Sequence[Labelled], asked: Sequence[Way], store: Store) -> dict[str, Estimate]:
+def expected(rows: Sequence[Labelled], asked: Sequence[Way], store: Store) -> dict[str, CostEstimate]:
     """What checking would ask of models, by judge and mode: first calls that no stored reply answers."""
     return {
         f"{way.name} {way.mode}".strip(): estimate_askings(
@@ -106,7 +106,7 @@ async def check(
     store: Store,
     calling: Calling | None,
     progress: Progressed | None = None,
-) -> Outcome:
+) -> CheckOutcome:
     """What every judge says of every row, one judge after another; replies and scores are durable as they arrive.
 
     Rows are asked about in a random order, always the same, so that those of a check that was stopped are a sample of
@@ -130,7 +130,7 @@ async def check(
                 todo = [partial(_kept, way.judge, source.rows[n], keeping) for n in order]
                 found = await session.drive(way.judge, todo)
             said.append(_said(source.rows, way, {order[place]: row for place, row in found.items()}))
-    return Outcome(tuple(said), session.stopped, session.counts)
+    return CheckOutcome(tuple(said), session.stopped, session.counts)
 
 
 class _Keeping:
@@ -169,27 +169,27 @@ class _Keeping:
         self._write()
 
 
-def _kept(judge: Judge, row: Labelled, keeping: _Keeping) -> Generator[list[Ask], list[Reply], _Row]:
+def _kept(judge: Judge, row: Labelled, keeping: _Keeping) -> Generator[list[Ask], list[Reply], _CheckedRow]:
     """A judge's question about a row, kept when it is answered."""
     found = yield from _asking(judge, row)
     keeping.add(row, found.facts)
     return found
 
 
-def _said(rows: Sequence[Labelled], way: Way, found: Mapping[int, _Row]) -> Said:
+def _said(rows: Sequence[Labelled], way: Way, found: Mapping[int, _CheckedRow]) -> JudgeAnswers:
     every = [found.get(n, NOT_ASKED) for n in range(len(rows))]
     verdicts = tuple(
         verdicts_of(row, one.facts if isinstance(one.facts, AnswerFacts) else None, one.reason)
         for row, one in zip(rows, every, strict=True)
     )
-    return Said(way.name, way.mode, way.judge.judge_id, verdicts, _took(every))
+    return JudgeAnswers(way.name, way.mode, way.judge.judge_id, verdicts, _took(every))
 
 
 def _inputs(row: Labelled) -> VerifyAnswer:
     return VerifyAnswer(row.query, row.passages, row.answer)
 
 
-def _asking(judge: Judge, row: Labelled) -> Generator[list[Ask], list[Reply], _Row]:
+def _asking(judge: Judge, row: Labelled) -> Generator[list[Ask], list[Reply], _CheckedRow]:
     """A judge's question about a row; one that raises has no facts, and its reason."""
     replies: list[Reply] = []
     try:
@@ -200,12 +200,12 @@ def _asking(judge: Judge, row: Labelled) -> Generator[list[Ask], list[Reply], _R
             replies += [reply for ask, reply in zip(asks, got, strict=True) if asked_of(judge, ask) is not None]
             asks = asking.send(got)
     except StopIteration as done:
-        return _Row(done.value, "", tuple(replies))
+        return _CheckedRow(done.value, "", tuple(replies))
     except Exception as error:
-        return _Row(None, told(error), tuple(replies))
+        return _CheckedRow(None, told(error), tuple(replies))
 
 
-def _took(found: Sequence[_Row]) -> Took:
+def _took(found: Sequence[_CheckedRow]) -> Took:
     every = [reply for one in found for reply in one.replies]
     used = [reply.usage for reply in every if reply.usage is not None]
     costs = [reply.cost for reply in every]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.stats.instrument import JudgeError, known_by_labels
+from ragauge.stats.instrument import JudgeMeanError, known_by_labels
 from ragauge.stats.label_gap import Scored, label_gap
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MIRRORED: Mapping[str, str] = {"unsupported": "faithfulness"}
 
 
-def judge_errors(judge_id: str | None, store: Store | None = None) -> Mapping[str, JudgeError]:
+def judge_errors(judge_id: str | None, store: Store | None = None) -> Mapping[str, JudgeMeanError]:
     """Printed name of a metric -> how far the judge's mean of it errs; a metric that is not there is not known.
 
     The one place that says so. Of the local judge it is known from public labels. What `ragauge judge check` kept of
@@ -34,13 +34,13 @@ def judge_errors(judge_id: str | None, store: Store | None = None) -> Mapping[st
     return found | {name: found[other].mirrored() for name, other in MIRRORED.items() if other in found}
 
 
-def _public() -> dict[str, JudgeError]:
+def _public() -> dict[str, JudgeMeanError]:
     from ragauge.judging.local.error import errors
 
     return dict(errors())
 
 
-def _checked(judge_id: str, store: Store, public: Mapping[str, JudgeError]) -> Iterator[tuple[str, JudgeError]]:
+def _checked(judge_id: str, store: Store, public: Mapping[str, JudgeMeanError]) -> Iterator[tuple[str, JudgeMeanError]]:
     """The metrics that the user's labels tell of."""
     scores = store.checks.scores(judge_id)
     if not scores:
@@ -53,7 +53,7 @@ def _checked(judge_id: str, store: Store, public: Mapping[str, JudgeError]) -> I
             yield name, found
 
 
-def error_of(scores: Sequence[TextScore], checked: str, public: JudgeError | None = None) -> JudgeError | None:
+def error_of(scores: Sequence[TextScore], checked: str, public: JudgeMeanError | None = None) -> JudgeMeanError | None:
     """The error that labelled texts tell of one metric; None for no text.
 
     Args:

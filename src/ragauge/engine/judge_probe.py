@@ -8,10 +8,10 @@ from typing import NamedTuple, Protocol, TypeGuard
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.preference import AnswerPair, Preference
-from ragauge.engine.estimate import Estimate, estimate_askings
+from ragauge.engine.estimate import CostEstimate, estimate_askings
 from ragauge.engine.judges import build_judge
-from ragauge.engine.many import Progressed, Session
 from ragauge.engine.models import AsksModels, CallCounts, Calling, asks_models
+from ragauge.engine.session import Progressed, Session
 from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge
 from ragauge.store.open import Store
@@ -51,7 +51,7 @@ def build_prober(spec: str) -> Prefers:
     return judge
 
 
-def expected(pairs: Sequence[AnswerPair], judge: Prefers, store: Store) -> Estimate:
+def expected(pairs: Sequence[AnswerPair], judge: Prefers, store: Store) -> CostEstimate:
     """What probing would ask: the first calls on every pair that no stored reply answers."""
     return estimate_askings(judge, (judge.prefer(pair) for pair in pairs), store)
 

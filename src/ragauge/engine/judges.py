@@ -101,7 +101,7 @@ def _named(judge: Any, name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class JudgeProgress:
     """What a store knows of a judge and of its work on a run.
 
     Attributes:
@@ -114,10 +114,10 @@ class Known:
     spec: str = ""
     versions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     use: JudgeUse | None = None
-    errors: Mapping[str, instrument.JudgeError] | None = None
+    errors: Mapping[str, instrument.JudgeMeanError] | None = None
 
 
-def note_of(judge_id: str | None, claims: Claims | None = None, known: Known | None = None) -> JudgeNote:
+def note_of(judge_id: str | None, claims: Claims | None = None, known: JudgeProgress | None = None) -> JudgeNote:
     """What a report says about a judge.
 
     Args:
@@ -127,13 +127,13 @@ def note_of(judge_id: str | None, claims: Claims | None = None, known: Known | N
     """
     if judge_id is None:
         return JudgeNote("")
-    known = known or Known()
+    known = known or JudgeProgress()
     errors = judge_errors(judge_id) if known.errors is None else known.errors
     found = replace(_note(judge_id, claims, known), errors=errors)
     return found if errors else replace(found, limits=(*found.limits, unchecked(known.spec)))
 
 
-def _note(judge_id: str, claims: Claims | None, known: Known) -> JudgeNote:
+def _note(judge_id: str, claims: Claims | None, known: JudgeProgress) -> JudgeNote:
     if _is_local(judge_id):
         from ragauge.judging.local.note import judge_note
 

@@ -11,21 +11,21 @@ from functools import partial
 from typing import Any, Protocol, TypeGuard, TypeVar
 
 from ragauge.data.ask import Ask, ModelName, Reply, Usage
-from ragauge.engine.answering import Answering
 from ragauge.engine.budget import Budget, BudgetReached
-from ragauge.engine.caller import Caller, Patience, Purpose
-from ragauge.engine.driving import Driving, on_stored
+from ragauge.engine.caller import Caller, Purpose, RetryPolicy
+from ragauge.engine.driver import Driving, on_stored
+from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.garbage import none_collected
-from ragauge.engine.judge_batch import BatchResult, Job, Outcome, Work, judging
-from ragauge.engine.ledger import Ledger
+from ragauge.engine.judge_batch import BatchResult, JobOutcome, QuestionJob, Work, judging
 from ragauge.engine.pool import Timed
+from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.engine.routing import Answers, StoredReplies
 from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge
 from ragauge.llm.build import build_embedder, build_model
+from ragauge.llm.endpoints import PLACES, Endpoint
 from ragauge.llm.limiter import Limiter, ceiling
 from ragauge.llm.model import ChatModel
-from ragauge.llm.places import PLACES, Place
 from ragauge.llm.prices import price
 from ragauge.store.open import Store
 
@@ -97,7 +97,7 @@ class Calling:
     build: Callable[[ModelName], ChatModel]
     budget: Budget
     concurrency: int = 16
-    patience: Patience = field(default_factory=Patience)
+    patience: RetryPolicy = field(default_factory=RetryPolicy)
     most: int | None = None
     _models: dict[ModelName, ChatModel] = field(default_factory=dict)
     _embedders: dict[ModelName, ChatModel] = field(default_factory=dict)
@@ -121,12 +121,12 @@ class Calling:
             self._embedders[name] = build_embedder(name)
         return self._embedders[name]
 
-    def caller(self, ledger: Ledger) -> Caller:
+    def caller(self, ledger: ReplyWriter) -> Caller:
         """What answers asks by these means, and keeps the replies."""
         return Caller(ledger, self.model, self.limiter, self.budget, self.patience, self.embedder)
 
     def limiter(self, name: ModelName) -> Limiter:
-        """What bounds calls to a model, shared by all who call it; see `llm.places` for others at its endpoint."""
+        """What bounds calls to a model, shared by all who call it; see `llm.endpoints` for others at its endpoint."""
         place = (name.provider, name.endpoint, name.model)
         if place not in self._limiters:
             most = self.most or ceiling(self.concurrency)
@@ -136,7 +136,7 @@ class Calling:
     @property
     def allowed(self) -> int:
         """Calls that may be in flight at once, over all endpoints."""
-        most: dict[Place, int] = {}
+        most: dict[Endpoint, int] = {}
         for limiter in self._limiters.values():
             most[limiter.place] = max(limiter.allowed, most.get(limiter.place, 0))
         return sum(most.values()) or self.concurrency
@@ -180,7 +180,7 @@ def calling_of(
     budget = Budget(max_cost, price)
     for name in names:
         budget.check(name)
-    return Calling(build_model, budget, concurrency, Patience(call=timeout), most)
+    return Calling(build_model, budget, concurrency, RetryPolicy(call=timeout), most)
 
 
 def counts_of(caller: Caller, calling: Calling) -> CallCounts:
@@ -207,12 +207,12 @@ class Models:
         self._work, self._judge, self._calling, self._store, self._run_id = work, judge, calling, store, run_id
         self._judge_id = judge.judge_id
         self._loop = asyncio.get_running_loop()
-        self._ledger = Ledger(store)
+        self._ledger = ReplyWriter(store)
         self.caller = calling.caller(self._ledger)
         self._answers = Answers(judge, self.caller, self._embedded)
         self._stored = StoredReplies(judge, store.replies)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ragauge-judge")
-        self._vectors = Answering()
+        self._vectors = EmbedAnswers()
         self._spent: BudgetReached | None = None
         self._answered: dict[int, int] = {}     # batch under way, by its first response -> questions answered
 
@@ -248,7 +248,7 @@ class Models:
         started = time.perf_counter()
         items = await self._apart(lambda: self._store.runs.load(numbers))
         steps = judging(items, self._work, self._store.evidence)
-        outcomes: list[Outcome] | None = None
+        outcomes: list[JobOutcome] | None = None
         size = min(MOST_STORED, 2 * self.size)
         try:
             while True:
@@ -267,7 +267,7 @@ class Models:
             self._answered.pop(numbers[0], None)
 
     def _step(
-        self, steps: Generator[list[Job], list[Outcome], BatchResult], outcomes: list[Outcome] | None
+        self, steps: Generator[list[QuestionJob], list[JobOutcome], BatchResult], outcomes: list[JobOutcome] | None
     ) -> list[Driving] | BatchResult:
         """One step of the generator, its jobs as far as stored replies reach.
 

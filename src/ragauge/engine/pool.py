@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ragauge.engine import wire
-from ragauge.engine.judge_batch import BatchResult, Judged, Work
+from ragauge.engine.judge_batch import BatchResult, JudgedResponse, Work
 from ragauge.engine.worker import Task, judge_numbers
 from ragauge.errors import JudgeError, RagaugeError, StoreError
 from ragauge.metrics.base import Measured, Metric
@@ -140,7 +140,9 @@ class Processes:
                 raise
             reason = f"the worker process ended twice on this response ({death})"
             measured = tuple(Measured.failed(reason, metric.range) for metric in self._metrics)
-            return Timed(BatchResult((Judged(number, (), measured, None),), failed=len(self._task.questions)), 0.0)
+            return Timed(
+                BatchResult((JudgedResponse(number, (), measured, None),), failed=len(self._task.questions)), 0.0
+            )
 
     def _ask(self, numbers: Sequence[int]) -> Timed:
         worker = self._take()

@@ -9,9 +9,9 @@ from typing import NamedTuple, Protocol, TypeGuard
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.example import Example
-from ragauge.engine.estimate import Estimate, estimate_askings
-from ragauge.engine.many import Progressed, Session
+from ragauge.engine.estimate import CostEstimate, estimate_askings
 from ragauge.engine.models import AsksModels, CallCounts, Calling, asks_models
+from ragauge.engine.session import Progressed, Session
 from ragauge.judging.inputs import reference_claims
 from ragauge.judging.judge import Judge
 from ragauge.judging.model.prepare import Prepared
@@ -76,7 +76,7 @@ def by_sentences(examples: Sequence[Example]) -> PreparedSet:
     return PreparedSet(tuple(found), done, len(found) - done, {})
 
 
-def expected(examples: Sequence[Example], judge: Prepares, store: Store) -> Estimate:
+def expected(examples: Sequence[Example], judge: Prepares, store: Store) -> CostEstimate:
     """What preparing would ask: the first call of every example that no stored reply answers."""
     return estimate_askings(judge, (_asking(judge, todo) for todo in lacking(examples)), store)
 

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from ragauge.data.ask import Ask, ModelName, Reply, reply_key
-from ragauge.engine.answering import Answering
 from ragauge.engine.caller import Caller, Purpose
+from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.judging.judge import Judge
 from ragauge.store.replies import Replies
 
@@ -34,7 +34,7 @@ class Answers:
             local: embeds here; None = in a thread.
         """
         self._judge, self._caller = judge, caller
-        self._local = local or _in_a_thread(Answering())
+        self._local = local or _in_a_thread(EmbedAnswers())
 
     async def __call__(self, asks: Sequence[Ask], purpose: Purpose = NOBODY) -> list[Reply]:
         """One reply an ask, in order; what models are asked is asked at the same time.
@@ -73,7 +73,7 @@ class StoredReplies:
         return "" if name is None else reply_key(name, ask)
 
 
-def _in_a_thread(answering: Answering) -> Local:
+def _in_a_thread(answering: EmbedAnswers) -> Local:
     async def answer(asks: Sequence[Ask]) -> list[Reply]:
         return await asyncio.to_thread(answering, asks)
 

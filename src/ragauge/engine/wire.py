@@ -9,7 +9,7 @@ from typing import Any
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.canonical import plain
 from ragauge.data.codec import from_plain
-from ragauge.engine.judge_batch import BatchResult, Judged
+from ragauge.engine.judge_batch import BatchResult, JudgedResponse
 from ragauge.metrics.base import Measured
 from ragauge.store.evidence import PackedEvidence
 
@@ -26,7 +26,7 @@ def read(line: str) -> BatchResult:
     return BatchResult(tuple(_read(one) for one in judged), asked, reused, failed)
 
 
-def _judged(one: Judged) -> list[Any]:
+def _judged(one: JudgedResponse) -> list[Any]:
     evidence = [
         [e.key, e.question, e.question_version, e.judge_id, e.judge_repeat, e.failed, _text(e.body), _text(e.replies)]
         for e in one.evidence
@@ -36,9 +36,9 @@ def _judged(one: Judged) -> list[Any]:
     return [one.response_no, evidence, measured, *causes]
 
 
-def _read(one: list[Any]) -> Judged:
+def _read(one: list[Any]) -> JudgedResponse:
     number, evidence, measured, *causes = one
-    return Judged(
+    return JudgedResponse(
         number,
         tuple(_evidence(*parts) for parts in evidence),
         tuple(Measured(*parts) for parts in measured),

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import IO
 
 from ragauge.engine import wire
-from ragauge.engine.answering import Answering
+from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judge_batch import BatchResult, Work, judge_batch
 from ragauge.engine.judges import build_judge
 from ragauge.errors import JudgeError, RagaugeError, UsageError
@@ -60,7 +60,7 @@ class Task:
             raise JudgeError(f"the judge {self.judge} is {judge.judge_id} in a worker process, not {self.judge_id}.")
         metrics = tuple(parse(name) for name in self.metrics)
         listing = store.listings.read(self.run_id)
-        return Work(metrics, tuple(self.questions), judge, Answering(), self.judge_repeat, listing)
+        return Work(metrics, tuple(self.questions), judge, EmbedAnswers(), self.judge_repeat, listing)
 
 
 def judge_numbers(numbers: Sequence[int], work: Work, store: Store) -> BatchResult:

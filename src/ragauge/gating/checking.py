@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from ragauge.gating.decide import ALPHA, Cell
+from ragauge.gating.decide import ALPHA, CheckCell
 from ragauge.gating.family import shares, step_down
 from ragauge.gating.missing import Missing
-from ragauge.gating.result import FAIL, UNKNOWN, Check, Example, Family, Lost, OnFail, Verdict
-from ragauge.gating.sample import Difference, Level
+from ragauge.gating.result import FAIL, UNKNOWN, Check, CheckExample, Family, Lost, OnFail, Verdict
+from ragauge.gating.sample import MeanDifference, MetricLevel
 from ragauge.gating.slices import Slices
 from ragauge.gating.unpaired import Apart, Unpaired
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.scores.arrays import Columns
     from ragauge.gating.rules import Condition
     from ragauge.metrics.base import Metric
-    from ragauge.stats.instrument import JudgeError
+    from ragauge.stats.instrument import JudgeMeanError
 
     Mask = npt.NDArray[np.bool_]
 
@@ -31,7 +31,7 @@ MOST_EXAMPLES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ScoreSource:
     """Where the scores of a metric come from.
 
     Attributes:
@@ -50,7 +50,7 @@ class Source:
     paired_slices: Slices | None = None
     apart: Apart | None = None
     same: bool = False
-    errors: Mapping[str, JudgeError] = field(default_factory=dict)
+    errors: Mapping[str, JudgeMeanError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +59,13 @@ class Placed:
 
     condition: Condition
     segment: tuple[str, str] | None
-    cell: Cell
-    examples: tuple[Example, ...]
+    cell: CheckCell
+    examples: tuple[CheckExample, ...]
     lost: Lost | None
     inapplicable: tuple[int, str]
 
 
-def check_conditions(conditions: Sequence[Condition], source: Source) -> tuple[list[Check], list[Family]]:
+def check_conditions(conditions: Sequence[Condition], source: ScoreSource) -> tuple[list[Check], list[Family]]:
     """Every condition on the whole run and in its segments, with the correction for all of them together."""
     placed = [one for condition in conditions for one in _cells(condition, source)]
     levels, could, families = [ALPHA] * len(placed), set[int](), []
@@ -99,7 +99,7 @@ def _corrected(placed: Sequence[Placed], members: Sequence[int], levels: list[fl
     return Family(on_fail, len(members) - sum(in_segment), sum(in_segment), ALPHA)
 
 
-def _cells(condition: Condition, source: Source) -> Iterator[Placed]:
+def _cells(condition: Condition, source: ScoreSource) -> Iterator[Placed]:
     """The whole run first, then every value of every segment."""
     drop = condition.kind == "max_drop"
     apart = source.apart if drop else None
@@ -114,7 +114,7 @@ def _cells(condition: Condition, source: Source) -> Iterator[Placed]:
         sample = make(mask)
         mine = mask if apart is None else mask[: apart.n]     # of the run's own examples
         cell = _cell(condition, sample, same=source.same)
-        worst = _lost_most(sample, slices, higher=_higher(condition)) if isinstance(sample, Difference) else ()
+        worst = _lost_most(sample, slices, higher=_higher(condition)) if isinstance(sample, MeanDifference) else ()
         absent = missing.inapplicable(mine) if sample.applies < condition.min_n else (0, "")
         return Placed(condition, segment, cell, worst, missing.lost(sample, mine), absent)
 
@@ -126,22 +126,22 @@ def _cells(condition: Condition, source: Source) -> Iterator[Placed]:
             yield placed((column, value), mask)
 
 
-def _difference(condition: Condition, source: Source) -> Callable[[Mask], Difference | Unpaired] | None:
+def _difference(condition: Condition, source: ScoreSource) -> Callable[[Mask], MeanDifference | Unpaired] | None:
     error = source.errors.get(str(condition.metric))
     if source.apart is not None:
         return source.apart.sample(condition.metric, error)
     pairs = source.pairs(condition.metric)
-    return None if pairs is None else lambda mask: Difference(pairs.within(mask), error)
+    return None if pairs is None else lambda mask: MeanDifference(pairs.within(mask), error)
 
 
-def _level(condition: Condition, source: Source) -> Callable[[Mask], Level] | None:
+def _level(condition: Condition, source: ScoreSource) -> Callable[[Mask], MetricLevel] | None:
     columns = source.columns(condition.metric)
     if columns is None:
         return None
 
-    def make(mask: Mask) -> Level:
+    def make(mask: Mask) -> MetricLevel:
         part = columns.take(mask[columns.query].nonzero()[0])
-        return Level.of(condition.metric, part, condition.statistic, source.errors.get(str(condition.metric)))
+        return MetricLevel.of(condition.metric, part, condition.statistic, source.errors.get(str(condition.metric)))
 
     return make
 
@@ -150,11 +150,11 @@ def _higher(condition: Condition) -> bool:
     return condition.metric.direction == "higher"
 
 
-def _cell(condition: Condition, sample: Difference | Unpaired | Level, *, same: bool) -> Cell:
+def _cell(condition: Condition, sample: MeanDifference | Unpaired | MetricLevel, *, same: bool) -> CheckCell:
     higher = _higher(condition)
     point = condition.decide == "point"
-    if isinstance(sample, Level):
-        return Cell(sample, condition.amount, condition.kind == "min", condition.min_n, point)
+    if isinstance(sample, MetricLevel):
+        return CheckCell(sample, condition.amount, condition.kind == "min", condition.min_n, point)
     sign = -1.0 if higher else 1.0
     if condition.relative:
         lowest, highest = condition.metric.range
@@ -164,11 +164,11 @@ def _cell(condition: Condition, sample: Difference | Unpaired | Level, *, same: 
             sign * condition.amount * base if isfinite(base) else sign * base
             for base in (mean, max(least, lowest), min(most, highest))
         )
-        return Cell(sample, limit, higher, condition.min_n, point, strict, lax, same)
-    return Cell(sample, sign * condition.amount, higher, condition.min_n, point, same=same)
+        return CheckCell(sample, limit, higher, condition.min_n, point, strict, lax, same)
+    return CheckCell(sample, sign * condition.amount, higher, condition.min_n, point, same=same)
 
 
-def _lost_most(sample: Difference, slices: Slices, *, higher: bool) -> tuple[Example, ...]:
+def _lost_most(sample: MeanDifference, slices: Slices, *, higher: bool) -> tuple[CheckExample, ...]:
     """The examples whose score became worse most."""
     import numpy as np
 
@@ -176,7 +176,7 @@ def _lost_most(sample: Difference, slices: Slices, *, higher: bool) -> tuple[Exa
     worse = (pairs.base - pairs.new) * (1.0 if higher else -1.0)
     order = np.argsort(-worse, kind="stable")[:MOST_EXAMPLES]
     return tuple(
-        Example(slices.query_ids[pairs.query[at]], float(pairs.new[at]), float(pairs.base[at]))
+        CheckExample(slices.query_ids[pairs.query[at]], float(pairs.new[at]), float(pairs.base[at]))
         for at in order
         if worse[at] > 0
     )
@@ -187,7 +187,7 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
     sample = cell.sample
     verdict, because = cell.verdict(alpha)
     held_up = placed.segment is None or condition.segments_need_data or could
-    means = sample.means if isinstance(sample, Difference | Unpaired) else None
+    means = sample.means if isinstance(sample, MeanDifference | Unpaired) else None
     point = cell.point
     return Check(
         rule=condition.rule, line=condition.line, kind=condition.kind, metric=str(condition.metric),
@@ -197,7 +197,7 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
         higher=_higher(condition) or condition.kind == "min", scale=condition.metric.scale,
         statistic=condition.statistic, limit=cell.limit if isfinite(cell.limit) else None, amount=condition.amount,
         relative=condition.relative, estimate=sample.estimate,
-        new=means[0] if means else sample.estimate if isinstance(sample, Level) else None,
+        new=means[0] if means else sample.estimate if isinstance(sample, MetricLevel) else None,
         base=means[1] if means else None,
         interval=None if sample.estimate is None else sample.interval(1 - 2 * ALPHA),
         sampled=None if sample.estimate is None or sample.error is None else sample.sampled(1 - 2 * ALPHA),

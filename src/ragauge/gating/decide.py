@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Because, Verdict
-from ragauge.gating.sample import WHERE, Difference, Sample, Where
+from ragauge.gating.sample import WHERE, MeanDifference, Sample, Where
 from ragauge.stats.result import Interval
 
 ALPHA = 0.05      # one-sided: of a check, and of a family of checks
@@ -13,7 +13,7 @@ NEAR = 1e-12      # rounding: a mean of exactly the limit meets it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cell:
+class CheckCell:
     """What one check decides: on which side of a limit an estimate lies.
 
     The check fails when the whole interval lies beyond the limit, passes when the whole interval meets it, and knows
@@ -78,7 +78,7 @@ class Cell:
         """Whether it passes at the one-sided level of 5 %, whatever the failed scores might have been."""
         if self.same or not self.enough or self.sample.estimate is None:
             return False
-        if isinstance(self.sample, Difference) and self.sample.unchanged:
+        if isinstance(self.sample, MeanDifference) and self.sample.unchanged:
             return True
         limit = self.limit if self.strict is None else self.strict
         least, most = self.sample.reach()
@@ -95,7 +95,7 @@ class Cell:
         if self.fails(alpha):
             return FAIL, by
         if self.passes():
-            unchanged = isinstance(self.sample, Difference) and self.sample.unchanged
+            unchanged = isinstance(self.sample, MeanDifference) and self.sample.unchanged
             return PASS, "unchanged" if unchanged and not self.point else by
         return UNKNOWN, self._why(alpha)
 

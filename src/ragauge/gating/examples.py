@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ragauge.analysis.scores.arrays import FAILED, SCORED
 from ragauge.analysis.scores.known import NOTHING_SHOWS
 from ragauge.gating.missing import never_judged, of_system
-from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check, Example, Lost, Verdict
+from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check, CheckExample, Lost, Verdict
 from ragauge.gating.rules import level
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ def check_causes(
         unsure: examples of which a judge call failed, or that are not evaluated.
         unknown: examples of which it is not known whether they failed -> why.
     """
-    failing = tuple(Example(one, why=causes[one]) for one in tagged if one in causes)
+    failing = tuple(CheckExample(one, why=causes[one]) for one in tagged if one in causes)
     left = [one for one in tagged if one not in causes]
-    lost = tuple(Example(one, why="a judge call failed, or it is not evaluated") for one in left if one in unsure)
-    unseen = tuple(Example(one, why=_why(unknown[one])) for one in left if one in unknown and one not in unsure)
+    lost = tuple(CheckExample(one, why="a judge call failed, or it is not evaluated") for one in left if one in unsure)
+    unseen = tuple(CheckExample(one, why=_why(unknown[one])) for one in left if one in unknown and one not in unsure)
     unjudged = sum(never_judged(one.why) for one in unseen)
     return _check(rule, len(tagged), failing, lost + unseen, Lost(judge=len(lost), unjudged=unjudged))
 
@@ -54,8 +54,8 @@ def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str]
         columns: the metric's scores, one entry a response; None where it has none.
     """
     wanted = frozenset(tagged)
-    failing: dict[str, Example] = {}
-    unknown: dict[str, Example] = {}
+    failing: dict[str, CheckExample] = {}
+    unknown: dict[str, CheckExample] = {}
     seen: set[str] = set()
     lost: set[str] = set()
     if columns is not None:
@@ -72,7 +72,7 @@ def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str]
                 lost |= {name} if columns.status[at] == FAILED else set()
     for name in tagged:
         if name not in seen:
-            unknown[name] = Example(name, why="not evaluated")
+            unknown[name] = CheckExample(name, why="not evaluated")
     left = tuple(one for name, one in unknown.items() if name not in failing)
     system, unjudged = (sum(whose(one.why) for one in left) for whose in (of_system, never_judged))
     judge = sum(one.query_id in lost and not of_system(one.why) and not never_judged(one.why) for one in left)
@@ -88,7 +88,7 @@ def asks(rule: MustPass) -> str:
     return f"{rule.metric} of every example tagged {rule.tag} must be {' and '.join(limits)}"
 
 
-def _one(rule: MustPass, name: str, columns: Columns, at: int) -> tuple[Verdict, Example]:
+def _one(rule: MustPass, name: str, columns: Columns, at: int) -> tuple[Verdict, CheckExample]:
     """Whether one score reaches the level, wherever a failed one might lie."""
     assert rule.metric is not None  # noqa: S101 - the caller's rule has one
     status = int(columns.status[at])
@@ -98,18 +98,18 @@ def _one(rule: MustPass, name: str, columns: Columns, at: int) -> tuple[Verdict,
         ends = (float(columns.low[at]), float(columns.high[at]))
         low, high = (end if end == end else bound for end, bound in zip(ends, rule.metric.range, strict=True))
     else:
-        return UNKNOWN, Example(name, why=columns.reasons[int(columns.reason[at])] or "it has no value")
+        return UNKNOWN, CheckExample(name, why=columns.reasons[int(columns.reason[at])] or "it has no value")
     least = float("-inf") if rule.min is None else rule.min
     most = float("inf") if rule.max is None else rule.max
     if high < least or low > most:
-        return FAIL, Example(name, new=low if status == SCORED else None)
+        return FAIL, CheckExample(name, new=low if status == SCORED else None)
     if least <= low and high <= most:
-        return PASS, Example(name)
-    return UNKNOWN, Example(name, why=columns.reasons[int(columns.reason[at])] or "a judge call failed")
+        return PASS, CheckExample(name)
+    return UNKNOWN, CheckExample(name, why=columns.reasons[int(columns.reason[at])] or "a judge call failed")
 
 
 def _check(
-    rule: MustPass, n: int, failing: tuple[Example, ...], unknown: tuple[Example, ...], lost: Lost
+    rule: MustPass, n: int, failing: tuple[CheckExample, ...], unknown: tuple[CheckExample, ...], lost: Lost
 ) -> Check:
     verdict: Verdict = FAIL if failing else UNKNOWN if unknown else PASS
     return Check(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ragauge.analysis.scores.arrays import FAILED, NOT_APPLICABLE
 from ragauge.analysis.scores.known import NOT_JUDGED
 from ragauge.gating.result import Lost
-from ragauge.gating.sample import Difference, Level
+from ragauge.gating.sample import MeanDifference, MetricLevel
 from ragauge.gating.unpaired import Unpaired
 
 if TYPE_CHECKING:
@@ -54,14 +54,14 @@ class Missing:
     def __init__(self, columns: Callable[[], Columns | None], own: Slices, asked: Slices) -> None:
         self._columns, self._own, self._asked = columns, own, asked
 
-    def lost(self, sample: Difference | Unpaired | Level, mask: Mask) -> Lost | None:
+    def lost(self, sample: MeanDifference | Unpaired | MetricLevel, mask: Mask) -> Lost | None:
         """Whose failures the failed scores of a sample are; None where none failed."""
         import numpy as np
 
         if not sample.failed:
             return None
         mine = mask
-        if isinstance(sample, Difference):
+        if isinstance(sample, MeanDifference):
             mine = np.zeros_like(mask)
             mine[sample.pairs.failed.query] = True
         reasons = self._reasons(FAILED, mine)

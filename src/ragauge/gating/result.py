@@ -31,7 +31,7 @@ Because = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class CheckExample:
     """An example that a check points to: its score, and that of the baseline where there is one."""
 
     query_id: str
@@ -135,8 +135,8 @@ class Check:
     inapplicable: int = 0
     why: str = ""
     min_n: int = 0
-    examples: tuple[Example, ...] = ()
-    unknown: tuple[Example, ...] = ()
+    examples: tuple[CheckExample, ...] = ()
+    unknown: tuple[CheckExample, ...] = ()
 
     @property
     def unpaired(self) -> bool:

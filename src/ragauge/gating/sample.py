@@ -12,10 +12,10 @@ from math import inf
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from ragauge.gating.extremes import both, finite, joined, least_of_zero_one, least_width_of, reach_of
-from ragauge.stats.instrument import JudgeError, widened, widened_difference
+from ragauge.stats.instrument import JudgeMeanError, widened, widened_difference
 from ragauge.stats.intervals import mean_interval, order_statistics
 from ragauge.stats.paired import paired_interval
-from ragauge.stats.partly_known import quantile_reach
+from ragauge.stats.quantile_bounds import quantile_reach
 from ragauge.stats.result import Alternative, Interval
 from ragauge.stats.weighted import binary
 
@@ -40,7 +40,7 @@ class Sample(Protocol):
     """What a check decides on."""
 
     @property
-    def error(self) -> JudgeError | None:
+    def error(self) -> JudgeMeanError | None:
         """How far the judge errs; None where nobody judged, or it is not known."""
 
     @property
@@ -80,7 +80,7 @@ class Sample(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Difference:
+class MeanDifference:
     """The mean difference new − base of one metric over pairs.
 
     Attributes:
@@ -89,7 +89,7 @@ class Difference:
     """
 
     pairs: Pairs
-    error: JudgeError | None = None
+    error: JudgeMeanError | None = None
     _intervals: dict[tuple[float, Where], Interval | None] = field(default_factory=dict)
 
     @property
@@ -219,7 +219,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class MetricLevel:
     """The mean or a quantile of one metric over some examples of a run.
 
     Attributes:
@@ -246,12 +246,12 @@ class Level:
     failed_cluster: Codes | None
     undefined: int
     statistic: str = "mean"
-    error: JudgeError | None = None
+    error: JudgeMeanError | None = None
 
     @classmethod
     def of(
-        cls, metric: Metric, columns: Columns, statistic: str = "mean", error: JudgeError | None = None
-    ) -> Level:
+        cls, metric: Metric, columns: Columns, statistic: str = "mean", error: JudgeMeanError | None = None
+    ) -> MetricLevel:
         """From a metric's scores, one entry an example."""
         import numpy as np
 

@@ -8,8 +8,8 @@ from math import hypot
 from typing import TYPE_CHECKING
 
 from ragauge.gating.extremes import finite
-from ragauge.gating.sample import Level, Where
-from ragauge.stats.instrument import JudgeError, widened_difference
+from ragauge.gating.sample import MetricLevel, Where
+from ragauge.stats.instrument import JudgeMeanError, widened_difference
 from ragauge.stats.paired import unpaired_interval
 from ragauge.stats.result import Alternative, Interval
 
@@ -40,7 +40,7 @@ class Apart:
     slices: Slices
     n: int
 
-    def sample(self, metric: Metric, error: JudgeError | None) -> Callable[[Mask], Unpaired] | None:
+    def sample(self, metric: Metric, error: JudgeMeanError | None) -> Callable[[Mask], Unpaired] | None:
         """Examples of both, as a mask in the numbering of `slices` -> the difference over them."""
         found = self.columns(metric)
         if found is None:
@@ -49,7 +49,7 @@ class Apart:
 
         def make(mask: Mask) -> Unpaired:
             here, there = new.take(mask[new.query].nonzero()[0]), base.take(mask[self.n + base.query].nonzero()[0])
-            return Unpaired(Level.of(metric, here), Level.of(metric, there), error)
+            return Unpaired(MetricLevel.of(metric, here), MetricLevel.of(metric, there), error)
 
         return make
 
@@ -66,9 +66,9 @@ class Unpaired:
         error: how far the judge errs; None = nobody judged, or not known.
     """
 
-    new: Level
-    base: Level
-    error: JudgeError | None = None
+    new: MetricLevel
+    base: MetricLevel
+    error: JudgeMeanError | None = None
     _intervals: dict[tuple[float, Where], Interval | None] = field(default_factory=dict)
 
     @property

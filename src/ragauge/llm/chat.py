@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.data.ask import Ask, ModelName, Reply, Usage
+from ragauge.llm.errors import call_error
 from ragauge.llm.keys import hidden, known_keys, without
 from ragauge.llm.model import CallError
-from ragauge.llm.troubles import call_error
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse

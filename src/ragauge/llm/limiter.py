@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from math import inf
 
-from ragauge.llm.places import Place
+from ragauge.llm.endpoints import Endpoint
 
 LEAST = 1
 RISE, HIGHEST = 4, 256     # how far a start may be exceeded: so many times, and never beyond
@@ -37,8 +37,8 @@ class Limiter:
     into the pause.
 
     Those who call one endpoint, as a judge and the system under test may, each have a limiter of their own bound at the
-    same `Place`: a 429 to one of them makes all of them fall and pause, and together they never have more calls under
-    way than the one that may have most.
+    same `Endpoint`: a 429 to one of them makes all of them fall and pause, and together they never have more calls
+    under way than the one that may have most.
 
     Attributes:
         start: what the user said.
@@ -49,7 +49,7 @@ class Limiter:
         place: what it calls, shared with others that call it.
     """
 
-    def __init__(self, start: int, most: int | None = None, place: Place | None = None) -> None:
+    def __init__(self, start: int, most: int | None = None, place: Endpoint | None = None) -> None:
         """A limiter.
 
         Args:
@@ -63,7 +63,7 @@ class Limiter:
         self.running = 0
         self.falls = 0
         self.waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
-        self.place = place or Place()
+        self.place = place or Endpoint()
         self.place.join(self)
         self._good = 0
         self._seconds, self._quickest = 0.0, inf     # of this window's calls; a call's mean in the quickest window

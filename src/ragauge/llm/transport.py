@@ -49,7 +49,7 @@ class DirectTransport(httpx2.AsyncBaseTransport):
             verify: how servers are verified; None = as the library does, made when it is first needed.
         """
         self._verify = verify
-        self._idle: dict[Place, deque[_Connection]] = {}
+        self._idle: dict[Place, deque[_HttpConnection]] = {}
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Sends a request, and reads the whole response.
@@ -84,7 +84,7 @@ class DirectTransport(httpx2.AsyncBaseTransport):
         self._idle.clear()
         await asyncio.sleep(0)     # they are closed by the loop's next turn
 
-    def _free(self, place: Place) -> _Connection | None:
+    def _free(self, place: Place) -> _HttpConnection | None:
         """The connection that was used last, if that is not long ago: the others are older."""
         idle = self._idle.get(place)
         while idle:
@@ -94,7 +94,7 @@ class DirectTransport(httpx2.AsyncBaseTransport):
             connection.close()
         return None
 
-    async def _connected(self, place: Place, request: httpx2.Request) -> _Connection:
+    async def _connected(self, place: Place, request: httpx2.Request) -> _HttpConnection:
         scheme, host, port = place
         secure = None
         if scheme == "https":
@@ -107,7 +107,7 @@ class DirectTransport(httpx2.AsyncBaseTransport):
         # it is left to end. Of one address there is nothing to race.
         race = isinstance(loop, asyncio.BaseEventLoop) and not _is_address(host)
         stagger: dict[str, Any] = {"happy_eyeballs_delay": STAGGER} if race else {}
-        connecting = asyncio.ensure_future(loop.create_connection(_Connection, host, port, ssl=secure, **stagger))
+        connecting = asyncio.ensure_future(loop.create_connection(_HttpConnection, host, port, ssl=secure, **stagger))
         try:
             return (await (asyncio.shield(connecting) if race else connecting))[1]
         except asyncio.CancelledError:
@@ -125,7 +125,7 @@ class _Broken(Exception):  # noqa: N818 - what happened; told as the library's e
         self.protocol = protocol
 
 
-class _Connection(asyncio.BufferedProtocol):
+class _HttpConnection(asyncio.BufferedProtocol):
     """One connection: a request at a time.
 
     It reads into a buffer of its own. Otherwise asyncio makes one of 256 KiB at every read and cuts it down to what
@@ -274,7 +274,7 @@ class _Connection(asyncio.BufferedProtocol):
             self._waiting.set_result(None)
 
 
-def _given_up(connecting: asyncio.Future[tuple[Any, _Connection]]) -> None:
+def _given_up(connecting: asyncio.Future[tuple[Any, _HttpConnection]]) -> None:
     """Closes a connection that nobody waits for any more."""
     if not connecting.cancelled() and connecting.exception() is None:
         connecting.result()[1].close()

@@ -19,7 +19,7 @@ BEGINS = re.compile(r"Source:|Undefined\b|Not applicable\b|Never undefined\b|0 (
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class DocstringParts:
     """What a metric's docstring says.
 
     Attributes:
@@ -43,7 +43,7 @@ class Parts:
     example: str
 
 
-def parts(cls: type[Metric]) -> Parts:
+def parts(cls: type[Metric]) -> DocstringParts:
     """The parts of a metric's docstring; a part that it lacks is empty."""
     text, arrow, example = cleandoc(cls.__doc__ or "").partition("\n>>>")
     sentence, formula, rest = (*text.split("\n\n", 2), "", "")[:3]
@@ -62,7 +62,7 @@ def parts(cls: type[Metric]) -> Parts:
     said = [statement for statement in statements if statement]
     source = next((one.removeprefix("Source:").strip() for one in said if one.startswith("Source:")), "")
     other = [one for one in said if not one.startswith("Source:") and not _is_parameter(one)]
-    return Parts(
+    return DocstringParts(
         sentence=" ".join(sentence.split()),
         formula=formula.rstrip(),
         symbols=tuple(symbols),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.results.overview import Alignment, Estimate, Overview, RankUse
-from ragauge.analysis.results.scorecard import Scorecard
+from ragauge.analysis.results.overview import Alignment, MeanEstimate, Overview, RankUse
+from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.overview_json import overview_json
 from ragauge.reporting.words import MOST_IGNORED, correlation, ignored, safe, share
 from ragauge.stats.intervals import wilson
@@ -27,21 +27,21 @@ NOTHING = (
 )
 
 
-def alignment_text(card: Scorecard) -> RenderableType:
+def alignment_text(card: ScorecardData) -> RenderableType:
     """Use by rank, by position and by context length, and the stages of retrieval."""
     from rich.console import Group
 
     return Group(*_parts(card))
 
 
-def alignment_json(card: Scorecard) -> dict[str, Any]:
+def alignment_json(card: ScorecardData) -> dict[str, Any]:
     """The same as JSON types, with the names that `evaluate --json` gives them."""
     found = overview_json(card.overview)
     kept = ("alignment", "stages", "context_length")
     return {"run_id": card.run.run_id, "name": card.run.name, **{name: found[name] for name in kept}}
 
 
-def _parts(card: Scorecard) -> Iterator[RenderableType]:
+def _parts(card: ScorecardData) -> Iterator[RenderableType]:
     from rich.text import Text
 
     found = card.overview.alignment
@@ -137,7 +137,7 @@ def _beside(overview: Overview) -> Iterator[RenderableType]:
         yield table
 
 
-def _estimates(first: str, of: str, rows: Sequence[tuple[str, Estimate]]) -> Table:
+def _estimates(first: str, of: str, rows: Sequence[tuple[str, MeanEstimate]]) -> Table:
     from rich import box
     from rich.table import Table
 
@@ -150,6 +150,6 @@ def _estimates(first: str, of: str, rows: Sequence[tuple[str, Estimate]]) -> Tab
     return table
 
 
-def _estimate(found: Estimate) -> str:
+def _estimate(found: MeanEstimate) -> str:
     ends = "" if found.interval is None else f" [{number(found.interval.low)}, {number(found.interval.high)}]"
     return f"{number(found.mean)}{ends}"

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from ragauge.analysis.results.overview import Baseline, Change
-from ragauge.analysis.results.scorecard import Finding, Reading, Scorecard, Summary
+from ragauge.analysis.results.scorecard import Finding, Reading, ScorecardData, Summary
 from ragauge.reporting.confirmed import tallies_json
 from ragauge.reporting.gaps import gaps_json
 from ragauge.reporting.judge_check import error_json
@@ -82,7 +82,7 @@ def baseline_json(baseline: Baseline) -> dict[str, Any]:
     }
 
 
-def as_json(card: Scorecard) -> dict[str, Any]:
+def as_json(card: ScorecardData) -> dict[str, Any]:
     """The whole scorecard; the schema is `data/schema/scorecard.schema.json`."""
     return {
         "run_id": card.run.run_id,

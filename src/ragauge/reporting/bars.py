@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ragauge.analysis.diagnosis.readings import words
 from ragauge.analysis.results.overview import Baseline, Change
-from ragauge.analysis.results.scorecard import Finding, Reading, Scorecard
+from ragauge.analysis.results.scorecard import Finding, Reading, ScorecardData
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.words import UNNAMED, difference, line, relative
@@ -44,7 +44,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadingBar:
     """One reading of a finding: its bar, and the numbers in words."""
 
     metric: str
@@ -57,7 +57,7 @@ class Read:
 class Readings:
     """The readings of a finding that share a line, and what the line shows."""
 
-    rows: tuple[Read, ...]
+    rows: tuple[ReadingBar, ...]
     caption: str
 
 
@@ -88,7 +88,7 @@ class ChangeGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class ChangeBars:
     """All changes, and where the lines end that differences of shares, and relative ones of amounts, lie on."""
 
     groups: tuple[ChangeGroup, ...]
@@ -128,8 +128,8 @@ def readings(finding: Finding, link: Callable[[str], str]) -> Iterator[Readings]
             yield Readings((_read(one, bar, link),), f"Difference on a line from −{ends} to +{ends}.")
 
 
-def _read(one: Reading, bar: Bar, link: Callable[[str], str]) -> Read:
-    return Read(one.metric, words(one).removeprefix(one.metric).lstrip(" ,"), bar, link(one.metric))
+def _read(one: Reading, bar: Bar, link: Callable[[str], str]) -> ReadingBar:
+    return ReadingBar(one.metric, words(one).removeprefix(one.metric).lstrip(" ,"), bar, link(one.metric))
 
 
 def _on_unit(one: Reading) -> Bar:
@@ -168,7 +168,7 @@ def scale(intervals: Iterable[Interval]) -> float:
     return next((end for end in SCALES if most <= end), most)
 
 
-def changes(card: Scorecard, anchors: Anchors, link: Callable[[str], str]) -> Changes | None:
+def changes(card: ScorecardData, anchors: Anchors, link: Callable[[str], str]) -> ChangeBars | None:
     """The changes by verdict, what got worse first; None without a baseline.
 
     A difference of shares is drawn as it is, one of an amount as its share of the baseline's mean.
@@ -204,7 +204,7 @@ def changes(card: Scorecard, anchors: Anchors, link: Callable[[str], str]) -> Ch
         if mine:
             groups.append(ChangeGroup(verdict, sign, title, tuple(mine)))
     amounts = any(found and kinds.get(name) == "amount" for name, found in drawn.items())
-    return Changes(tuple(groups), ends[False], ends[True], amounts)
+    return ChangeBars(tuple(groups), ends[False], ends[True], amounts)
 
 
 def _size(change: Change, kind: str) -> float:
@@ -233,7 +233,7 @@ def _row(change: Change, kind: str, bar: Bar | None, anchors: Anchors, link: Cal
     )     # fmt: skip
 
 
-def cause_pairs(card: Scorecard, link: Callable[[str], str]) -> tuple[CausePair, ...]:
+def cause_pairs(card: ScorecardData, link: Callable[[str], str]) -> tuple[CausePair, ...]:
     """Causes with their counts before and now, the most frequent now first; () without a baseline or failures."""
     baseline: Baseline | None = card.baseline
     if baseline is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.results.confirmed import CauseTally, Confirmed, Graded, Outcome
+from ragauge.analysis.results.confirmed import CauseTally, Confirmed, ExperimentOutcome, Graded
 from ragauge.data.run import Run
 from ragauge.reporting.words import UNNAMED, between, line, safe
 from ragauge.text.amounts import number
@@ -40,7 +40,7 @@ def confirmed_share(one: CauseTally) -> str:
     return f"{number(one.share)} {between(one.interval)}".strip()
 
 
-def by_example(found: Confirmed | None) -> dict[tuple[str, int], Outcome]:
+def by_example(found: Confirmed | None) -> dict[tuple[str, int], ExperimentOutcome]:
     """(query_id, repeat) -> what its experiment said."""
     made = found.outcomes if found is not None else ()
     return {(one.experiment.query_id, one.experiment.repeat): one for one in made}
@@ -55,7 +55,12 @@ def tallies_json(found: Confirmed | None) -> dict[str, Any] | None:
 
 
 def confirmed_json(
-    run: Run, answers: Run | None, judge_id: str, causes: Sequence[CauseTally], outcomes: Sequence[Outcome], asked: int
+    run: Run,
+    answers: Run | None,
+    judge_id: str,
+    causes: Sequence[CauseTally],
+    outcomes: Sequence[ExperimentOutcome],
+    asked: int,
 ) -> dict[str, Any]:
     """Everything as JSON types."""
     return {
@@ -75,7 +80,7 @@ def _cause(one: CauseTally) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _example(one: Outcome) -> dict[str, Any]:
+def _example(one: ExperimentOutcome) -> dict[str, Any]:
     made = one.experiment
     return {
         "query_id": made.query_id, "repeat": made.repeat, "cause": made.cause, "experiment": made.rule.name,
@@ -90,7 +95,12 @@ def _grade(found: Graded) -> str | None:
 
 
 def confirmed_text(
-    run: Run, answers: Run | None, judge_id: str, causes: Sequence[CauseTally], outcomes: Sequence[Outcome], asked: int
+    run: Run,
+    answers: Run | None,
+    judge_id: str,
+    causes: Sequence[CauseTally],
+    outcomes: Sequence[ExperimentOutcome],
+    asked: int,
 ) -> RenderableType:
     """A table of causes, and the examples with both answers, what the experiments contradict first."""
     from rich.console import Group
@@ -99,7 +109,12 @@ def confirmed_text(
 
 
 def _parts(
-    run: Run, answers: Run | None, judge_id: str, causes: Sequence[CauseTally], outcomes: Sequence[Outcome], asked: int
+    run: Run,
+    answers: Run | None,
+    judge_id: str,
+    causes: Sequence[CauseTally],
+    outcomes: Sequence[ExperimentOutcome],
+    asked: int,
 ) -> Iterator[RenderableType]:
     from rich.text import Text
 
@@ -138,7 +153,7 @@ def _table(causes: Sequence[CauseTally]) -> RenderableType:
     return table
 
 
-def _lines(one: Outcome) -> Iterator[RenderableType]:
+def _lines(one: ExperimentOutcome) -> Iterator[RenderableType]:
     from rich.text import Text
 
     made = one.experiment

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from ragauge.analysis.causes.seen import Seen
+from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.data.facts import AnswerFacts, Claim, CoverFacts, RelevanceFacts
 from ragauge.metrics.base import Failed, NotAsked
@@ -37,7 +37,7 @@ TELLS: Mapping[str, tuple[tuple[str, str], ...]] = {     # part -> (fact, what i
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class AnswerPiece:
     """A stretch of the answer with the label of the claims that it makes; "" between claims.
 
     Attributes:
@@ -54,7 +54,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReferenceClaimView:
     """One reference claim: the passages that support it, and whether the answer states it; None = not judged."""
 
     text: str
@@ -64,7 +64,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedAspect:
     """One aspect or criterion and whether the answer meets it; None = not judged."""
 
     kind: str
@@ -83,7 +83,7 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class OffTopicSentence:
     """A sentence of the answer, by its number, that does not bear on the question; p that it does, where known."""
 
     n: int
@@ -91,9 +91,9 @@ class Beside:
     p: float | None
 
 
-def seen(view: ExampleView) -> Seen:
+def seen(view: ExampleView) -> CauseContext:
     """What is known about the example, as the causes are found from it."""
-    return Seen(Facts(view.example, view.response, view.evidence))
+    return CauseContext(Facts(view.example, view.response, view.evidence))
 
 
 def answer_facts(view: ExampleView) -> AnswerFacts | None:
@@ -143,7 +143,7 @@ def untold(view: ExampleView, part: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def pieces(view: ExampleView) -> tuple[Piece, ...]:
+def pieces(view: ExampleView) -> tuple[AnswerPiece, ...]:
     """The answer cut where its claims begin and end; claims of one sentence share a piece."""
     answer, facts = view.response.answer, answer_facts(view)
     if answer is None:
@@ -152,19 +152,19 @@ def pieces(view: ExampleView) -> tuple[Piece, ...]:
     return tuple(_pieces(answer, facts.claims if facts is not None and judged else ()))
 
 
-def _pieces(answer: str, claims: Sequence[Claim]) -> Iterator[Piece]:
+def _pieces(answer: str, claims: Sequence[Claim]) -> Iterator[AnswerPiece]:
     at = 0
     for start, end, mine in _sentences(answer, claims):
         if start > at:
-            yield Piece(answer[at:start], parts=((answer[at:start], False),))
+            yield AnswerPiece(answer[at:start], parts=((answer[at:start], False),))
         text = answer[start:end]
         missing = [words for claim in mine if claim.window is not None and label(claim) != "supported"
                    for words in claim.window.missing]     # fmt: skip
         worst = max((label(claim) for claim in mine), key=ORDER.index)
-        yield Piece(text, worst, tuple(mine), tuple(_parts(text, missing)))
+        yield AnswerPiece(text, worst, tuple(mine), tuple(_parts(text, missing)))
         at = end
     if at < len(answer):
-        yield Piece(answer[at:], parts=((answer[at:], False),))
+        yield AnswerPiece(answer[at:], parts=((answer[at:], False),))
 
 
 def _sentences(answer: str, claims: Sequence[Claim]) -> list[tuple[int, int, list[Claim]]]:
@@ -211,25 +211,27 @@ def says(claim: Claim) -> str:
     return words + (f"; {claim.reason}" if claim.reason else "")
 
 
-def wanted(view: ExampleView) -> tuple[Wanted, ...]:
+def wanted(view: ExampleView) -> tuple[ReferenceClaimView, ...]:
     """The reference claims, whether retrieval covered them, and whether the answer states them."""
     known = seen(view)
     stated = known.agreement.reference if known.agreement else ()
     pairs = zip_longest(known.reference or (), stated)
     return tuple(
-        Wanted(claim.text, None if claim.supporting is None else bool(claim.supporting), claim.supporting or (), there)
+        ReferenceClaimView(
+            claim.text, None if claim.supporting is None else bool(claim.supporting), claim.supporting or (), there
+        )
         for claim, there in pairs
         if claim is not None
     )
 
 
-def checked(view: ExampleView) -> tuple[Checked, ...]:
+def checked(view: ExampleView) -> tuple[CheckedAspect, ...]:
     """The aspects and criteria of the example with what was found about them."""
-    found: list[Checked] = []
+    found: list[CheckedAspect] = []
     for kind, texts in (("aspect", view.example.aspects), ("criterion", view.example.criteria)):
         facts = view.evidence.get("cover_aspects" if kind == "aspect" else "cover_criteria")
         if facts is not None and isinstance(facts.facts, CoverFacts):
-            found += [Checked(kind, text, met) for text, met in zip(texts or (), facts.facts.met, strict=False)]
+            found += [CheckedAspect(kind, text, met) for text, met in zip(texts or (), facts.facts.met, strict=False)]
     return tuple(found)
 
 
@@ -245,14 +247,14 @@ def cited(view: ExampleView) -> tuple[Cited, ...]:
     return tuple(found)
 
 
-def off_question(view: ExampleView) -> tuple[Beside, ...]:
+def off_question(view: ExampleView) -> tuple[OffTopicSentence, ...]:
     """The sentences of the answer that do not bear on the question; () where nobody was asked."""
     found = view.evidence.get("rate_answer")
     if found is None or not isinstance(found.facts, RelevanceFacts):
         return ()
     texts = {one.n: one.text for one in split(view.response.answer or "")}
     return tuple(
-        Beside(one.sentence, texts[one.sentence], one.p) for one in found.facts.ratings
+        OffTopicSentence(one.sentence, texts[one.sentence], one.p) for one in found.facts.ratings
         if one.relevant is False and one.sentence in texts
     )     # fmt: skip
 

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.explaining.symbols import PARAMETER
-from ragauge.analysis.results.explanation import ExampleExplained, Item, MeanWorked, RunExplained, Symbol, Worked
+from ragauge.analysis.results.explanation import CountedItem, ExampleExplained, MeanWorked, RunExplained, Symbol, Worked
 from ragauge.data.canonical import plain
 from ragauge.reporting.as_json import finding_json, summary_json
 from ragauge.reporting.words import ARROWS, SHORT_LAYERS, line, opened, safe
@@ -118,7 +118,7 @@ def _equation(symbol: Symbol) -> str:
     return value if re.match(r"\S+[\[@_]\d+\]? = ", value) else f"{symbol.name} = {value}"
 
 
-def _items(items: Sequence[Item]) -> RenderableType:
+def _items(items: Sequence[CountedItem]) -> RenderableType:
     """What counts, what does not, and why."""
     from rich.table import Table
     from rich.text import Text
@@ -141,7 +141,7 @@ def _mark(counts: float | None) -> tuple[str, str]:
     return f"{counts:.2f}", "yellow"
 
 
-def _counted(items: Sequence[Item]) -> RenderableType:
+def _counted(items: Sequence[CountedItem]) -> RenderableType:
     """The same in one paragraph: what counts, then what does not."""
     from rich.text import Text
 

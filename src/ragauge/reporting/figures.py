@@ -8,7 +8,7 @@ from functools import partial
 
 from ragauge.analysis.diagnosis.words import WORDS
 from ragauge.analysis.results.overview import Bin, Distribution, LengthBand
-from ragauge.analysis.results.scorecard import Scorecard
+from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.charts import estimates, failures, spread
 from ragauge.reporting.charts.estimates import Point
@@ -60,7 +60,7 @@ class Meaning:
     means: str
 
 
-def cause_link(anchors: Anchors, card: Scorecard) -> Callable[[str], str]:
+def cause_link(anchors: Anchors, card: ScorecardData) -> Callable[[str], str]:
     """Where a cause leads: its listed examples, else the first one shown in full, else its finding."""
     first: dict[str, tuple[str, str, int]] = {}
     for view in card.worst:
@@ -74,7 +74,7 @@ def cause_link(anchors: Anchors, card: Scorecard) -> Callable[[str], str]:
     return link
 
 
-def pareto(card: Scorecard, anchors: Anchors) -> Figure | None:
+def pareto(card: ScorecardData, anchors: Anchors) -> Figure | None:
     """Failed examples by cause with the cumulative share; None when nothing failed."""
     bars = failures.bars(card, cause_link(anchors, card))
     if not bars:
@@ -93,7 +93,7 @@ def pareto(card: Scorecard, anchors: Anchors) -> Figure | None:
     return Figure("All failures", failures.pareto(bars, card.failed_examples), head, rows, caption)
 
 
-def by_segment(card: Scorecard, anchors: Anchors) -> Iterator[Figure]:
+def by_segment(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
     """Failed examples by cause within each value of a segment column."""
     colours = failures.coloured(card)
     for column, values in list(card.overview.causes_by_segment.items())[:MOST_COLUMNS]:
@@ -114,7 +114,7 @@ def by_segment(card: Scorecard, anchors: Anchors) -> Iterator[Figure]:
         yield Figure(f"By {line(column)}", svg, (line(column), "cause", "failed"), rows, caption)
 
 
-def legend(card: Scorecard) -> list[Meaning]:
+def legend(card: ScorecardData) -> list[Meaning]:
     """Every cause with its colour and what it means; causes beyond the colours that there are share the last one."""
     return [
         Meaning(place, cause or UNNAMED, WORDS[cause].headline if cause in WORDS else "")
@@ -122,7 +122,7 @@ def legend(card: Scorecard) -> list[Meaning]:
     ]
 
 
-def spreads(card: Scorecard, anchors: Anchors) -> Iterator[Figure]:
+def spreads(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
     """One small histogram a metric."""
     for shown in distributions(card):
         yield _histogram(shown, partial(anchors.link, "bin", shown.metric), anchors.link("def", shown.metric))
@@ -141,7 +141,7 @@ def _histogram(shown: Distribution, link: Callable[[int], str], leads: str = "")
     )     # fmt: skip
 
 
-def ranks(card: Scorecard, anchors: Anchors) -> Figure | None:
+def ranks(card: ScorecardData, anchors: Anchors) -> Figure | None:
     """In how many answers the passage of each rank was used."""
     alignment = card.overview.alignment
     if alignment is None or not alignment.ranks:
@@ -163,7 +163,7 @@ def ranks(card: Scorecard, anchors: Anchors) -> Figure | None:
     return Figure("Use by rank", estimates.ranks(alignment, links, relevant), head, rows, caption)
 
 
-def positions(card: Scorecard, anchors: Anchors) -> Figure | None:
+def positions(card: ScorecardData, anchors: Anchors) -> Figure | None:
     """Use of relevant passages by where in the context they stand; a mark leads to the examples that have one there."""
     alignment = card.overview.alignment
     points = [
@@ -174,7 +174,7 @@ def positions(card: Scorecard, anchors: Anchors) -> Figure | None:
     return _points("Effect of position", points, "share used", caption, ("third", "share used", "passages"))
 
 
-def stages(card: Scorecard, anchors: Anchors) -> Figure | None:
+def stages(card: ScorecardData, anchors: Anchors) -> Figure | None:
     """How much of the labelled evidence is left after each stage; a bar leads to the examples that lost it there."""
     points = [
         Point(SHORT_STAGES.get(stage.name, stage.name), stage.recall, anchors.link("stage", stage.name))
@@ -191,7 +191,7 @@ def stages(card: Scorecard, anchors: Anchors) -> Figure | None:
     return replace(found, caption=f"{caption} A bar leads to the examples that lost evidence there.")
 
 
-def lengths(card: Scorecard, anchors: Anchors) -> Iterator[Figure]:
+def lengths(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
     """Means by context length, a figure each headline metric."""
     bands = card.overview.lengths
     names = [name for name in headline(card.summaries, 6) if any(name in band.means for band in bands)]
@@ -210,7 +210,7 @@ def _range(band: LengthBand) -> str:
     return f"{band.low:,}–{band.high:,}" if band.low != band.high else f"{band.low:,}"
 
 
-def times(card: Scorecard, anchors: Anchors) -> Figure | None:
+def times(card: ScorecardData, anchors: Anchors) -> Figure | None:
     """Latency by stage; the median leads to all examples, the slowest first, each line to those in its range."""
     timings = card.overview.timings
     if not timings:
@@ -230,7 +230,7 @@ def times(card: Scorecard, anchors: Anchors) -> Figure | None:
     return Figure("Latency by stage", estimates.times(timings, links), head, rows, caption)
 
 
-def total(card: Scorecard, anchors: Anchors) -> Figure | None:
+def total(card: ScorecardData, anchors: Anchors) -> Figure | None:
     """How the latency of whole answers lies."""
     timing = total_time(card)
     if timing is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from ragauge.gating.result import Check, Example, Gated
+from ragauge.gating.result import Check, CheckExample, Gated
 from ragauge.reporting.gate_unpaired import note
 from ragauge.reporting.gate_words import reason, summary
 from ragauge.stats.result import Interval
@@ -53,7 +53,7 @@ def _check(check: Check) -> dict[str, Any]:
     }     # fmt: skip
 
 
-def _example(one: Example) -> dict[str, Any]:
+def _example(one: CheckExample) -> dict[str, Any]:
     return {"query_id": one.query_id, "new": one.new, "baseline": one.base, "why": one.why}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.gating.result import Check, Example, Gated
+from ragauge.gating.result import Check, CheckExample, Gated
 from ragauge.reporting import gate_failures as failures
 from ragauge.reporting import gate_words as words
 from ragauge.reporting.words import safe
@@ -21,11 +21,11 @@ WIDE = 110     # columns of the terminal from which the limit and the baseline h
 
 def terminal(gated: Gated) -> RenderableType:
     """The verdict, what decided it, every rule, and what to do."""
-    return Screen(gated)
+    return GateScreen(gated)
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
+class GateScreen:
     """A gate's verdict that lays itself out for the width of the console that prints it."""
 
     gated: Gated
@@ -49,7 +49,7 @@ def _parts(gated: Gated, width: int) -> Iterator[RenderableType]:
     decisive = [*words.stopping(gated), *words.warned(gated)]
     if decisive:
         yield Text("\nWhy", style="bold")
-    told: set[tuple[Example, ...]] = {()}
+    told: set[tuple[CheckExample, ...]] = {()}
     for check in decisive:
         yield from _why(check, told)
     for warning in words.minded(gated):
@@ -85,7 +85,7 @@ def _table(gated: Gated, width: int) -> Table:
     return table
 
 
-def _why(check: Check, told: set[tuple[Example, ...]]) -> Iterator[RenderableType]:
+def _why(check: Check, told: set[tuple[CheckExample, ...]]) -> Iterator[RenderableType]:
     from rich.padding import Padding
     from rich.text import Text
 

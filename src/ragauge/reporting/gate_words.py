@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import isinf
 
-from ragauge.gating.result import Check, Example, Gated, Verdict
+from ragauge.gating.result import Check, CheckExample, Gated, Verdict
 from ragauge.reporting import gate_failures as failures
 from ragauge.reporting import gate_unpaired as unpaired
 from ragauge.reporting.words import safe
@@ -215,14 +215,14 @@ def _examples(check: Check) -> str:
     return f"all {check.n} passed."
 
 
-def listed(examples: Sequence[Example], most: int = 5) -> str:
+def listed(examples: Sequence[CheckExample], most: int = 5) -> str:
     """Examples by id with what is known about them."""
     shown = [f"{safe(one.query_id)}{_known(one)}" for one in examples[:most]]
     more = len(examples) - most
     return ", ".join([*shown, *([f"and {more} more"] if more > 0 else [])])
 
 
-def _known(one: Example) -> str:
+def _known(one: CheckExample) -> str:
     if one.new is not None and one.base is not None:
         return f" ({figure(one.base)} → {figure(one.new)})"
     if one.new is not None:

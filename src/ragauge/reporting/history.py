@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.results.history_rows import Changed, History, Row
+from ragauge.analysis.results.history_rows import Changed, History, HistoryRow
 from ragauge.analysis.results.summary import Summary
 from ragauge.reporting.judged import money
 from ragauge.reporting.words import between, cell, line
@@ -33,7 +33,7 @@ FACTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class HistoryLine:
     """One row of a table, in words.
 
     Attributes:
@@ -66,23 +66,23 @@ def head(column: str) -> str:
     return HEADS.get(column, column)
 
 
-def lines(history: History, name: str) -> Iterator[Line]:
+def lines(history: History, name: str) -> Iterator[HistoryLine]:
     """The rows of one set, the newest first."""
     for row in history.rows:
         if row.listed == name:
             yield _line(row, history.columns)
 
 
-def of_card(history: History | None) -> Iterator[Line]:
+def of_card(history: History | None) -> Iterator[HistoryLine]:
     """The rows that a run's report shows."""
     if history is not None:
         for name in history.sets:
             yield from lines(history, name)
 
 
-def _line(row: Row, columns: Sequence[str]) -> Line:
+def _line(row: HistoryRow, columns: Sequence[str]) -> HistoryLine:
     run, baselines = row.run, ", ".join(row.baselines)
-    return Line(
+    return HistoryLine(
         line(run.name) + (f" ({line(baselines)})" if baselines else ""), run.created_at[:16].replace("T", " "), run.git,
         changed_words(row), tuple(_value(row.metrics.get(column)) for column in columns),
         "" if row.judging == 0 else money(row.judging), line(row.note), row.series,
@@ -96,7 +96,7 @@ def _value(summary: Summary | None) -> tuple[str, str]:
     return number(summary.mean, summary.kind), between(summary.interval, summary.kind)
 
 
-def changed_words(row: Row, most: int = MOST_CHANGES) -> str:
+def changed_words(row: HistoryRow, most: int = MOST_CHANGES) -> str:
     """Settings that differ from the run before: retriever.k: 5 → 8."""
     if row.before is None:
         return "first run of this set"
@@ -135,7 +135,7 @@ def history_json(history: History) -> dict[str, Any]:
     }
 
 
-def _facts(row: Row) -> dict[str, Any]:
+def _facts(row: HistoryRow) -> dict[str, Any]:
     run = row.run
     return {
         "when": run.created_at, "evaluated_at": row.evaluated_at, "name": run.name, "run_id": run.run_id,
@@ -169,7 +169,7 @@ def history_csv(history: History) -> str:
     return out.getvalue()
 
 
-def _numbers(row: Row, columns: Sequence[str]) -> Iterator[float | None]:
+def _numbers(row: HistoryRow, columns: Sequence[str]) -> Iterator[float | None]:
     for name in columns:
         summary = row.metrics.get(name)
         found = None if summary is None else summary.interval
@@ -250,7 +250,7 @@ class _Rows:
             for one in self.lines:
                 yield Text(f"{one.name}: {'; '.join(self._said(one))}")
 
-    def _said(self, one: Line) -> Iterator[str]:
+    def _said(self, one: HistoryLine) -> Iterator[str]:
         """What changed, the note, and how far the row may be compared."""
         yield one.changed
         if one.note:

@@ -8,7 +8,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.results.scorecard import Scorecard
+from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting import alignment, confirmed, examples, losses, page, words
 from ragauge.text.amounts import valued
 from ragauge.text.plural import plural
@@ -90,7 +90,7 @@ def style_sheet() -> tuple[str, str]:
     return f"\n{text}\n", f"sha256-{digest}"
 
 
-def html(card: Scorecard, *, framed: bool = False) -> str:
+def html(card: ScorecardData, *, framed: bool = False) -> str:
     """The whole page. Everything that comes from data is escaped; only our own charts and style are markup.
 
     Args:

@@ -13,9 +13,9 @@ from ragauge.text.plural import plural
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ragauge.analysis.judges.agreement import Agreement, Figure
-    from ragauge.analysis.judges.check import Checked, Differs, JudgeCheck, Pair
-    from ragauge.stats.instrument import JudgeError
+    from ragauge.analysis.judges.agreement import Agreement, AgreementFigure
+    from ragauge.analysis.judges.check import CheckedJudge, Differs, JudgeCheck, JudgePair
+    from ragauge.stats.instrument import JudgeMeanError
 
 MOST = 10     # parts that differ, in a terminal
 WORDS: Mapping[str, str] = {"not_in_context": "not in context", "not_supported": "not supported"}
@@ -100,7 +100,7 @@ def to_dict(found: JudgeCheck) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def name(one: Checked) -> str:
+def name(one: CheckedJudge) -> str:
     """What a judge is called in the tables: its spec, and how it was asked.
 
     The mode stands for itself, since the same model in another one is another judge.
@@ -134,7 +134,7 @@ def _head(found: JudgeCheck) -> Iterator[str]:
         yield f"Stopped: {found.stopped}"
 
 
-def _doubted(one: Checked, found: JudgeCheck) -> str:
+def _doubted(one: CheckedJudge, found: JudgeCheck) -> str:
     """That a judge is no better than chance on these labels, in plain words; "" where it is, or where that is open.
 
     No better: the interval of kappa, by supported or not, ends below SLIGHT, or holds 0 or less while its estimate is
@@ -193,7 +193,7 @@ def _kept(found: JudgeCheck) -> Rows:
     ]  # fmt: skip
 
 
-def _from(error: JudgeError) -> str:
+def _from(error: JudgeMeanError) -> str:
     """How many labels, examples and files an error rests on."""
     labels = error.labels
     if labels is None:
@@ -202,7 +202,7 @@ def _from(error: JudgeError) -> str:
     return f"{plural(labels.labels, 'label')}, {plural(labels.examples, 'example')}{files}"
 
 
-def _gap(error: JudgeError) -> str:
+def _gap(error: JudgeMeanError) -> str:
     """People's mean less the judge's with its interval, by labels alone."""
     if error.labels is None:
         return "–"
@@ -211,7 +211,7 @@ def _gap(error: JudgeError) -> str:
     return f"{found.shift:+.2f} [{max(-1.0, found.shift - reach):+.2f}, {min(1.0, found.shift + reach):+.2f}]"
 
 
-def error_json(error: JudgeError) -> dict[str, Any]:
+def error_json(error: JudgeMeanError) -> dict[str, Any]:
     """Where a judge's error comes from, as JSON types; difference = people's mean less the judge's, by labels."""
     found: dict[str, Any] = {"from": error.origin, "public_sources": error.sources, "labels": 0}
     if error.labels is None:
@@ -224,27 +224,27 @@ def error_json(error: JudgeError) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _line(one: Checked, over: Agreement) -> tuple[str, ...]:
+def _line(one: CheckedJudge, over: Agreement) -> tuple[str, ...]:
     lacking = sum(one.without.values())
     total = over.n + lacking
     share = f"{lacking:,} ({lacking / total:.0%})" if lacking else "0"
     return name(one), f"{over.n:,}", *map(_figure, (over.accuracy, over.balanced_accuracy, over.kappa)), share
 
 
-def _pair(pair: Pair, found: JudgeCheck) -> tuple[str, ...]:
+def _pair(pair: JudgePair, found: JudgeCheck) -> tuple[str, ...]:
     new, base = name(found.judges[pair.new]), name(found.judges[pair.base])
     over = pair.agreement
     return f"{new} against {base}", f"{over.n:,}", _figure(over.accuracy), _figure(over.kappa), _figure(pair.gain, "+")
 
 
-def _cost(one: Checked, parts: int) -> tuple[str, ...]:
+def _cost(one: CheckedJudge, parts: int) -> tuple[str, ...]:
     took = one.said.took
     each = None if took.cost is None else took.cost / parts * 1_000
     tokens = f"{took.input_tokens:,}", f"{took.output_tokens:,}"
     return name(one), f"{took.replies:,}", *tokens, money(took.cost), money(each)
 
 
-def _figure(figure: Figure, sign: str = "") -> str:
+def _figure(figure: AgreementFigure, sign: str = "") -> str:
     if figure.value is None:
         return "–"
     shown = f"{figure.value:{sign}.2f}"
@@ -252,7 +252,7 @@ def _figure(figure: Figure, sign: str = "") -> str:
     return shown if found is None else f"{shown} [{found.low:{sign}.2f}, {found.high:{sign}.2f}]"
 
 
-def _differ_heading(one: Checked) -> str:
+def _differ_heading(one: CheckedJudge) -> str:
     return f"Where {name(one)} and people differ ({len(one.differs):,}), worst first"
 
 
@@ -275,7 +275,7 @@ def _window(one: Differs) -> str:
     return "" if window is None else one.row.passages[window.passage - 1][window.start : window.end]
 
 
-def _judge_json(one: Checked, errors: Mapping[str, JudgeError]) -> dict[str, Any]:
+def _judge_json(one: CheckedJudge, errors: Mapping[str, JudgeMeanError]) -> dict[str, Any]:
     said = one.said
     lacking = sum(one.without.values())
     return {
@@ -312,7 +312,7 @@ def _agreement_json(over: Agreement) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _figure_json(figure: Figure) -> dict[str, Any]:
+def _figure_json(figure: AgreementFigure) -> dict[str, Any]:
     found = figure.interval
     ends: dict[str, Any] = {"low": None, "high": None, "method": None}
     if found is not None:

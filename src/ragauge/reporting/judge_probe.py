@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragauge.analysis.judges.probes import PositionProbe
-    from ragauge.analysis.results.overview import Estimate
+    from ragauge.analysis.results.overview import MeanEstimate
 
 MOST = 10     # pairs that are named
 
@@ -30,7 +30,7 @@ def terminal(judge_id: str, found: PositionProbe) -> str:
     return "\n".join(lines)
 
 
-def _said(one: Estimate) -> str:
+def _said(one: MeanEstimate) -> str:
     if one.mean is None:
         return "–"
     ends = f" [{one.interval.low:.2f}, {one.interval.high:.2f}]" if one.interval is not None else ""

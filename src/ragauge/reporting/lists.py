@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragauge.analysis.results.overview import Bin, Distribution, Listed, Timing
-from ragauge.analysis.results.scorecard import Scorecard
+from ragauge.analysis.results.overview import Bin, Distribution, ListedResponse, Timing
+from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.words import UNNAMED, line
 from ragauge.text.amounts import number
@@ -17,38 +17,38 @@ NOT_KNOWN = "not known whether it failed"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ListedRow:
     """One listed example: its id on the page, its short name, and the link to its full view, "" where there is none."""
 
     id: str
     name: str
-    listed: Listed
+    listed: ListedResponse
     full: str
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CauseGroup:
     """The listed examples of one cause; `of` counts those that are not listed too."""
 
     id: str
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[ListedRow, ...]
     of: int
     failed: bool
 
 
-def rows(card: Scorecard, anchors: Anchors) -> tuple[Row, ...]:
+def rows(card: ScorecardData, anchors: Anchors) -> tuple[ListedRow, ...]:
     """The listed examples, with their ids; the ones shown in full are linked to."""
     found = []
     for place, listed in enumerate(card.overview.listed, 1):
         repeat = f" ({listed.repeat + 1})" if listed.repeat else ""
         name = line(listed.query_id, MOST_NAME) + repeat
         full = anchors.link("ex", listed.query_id, listed.repeat)
-        found.append(Row(anchors.add(f"e{place}"), name, listed, full))
+        found.append(ListedRow(anchors.add(f"e{place}"), name, listed, full))
     return tuple(found)
 
 
-def groups(card: Scorecard, listed: Sequence[Row], anchors: Anchors) -> tuple[Group, ...]:
+def groups(card: ScorecardData, listed: Sequence[ListedRow], anchors: Anchors) -> tuple[CauseGroup, ...]:
     """The rows by cause, the most frequent first, those that did not fail last."""
     if not listed:
         return ()
@@ -58,24 +58,24 @@ def groups(card: Scorecard, listed: Sequence[Row], anchors: Anchors) -> tuple[Gr
         mine = tuple(row for row in listed if row.listed.failed and row.listed.cause == cause)
         if mine:
             of = max(len(mine), card.causes.get(cause, 0))
-            found.append(Group(anchors.add("cause", cause), cause or UNNAMED, mine, of, True))
+            found.append(CauseGroup(anchors.add("cause", cause), cause or UNNAMED, mine, of, True))
     unknown = tuple(row for row in listed if row.listed.unknown)
     if unknown:
         of = max(len(unknown), card.unknown_examples)
-        found.append(Group(anchors.add("unknown"), NOT_KNOWN, unknown, of, False))
+        found.append(CauseGroup(anchors.add("unknown"), NOT_KNOWN, unknown, of, False))
     rest = tuple(row for row in listed if not row.listed.failed and not row.listed.unknown)
     if rest:
         of = max(len(rest), card.overview.listed_of - card.failed_examples - card.unknown_examples)
-        found.append(Group(anchors.add("fine"), NOT_FAILED, rest, of, False))
+        found.append(CauseGroup(anchors.add("fine"), NOT_FAILED, rest, of, False))
     return tuple(found)
 
 
-def total_time(card: Scorecard) -> Timing | None:
+def total_time(card: ScorecardData) -> Timing | None:
     """The latency of the whole answer, where there is enough of it to draw."""
     return next((timing for timing in card.overview.timings if timing.stage == "total" and timing.bins), None)
 
 
-def distributions(card: Scorecard) -> tuple[Distribution, ...]:
+def distributions(card: ScorecardData) -> tuple[Distribution, ...]:
     """The distributions to draw; latency has its own section."""
     apart = "latency" if total_time(card) is not None else ""
     return tuple(shown for shown in card.overview.distributions if shown.bins and shown.metric != apart)

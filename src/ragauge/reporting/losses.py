@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ragauge.analysis.results.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
-from ragauge.analysis.results.overview import Estimate
+from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.words import ARROWS, between, estimate, line
@@ -144,12 +144,12 @@ def cells(one: MetricGaps) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _difference(found: Estimate) -> tuple[str, str]:
+def _difference(found: MeanEstimate) -> tuple[str, str]:
     ends = found.interval
     return signed(found.mean), "" if ends is None else f"[{signed(ends.low)}, {signed(ends.high)}]"
 
 
-def _said(found: Estimate) -> str:
+def _said(found: MeanEstimate) -> str:
     return " ".join(_difference(found)).strip()
 
 

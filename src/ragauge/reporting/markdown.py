@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ragauge.analysis.diagnosis.readings import words
-from ragauge.analysis.results.scorecard import Finding, Scorecard
+from ragauge.analysis.results.scorecard import Finding, ScorecardData
 from ragauge.reporting import history, judged, segment_sizes
 from ragauge.reporting.confirmed import experiments_say
 from ragauge.reporting.losses import sentence
@@ -41,7 +41,7 @@ MOST_CAUSES = 6
 SIGNS = {"better": "▲ better", "worse": "▼ **worse**"}
 
 
-def markdown(card: Scorecard) -> str:
+def markdown(card: ScorecardData) -> str:
     """Verdict, changes, scorecard, causes, what to do, worst segments, history, alignment, how far to trust it."""
     lines = [f"## {cell(card.run.name)}", "", f"**{cell(verdict(card))}**", ""]
     if told := outcomes(card):
@@ -74,7 +74,7 @@ def markdown(card: Scorecard) -> str:
     return "\n".join([*lines, "", f"Full report: `{command('report', name, '-o', 'report.html')}`"]) + "\n"
 
 
-def _askings(card: Scorecard) -> Iterator[str]:
+def _askings(card: ScorecardData) -> Iterator[str]:
     """How far the means lie apart between several askings of the judge."""
     rows = judged.spread_rows(card.use)
     if not rows:
@@ -87,7 +87,7 @@ def _askings(card: Scorecard) -> Iterator[str]:
     yield from ("", judged.SPREAD_SAYS)
 
 
-def _scorecard(card: Scorecard) -> Iterator[str]:
+def _scorecard(card: ScorecardData) -> Iterator[str]:
     changes = {change.metric: change for change in card.baseline.changes} if card.baseline else {}
     wide = any(summary.judged for summary in card.summaries)
     yield (
@@ -111,7 +111,7 @@ def _scorecard(card: Scorecard) -> Iterator[str]:
             )
 
 
-def _findings(card: Scorecard) -> Iterator[str]:
+def _findings(card: ScorecardData) -> Iterator[str]:
     if not card.findings:
         return
     yield from ("", "### What to do", "")
@@ -130,7 +130,7 @@ def _finding(place: int, finding: Finding, tests: str) -> Iterator[str]:
     yield from (f"   - {label}: {cell(said)}" for label, said in parts if said)
 
 
-def _causes(card: Scorecard) -> Iterator[str]:
+def _causes(card: ScorecardData) -> Iterator[str]:
     if not card.causes:
         return
     yield from ("", "### Failures by cause", "", cell(pareto_line(card)), "")
@@ -144,13 +144,13 @@ def _causes(card: Scorecard) -> Iterator[str]:
         yield f"| {len(card.causes) - MOST_CAUSES} more | {share(rest, card.failed_examples)} |{' |' if beside else ''}"
 
 
-def _segments(card: Scorecard) -> Iterator[str]:
+def _segments(card: ScorecardData) -> Iterator[str]:
     yield from _worst_segments(card)
     if named := segment_sizes.sizes(card):
         yield from ("", "Examples by segment:", "", *(f"- {cell(one.words)}" for one in named))
 
 
-def _worst_segments(card: Scorecard) -> Iterator[str]:
+def _worst_segments(card: ScorecardData) -> Iterator[str]:
     names = headline(card.summaries)
     worst = worst_segments(card, names)
     if not worst or not names:

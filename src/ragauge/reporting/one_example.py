@@ -22,7 +22,7 @@ from ragauge.reporting.examples import (
     untold,
     wanted,
 )
-from ragauge.reporting.shelves import shelves
+from ragauge.reporting.passage_views import shelves
 from ragauge.reporting.words import UNNAMED, safe
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragauge.analysis.results.overview import Alignment, Estimate, LengthBand, Overview
+from ragauge.analysis.results.overview import Alignment, LengthBand, MeanEstimate, Overview
 from ragauge.stats.result import Interval
 
 
@@ -52,7 +52,7 @@ def length_json(band: LengthBand) -> dict[str, Any]:
     return {"low": band.low, "high": band.high, "unit": band.unit, "n": band.n, "metrics": metrics}
 
 
-def estimate_json(found: Estimate) -> dict[str, Any]:
+def estimate_json(found: MeanEstimate) -> dict[str, Any]:
     """A mean with its interval."""
     return {"mean": found.mean, "ci": ends(found.interval), "n": found.n}
 

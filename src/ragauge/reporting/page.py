@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragauge.analysis.results.overview import Change
-from ragauge.analysis.results.scorecard import ExampleView, Scorecard, Summary
+from ragauge.analysis.results.scorecard import ExampleView, ScorecardData, Summary
 from ragauge.analysis.scores.segments import FEWEST
 from ragauge.data.canonical import plain
 from ragauge.data.facts import Claim
 from ragauge.reporting import (
     bars,
-    behind,
     confirmed,
+    drill_down,
     examples,
     figures,
     history,
@@ -25,8 +25,8 @@ from ragauge.reporting import (
     segment_sizes,
 )
 from ragauge.reporting.anchors import Anchors
+from ragauge.reporting.passage_views import PassageView, shelves
 from ragauge.reporting.segments import ranked
-from ragauge.reporting.shelves import Shelf, shelves
 from ragauge.reporting.words import clearly_worse, headline, interval, interval_methods, line
 from ragauge.text.amounts import number
 
@@ -77,7 +77,7 @@ class HeatMap:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ClaimVerdict:
     """One claim of an answer with its label, sign and words, the passages it rests on and where they say so."""
 
     claim: Claim
@@ -89,24 +89,24 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownExample:
     """One example in full."""
 
     id: str
     view: ExampleView
-    pieces: tuple[examples.Piece, ...]
-    verdicts: Mapping[int, Verdict]
-    shelves: tuple[Shelf, ...]
-    wanted: tuple[examples.Wanted, ...]
-    checked: tuple[examples.Checked, ...]
+    pieces: tuple[examples.AnswerPiece, ...]
+    verdicts: Mapping[int, ClaimVerdict]
+    shelves: tuple[PassageView, ...]
+    wanted: tuple[examples.ReferenceClaimView, ...]
+    checked: tuple[examples.CheckedAspect, ...]
     cited: tuple[examples.Cited, ...]
-    beside: tuple[examples.Beside, ...]
+    beside: tuple[examples.OffTopicSentence, ...]
     missed: tuple[str, ...]
     untold: Mapping[str, tuple[str, ...]]
     unscored: tuple[tuple[str, str], ...]
 
 
-def context(card: Scorecard) -> dict[str, Any]:
+def context(card: ScorecardData) -> dict[str, Any]:
     """Every value that the templates use."""
     anchors = Anchors()
     for view in card.worst:
@@ -116,9 +116,9 @@ def context(card: Scorecard) -> dict[str, Any]:
     for finding in card.findings:
         anchors.add("finding", finding.cause)
     rows = lists.rows(card, anchors)
-    chapters = behind.chapters(card, rows, anchors)
+    chapters = drill_down.chapters(card, rows, anchors)
     groups = lists.groups(card, rows, anchors)     # before the figures, whose bars lead to them
-    low = behind.scores_link(card, anchors)
+    low = drill_down.scores_link(card, anchors)
     found: dict[str, Any] = {
         "card": card, "anchors": anchors,
         "groups": groups, "listed": rows, "low": low,
@@ -158,7 +158,7 @@ def sections(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, title
 
 
-def heat_maps(card: Scorecard, anchors: Anchors) -> Iterator[HeatMap]:
+def heat_maps(card: ScorecardData, anchors: Anchors) -> Iterator[HeatMap]:
     """One heat map a segment column, the worst value first."""
     names = headline(card.summaries, MOST_METRICS)
     whole = {summary.metric: summary for summary in card.summaries}
@@ -181,7 +181,7 @@ def _heat(mine: Summary | None, whole: Summary) -> Heat:
     return Heat(shade, number(mine.mean, mine.kind), interval(mine), clearly_worse(mine, whole))
 
 
-def in_full(view: ExampleView, anchors: Anchors) -> Shown:
+def in_full(view: ExampleView, anchors: Anchors) -> ShownExample:
     """One example with everything that a reader needs to check a number."""
     found = anchors.add("ex", view.example.query_id, view.response.repeat)
     stood = shelves(view)
@@ -194,7 +194,7 @@ def in_full(view: ExampleView, anchors: Anchors) -> Shown:
         if score.status != "scored":
             status = score.status.replace("_", " ")
             reasons.setdefault(f"{status}: {score.reason}" if score.reason else status, []).append(name)
-    return Shown(
+    return ShownExample(
         found, view, examples.pieces(view),
         {claim.n: _verdict(claim, found, marked, len(stood)) for claim in (facts.claims if facts else ())},
         stood, examples.wanted(view), examples.checked(view), examples.cited(view), examples.off_question(view),
@@ -203,7 +203,7 @@ def in_full(view: ExampleView, anchors: Anchors) -> Shown:
     )     # fmt: skip
 
 
-def _verdict(claim: Claim, found: str, marked: set[tuple[int, int]], passages: int) -> Verdict:
+def _verdict(claim: Claim, found: str, marked: set[tuple[int, int]], passages: int) -> ClaimVerdict:
     label = examples.label(claim)
 
     def place(rank: int) -> str:
@@ -214,7 +214,7 @@ def _verdict(claim: Claim, found: str, marked: set[tuple[int, int]], passages: i
     first = window if (window, claim.n) in marked else ranks[0] if ranks else 0
     if label == "not_in_context" and first and first not in ranks:
         ranks.append(first)     # the passage that comes closest
-    return Verdict(
+    return ClaimVerdict(
         claim, label, examples.MARKS[label], examples.says(claim), tuple((rank, place(rank)) for rank in ranks),
         place(first) if first else "",
     )     # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ragauge.analysis.results.scorecard import Scorecard
+from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.analysis.scores.segments import FEWEST, OTHER
 from ragauge.reporting.words import line
 
@@ -38,7 +38,7 @@ class Sizes:
         return f"{line(self.column)}: {'; '.join(parts)}"
 
 
-def sizes(card: Scorecard) -> list[Sizes]:
+def sizes(card: ScorecardData) -> list[Sizes]:
     """One a declared column, in the order of the columns."""
     found = []
     for column, values in card.named.items():
@@ -48,7 +48,7 @@ def sizes(card: Scorecard) -> list[Sizes]:
     return found
 
 
-def sizes_json(card: Scorecard) -> Mapping[str, Any]:
+def sizes_json(card: ScorecardData) -> Mapping[str, Any]:
     """Column -> value -> its examples, and whether they are too few to be looked at alone."""
     return {
         column: {value: {"n": n, "too_few": n < FEWEST} for value, n in values.items()}

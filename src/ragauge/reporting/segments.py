@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragauge.analysis.results.scorecard import Scorecard, Summary
+from ragauge.analysis.results.scorecard import ScorecardData, Summary
 from ragauge.reporting.words import clearly_worse, interval
 from ragauge.text.amounts import number
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class SegmentValue:
     """One value of a segment column.
 
     Attributes:
@@ -42,7 +42,7 @@ class WorstSegment:
     cells: tuple[tuple[str, str, bool], ...]
 
 
-def ranked(card: Scorecard, column: str, names: Sequence[str]) -> list[Value]:
+def ranked(card: ScorecardData, column: str, names: Sequence[str]) -> list[SegmentValue]:
     """The values of a column of which anything is known, that where the largest share failed first.
 
     Where as many failed, that which lies farther on the bad side of the mean over all examples comes first. Those that
@@ -53,13 +53,13 @@ def ranked(card: Scorecard, column: str, names: Sequence[str]) -> list[Value]:
     for name, summaries in card.segments[column].items():
         mine = {summary.metric: summary for summary in summaries}
         lost = None if failed is None else sum(failed.get(name, {}).values())
-        value = Value(name, max((summary.n for summary in summaries), default=0), lost, mine)
+        value = SegmentValue(name, max((summary.n for summary in summaries), default=0), lost, mine)
         if value.n and (value.has_mean(names) or lost):
             found.append(value)
     return sorted(found, key=lambda value: (not value.has_mean(names), -(value.failed or 0) / value.n))
 
 
-def worst_segments(card: Scorecard, names: Sequence[str]) -> list[WorstSegment]:
+def worst_segments(card: ScorecardData, names: Sequence[str]) -> list[WorstSegment]:
     """The worst value of every segment column, with the metrics named; a column without any mean has none."""
     whole = {summary.metric: summary for summary in card.summaries}
     found = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ragauge.analysis.diagnosis.readings import words
 from ragauge.analysis.diagnosis.words import WORDS
 from ragauge.analysis.results.overview import Change
-from ragauge.analysis.results.scorecard import Finding, Scorecard, Summary
+from ragauge.analysis.results.scorecard import Finding, ScorecardData, Summary
 from ragauge.reporting import judged, segment_sizes
 from ragauge.reporting.command_line import command_line
 from ragauge.reporting.confirmed import experiments_say
@@ -59,16 +59,16 @@ JUDGED = "with judge's error"     # head of the column with the wider interval
 STYLES: Mapping[str, str] = {"better": "green", "worse": "red"}
 
 
-def terminal(card: Scorecard, report: Path | None = None) -> RenderableType:
+def terminal(card: ScorecardData, report: Path | None = None) -> RenderableType:
     """Everything a person decides from, on about two screens; at the end where the full report is, or how to get it."""
-    return Screen(card, report)
+    return ScorecardScreen(card, report)
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
+class ScorecardScreen:
     """A scorecard that lays itself out for the width of the console that prints it."""
 
-    card: Scorecard
+    card: ScorecardData
     report: Path | None = None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
@@ -94,7 +94,7 @@ def track(summary: Summary, width: int = TRACK) -> str:
     return "".join(cells)
 
 
-def _parts(card: Scorecard, width: int) -> Iterator[RenderableType]:
+def _parts(card: ScorecardData, width: int) -> Iterator[RenderableType]:
     from rich.text import Text
 
     about = f"  run {card.run.run_id} · {plural(card.n, 'example')}"
@@ -126,7 +126,7 @@ def _parts(card: Scorecard, width: int) -> Iterator[RenderableType]:
     yield from _trust(card)
 
 
-def _full_report(card: Scorecard, report: Path | None) -> Iterator[RenderableType]:
+def _full_report(card: ScorecardData, report: Path | None) -> Iterator[RenderableType]:
     from rich.text import Text
 
     more = len(card.findings) - MOST_FINDINGS
@@ -138,7 +138,7 @@ def _full_report(card: Scorecard, report: Path | None) -> Iterator[RenderableTyp
         yield Text(f"  {safe(str(report))}", no_wrap=True, overflow="ignore")
 
 
-def _scorecard(card: Scorecard, width: int) -> Table:
+def _scorecard(card: ScorecardData, width: int) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -175,11 +175,11 @@ def _scorecard(card: Scorecard, width: int) -> Table:
     return table
 
 
-def _error_beside(card: Scorecard, width: int) -> bool:
+def _error_beside(card: ScorecardData, width: int) -> bool:
     return width >= NARROW and any(summary.judged for summary in card.summaries)
 
 
-def _counts_beside(card: Scorecard, width: int) -> bool:
+def _counts_beside(card: ScorecardData, width: int) -> bool:
     return width >= WIDE and card.baseline is None
 
 
@@ -199,7 +199,7 @@ def _change(change: Change | None, kind: str, width: int) -> Text:
                 style=STYLES.get(change.verdict, "dim"))     # fmt: skip
 
 
-def _under(card: Scorecard, width: int) -> Iterator[RenderableType]:
+def _under(card: ScorecardData, width: int) -> Iterator[RenderableType]:
     """What stands under the table: the counts where they found no room in it, and the metrics that apply to nothing."""
     from rich.text import Text
 
@@ -224,7 +224,7 @@ def _under(card: Scorecard, width: int) -> Iterator[RenderableType]:
         yield Text(f"{pending} not yet evaluated; the same command goes on with them.", style="yellow")
 
 
-def _failures(card: Scorecard, width: int) -> Iterator[RenderableType]:
+def _failures(card: ScorecardData, width: int) -> Iterator[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
@@ -268,7 +268,7 @@ def _finding(place: int, finding: Finding, said: str) -> RenderableType:
     return Group(Text(f"{place}. {opened(safe(finding.headline))}", style="bold"), Padding(rows, (0, 0, 0, 3)))
 
 
-def _segments(card: Scorecard, width: int) -> Iterator[RenderableType]:
+def _segments(card: ScorecardData, width: int) -> Iterator[RenderableType]:
     from rich.text import Text
 
     yield from _worst_segments(card, width)
@@ -277,7 +277,7 @@ def _segments(card: Scorecard, width: int) -> Iterator[RenderableType]:
         yield from (Text(f"  {one.words}", style="dim") for one in named)
 
 
-def _worst_segments(card: Scorecard, width: int) -> Iterator[RenderableType]:
+def _worst_segments(card: ScorecardData, width: int) -> Iterator[RenderableType]:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -313,7 +313,7 @@ def _lost(segment: WorstSegment, known: bool) -> list[str]:
     return ["–" if segment.failed is None else f"{segment.failed:,}"] if known else []
 
 
-def _askings(card: Scorecard) -> Iterator[RenderableType]:
+def _askings(card: ScorecardData) -> Iterator[RenderableType]:
     """How far the means lie apart between several askings of the judge."""
     from rich import box
     from rich.table import Table
@@ -332,7 +332,7 @@ def _askings(card: Scorecard) -> Iterator[RenderableType]:
     yield Text(judged.SPREAD_SAYS, style="dim")
 
 
-def _trust(card: Scorecard) -> Iterator[RenderableType]:
+def _trust(card: ScorecardData) -> Iterator[RenderableType]:
     from rich.text import Text
 
     if card.judge.what:

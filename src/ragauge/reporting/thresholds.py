@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.diagnosis.starting_points import STARTING
-from ragauge.analysis.history.thresholds import ByOutcome, Level, Thresholds
+from ragauge.analysis.history.thresholds import ByOutcome, ScoreLevel, Thresholds
 from ragauge.reporting.words import between, line
 from ragauge.stats.instrument import WITH_ERROR
 from ragauge.text.amounts import number
@@ -122,12 +122,12 @@ def _levels(found: Thresholds, shares: ByOutcome) -> Table:
     return table
 
 
-def _span(one: Level, kind: str) -> str:
+def _span(one: ScoreLevel, kind: str) -> str:
     low, high = number(one.low, kind), number(one.high, kind)
     return low if low == high else f"{low} – {high}"
 
 
-def track(one: Level, target: float) -> str:
+def track(one: ScoreLevel, target: float) -> str:
     """The share on a line from 0 to 1: its interval, the share itself, and the target.
 
     >>> track(Level(0, 0, 4, 0.5, None, 4, 0.5, None, False), 1.0)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.results.overview import Alignment, Baseline, Change, Estimate
-from ragauge.analysis.results.scorecard import Finding, Interval, Scorecard, Summary
+from ragauge.analysis.results.overview import Alignment, Baseline, Change, MeanEstimate
+from ragauge.analysis.results.scorecard import Finding, Interval, ScorecardData, Summary
 from ragauge.analysis.scores.segments import shortfall
 from ragauge.data.score import STATUSES
 from ragauge.stats.instrument import WITH_ERROR
@@ -92,7 +92,7 @@ def with_error(summary: Summary) -> str:
     return between(summary.judged, summary.kind)
 
 
-def estimate(summary: Summary | Estimate) -> str:
+def estimate(summary: Summary | MeanEstimate) -> str:
     """Mean and interval: 0.83 [0.78, 0.88]; 0.71, sampling [0.68, 0.75], with the judge's error [0.52, 0.88]."""
     kind = summary.kind if isinstance(summary, Summary) else "mean"
     name = summary.metric if isinstance(summary, Summary) else ""
@@ -144,19 +144,19 @@ def left_out(summaries: Sequence[Summary]) -> list[tuple[str, list[str]]]:
 ON = {"oracle": "On the labelled passages", "closed_book": "Without passages"}
 
 
-def verdict(card: Scorecard) -> str:
+def verdict(card: ScorecardData) -> str:
     """The outcome in a sentence, after how much of the run is there where it is not complete."""
     if not incomplete(card):
         return _outcome(card)
     return f"Not complete: {card.run.done:,} of {card.run.planned:,} responses. {_outcome(card)}"
 
 
-def incomplete(card: Scorecard) -> bool:
+def incomplete(card: ScorecardData) -> bool:
     """Whether responses of the run are still to come."""
     return card.run.state != "finished" and card.run.done < card.run.planned
 
 
-def _outcome(card: Scorecard) -> str:
+def _outcome(card: ScorecardData) -> str:
     if not card.n:
         return "Nothing was evaluated."
     if card.failed_examples == 0:
@@ -173,7 +173,7 @@ def _outcome(card: Scorecard) -> str:
     return f"{head}, most often by {top}." if top else f"{head}; the facts name no cause."
 
 
-def _none_failed(card: Scorecard) -> str:
+def _none_failed(card: ScorecardData) -> str:
     """What can be said where nothing shows a failure, which is not always that nothing failed."""
     why = "; ".join(line(reason) for reason in card.unknown)
     base = card.baseline
@@ -198,7 +198,7 @@ SHOWN_BY: Mapping[str, str] = {
 }     # fmt: skip
 
 
-def outcomes(card: Scorecard) -> str:
+def outcomes(card: ScorecardData) -> str:
     """The examples that failed, passed, and those of which it is not known, with what shows it; "" without examples."""
     if not card.n:
         return ""
@@ -211,14 +211,14 @@ def outcomes(card: Scorecard) -> str:
     return " · ".join(said)
 
 
-def _before(card: Scorecard) -> str:
+def _before(card: ScorecardData) -> str:
     """How many failed in the baseline; "" without one."""
     if card.baseline is None:
         return ""
     return f" ({card.baseline.failed_examples:,} in {line(card.baseline.name)})"
 
 
-def first_thing(card: Scorecard) -> str:
+def first_thing(card: ScorecardData) -> str:
     """What to do first; "" where nothing is to be done."""
     if incomplete(card):
         of = f"the ragauge run command of {line(card.run.system)} on {line(card.run.set_name)}"
@@ -226,7 +226,7 @@ def first_thing(card: Scorecard) -> str:
     return opened(card.findings[0].fix) if card.findings else ""
 
 
-def against(card: Scorecard) -> str:
+def against(card: ScorecardData) -> str:
     """How the run stands against its baseline, in a sentence that names every metric that got worse."""
     baseline = card.baseline
     if baseline is None:
@@ -307,7 +307,7 @@ def clearly_worse(part: Summary, whole: Summary) -> bool:
     return (shortfall(part, whole) or 0.0) > 1
 
 
-def pareto_line(card: Scorecard, most: int = 3) -> str:
+def pareto_line(card: ScorecardData, most: int = 3) -> str:
     """How much of the failures the most frequent causes make: 48% of 93 failures come from hallucinated."""
     first = list(card.causes.items())[:most]
     if not first or not card.failed_examples:
@@ -365,7 +365,7 @@ def share(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,} ({part / whole:.0%})" if whole else "0 of 0"
 
 
-def interval_methods(card: Scorecard) -> str:
+def interval_methods(card: ScorecardData) -> str:
     """Which kind of interval each metric has, by what it measures; "" where none has one."""
     by: dict[str, list[str]] = {}
     for summary in card.summaries:

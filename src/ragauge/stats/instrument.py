@@ -27,7 +27,7 @@ TOGETHER = 0.5         # correlation of the bands of one source; 0 holds 90.9 % 
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeError:
+class JudgeMeanError:
     """How far a judge's mean lies from people's: by band of an example's score on a new source, and by labels.
 
     Attributes:
@@ -74,7 +74,7 @@ class JudgeError:
         """Half of the interval of what is missed of a true difference: t · lost."""
         return t_quantile(self.df if self.labels is None else self.labels.df, level) * self.lost
 
-    def checked_by(self, labels: LabelGap, origin: str, checked: str) -> JudgeError:
+    def checked_by(self, labels: LabelGap, origin: str, checked: str) -> JudgeMeanError:
         """This error with what labels of the user's own say.
 
         What is lost of a true difference is then the labels'. What is seen where there is none stays: only labels on
@@ -82,7 +82,7 @@ class JudgeError:
         """
         return replace(self, lost=labels.lost, origin=origin, labels=labels, checked=checked)
 
-    def mirrored(self) -> JudgeError:
+    def mirrored(self) -> JudgeMeanError:
         """That of 1 less the metric, as unsupported is 1 less faithfulness."""
         return replace(
             self, edges=tuple(1 - edge for edge in reversed(self.edges)),
@@ -136,22 +136,22 @@ class JudgeError:
         return np.asarray(counts / counts.sum())
 
 
-def known_by_labels(labels: LabelGap, origin: str, checked: str) -> JudgeError:
+def known_by_labels(labels: LabelGap, origin: str, checked: str) -> JudgeMeanError:
     """The error of a judge of which nothing but labels of the user's own is known.
 
     Two systems' gaps differ as those of two files do: paired = sqrt(2 · between), 0 where there is but one file.
     """
-    return JudgeError((), (0.0,), (0.0,), sqrt(2 * labels.between), labels.lost, 0, origin, labels, checked)
+    return JudgeMeanError((), (0.0,), (0.0,), sqrt(2 * labels.between), labels.lost, 0, origin, labels, checked)
 
 
 def widened(
-    interval: Interval, mean: float, error: JudgeError, values: Floats, weights: Floats | None = None
+    interval: Interval, mean: float, error: JudgeMeanError, values: Floats, weights: Floats | None = None
 ) -> Interval:
     """The interval of a mean in [0, 1] by a judge, with the judge's error: where people's mean may lie.
 
     [m + b − sqrt(h² + t² s²), m + b + sqrt(h² + t² s²)], joined with the sampling interval, within [0, 1]
 
-    m is the mean, b and s its shift and spread by `JudgeError.offsets`, t Student's of the degrees of freedom found
+    m is the mean, b and s its shift and spread by `JudgeMeanError.offsets`, t Student's of the degrees of freedom found
     there, h the sampling interval's half on that side. Where labels and public sources contradict each other there are
     several such intervals, and it holds all.
 
@@ -180,7 +180,7 @@ def widened(
 
 
 def widened_difference(
-    interval: Interval, difference: float, error: JudgeError, changed: float = 1.0, *, seen: bool = False
+    interval: Interval, difference: float, error: JudgeMeanError, changed: float = 1.0, *, seen: bool = False
 ) -> Interval:
     """The interval of a difference of two systems' means by one judge, with what this judge's error adds to it.
 

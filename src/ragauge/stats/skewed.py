@@ -26,7 +26,7 @@ from ragauge.stats.permutation import LEAST_FLIPPED
 from ragauge.stats.proportions import SMALLEST
 from ragauge.stats.quantiles import normal_quantile, t_quantile
 from ragauge.stats.result import Alternative, Interval, Tested
-from ragauge.stats.signed import MOST_BLOCKS, Shape, Signed
+from ragauge.stats.sign_flips import MOST_BLOCKS, Shape, Signed
 from ragauge.stats.student import tested
 from ragauge.stats.tails import student_below
 from ragauge.stats.weighted import Estimate, estimate, group_numbers, mean_of, summed_up, weighted

@@ -28,7 +28,7 @@ metadata = MetaData()
 Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself only under this name
 
 
-class Words(TypeDecorator[str]):
+class ShortText(TypeDecorator[str]):
     """Short user text: `escape` on the way in, `unescape` on the way out."""
 
     impl = Text
@@ -59,9 +59,9 @@ sets = Table(
     "sets",
     metadata,
     Column("set_no", Key, primary_key=True),
-    Column("name", Words, nullable=False),
+    Column("name", ShortText, nullable=False),
     Column("version", Text, nullable=False),
-    Column("corpus", Words),
+    Column("corpus", ShortText),
     Column("kept", SmallInteger, nullable=False),  # 1: added for itself; 0: came with a run and goes with the last
     Column("created_at", Text, nullable=False),
     UniqueConstraint("name", "version"),
@@ -91,16 +91,16 @@ runs = Table(
     "runs",
     metadata,
     Column("run_no", Key, primary_key=True),
-    Column("run_id", Words, nullable=False, unique=True),
-    Column("name", Words, nullable=False),
+    Column("run_id", ShortText, nullable=False, unique=True),
+    Column("name", ShortText, nullable=False),
     Column("kind", Text, nullable=False),
     Column("set_no", Key, ForeignKey("sets.set_no")),
-    Column("set_name", Words, nullable=False),
+    Column("set_name", ShortText, nullable=False),
     Column("set_version", Text, nullable=False),
-    Column("system", Words, nullable=False),
+    Column("system", ShortText, nullable=False),
     Column("config", LargeBinary, nullable=False),
     Column("variant", Text, nullable=False),
-    Column("git", Words, nullable=False),
+    Column("git", ShortText, nullable=False),
     Column("state", Text, nullable=False),
     Column("planned", Integer, nullable=False),
     Column("done", Integer, nullable=False),
@@ -114,7 +114,7 @@ runs = Table(
 run_names = Table(
     "run_names",
     metadata,
-    Column("name", Words, primary_key=True),
+    Column("name", ShortText, primary_key=True),
     Column("run_no", Key, _to("runs.run_no"), primary_key=True),
     Index("run_names_by_run", "run_no"),
     sqlite_with_rowid=False,
@@ -125,7 +125,7 @@ responses = Table(
     metadata,
     Column("response_no", Key, primary_key=True),  # ascending in the order of the run's file
     Column("run_no", Key, _to("runs.run_no"), nullable=False),
-    Column("query_id", Words, nullable=False),
+    Column("query_id", ShortText, nullable=False),
     Column("repeat", Integer, nullable=False),
     Column("example_no", Key, ForeignKey("examples.example_no"), nullable=False),
     Column("weight", Float, nullable=False),
@@ -149,8 +149,8 @@ judges = Table(
     "judges",
     metadata,
     Column("judge_no", Key, primary_key=True),
-    Column("judge_id", Words, nullable=False, unique=True),  # "" for scores that no judge was asked for
-    Column("spec", Words),  # the text that the judge is built from, where it has one
+    Column("judge_id", ShortText, nullable=False, unique=True),  # "" for scores that no judge was asked for
+    Column("spec", ShortText),  # the text that the judge is built from, where it has one
 )
 
 metrics = Table(
@@ -250,9 +250,9 @@ models = Table(
     "models",
     metadata,
     Column("model_no", Key, primary_key=True),
-    Column("provider", Words, nullable=False),
-    Column("model", Words, nullable=False),
-    Column("endpoint", Words, nullable=False),
+    Column("provider", ShortText, nullable=False),
+    Column("model", ShortText, nullable=False),
+    Column("endpoint", ShortText, nullable=False),
     UniqueConstraint("provider", "model", "endpoint"),
 )
 
@@ -262,7 +262,7 @@ replies = Table(
     Column("reply_no", Key, primary_key=True),
     Column("key", LargeBinary(32), nullable=False, unique=True),
     Column("model_no", Key, ForeignKey("models.model_no"), nullable=False),
-    Column("question", Words, nullable=False),
+    Column("question", ShortText, nullable=False),
     Column("failed", SmallInteger, nullable=False),
     Column("at", Text, nullable=False),
     Column("ask", LargeBinary, nullable=False),  # packed JSON of what was asked: the key follows from it
@@ -278,7 +278,7 @@ calls = Table(
     Column("response_no", Key),
     Column("key", LargeBinary(32), nullable=False),
     Column("model_no", Key, ForeignKey("models.model_no"), nullable=False),
-    Column("question", Words, nullable=False),
+    Column("question", ShortText, nullable=False),
     Column("outcome", Text, nullable=False),
     Column("input_tokens", Integer),
     Column("output_tokens", Integer),
@@ -301,15 +301,15 @@ baselines = Table(
     "baselines",
     metadata,
     Column("baseline_no", Key, primary_key=True),  # ascending: the last line of a name counts
-    Column("name", Words, nullable=False),
-    Column("run_id", Words, nullable=False),  # no reference: the history stays when a run goes; "" = taken away
-    Column("run_name", Words, nullable=False),
+    Column("name", ShortText, nullable=False),
+    Column("run_id", ShortText, nullable=False),  # no reference: the history stays when a run goes; "" = taken away
+    Column("run_name", ShortText, nullable=False),
     Column("at", Text, nullable=False),
-    Column("who", Words, nullable=False),
-    Column("git", Words, nullable=False),
-    Column("branch", Words, nullable=False),
-    Column("tag", Words, nullable=False),
-    Column("note", Words, nullable=False),
+    Column("who", ShortText, nullable=False),
+    Column("git", ShortText, nullable=False),
+    Column("branch", ShortText, nullable=False),
+    Column("tag", ShortText, nullable=False),
+    Column("note", ShortText, nullable=False),
     Index("baselines_by_name", "name"),
 )
 
@@ -317,9 +317,9 @@ run_notes = Table(
     "run_notes",
     metadata,
     Column("run_no", Key, _to("runs.run_no"), primary_key=True),
-    Column("text", Words, nullable=False),
+    Column("text", ShortText, nullable=False),
     Column("at", Text, nullable=False),
-    Column("who", Words, nullable=False),
+    Column("who", ShortText, nullable=False),
 )
 
 imports = Table(
@@ -339,7 +339,7 @@ checks = Table(
     Column("question", Text, nullable=False),
     Column("version", Integer, nullable=False),
     Column("file", LargeBinary(32), nullable=False),  # of what people said in it, whatever it is called
-    Column("name", Words, nullable=False),
+    Column("name", ShortText, nullable=False),
     Column("at", Text, nullable=False),  # when it was last checked
     UniqueConstraint("judge_no", "question", "version", "file"),
 )

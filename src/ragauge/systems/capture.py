@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, TypeVar, Unpack, overload
 
 from ragauge.errors import UsageError
-from ragauge.systems.capture_call import Added, Call, kept, new_id
+from ragauge.systems.capture_call import Added, CapturedCall, kept, new_id
 from ragauge.systems.capture_file import RotatingLines
 from ragauge.systems.capture_wrap import answering, retrieving
 
@@ -58,7 +58,7 @@ class Capture:
             raise UsageError(f"capture: rotate_mb must be above 0, got {rotate_mb!r}.")
         self.recorded = self.lost = 0
         self._path, self._sample, self._most = Path(path), sample, int(rotate_mb * MEGABYTE)
-        self._current: ContextVar[Call | None] = ContextVar("call", default=None)
+        self._current: ContextVar[CapturedCall | None] = ContextVar("call", default=None)
         self._random = random.Random()  # noqa: S311 - which questions are drawn is no secret
         self._lock = threading.Lock()
         self._closed = self._warned = False
@@ -90,7 +90,7 @@ class Capture:
         return retrieving(self, function, "candidates")
 
     @contextmanager
-    def question(self, query: str) -> Iterator[Call]:
+    def question(self, query: str) -> Iterator[CapturedCall]:
         """Records what happens inside as the answering of a question; say the rest with `add`.
 
         Args:
@@ -101,7 +101,7 @@ class Capture:
         """
         call = self.begin(query)
         if call is None:
-            yield self._current.get() or Call(query, "", 0.0)     # closed: what is added goes nowhere
+            yield self._current.get() or CapturedCall(query, "", 0.0)     # closed: what is added goes nowhere
             return
         token = self._current.set(call)
         try:
@@ -150,19 +150,19 @@ class Capture:
         """Closes."""
         self.close()
 
-    def begin(self, asked: Any) -> Call | None:
+    def begin(self, asked: Any) -> CapturedCall | None:
         """The start of a question; None where one is being answered already. A weight of 0 = it was not drawn."""
         if self._closed or self._current.get() is not None:
             return None
         drawn = self._sample == 1 or self._random.random() < self._sample
-        return Call(asked, new_id(f"{self._random.getrandbits(32):08x}"), 1 / self._sample if drawn else 0.0)
+        return CapturedCall(asked, new_id(f"{self._random.getrandbits(32):08x}"), 1 / self._sample if drawn else 0.0)
 
-    def end(self, call: Call | None, returned: Any = None, error: BaseException | None = None) -> None:
+    def end(self, call: CapturedCall | None, returned: Any = None, error: BaseException | None = None) -> None:
         """The end of a question, to be written."""
         if call is not None:
             self._safely(call, lambda: call.end(returned, error))
 
-    def cut(self, call: Call, characters: int) -> None:
+    def cut(self, call: CapturedCall, characters: int) -> None:
         """The end of a stream whose reader stopped early, to be written."""
         self._safely(call, lambda: call.cut(characters))
 
@@ -172,7 +172,7 @@ class Capture:
         if call is not None:
             call.hops.append((kind, kept(found), milliseconds))
 
-    def _safely(self, call: Call, ended: Callable[[], None]) -> None:
+    def _safely(self, call: CapturedCall, ended: Callable[[], None]) -> None:
         """Ends a call and hands it to the writing thread; whatever goes wrong, the system does not feel it."""
         if not call.weight:
             return
@@ -182,7 +182,7 @@ class Capture:
         except Exception as error:     # a user's exception that cannot be printed, no more threads ...
             self._trouble(f"{type(error).__name__}", 1)
 
-    def _keep(self, call: Call) -> None:
+    def _keep(self, call: CapturedCall) -> None:
         if self._pid != os.getpid():     # a process that was forked off: threads and queues stay behind
             with self._lock:
                 self._start()
@@ -192,25 +192,25 @@ class Capture:
             self._waiting.put(call)
 
     @property
-    def current(self) -> ContextVar[Call | None]:
+    def current(self) -> ContextVar[CapturedCall | None]:
         """The question that is being answered here."""
         return self._current
 
     def _start(self) -> None:
         if self._pid == os.getpid():
             return
-        self._waiting: queue.SimpleQueue[Call | threading.Event | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[CapturedCall | threading.Event | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write, args=[self._waiting], name="ragauge-capture", daemon=True)
         self._pid = os.getpid()
         self._thread.start()
 
-    def _write(self, waiting: queue.SimpleQueue[Call | threading.Event | None]) -> None:
+    def _write(self, waiting: queue.SimpleQueue[CapturedCall | threading.Event | None]) -> None:
         lines = RotatingLines(self._path, self._most)
         while True:
             batch = [waiting.get()]
             while len(batch) < BATCH and not waiting.empty():
                 batch.append(waiting.get())
-            self._append(lines, [one for one in batch if isinstance(one, Call)])
+            self._append(lines, [one for one in batch if isinstance(one, CapturedCall)])
             for one in batch:
                 if isinstance(one, threading.Event):
                     one.set()
@@ -218,7 +218,7 @@ class Capture:
                 lines.close()
                 return
 
-    def _append(self, lines: RotatingLines, calls: list[Call]) -> None:
+    def _append(self, lines: RotatingLines, calls: list[CapturedCall]) -> None:
         ready = []
         for call in calls:
             try:

@@ -34,7 +34,7 @@ class Added(TypedDict, total=False):
     segments: Mapping[str, str] | None
 
 
-class Call:
+class CapturedCall:
     """A question that is being answered.
 
     Attributes:

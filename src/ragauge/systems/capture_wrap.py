@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from ragauge.data.readers.payloads import QUERY_KEYS
 from ragauge.errors import UsageError
-from ragauge.systems.capture_call import Call
+from ragauge.systems.capture_call import CapturedCall
 
 F = TypeVar("F", bound=Callable[..., Any])
 Asked = Callable[[tuple[Any, ...], dict[str, Any]], Any]     # the question among the arguments of a call
@@ -22,16 +22,16 @@ class Recorder(Protocol):
     """What a wrapped function needs of a Capture."""
 
     @property
-    def current(self) -> ContextVar[Call | None]:
+    def current(self) -> ContextVar[CapturedCall | None]:
         """The question that is being answered here."""
 
-    def begin(self, asked: Any) -> Call | None:
+    def begin(self, asked: Any) -> CapturedCall | None:
         """The start of a question."""
 
-    def end(self, call: Call | None, returned: Any = None, error: BaseException | None = None) -> None:
+    def end(self, call: CapturedCall | None, returned: Any = None, error: BaseException | None = None) -> None:
         """Its end."""
 
-    def cut(self, call: Call, characters: int) -> None:
+    def cut(self, call: CapturedCall, characters: int) -> None:
         """Its end by a reader of a stream who stopped early."""
 
     def heard(self, kind: str, found: Any, milliseconds: float) -> None:
@@ -116,7 +116,7 @@ def _async_generator(seen: Recorder, function: Callable[..., Any], asked: Asked)
     return pouring
 
 
-def _ended(seen: Recorder, call: Call, returned: Any) -> Any:
+def _ended(seen: Recorder, call: CapturedCall, returned: Any) -> Any:
     """What the function returned; a generator is recorded when it has been read."""
     if isinstance(returned, GeneratorType):
         return _stream(seen, call, returned)
@@ -126,7 +126,7 @@ def _ended(seen: Recorder, call: Call, returned: Any) -> Any:
     return returned
 
 
-def _stream(seen: Recorder, call: Call | None, stream: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+def _stream(seen: Recorder, call: CapturedCall | None, stream: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
     """The same chunks; what is sent or thrown in goes through, and what it returns comes back."""
     if call is None:
         return (yield from stream)
@@ -159,7 +159,7 @@ def _stream(seen: Recorder, call: Call | None, stream: Generator[Any, Any, Any])
 
 
 async def _async_stream(
-    seen: Recorder, call: Call | None, stream: AsyncGenerator[Any, Any]
+    seen: Recorder, call: CapturedCall | None, stream: AsyncGenerator[Any, Any]
 ) -> AsyncGenerator[Any, Any]:
     """The same chunks of an async stream."""
     parts: list[str] = []
@@ -191,7 +191,7 @@ async def _async_stream(
             step = functools.partial(stream.athrow, error)
 
 
-def _cut(seen: Recorder, call: Call, parts: list[str]) -> None:
+def _cut(seen: Recorder, call: CapturedCall, parts: list[str]) -> None:
     seen.cut(call, sum(map(len, parts)))
 
 

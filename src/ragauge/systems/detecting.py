@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ragauge.systems.detecting_functions import ASKED, Asked, class_asked, function_asked, verb
-from ragauge.systems.detecting_kinds import Value, framework_of
+from ragauge.systems.detecting_functions import ASKED, CallForm, class_asked, function_asked, verb
+from ragauge.systems.detecting_kinds import ExpressionValue, framework_of
 from ragauge.systems.detecting_replies import reading
 from ragauge.systems.detecting_routes import FIRST, call_of, path_of
 from ragauge.systems.detecting_values import Function, Inside, Modules, Outside, Scope, is_main
@@ -235,7 +235,7 @@ def _hidden(file: File, modules: Modules) -> Iterator[str]:
         if not isinstance(node, Function) and not (isinstance(node, ast.If) and is_main(node)):
             continue
         bound = modules.inner(node.body, scope)
-        systems = {name: one.score for name, one in bound.items() if isinstance(one, Value) and one.score}
+        systems = {name: one.score for name, one in bound.items() if isinstance(one, ExpressionValue) and one.score}
         if systems:
             where = f"{node.name}()" if isinstance(node, Function) else 'the block if __name__ == "__main__"'
             best = max(systems, key=lambda name: systems[name])
@@ -261,7 +261,9 @@ def _routes(node: ast.stmt, file: File, scope: Scope, bonus: int) -> list[tuple[
     route = path_of(node)
     if route is None or not isinstance(node, Function):
         return []
-    apps = [name for name, one in scope.bound.items() if isinstance(one, Value) and one.origin == "flask.Flask"]
+    apps = [
+        name for name, one in scope.bound.items() if isinstance(one, ExpressionValue) and one.origin == "flask.Flask"
+    ]
     call = call_of(node, _classes(file), ASKED, file.module, apps)
     if not call:
         return []
@@ -310,16 +312,16 @@ def _objects(
         call = f"{file.module}.{target.id}.{asked.method}(query)" if asked.method else ""
         one = Candidate(f"{file.module}:{target.id}", "object", file.path.as_posix(), node.lineno,
                         asked.score + bonus, file.root, "", call)     # fmt: skip
-        names = value.names if isinstance(value, Value) else frozenset()
+        names = value.names if isinstance(value, ExpressionValue) else frozenset()
         found.append((one, (names | _names(node.value)) - {target.id}))
     return found
 
 
-def _of_object(name: str, value: Any, node: ast.expr, scope: Scope, *, named: bool) -> Asked | None:
-    if not isinstance(value, Value):
+def _of_object(name: str, value: Any, node: ast.expr, scope: Scope, *, named: bool) -> CallForm | None:
+    if not isinstance(value, ExpressionValue):
         return None
     if value.score:
-        return Asked("object", value.score)
+        return CallForm("object", value.score)
     if value.kind != "unknown" or not isinstance(node, ast.Call | ast.Await):
         return None
     made = scope.modules.bound(node.func, scope) if isinstance(node, ast.Call) else None
@@ -328,7 +330,7 @@ def _of_object(name: str, value: Any, node: ast.expr, scope: Scope, *, named: bo
     known = isinstance(made, Outside) or (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute))
     if known or not named or name.lower() not in OBJECTS:
         return None
-    return Asked("object", 2 if name == "retriever" else 5)
+    return CallForm("object", 2 if name == "retriever" else 5)
 
 
 def _names(node: ast.AST) -> frozenset[str]:

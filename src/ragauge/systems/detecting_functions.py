@@ -28,7 +28,7 @@ CLIENTS = frozenset({"create", "generate_content", "complete", "completion", "ge
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CallForm:
     """How something of a project is asked.
 
     Attributes:
@@ -42,14 +42,14 @@ class Asked:
     method: str = ""
 
 
-def function_asked(inside: Inside, modules: Modules) -> Asked | None:
+def function_asked(inside: Inside, modules: Modules) -> CallForm | None:
     """How a function is asked; None where it takes no question, or gives no answer."""
     node = inside.node
     if not isinstance(node, Function) or node.name.startswith("_") or not _gives(node):
         return None
     if needs(node.args, 0) == 0 and isinstance(node, ast.FunctionDef) and not _asks_by(node.args, 0):
         made = modules.returned(inside)
-        return Asked("factory", made.score - 1) if made.score > 1 else None
+        return CallForm("factory", made.score - 1) if made.score > 1 else None
     if not takes_one(node.args, 0):
         return None
     if node.name not in VERBS and STEPS.intersection(node.name.split("_")):
@@ -57,13 +57,13 @@ def function_asked(inside: Inside, modules: Modules) -> Asked | None:
     named, question = verb(node.name), 2 if _asks_by(node.args, 0) else 0
     evidence = _evidence(inside, modules)
     if named:
-        return Asked("function", named + question + evidence)
+        return CallForm("function", named + question + evidence)
     if evidence and (question or evidence > 1):
-        return Asked("function", 2 + question + evidence)
-    return Asked("function", 3) if _asks_by(node.args, 0, QUESTIONS) else None
+        return CallForm("function", 2 + question + evidence)
+    return CallForm("function", 3) if _asks_by(node.args, 0, QUESTIONS) else None
 
 
-def class_asked(node: ast.ClassDef, *, made: bool) -> Asked | None:
+def class_asked(node: ast.ClassDef, *, made: bool) -> CallForm | None:
     """How a class is asked; None where it is not, or where it cannot be made without arguments and is not made."""
     methods = {one.name: one for one in node.body if isinstance(one, Function)}
     begun = methods.get("__init__")
@@ -77,7 +77,7 @@ def class_asked(node: ast.ClassDef, *, made: bool) -> Asked | None:
             continue
         kind, score = ("object", 6) if made else ("class", 2)
         least = 2 if name == "retrieve" and "generate" not in methods else 0
-        return Asked(kind, score + _question(one.args) - least, "" if name in CALLED else name)
+        return CallForm(kind, score + _question(one.args) - least, "" if name in CALLED else name)
     return None
 
 

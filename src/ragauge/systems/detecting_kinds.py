@@ -48,7 +48,7 @@ OF_MODELS = ("language_models", "llms", "chat_models")     # modules of LangChai
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ExpressionValue:
     """What an expression makes, as far as it can be read.
 
     Attributes:
@@ -75,14 +75,14 @@ class Value:
             return 10 if self.retrieves else 8 if self.generates > 1 else 5
         return 4 if self.kind == "retriever" else 0
 
-    def made_of(self, *others: Value) -> Value:
+    def made_of(self, *others: ExpressionValue) -> ExpressionValue:
         """With the names that others are made of."""
         return replace(self, names=self.names.union(*(one.names for one in others)))
 
 
-UNKNOWN = Value()
-OTHER = Value("other")
-TYPE = Value("other", origin="type")     # a class or a constant, as in `Path | None`
+UNKNOWN = ExpressionValue()
+OTHER = ExpressionValue("other")
+TYPE = ExpressionValue("other", origin="type")     # a class or a constant, as in `Path | None`
 
 
 def framework_of(origin: str) -> str:
@@ -96,7 +96,7 @@ def framework_of(origin: str) -> str:
     return "Haystack" if first.startswith("haystack_") else known
 
 
-def called(origin: str) -> Value:
+def called(origin: str) -> ExpressionValue:
     """What calling a class or function from outside of the project makes.
 
     >>> called("langchain.chains.RetrievalQA").kind, called("langchain_openai.OpenAIEmbeddings").kind
@@ -108,16 +108,16 @@ def called(origin: str) -> Value:
     for endings, kind, generates in ENDINGS.get(framework, ()):
         if name.endswith(endings):
             finds = kind == "retriever" or any(word in name for word in FINDS)
-            return Value(kind, framework, generates, finds, origin)
+            return ExpressionValue(kind, framework, generates, finds, origin)
     if framework == "LangChain" and (name.startswith(CHAT) or any(part in OF_MODELS for part in origin.split("."))):
-        return Value("part", framework, 2, origin=origin)
+        return ExpressionValue("part", framework, 2, origin=origin)
     if framework == "Haystack" and "components" in origin.split("."):
-        return Value("part", framework, origin=origin)
+        return ExpressionValue("part", framework, origin=origin)
     perhaps = framework == "LangChain" and name[:1].isupper()     # a class of a model that has no telling name
-    return Value("other", framework, int(perhaps), origin=origin)
+    return ExpressionValue("other", framework, int(perhaps), origin=origin)
 
 
-def sequence(parts: list[Value]) -> Value:
+def sequence(parts: list[ExpressionValue]) -> ExpressionValue:
     """What `a | b | c` of LangChain makes: a system where a part makes text, else what finds documents.
 
     A function behind a prompt or a dictionary is taken for a model; behind a retriever it formats what was found.
@@ -127,10 +127,10 @@ def sequence(parts: list[Value]) -> Value:
     retrieves = any(one.retrieves for one in parts)
     generates = max((one.generates for one, counts in zip(parts, sure, strict=True) if counts), default=0)
     kind: Kind = "system" if generates else "retriever" if retrieves else "part"
-    return Value(kind, "LangChain", generates, retrieves).made_of(*parts)
+    return ExpressionValue(kind, "LangChain", generates, retrieves).made_of(*parts)
 
 
-def with_component(pipeline: Value, component: Value) -> Value:
+def with_component(pipeline: ExpressionValue, component: ExpressionValue) -> ExpressionValue:
     """A Haystack pipeline with one component more: it answers once it makes text, and finds once it retrieves."""
     if pipeline.kind == "other" or component.origin.endswith("Writer"):     # it fills a store
         return replace(pipeline, kind="other")

@@ -6,7 +6,16 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ragauge.systems.detecting_kinds import OTHER, TYPE, UNKNOWN, Value, called, framework_of, sequence, with_component
+from ragauge.systems.detecting_kinds import (
+    OTHER,
+    TYPE,
+    UNKNOWN,
+    ExpressionValue,
+    called,
+    framework_of,
+    sequence,
+    with_component,
+)
 
 DEEPEST = 12     # calls into calls that are followed
 HOLDERS = ("RunnableParallel", "RunnablePassthrough")     # they are what they are given
@@ -45,7 +54,7 @@ class Module:
     name: str
 
 
-Bound = Value | Outside | Inside | Module
+Bound = ExpressionValue | Outside | Inside | Module
 
 
 @dataclass(slots=True)
@@ -92,12 +101,12 @@ class Modules:
                 self._fill(scope, self._trees[name].body)
         return self._read[name]
 
-    def value(self, node: ast.expr, scope: Scope) -> Value:
+    def value(self, node: ast.expr, scope: Scope) -> ExpressionValue:
         """What an expression makes."""
         found = self.bound(node, scope)
-        return found if isinstance(found, Value) else UNKNOWN
+        return found if isinstance(found, ExpressionValue) else UNKNOWN
 
-    def returned(self, inside: Inside) -> Value:
+    def returned(self, inside: Inside) -> ExpressionValue:
         """What a function of the project returns."""
         if self._deep > DEEPEST or not isinstance(inside.node, Function):
             return UNKNOWN
@@ -129,7 +138,7 @@ class Modules:
         self._fill(inside, body)
         return inside.bound
 
-    def instance(self, inside: Inside) -> Value:
+    def instance(self, inside: Inside) -> ExpressionValue:
         """What a class of the project makes: by what it inherits from, or its outputs where it is a component."""
         node = inside.node
         if not isinstance(node, ast.ClassDef):
@@ -146,7 +155,7 @@ class Modules:
             words = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant)}
             words |= {one.arg or "" for one in ast.walk(node) if isinstance(one, ast.keyword)}
             finds = "documents" in words and "replies" not in words
-            return Value("part", "Haystack", 2 * bool(words & {"replies", "answers"}), finds, f"{node.name}")
+            return ExpressionValue("part", "Haystack", 2 * bool(words & {"replies", "answers"}), finds, f"{node.name}")
         return UNKNOWN
 
     def _fill(self, scope: Scope, body: Sequence[ast.stmt]) -> None:
@@ -174,7 +183,7 @@ class Modules:
 
     def _assign(self, scope: Scope, targets: Sequence[ast.expr], value: ast.expr, kind: ast.expr | None) -> None:
         found = self.bound(value, scope)
-        if kind is not None and isinstance(found, Value) and not found.score:
+        if kind is not None and isinstance(found, ExpressionValue) and not found.score:
             said = self._annotated(kind, scope)
             found = said if said.score else found
         for target in targets:
@@ -187,7 +196,7 @@ class Modules:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="add_component")):
                 given = [*call.args[1:], *(one.value for one in call.keywords if one.arg == "instance")]
                 pipeline = scope.find(name)
-                if given and isinstance(pipeline, Value) and pipeline.framework == "Haystack":
+                if given and isinstance(pipeline, ExpressionValue) and pipeline.framework == "Haystack":
                     scope.bound[name] = with_component(pipeline, self._part(given[0], scope))
 
     def _imported(self, node: ast.Import | ast.ImportFrom, module: str) -> Iterator[tuple[str, Bound]]:
@@ -222,7 +231,7 @@ class Modules:
         """A name of another module; it may be half read, where modules import each other."""
         return self.scope(module).find(name)
 
-    def _annotated(self, kind: ast.expr, scope: Scope) -> Value:
+    def _annotated(self, kind: ast.expr, scope: Scope) -> ExpressionValue:
         found = self.bound(kind, scope)
         made = called(found.origin) if isinstance(found, Outside) else UNKNOWN
         return made if made.score else UNKNOWN
@@ -232,7 +241,7 @@ class Modules:
         match node:
             case ast.Name(id=name):
                 found = scope.find(name)
-                return replace(found, names=found.names | {name}) if isinstance(found, Value) else found
+                return replace(found, names=found.names | {name}) if isinstance(found, ExpressionValue) else found
             case ast.Attribute(value=base, attr=name):
                 return self._attribute(self.bound(base, scope), name)
             case ast.Call():
@@ -255,7 +264,7 @@ class Modules:
             return Module(inner) if isinstance(self._outside(inner), Module) else self._member(base.name, name)
         return UNKNOWN
 
-    def _call(self, node: ast.Call, scope: Scope) -> Value:
+    def _call(self, node: ast.Call, scope: Scope) -> ExpressionValue:
         if isinstance(node.func, ast.Attribute):
             base = self.bound(node.func.value, scope)
             found = self._method(base, node.func.attr, node, scope)
@@ -271,54 +280,54 @@ class Modules:
             return self.instance(made) if isinstance(made.node, ast.ClassDef) else self.returned(made)
         return UNKNOWN
 
-    def _method(self, base: Bound, name: str, node: ast.Call, scope: Scope) -> Value | None:
+    def _method(self, base: Bound, name: str, node: ast.Call, scope: Scope) -> ExpressionValue | None:
         """What a method gives; None where its name tells nothing."""
-        receiver = base if isinstance(base, Value) else UNKNOWN
+        receiver = base if isinstance(base, ExpressionValue) else UNKNOWN
         if name == "as_retriever":
-            return Value("retriever", receiver.framework, 0, True).made_of(receiver)
+            return ExpressionValue("retriever", receiver.framework, 0, True).made_of(receiver)
         if name in ENGINES:
-            return Value("system", "LlamaIndex", 2, True).made_of(receiver)
+            return ExpressionValue("system", "LlamaIndex", 2, True).made_of(receiver)
         if name == "compile" and receiver.origin.endswith("Graph"):
-            return Value("system", "LangChain", 2, True).made_of(receiver)
+            return ExpressionValue("system", "LangChain", 2, True).made_of(receiver)
         if name.startswith(("add_", "set_")) and receiver.origin.endswith("Graph"):
             return receiver
         if name in LOADS and isinstance(base, Outside) and base.origin.endswith("Pipeline"):
-            return Value("system", framework_of(base.origin), 2, True)
+            return ExpressionValue("system", framework_of(base.origin), 2, True)
         if name in ("pipe", "assign") and receiver.framework == "LangChain":
             return _piped([receiver, *(self._part(one, scope) for one in node.args)])
         if name in SAME and receiver.framework:
             return receiver.made_of(*(self._part(one, scope) for one in _given(node)))
         if isinstance(base, Outside) and framework_of(base.origin) and base.origin.rpartition(".")[2][:1].isupper():
             return _holding(called(base.origin), [self._part(one, scope) for one in _given(node)])
-        if isinstance(base, Value) and base.kind != "unknown":
+        if isinstance(base, ExpressionValue) and base.kind != "unknown":
             return OTHER.made_of(receiver) if name in ASKS else UNKNOWN     # what it answered
         return None
 
-    def _part(self, node: ast.expr, scope: Scope) -> Value:
+    def _part(self, node: ast.expr, scope: Scope) -> ExpressionValue:
         """An operand or argument: dictionaries hold theirs, and a function might do anything."""
         if isinstance(node, ast.Dict):
             held = [self._part(one, scope) for one in node.values]
-            return _holding(Value("part"), held)
+            return _holding(ExpressionValue("part"), held)
         if isinstance(node, ast.Constant):
             return TYPE
         found = self.bound(node, scope)
         if isinstance(node, ast.Lambda) or (isinstance(found, Inside) and isinstance(found.node, Function)):
-            return Value("part", generates=1) if isinstance(node, ast.Lambda) else self._function(found)
+            return ExpressionValue("part", generates=1) if isinstance(node, ast.Lambda) else self._function(found)
         if isinstance(found, Outside) and found.origin.rpartition(".")[2][:1].isupper():
             return TYPE
-        if isinstance(found, Value) and found.kind == "unknown":     # perhaps a model
+        if isinstance(found, ExpressionValue) and found.kind == "unknown":     # perhaps a model
             return replace(found, generates=1)
-        return found if isinstance(found, Value) else Value("part")
+        return found if isinstance(found, ExpressionValue) else ExpressionValue("part")
 
-    def _function(self, found: Bound) -> Value:
+    def _function(self, found: Bound) -> ExpressionValue:
         """A function among operands: it finds where it asks a retriever, and might make text."""
         if not isinstance(found, Inside) or self._deep > DEEPEST:
-            return Value("part", generates=1)
+            return ExpressionValue("part", generates=1)
         asked = asks(found, self)
-        return Value("part", generates=2 if asked.generates > 1 else 1, retrieves=asked.retrieves)
+        return ExpressionValue("part", generates=2 if asked.generates > 1 else 1, retrieves=asked.retrieves)
 
 
-def asks(inside: Inside, modules: Modules) -> Value:
+def asks(inside: Inside, modules: Modules) -> ExpressionValue:
     """The likeliest of what a function asks: a chain that it invokes, an engine that it queries; else UNKNOWN."""
     scope = modules.within(inside)
     calls = [node.func for node in ast.walk(inside.node) if isinstance(node, ast.Call)]
@@ -332,7 +341,7 @@ def is_main(node: ast.If) -> bool:
     return any(isinstance(one, ast.Name) and one.id == "__name__" for one in ast.walk(node.test))
 
 
-def _holding(value: Value, given: Sequence[Value]) -> Value:
+def _holding(value: ExpressionValue, given: Sequence[ExpressionValue]) -> ExpressionValue:
     """A value that was given others: it finds where one of them does."""
     found = value.made_of(*given)
     if value.kind not in ("system", "part"):
@@ -346,7 +355,7 @@ def _holding(value: Value, given: Sequence[Value]) -> Value:
     return replace(found, framework=framework, generates=generates, kind="system" if holder and generates else "part")
 
 
-def _piped(parts: list[Value]) -> Value:
+def _piped(parts: list[ExpressionValue]) -> ExpressionValue:
     """What `a | b` makes: of LangChain where one of them is, else what Python makes of it."""
     if not any(one.framework == "LangChain" for one in parts) or TYPE in parts:
         return UNKNOWN

@@ -11,7 +11,7 @@ from ragauge.errors import UsageError
 from ragauge.systems.base import EVERY, OWN, Question, System, known_settings
 from ragauge.systems.citing import checked
 from ragauge.systems.documents import RETRIEVED_ONLY, bases, counted, deeper, document
-from ragauge.systems.haystack_graph import Parts, parts_of, with_given
+from ragauge.systems.haystack_graph import PipelineParts, parts_of, with_given
 from ragauge.systems.returned import response_of
 from ragauge.systems.threads import Threads
 
@@ -48,7 +48,7 @@ class HaystackSystem(System):
     ) -> None:     # fmt: skip
         given = settings or {}
         self._target = target
-        self._parts: Parts | None = None
+        self._parts: PipelineParts | None = None
         if "PipelineBase" in bases(target, PACKAGE):
             self._parts = parts_of(target, name, given)
         else:
@@ -79,15 +79,15 @@ class HaystackSystem(System):
             return {"passages": self._items(found.get("documents")), "missing": RETRIEVED_ONLY}
         pipeline, bypassed = self._target, set()
         if passages is not None and parts.documents is not None:
-            from ragauge.systems.haystack_given import GivenDocuments
+            from ragauge.systems.haystack_given import GivenDocumentsComponent
 
-            pipeline = with_given(pipeline, parts.documents, GivenDocuments(parts.documents[1], passages))
+            pipeline = with_given(pipeline, parts.documents, GivenDocumentsComponent(parts.documents[1], passages))
             bypassed = {parts.documents[0]}     # it has no inputs now: a ranker in its place takes no question
         inputs = parts.filled(query, set(pipeline.graph.nodes) - bypassed)
         outputs = pipeline.run(inputs, include_outputs_from=parts.wanted & set(pipeline.graph.nodes))
         return self._read(outputs, parts)
 
-    def _read(self, outputs: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
+    def _read(self, outputs: Mapping[str, Any], parts: PipelineParts) -> dict[str, Any]:
         """What `response_of` takes."""
         out: dict[str, Any] = {}
         shown = _at(outputs, parts.documents)

@@ -12,7 +12,7 @@ from ragauge.systems.documents import as_metadata
 
 
 @component
-class GivenDocuments:
+class GivenDocumentsComponent:
     """Gives the documents that it was made with.
 
     Args:

@@ -16,7 +16,7 @@ Place = tuple[str, str]     # a component, and one of its inputs or outputs
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class PipelineParts:
     """The places in a pipeline that matter.
 
     Attributes:
@@ -50,7 +50,7 @@ class Parts:
         }
 
 
-def parts_of(pipeline: Any, name: str, settings: Mapping[str, Any]) -> Parts:
+def parts_of(pipeline: Any, name: str, settings: Mapping[str, Any]) -> PipelineParts:
     """The parts of a pipeline.
 
     The question goes to every free input called query, question or user_query, and to `text` of what gives an
@@ -72,7 +72,7 @@ def parts_of(pipeline: Any, name: str, settings: Mapping[str, Any]) -> Parts:
     answer = _named(graph, settings, "answer", name) or _answer(graph, name)
     documents = _named(graph, settings, "documents", name) or _documents(graph, name, answer)
     candidates = _named(graph, settings, "candidates", name) or _first(graph, documents)
-    return Parts(
+    return PipelineParts(
         inputs=_inputs(pipeline, name, settings.get("inputs") or {}),
         documents=documents,
         candidates=candidates if candidates != documents else None,

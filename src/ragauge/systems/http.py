@@ -38,7 +38,7 @@ SHOWN = 300     # characters of an error page that are kept
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RequestKind:
     """One kind of request.
 
     Attributes:
@@ -54,7 +54,7 @@ class Request:
     params: Mapping[str, Any] = field(default_factory=dict)
 
     @staticmethod
-    def read(settings: Mapping[str, Any], url: str, known: tuple[str, ...], where: str) -> Request:
+    def read(settings: Mapping[str, Any], url: str, known: tuple[str, ...], where: str) -> RequestKind:
         """The request that settings describe. UnknownName for a method or placeholder that there is not."""
         method = str(settings.get("method") or "POST").upper()
         if method not in METHODS:
@@ -66,11 +66,11 @@ class Request:
             check(template, known, f"{where}{name}")
         if not any(holds(template, ("query", "history", "query_id")) for template in (url, body, params)):
             raise UsageError(f"{where}body: the question stands nowhere in the request. Write {{{{query}}}} in it.")
-        return Request(method, url, body, params)
+        return RequestKind(method, url, body, params)
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
+class ReplyMapping:
     """Where the parts of a response stand in a reply; without any path the reply's own names are read.
 
     Attributes:
@@ -82,7 +82,7 @@ class Mapped:
     passage: Mapping[str, JsonPath]
 
     @staticmethod
-    def read(settings: Mapping[str, Any]) -> Mapped:
+    def read(settings: Mapping[str, Any]) -> ReplyMapping:
         """The paths in settings; tokens and latency_ms may be given kind by kind."""
         fields: dict[str, JsonPath] = {}
         for name in FIELDS:
@@ -97,7 +97,7 @@ class Mapped:
             raise UsageError("scores: one for each passage; say with `passages` where these are.")
         if passage and "passages" not in fields:
             raise UsageError("passage: says where the parts of one passage stand; say with `passages` where they are.")
-        return Mapped(fields, {name: JsonPath.parse(path, f"passage.{name}") for name, path in passage.items()})
+        return ReplyMapping(fields, {name: JsonPath.parse(path, f"passage.{name}") for name, path in passage.items()})
 
     def of(self, reply: Any) -> Any:
         """The values by our names; NoValue where a path leads nowhere."""
@@ -170,9 +170,9 @@ class HttpSystem(System):
         known_settings(settings, SETTINGS, "an HTTP system")
         given = str(settings.get("url") or url)
         filled_in, secrets = with_environment({**settings, "url": given}, "")
-        self._request = Request.read(filled_in, filled_in["url"], ASKED, "")
+        self._request = RequestKind.read(filled_in, filled_in["url"], ASKED, "")
         self._handed = self._of_handed(filled_in)
-        self._mapped, self._numbered = Mapped.read(settings), settings.get("citations") == NUMBERED
+        self._mapped, self._numbered = ReplyMapping.read(settings), settings.get("citations") == NUMBERED
         self._headers = {str(name): str(value) for name, value in mapping_of(filled_in, "headers").items()}
         shown = without_credentials(given)
         config = {**mapping_of(settings, "config"), **_kept(settings), "url": shown}
@@ -205,17 +205,19 @@ class HttpSystem(System):
             await self._client.aclose()
             self._client = None
 
-    def _of_handed(self, settings: Mapping[str, Any]) -> Request | None:
+    def _of_handed(self, settings: Mapping[str, Any]) -> RequestKind | None:
         handed = mapping_of(settings, "with_passages")
         if not handed:
             return None
         known_settings(handed, REQUEST, "with_passages")
-        request = Request.read(handed, str(handed.get("url") or settings["url"]), (*ASKED, *HANDED), "with_passages.")
+        request = RequestKind.read(
+            handed, str(handed.get("url") or settings["url"]), (*ASKED, *HANDED), "with_passages."
+        )
         if not holds(request.body, HANDED):
             raise UsageError("with_passages.body: write {{passages}} or {{texts}} where the passages belong.")
         return request
 
-    async def _sent(self, request: Request, values: Mapping[str, Any]) -> Reply:
+    async def _sent(self, request: RequestKind, values: Mapping[str, Any]) -> Reply:
         import httpx2
 
         client = self._opened()

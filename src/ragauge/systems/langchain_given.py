@@ -14,7 +14,7 @@ from ragauge.data.response import Passage
 from ragauge.systems.documents import as_metadata
 
 
-class GivenDocuments(BaseRetriever):  # type: ignore[misc]     # the types of an optional package are not read
+class GivenDocumentsRetriever(BaseRetriever):  # type: ignore[misc]     # the types of an optional package are not read
     """Returns the documents that it was made with, whatever is asked."""
 
     documents: list[Document]
@@ -59,14 +59,14 @@ class Replacing:
 
 def _retrieves(part: Any) -> bool:
     """Whether there is a retriever anywhere in it."""
-    looking = Replacing(GivenDocuments(documents=[]))
+    looking = Replacing(GivenDocumentsRetriever(documents=[]))
     looking(part)
     return bool(looking.found or looking.hidden)
 
 
 def replaceable(runnable: Any) -> bool:
     """Whether a chain has one retriever, in a place where another can stand."""
-    looking = Replacing(GivenDocuments(documents=[]))
+    looking = Replacing(GivenDocumentsRetriever(documents=[]))
     looking(runnable)
     return looking.found == 1 and not looking.hidden
 
@@ -76,4 +76,4 @@ def with_passages(runnable: Any, passages: Sequence[Passage]) -> Any:
     documents = [
         Document(id=one.passage_id, page_content=one.text or "", metadata=as_metadata(one)) for one in passages
     ]
-    return Replacing(GivenDocuments(documents=documents))(runnable)
+    return Replacing(GivenDocumentsRetriever(documents=documents))(runnable)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ragauge.text.phrases import SEPARATORS, Read, Words
+from ragauge.text.phrases import SEPARATORS, TokenizedSentence, Words
 from ragauge.text.sentences import CODE
 from ragauge.text.verbs import (
     ADVERBIAL,
@@ -90,7 +90,7 @@ class _Cutter:
     """One sentence on its way into pieces. Places are numbers of tokens."""
 
     def __init__(self, sentence: str) -> None:
-        self.read = Read(sentence)
+        self.read = TokenizedSentence(sentence)
         self.words = self.read.words
         self.asides_only = False     # what hangs on a condition is not divided
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragauge.text import dates, spoken, tails
+from ragauge.text import dates, number_suffixes, spoken
 from ragauge.text.alphabets import SPACED_UNTIL
 from ragauge.text.marks import Mark
 from ragauge.text.markup import CREDIT
@@ -97,7 +97,7 @@ def _enumerates(plain: str, pos: int, found: re.Match[str]) -> bool:
 
 def _number(plain: str, pos: int, found: re.Match[str]) -> Mark | None:
     symbol = CURRENCY_BEFORE.search(plain, max(0, pos - 5), pos)
-    tail = tails.after(plain, found.end(), currency=symbol is not None)
+    tail = number_suffixes.after(plain, found.end(), currency=symbol is not None)
     if tail is None:
         return None
     whole, fraction, other = _read(found)

@@ -56,7 +56,7 @@ QUANTITY = frozenset(["of", "all", "some", "most", "many", "both", "one", "each"
 Words = tuple[int | str, ...]     # numbers of tokens, and words that are put between them
 
 
-class Read:
+class TokenizedSentence:
     """One sentence by its tokens; places and ids are their numbers, from 0.
 
     Attributes:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from ragauge.text.marks import Mark
-from ragauge.text.tails import after, spelled
+from ragauge.text.number_suffixes import after, spelled
 from ragauge.text.units import ONES, ORDINALS, TENS, WORD_SCALES
 
 

@@ -45,7 +45,7 @@ PERCENT = re.compile(r"%|\bper\s?cent|\bpercentage", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """A number of a table.
 
     Attributes:
@@ -82,7 +82,7 @@ class Table:
     sections: tuple[str, ...]
     headers: tuple[str, ...]
     caption: str
-    cells: tuple[Cell, ...]
+    cells: tuple[TableCell, ...]
     scale: int | None
     unscaled: frozenset[int]
 
@@ -94,7 +94,7 @@ class _Draft:
     head: list[list[str]] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     sections: list[str] = field(default_factory=list)
-    cells: list[Cell] = field(default_factory=list)
+    cells: list[TableCell] = field(default_factory=list)
     caption: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     money: set[int] = field(default_factory=set)
@@ -200,7 +200,7 @@ def _read(draft: _Draft, fields: list[Field], width: int) -> None:
         draft.section = ""
     for column, (one, value) in enumerate(values, 1):
         if value is not None:
-            draft.cells.append(Cell(row, column, value[0], value[1], one.start, one.end))
+            draft.cells.append(TableCell(row, column, value[0], value[1], one.start, one.end))
             if CURRENCY.search(one.text):
                 draft.money.add(column)
 

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from ragauge.analysis.results.scorecard import Scorecard
+from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.html import html
 
 VOID = {"meta", "br", "wbr", "link", "hr", "img", "input"}
@@ -101,7 +101,7 @@ class Tree(HTMLParser):
 
 
 @pytest.fixture
-def tree() -> Callable[[Scorecard], Node]:
+def tree() -> Callable[[ScorecardData], Node]:
     """Makes the page of a scorecard and reads it."""
     return lambda card: Tree(html(card)).root
 
@@ -114,7 +114,7 @@ def pages() -> dict[int, Node]:
 
 @pytest.fixture
 def page(
-    whole: Callable[[int], Scorecard], tree: Callable[[Scorecard], Node], pages: dict[int, Node]
+    whole: Callable[[int], ScorecardData], tree: Callable[[ScorecardData], Node], pages: dict[int, Node]
 ) -> Node:
     """The page of a full scorecard of 60 examples, made once a module."""
     if 60 not in pages:

@@ -12,13 +12,13 @@ import pytest
 
 from ragauge.analysis.diagnosis.readings import words
 from ragauge.analysis.results.overview import Overview
-from ragauge.analysis.results.scorecard import JudgeNote, Scorecard
+from ragauge.analysis.results.scorecard import JudgeNote, ScorecardData
 from ragauge.data.example import Example
 from ragauge.data.response import Response
 from ragauge.reporting.html import html
 
-Whole = Callable[..., Scorecard]
-Tree = Callable[[Scorecard], Any]
+Whole = Callable[..., ScorecardData]
+Tree = Callable[[ScorecardData], Any]
 
 
 # ---- what it says ----

@@ -10,12 +10,12 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from ragauge.analysis.results.scorecard import Scorecard
-from ragauge.reporting import behind
+from ragauge.analysis.results.scorecard import ScorecardData
+from ragauge.reporting import drill_down as behind
 from ragauge.reporting.html import html
 
-Whole = Callable[..., Scorecard]
-Tree = Callable[[Scorecard], Any]
+Whole = Callable[..., ScorecardData]
+Tree = Callable[[ScorecardData], Any]
 
 
 # ---- what it loads ----

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 
-from ragauge.analysis.causes.row import Lack, Row, Why
-from ragauge.analysis.causes.seen import Seen
+from ragauge.analysis.causes.cause_context import CauseContext
+from ragauge.analysis.causes.row import CauseRow, Lack, Why
 from ragauge.analysis.causes.table import ROWS, UNDECIDED
 from ragauge.analysis.causes.undecided import DECIDED
 from ragauge.analysis.results.scorecard import Cause
@@ -39,7 +39,7 @@ def attribute(
     Returns:
         None when the example did not fail (see `failure`); a Cause with an empty name when no row applies.
     """
-    seen = Seen(facts, indexed)
+    seen = CauseContext(facts, indexed)
     sign, shown_by = _first_sign(seen)
     if not sign:
         return None
@@ -52,7 +52,7 @@ def attribute(
         elif verdict is not None and (verdict.p >= DECIDED or row is UNDECIDED):
             if verdict.lacking:
                 lacking[verdict.lacking] = None
-            second, second_by = _tied(rows, Seen(facts, indexed, verdict.mends))
+            second, second_by = _tied(rows, CauseContext(facts, indexed, verdict.mends))
             more, fault = (tuple(lacking), verdict.basis, second_by), row.fault(verdict)
             return Cause(
                 row.name, verdict.text, fault.fix, fault.component, second, *more, p=round(verdict.p, 3),
@@ -64,7 +64,7 @@ def attribute(
     return Cause("", sign, lacking=tuple(lacking), shown_by=shown_by)
 
 
-def _tied(later: Iterator[Row], mended: Seen) -> tuple[str, str]:
+def _tied(later: Iterator[CauseRow], mended: CauseContext) -> tuple[str, str]:
     """The first later row that applies once the cause is mended, and what decides it; "" and "" for none."""
     if not mended.mended.everything:
         for row in later:
@@ -84,7 +84,7 @@ def can_show(metric: Metric) -> bool:
     return any(fact.partition(".")[0] in SHOWING for fact in metric.needs.values())
 
 
-def failure(seen: Seen) -> str:
+def failure(seen: CauseContext) -> str:
     """The first sign that an example failed, in words; "" when there is none.
 
     It failed when the system gave an error; a labelled document, a gold span or a reference claim is missing from the
@@ -97,7 +97,7 @@ def failure(seen: Seen) -> str:
     return _first_sign(seen)[0]
 
 
-def _first_sign(seen: Seen) -> Sign:
+def _first_sign(seen: CauseContext) -> Sign:
     if seen.response.error is not None:
         return "the system failed", "record"
     if seen.example.answerable is False and seen.refuse:
@@ -105,7 +105,7 @@ def _first_sign(seen: Seen) -> Sign:
     return next(_signs(seen), NO_SIGN)
 
 
-def _signs(seen: Seen) -> Iterator[Sign]:
+def _signs(seen: CauseContext) -> Iterator[Sign]:
     """Every sign and what shows it, those of labels first, then those that rest on a label and the judge."""
     if seen.missed:
         yield f"{len(seen.missed)} of {len(seen.relevant)} gold documents missed", "labels"
@@ -118,7 +118,7 @@ def _signs(seen: Seen) -> Iterator[Sign]:
     yield from ((sign, "judge") for sign in _judged_signs(seen))
 
 
-def _judged_signs(seen: Seen) -> Iterator[str]:
+def _judged_signs(seen: CauseContext) -> Iterator[str]:
     if seen.unmet:
         yield f"{len(seen.unmet)} of {len(seen.reference or ())} reference claims in no passage"
     if seen.bare or seen.against:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.evidence import judged
 from ragauge.analysis.causes.row import Lack
-from ragauge.analysis.causes.seen import Seen
-from ragauge.analysis.results.confirmed import Experiment, Graded, Outcome, Rule, Verdict
+from ragauge.analysis.results.confirmed import Experiment, ExperimentOutcome, Graded, Rule, Verdict
 from ragauge.data.response import REDACTED, Passage
 
 Gold = tuple[Passage, ...] | None     # the labelled passages from a corpus; None where there is none
@@ -27,7 +27,7 @@ CHANCE = "right from the unchanged passages too: the failure does not repeat"
 # ---- which passages to hand over ----
 
 
-def labelled(seen: Seen, gold: Gold) -> tuple[Passage, ...]:
+def labelled(seen: CauseContext, gold: Gold) -> tuple[Passage, ...]:
     """The passages that hold the evidence; () where they are not at hand.
 
     From the corpus, where it has them. Else the recorded passages and candidates of the labelled documents, if there
@@ -45,19 +45,19 @@ def labelled(seen: Seen, gold: Gold) -> tuple[Passage, ...]:
     return tuple({passage.passage_id: passage for passage in held if passage.doc_id in wanted}.values())
 
 
-def _swapped(seen: Seen, gold: Gold) -> Handed:
+def _swapped(seen: CauseContext, gold: Gold) -> Handed:
     """The labelled passages first, then those that were handed on, as many as before."""
     return _filled(seen, gold, seen.passages or ())
 
 
-def _renewed(seen: Seen, gold: Gold) -> Handed:
+def _renewed(seen: CauseContext, gold: Gold) -> Handed:
     """The same without the passages that are outdated."""
     if not gold:
         return Lack(NO_GOLD)     # what was recorded of the document may be the outdated version itself
     return _filled(seen, gold, [passage for n, passage in enumerate(seen.passages or (), 1) if n not in seen.stale])
 
 
-def _filled(seen: Seen, gold: Gold, others: Sequence[Passage]) -> Handed:
+def _filled(seen: CauseContext, gold: Gold, others: Sequence[Passage]) -> Handed:
     evidence = labelled(seen, gold)
     if not evidence:
         return Lack(NO_GOLD)
@@ -68,12 +68,12 @@ def _filled(seen: Seen, gold: Gold, others: Sequence[Passage]) -> Handed:
     return (*evidence, *rest)[: max(len(evidence), seen.n)]
 
 
-def _only_labelled(seen: Seen, gold: Gold) -> Handed:
+def _only_labelled(seen: CauseContext, gold: Gold) -> Handed:
     """Nothing but the labelled passages."""
     return labelled(seen, gold) or Lack(NO_GOLD)
 
 
-def _only_evidence(seen: Seen, _: Gold) -> Handed:
+def _only_evidence(seen: CauseContext, _: Gold) -> Handed:
     """Of what was handed on, the passages of labelled documents and those that a reference claim rests on."""
     kept = _evidence(seen)
     if not kept:
@@ -81,7 +81,7 @@ def _only_evidence(seen: Seen, _: Gold) -> Handed:
     return _numbered(seen, kept) if seen.response.texts_recorded else Lack(NO_TEXTS)
 
 
-def _evidence_first(seen: Seen, _: Gold) -> Handed:
+def _evidence_first(seen: CauseContext, _: Gold) -> Handed:
     """The same passages, those that hold the evidence first."""
     first = _evidence(seen)
     if not first:
@@ -90,13 +90,13 @@ def _evidence_first(seen: Seen, _: Gold) -> Handed:
     return _numbered(seen, [*sorted(first), *rest]) if seen.response.texts_recorded else Lack(NO_TEXTS)
 
 
-def _evidence(seen: Seen) -> set[int]:
+def _evidence(seen: CauseContext) -> set[int]:
     wanted = {doc_id for item in seen.relevant for doc_id in item.doc_ids}
     there = {n for n, passage in enumerate(seen.passages or (), 1) if passage.doc_id in wanted}
     return there | judged(seen)
 
 
-def _numbered(seen: Seen, numbers: Sequence[int] | set[int] | frozenset[int]) -> tuple[Passage, ...]:
+def _numbered(seen: CauseContext, numbers: Sequence[int] | set[int] | frozenset[int]) -> tuple[Passage, ...]:
     ordered = sorted(numbers) if isinstance(numbers, set | frozenset) else numbers
     return tuple((seen.passages or ())[n - 1] for n in ordered)
 
@@ -124,7 +124,7 @@ SETTLE = Rule(
     "settle", "the labelled passages first, in place of the last ones", "right",
     "the answer is right: evidence was missing", "it is no better: the answer is at fault",
 )  # fmt: skip
-HANDS: Mapping[Rule, Callable[[Seen, Gold], Handed]] = {
+HANDS: Mapping[Rule, Callable[[CauseContext, Gold], Handed]] = {
     SWAP_IN: _swapped, SETTLE: _swapped, RENEW: _renewed, DROP: _only_evidence, FIRST: _evidence_first,
     ONLY: _only_labelled,
 }  # fmt: skip
@@ -137,7 +137,7 @@ RULES: Mapping[str, Rule] = {
 }  # fmt: skip
 
 
-def experiment(seen: Seen, cause: str, answer_no: int, gold: Gold) -> Experiment | str:
+def experiment(seen: CauseContext, cause: str, answer_no: int, gold: Gold) -> Experiment | str:
     """The experiment that tells whether a cause is right, or why there is none.
 
     Args:
@@ -162,14 +162,14 @@ def experiment(seen: Seen, cause: str, answer_no: int, gold: Gold) -> Experiment
     return _made(seen, cause, rule, answer_no, passages, before)
 
 
-def reread(seen: Seen, cause: str, answer_no: int, passages: tuple[Passage, ...]) -> Experiment | None:
+def reread(seen: CauseContext, cause: str, answer_no: int, passages: tuple[Passage, ...]) -> Experiment | None:
     """An experiment that was made before, from the passages that it handed over; None for a cause that has none."""
     rule = RULES.get(cause)
     return None if rule is None else _made(seen, cause, rule, answer_no, passages, graded(seen))
 
 
 def _made(
-    seen: Seen, cause: str, rule: Rule, answer_no: int, passages: tuple[Passage, ...], before: Graded
+    seen: CauseContext, cause: str, rule: Rule, answer_no: int, passages: tuple[Passage, ...], before: Graded
 ) -> Experiment:
     unchanged = seen.response.passages if seen.response.texts_recorded else None
     answer = seen.response.answer or ""
@@ -179,7 +179,7 @@ def _made(
 # ---- how to read the answers ----
 
 
-def graded(seen: Seen) -> Graded:
+def graded(seen: CauseContext) -> Graded:
     """How good an answer is by itself: what was missed on the way to it does not count.
 
     Wrong: an error, a refusal, or an answer where a refusal is right; another subject, a claim that contradicts the
@@ -210,12 +210,12 @@ def graded(seen: Seen) -> Graded:
     return Graded(RIGHT) if _whole(seen) else Graded(None, "verdicts are missing")
 
 
-def _whole(seen: Seen) -> bool:
+def _whole(seen: CauseContext) -> bool:
     agreed = seen.agreement is None or None not in (*seen.agreement.reference, *seen.agreement.answer)
     return seen.claims_whole and seen.address is not None and seen.refuse is not None and agreed
 
 
-def outcome(made: Experiment, seen: Seen | None, control: Seen | None = None) -> Outcome:
+def outcome(made: Experiment, seen: CauseContext | None, control: CauseContext | None = None) -> ExperimentOutcome:
     """What an experiment says about its cause.
 
     Args:
@@ -225,14 +225,14 @@ def outcome(made: Experiment, seen: Seen | None, control: Seen | None = None) ->
             Where it is right too, the failure does not repeat, and a right new answer says nothing about passages.
     """
     if seen is None:
-        return Outcome(made, "undecided", "not answered", Graded(None, "not answered"), "")
+        return ExperimentOutcome(made, "undecided", "not answered", Graded(None, "not answered"), "")
     after = graded(seen)
     if seen.response.error is not None:
-        return Outcome(made, "undecided", after.sign, after, "")
+        return ExperimentOutcome(made, "undecided", after.sign, after, "")
     verdict, why = _read(made.rule, made.before, after)
     if after.grade == RIGHT and control is not None and graded(control).grade == RIGHT:
         verdict, why = "undecided", CHANCE
-    return Outcome(made, verdict, why, after, seen.response.answer or "")
+    return ExperimentOutcome(made, verdict, why, after, seen.response.answer or "")
 
 
 def _read(rule: Rule, before: Graded, after: Graded) -> tuple[Verdict, str]:

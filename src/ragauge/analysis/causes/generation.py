@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragauge.analysis.causes import likely
+from ragauge.analysis.causes.cause_context import CauseContext, Counterfactual
 from ragauge.analysis.causes.evidence import UNTOLD, in_the_dark, misread
 from ragauge.analysis.causes.listing import counted, numbers
-from ragauge.analysis.causes.row import Basis, Lack, Row, Verdict, Why
-from ragauge.analysis.causes.seen import Mended, Seen
+from ragauge.analysis.causes.row import Basis, CauseRow, Lack, Verdict, Why
 from ragauge.data.facts import Claim
 
 EVIDENCE = "relevance labels or a reference answer: whether retrieval should have brought the evidence"
 
 
-def _missed_refusal(seen: Seen) -> Verdict:
+def _missed_refusal(seen: CauseContext) -> Verdict:
     """The corpus does not hold the answer, and the system answered.
 
     Applies when the question is labelled unanswerable and the answer does not decline.
@@ -25,10 +25,12 @@ def _missed_refusal(seen: Seen) -> Verdict:
         return Lack("whether the question is answerable")
     if seen.refuse is None:
         return Lack(seen.lack("verify_answer.refuse"))
-    return Why("the question is labelled unanswerable, yet the system answered", "labels", Mended(everything=True))
+    return Why(
+        "the question is labelled unanswerable, yet the system answered", "labels", Counterfactual(everything=True)
+    )
 
 
-def _wrong_refusal(seen: Seen) -> Verdict:
+def _wrong_refusal(seen: CauseContext) -> Verdict:
     """The system declined although the answer was before its eyes.
 
     Applies when the answer declines, the question is not labelled unanswerable, and no row above says that evidence is
@@ -43,10 +45,10 @@ def _wrong_refusal(seen: Seen) -> Verdict:
         return Lack(UNTOLD)
     known = "the question is labelled answerable" if seen.example.answerable else "nothing says it is unanswerable"
     basis: Basis = "labels" if seen.example.answerable else "judge"
-    return Why(f"the system declined to answer, but {known}", basis, Mended(everything=True))
+    return Why(f"the system declined to answer, but {known}", basis, Counterfactual(everything=True))
 
 
-def _off_topic(seen: Seen) -> Verdict:
+def _off_topic(seen: CauseContext) -> Verdict:
     """The answer is about something else.
 
     Applies when the answer neither addresses the question nor declines.
@@ -55,10 +57,12 @@ def _off_topic(seen: Seen) -> Verdict:
         return None
     if seen.address is None or seen.refuse is None:
         return Lack(seen.lack("verify_answer.address" if seen.address is None else "verify_answer.refuse"))
-    return Why("the answer does not address the question", "judge", Mended(answer=True), p=likely.addresses(seen)[2])
+    return Why(
+        "the answer does not address the question", "judge", Counterfactual(answer=True), p=likely.addresses(seen)[2]
+    )
 
 
-def _contradicted(seen: Seen) -> Verdict:
+def _contradicted(seen: CauseContext) -> Verdict:
     """A claim says otherwise than the passages.
 
     Applies when a passage contradicts a claim and none supports it.
@@ -66,13 +70,13 @@ def _contradicted(seen: Seen) -> Verdict:
     if seen.against:
         first = seen.against[0]
         text = f"{_share(seen, seen.against)} contradicted by the passages"
-        mends = Mended(claims=frozenset(claim.n for claim in seen.against), usage=True)
+        mends = Counterfactual(claims=frozenset(claim.n for claim in seen.against), usage=True)
         text = f"{text} (claim {first.n} by {counted('passage', first.contradicting)})"
         return Why(text, "judge", mends, p=likely.unsupported(seen.against))
     return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
 
 
-def _ignored(seen: Seen) -> Verdict:
+def _ignored(seen: CauseContext) -> Verdict:
     """Evidence was there, and the answer takes nothing from the passages.
 
     Applies when the answer makes claims, no passage supports any or is cited for one, and some hold the evidence.
@@ -88,12 +92,12 @@ def _ignored(seen: Seen) -> Verdict:
     if seen.evidence:
         held = counted("passage", seen.evidence)
         text = f"the answer uses none of the {seen.n} passages, though the evidence is in {held}"
-        mends = Mended(claims=frozenset(claim.n for claim in seen.bare), answer=True)
+        mends = Counterfactual(claims=frozenset(claim.n for claim in seen.bare), answer=True)
         return Why(text, "judge", mends, p=1 - max((claim.chance for claim in seen.claims or ()), default=0.0))
     return None if seen.evidence_whole else Lack("which passages hold the evidence")
 
 
-def _hallucinated(seen: Seen) -> Verdict:
+def _hallucinated(seen: CauseContext) -> Verdict:
     """A claim stands in no passage, be it true or not.
 
     Applies when no passage supports or contradicts a claim. It is a guess where nothing but probabilities, or nothing
@@ -105,12 +109,12 @@ def _hallucinated(seen: Seen) -> Verdict:
         numbered = [claim.n for claim in seen.bare]
         text = f"{_share(seen, seen.bare)} in no passage ({counted('claim', numbered)})"
         known = seen.missed is not None or seen.reference is not None or seen.rated_plainly
-        mends, p = Mended(claims=frozenset(numbered)), likely.unsupported(seen.bare)
+        mends, p = Counterfactual(claims=frozenset(numbered)), likely.unsupported(seen.bare)
         return Why(text, "judge" if known else "guess", mends, "" if known else EVIDENCE, p)
     return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
 
 
-def _misattributed(seen: Seen) -> Verdict:
+def _misattributed(seen: CauseContext) -> Verdict:
     """A claim cites passages, but not those that support it.
 
     Applies when a supported claim cites passages and none of those that support it. A wrong citation alone does not
@@ -129,7 +133,7 @@ def _misattributed(seen: Seen) -> Verdict:
     return None
 
 
-def _wrong_answer(seen: Seen) -> Verdict:
+def _wrong_answer(seen: CauseContext) -> Verdict:
     """The answer is another one than the reference.
 
     Applies when the answer does not decline, and states none of the reference claims or makes a claim that a passage
@@ -152,10 +156,10 @@ def _wrong_answer(seen: Seen) -> Verdict:
     if held := misread(seen, followed):
         text = f"{text}; {'it' if none else 'the answer'} {held}"
     p = max(likely.none_stated(seen) if none else 0.0, likely.disagrees(seen, against) if against else 0.0)
-    return Why(text, "judge", Mended(answer=True, claims=frozenset(claim.n for claim in against)), p=p)
+    return Why(text, "judge", Counterfactual(answer=True, claims=frozenset(claim.n for claim in against)), p=p)
 
 
-def _incomplete(seen: Seen) -> Verdict:
+def _incomplete(seen: CauseContext) -> Verdict:
     """The answer leaves out a part.
 
     Applies when the answer addresses the question partly, or states some of the reference claims and not all.
@@ -172,12 +176,12 @@ def _incomplete(seen: Seen) -> Verdict:
     return Lack(seen.lack("agree.reference")) if seen.agreement is None else None
 
 
-def _unread(seen: Seen) -> bool:
+def _unread(seen: CauseContext) -> bool:
     """Whether the answer may decline in a language that the judge cannot tell it in."""
     return seen.answer is not None and seen.answer.refuse is None and bool(seen.answer.unread)
 
 
-def _quoted(seen: Seen, left: Sequence[int], most: int = 120) -> str:
+def _quoted(seen: CauseContext, left: Sequence[int], most: int = 120) -> str:
     """The first of these reference claims in its own words, and how many more there are."""
     text = seen.reference_text(left[0])
     short = f"{text[:most].rstrip()}…" if len(text) > most else text
@@ -185,45 +189,45 @@ def _quoted(seen: Seen, left: Sequence[int], most: int = 120) -> str:
     return f"{first} and {len(left) - 1} more" if len(left) > 1 else first
 
 
-def _share(seen: Seen, claims: Sequence[Claim]) -> str:
+def _share(seen: CauseContext, claims: Sequence[Claim]) -> str:
     total = len(seen.answer.claims) if seen.answer else 0
     return f"{len(claims)} of {total} claim{'' if total == 1 else 's'}"
 
 
-MISSED_REFUSAL = Row(
+MISSED_REFUSAL = CauseRow(
     "missed_refusal", "generation", "Give the prompt a way out: say so when the passages do not hold the answer.",
     _missed_refusal,
 )     # fmt: skip
-WRONG_REFUSAL = Row(
+WRONG_REFUSAL = CauseRow(
     "wrong_refusal", "generation", "Make the prompt less cautious: answer whenever the passages hold the answer.",
     _wrong_refusal,
 )     # fmt: skip
-OFF_TOPIC = Row(
+OFF_TOPIC = CauseRow(
     "off_topic", "generation", "Repeat the question in the prompt after the passages; check query rewriting.",
     _off_topic,
 )     # fmt: skip
-CONTRADICTED = Row(
+CONTRADICTED = CauseRow(
     "contradicted", "generation", "Tell the model to copy facts from the passages exactly; try a stronger model.",
     _contradicted,
 )     # fmt: skip
-IGNORED = Row(
+IGNORED = CauseRow(
     "ignored", "generation", "Demand answers from the passages; put the best passage first or last; smaller chunks.",
     _ignored,
 )     # fmt: skip
-HALLUCINATED = Row(
+HALLUCINATED = CauseRow(
     "hallucinated", "generation",
     "Write 'answer only from the context' into the prompt, validate the output, or try another model.",
     _hallucinated,
 )     # fmt: skip
-MISATTRIBUTED = Row(
+MISATTRIBUTED = CauseRow(
     "misattributed", "generation", "Number the passages in the prompt and fix the format of citations.", _misattributed
 )     # fmt: skip
-WRONG_ANSWER = Row(
+WRONG_ANSWER = CauseRow(
     "wrong_answer", "generation",
     "Hold it beside the reference: where it is right too, add it as an accepted answer; else try a stronger model.",
     _wrong_answer,
 )     # fmt: skip
-INCOMPLETE = Row(
+INCOMPLETE = CauseRow(
     "incomplete", "generation", "Ask for every part of the question; check that retrieval brings all of the evidence.",
     _incomplete,
 )     # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ragauge.analysis.causes.seen import Seen
+from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.data.facts import Claim, RelevanceFacts
 
 
@@ -17,14 +17,14 @@ def unsupported(claims: Iterable[Claim]) -> float:
     return max((1 - claim.chance for claim in claims), default=1.0)
 
 
-def unmet(seen: Seen) -> float:
+def unmet(seen: CauseContext) -> float:
     """Probability that some reference claim is in no passage; 0 where none has a verdict."""
     if seen.mended.evidence:
         return 0.0
     return max((1 - claim.chance for claim in seen.doubtful), default=0.0)
 
 
-def irrelevant(seen: Seen) -> float:
+def irrelevant(seen: CauseContext) -> float:
     """Probability that no passage is relevant to the question; 0 where a rating is missing."""
     found = seen.asked("rate_passages")
     if not isinstance(found, RelevanceFacts) or found.unit != "passage" or not seen.n:
@@ -33,27 +33,27 @@ def irrelevant(seen: Seen) -> float:
     return 1 - max(known) if len(known) == seen.n else 0.0
 
 
-def disagrees(seen: Seen, claims: Iterable[Claim]) -> float:
+def disagrees(seen: CauseContext, claims: Iterable[Claim]) -> float:
     """Probability that one of these claims does not agree with the reference."""
     known = seen.agreement.answer_p if seen.agreement is not None else ()
     found = [known[claim.n - 1] if claim.n <= len(known) else None for claim in claims]
     return max((1.0 if p is None else 1 - p for p in found), default=1.0)
 
 
-def unstated(seen: Seen) -> float:
+def unstated(seen: CauseContext) -> float:
     """Probability that the answer leaves out one of the reference claims that it does not state."""
     known = seen.agreement.reference_p if seen.agreement is not None else ()
     found = [known[n - 1] if n <= len(known) else None for n in seen.unstated]
     return max((1.0 if p is None else 1 - p for p in found), default=1.0)
 
 
-def none_stated(seen: Seen) -> float:
+def none_stated(seen: CauseContext) -> float:
     """Probability that the answer states none of the reference claims."""
     known = seen.agreement.reference_p if seen.agreement is not None else ()
     return min((1 - p for p in known if p is not None), default=1.0)
 
 
-def addresses(seen: Seen) -> tuple[float, float, float]:
+def addresses(seen: CauseContext) -> tuple[float, float, float]:
     """Probabilities that the answer addresses the question fully, partly, and not."""
     known = seen.answer.address_p if seen.answer is not None else None
     return known or (float(seen.address == "fully"), float(seen.address == "partly"), float(seen.address == "no"))

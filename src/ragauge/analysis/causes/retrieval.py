@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ragauge.analysis.causes import likely
+from ragauge.analysis.causes.cause_context import CauseContext, Counterfactual
 from ragauge.analysis.causes.context import SPAN_CUT
 from ragauge.analysis.causes.listing import counted, documents, members
-from ragauge.analysis.causes.row import Basis, Lack, Row, Verdict, Why
-from ragauge.analysis.causes.seen import Mended, Seen
+from ragauge.analysis.causes.row import Basis, CauseRow, Lack, Verdict, Why
 from ragauge.analysis.causes.system import NOT_IN_INDEX
 from ragauge.data.example import Relevant
 
 DEPTH = "candidates (the ranking before the cut) not recorded"
 
 
-def _empty(seen: Seen) -> Verdict:
+def _empty(seen: CauseContext) -> Verdict:
     """Nothing was retrieved.
 
     Applies when passages were recorded and there are none.
     """
     if seen.passages is None:
         return Lack(seen.lack("response.passages"))
-    mends = Mended(documents=members(seen.relevant), evidence=True)
+    mends = Counterfactual(documents=members(seen.relevant), evidence=True)
     return None if seen.passages else Why("retrieval returned nothing", "record", mends)
 
 
-def _compound(seen: Seen) -> Verdict:
+def _compound(seen: CauseContext) -> Verdict:
     """Part of the evidence is missing, and the answer fills the gap from nowhere.
 
     Applies when some but not all gold documents, or some but not all reference claims, are among the passages, and a
@@ -42,7 +42,7 @@ def _compound(seen: Seen) -> Verdict:
     half, how = next((row.name, why) for row in HALVES for why in [row.decide(seen)] if isinstance(why, Why))
     claims = counted("claim", [claim.n for claim in seen.bare])
     filled = f"{claims} {'have' if len(seen.bare) > 1 else 'has'} no support in any passage"
-    mends = Mended(
+    mends = Counterfactual(
         documents=members(seen.missed or ()), evidence=True, claims=frozenset(claim.n for claim in seen.bare)
     )
     basis: Basis = "guess" if how.basis == "guess" else "judge"
@@ -50,7 +50,7 @@ def _compound(seen: Seen) -> Verdict:
     return Why(text, basis, mends, p=min(how.p, likely.unsupported(seen.bare)))
 
 
-def _part(seen: Seen) -> str:
+def _part(seen: CauseContext) -> str:
     """Which part of the evidence was handed on, in words; "" for all or none of it, or where it is not known."""
     if seen.missed is not None and 0 < len(seen.missed) < len(seen.relevant):
         return f"{len(seen.relevant) - len(seen.missed)} of {len(seen.relevant)} gold documents were found"
@@ -59,7 +59,7 @@ def _part(seen: Seen) -> str:
     return ""
 
 
-def _miss(seen: Seen) -> Verdict:
+def _miss(seen: CauseContext) -> Verdict:
     """The evidence was not found.
 
     Applies when a missed document is not among the candidates, the ranking before the cut; where none were recorded,
@@ -81,7 +81,7 @@ def _miss(seen: Seen) -> Verdict:
         if seen.unmet:
             claims = f"{len(seen.unmet)} of {len(seen.reference)} reference claims"
             text = f"{claims} in none of the {seen.n} passages; retrieval miss, depth unknown"
-            return Why(text, "judge", Mended(evidence=True), "relevance labels", likely.unmet(seen))
+            return Why(text, "judge", Counterfactual(evidence=True), "relevance labels", likely.unmet(seen))
         return None if seen.evidence_whole else Lack(seen.lack("verify_reference.claims"))
     if seen.marks is None:
         return Lack("relevance labels or a reference answer")
@@ -90,10 +90,12 @@ def _miss(seen: Seen) -> Verdict:
     if None in seen.marks.values():
         return Lack(seen.lack("rate_passages.ratings"))
     text = f"none of the {seen.n} passages is relevant to the question; retrieval miss, depth unknown"
-    return Why(text, "judge", Mended(evidence=True), "relevance labels or a reference answer", likely.irrelevant(seen))
+    return Why(
+        text, "judge", Counterfactual(evidence=True), "relevance labels or a reference answer", likely.irrelevant(seen)
+    )
 
 
-def _low(seen: Seen) -> Verdict:
+def _low(seen: CauseContext) -> Verdict:
     """The evidence was found, but too far down to be handed on.
 
     Applies when a missed document is among the candidates beyond the first n, n being the passages handed on; or when
@@ -107,7 +109,7 @@ def _low(seen: Seen) -> Verdict:
     return Why(f"{text}; {seen.n} passages were handed on", "labels", _without(items))
 
 
-def _other_part(seen: Seen) -> Verdict:
+def _other_part(seen: CauseContext) -> Verdict:
     """Another part of the right document came: the pieces are cut well, and ranked badly."""
     deep = seen.deep_spans
     if seen.missed is None or seen.missed or not deep or len(deep) < len(seen.cut_spans):
@@ -115,10 +117,10 @@ def _other_part(seen: Seen) -> Verdict:
     span, ranks = deep[0][0], counted("rank", sorted({rank for _, rank in deep}))
     text = f"the evidence at {span.doc_id} [{span.start}, {span.end}) stands whole at {ranks}"
     of = f"of {len(seen.response.candidates or ())} candidates; {seen.n} passages were handed on"
-    return Why(f"{text} {of}, others of the same document", "labels", Mended(evidence=True))
+    return Why(f"{text} {of}, others of the same document", "labels", Counterfactual(evidence=True))
 
 
-def _lost(seen: Seen) -> Verdict:
+def _lost(seen: CauseContext) -> Verdict:
     """The evidence ranked high enough and was dropped on the way to the prompt.
 
     Applies when a missed document is among the first n candidates and not among the n passages handed on.
@@ -129,7 +131,7 @@ def _lost(seen: Seen) -> Verdict:
     return Why(text, "labels", _without(items)) if lost else None
 
 
-def _ranked(seen: Seen) -> list[tuple[Relevant, int]]:
+def _ranked(seen: CauseContext) -> list[tuple[Relevant, int]]:
     """The missed documents that are among the candidates, each with its best rank there."""
     return [(item, rank) for item in seen.missed or () for rank in [seen.rank(item)] if rank is not None]
 
@@ -138,25 +140,25 @@ def _at(ranked: Sequence[tuple[Relevant, int]]) -> str:
     return counted("rank", sorted({rank for _, rank in ranked}))
 
 
-def _without(missed: Iterable[Relevant]) -> Mended:
-    return Mended(documents=members(missed), evidence=True)
+def _without(missed: Iterable[Relevant]) -> Counterfactual:
+    return Counterfactual(documents=members(missed), evidence=True)
 
 
-EMPTY_RETRIEVAL = Row(
+EMPTY_RETRIEVAL = CauseRow(
     "empty_retrieval", "retrieval", "Check that the documents are ingested and that no filter excludes them all.",
     _empty,
 )     # fmt: skip
-COMPOUND = Row(
+COMPOUND = CauseRow(
     "compound", "retrieval", "Fix retrieval first; then tell the model to leave open what the passages do not say.",
     _compound,
 )     # fmt: skip
-RETRIEVAL_MISS = Row(
+RETRIEVAL_MISS = CauseRow(
     "retrieval_miss", "retrieval",
     "Try hybrid search (words and vectors), metadata filters, query rewriting or embeddings tuned to the domain.",
     _miss,
 )     # fmt: skip
-RANKED_LOW = Row("ranked_low", "retrieval", "Hand on more passages (larger k), or rerank the candidates.", _low)
-LOST_BEFORE_PROMPT = Row(
+RANKED_LOW = CauseRow("ranked_low", "retrieval", "Hand on more passages (larger k), or rerank the candidates.", _low)
+LOST_BEFORE_PROMPT = CauseRow(
     "lost_before_prompt", "retrieval", "Check the reranker, the filters and the truncation between search and prompt.",
     _lost,
 )     # fmt: skip

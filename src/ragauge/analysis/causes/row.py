@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from ragauge.analysis.causes.seen import NOTHING, Mended, Seen
+from ragauge.analysis.causes.cause_context import NOTHING, CauseContext, Counterfactual
 
 Basis = Literal["record", "labels", "judge", "guess"]
 Component = Literal["retrieval", "generation", "system", "data", "undecided"]
@@ -26,7 +26,7 @@ class Why(NamedTuple):
 
     text: str
     basis: Basis
-    mends: Mended = NOTHING
+    mends: Counterfactual = NOTHING
     lacking: str = ""
     p: float = 1.0
     elsewhere: bool = False
@@ -41,7 +41,7 @@ class Lack(NamedTuple):
 Verdict = Why | Lack | None
 
 
-class Fault(NamedTuple):
+class Remedy(NamedTuple):
     """Where a cause is to be mended, and how.
 
     Attributes:
@@ -55,7 +55,7 @@ class Fault(NamedTuple):
     when: str = ""
 
 
-class Row(NamedTuple):
+class CauseRow(NamedTuple):
     """One row of the cause table.
 
     Attributes:
@@ -69,14 +69,14 @@ class Row(NamedTuple):
     name: str
     component: Component
     fix: str
-    decide: Callable[[Seen], Verdict]
-    other: Fault | None = None
+    decide: Callable[[CauseContext], Verdict]
+    other: Remedy | None = None
 
-    def fault(self, why: Why) -> Fault:
+    def fault(self, why: Why) -> Remedy:
         """Where these facts lay the fault, and what to try."""
-        return self.other if why.elsewhere and self.other is not None else Fault(self.component, self.fix)
+        return self.other if why.elsewhere and self.other is not None else Remedy(self.component, self.fix)
 
-    def at(self, component: str) -> Fault:
+    def at(self, component: str) -> Remedy:
         """The same by the name of the component; the row's own for any that it does not know."""
         other = self.other
-        return other if other is not None and other.component == component else Fault(self.component, self.fix)
+        return other if other is not None and other.component == component else Remedy(self.component, self.fix)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ragauge.analysis.causes import likely
+from ragauge.analysis.causes.cause_context import CauseContext, Counterfactual
 from ragauge.analysis.causes.listing import counted, documents, members
-from ragauge.analysis.causes.row import Lack, Row, Verdict, Why
-from ragauge.analysis.causes.seen import Mended, Seen
+from ragauge.analysis.causes.row import CauseRow, Lack, Verdict, Why
 
 LONGEST = 200     # characters of an error that are shown
 
 
-def _failed(seen: Seen) -> Verdict:
+def _failed(seen: CauseContext) -> Verdict:
     """The system gave an error instead of an answer.
 
     Applies when the response carries an error.
@@ -19,10 +19,10 @@ def _failed(seen: Seen) -> Verdict:
     if error is None:
         return None
     text = f"the system failed: {error if len(error) <= LONGEST else error[:LONGEST] + ' …'}"
-    return Why(text, "record", Mended(everything=True))
+    return Why(text, "record", Counterfactual(everything=True))
 
 
-def _stale(seen: Seen) -> Verdict:
+def _stale(seen: CauseContext) -> Verdict:
     """The answer, or what was found for it, is out of date.
 
     Applies when a claim contradicts the reference and only outdated passages support it; or when every gold document
@@ -37,7 +37,7 @@ def _stale(seen: Seen) -> Verdict:
     if resting:
         where = counted("passage", resting[0].supporting)
         text = f"claim {resting[0].n} contradicts the reference and rests on {where}, outdated"
-        mends = Mended(claims=frozenset(claim.n for claim in resting))
+        mends = Counterfactual(claims=frozenset(claim.n for claim in resting))
         return Why(text, "judge", mends, p=likely.disagrees(seen, resting))
     aged = {item: old for item in seen.relevant for current, old in [seen.versions(item)] if old and not current}
     explained = bool(aged) and set(seen.missed or ()) <= aged.keys()     # nothing is missed but for its old version
@@ -45,14 +45,16 @@ def _stale(seen: Seen) -> Verdict:
         old = {n for numbers in aged.values() for n in numbers}
         text = f"{documents(list(aged))} came only as an outdated version ({counted('passage', old)})"
         claims = counted("reference claim", [claim.n for claim in seen.unmet])
-        return Why(f"{text}; {claims} in no passage", "labels", Mended(evidence=True))     # how the new one was missed
+        return Why(
+            f"{text}; {claims} in no passage", "labels", Counterfactual(evidence=True)
+        )  # how the new one was missed
     if explained and not seen.evidence_whole:
         return Lack(seen.lack("verify_reference.claims"))
     on_old = any(claim.supporting and seen.stale.issuperset(claim.supporting) for claim in seen.claims or ())
     return Lack(seen.lack("agree.answer")) if on_old and seen.agreement is None else None
 
 
-def _not_indexed(seen: Seen) -> Verdict:
+def _not_indexed(seen: CauseContext) -> Verdict:
     """A gold document was never ingested.
 
     Applies when a missed document is not in the listing of the index; it needs one (`--index`).
@@ -62,14 +64,16 @@ def _not_indexed(seen: Seen) -> Verdict:
     if seen.indexed is None:
         return Lack("a listing of the index")
     absent = [item for item in seen.missed if not any(doc_id in seen.indexed for doc_id in item.doc_ids)]
-    mends = Mended(documents=members(absent), evidence=True)
+    mends = Counterfactual(documents=members(absent), evidence=True)
     return Why(f"{documents(absent)} not in the index", "labels", mends) if absent else None
 
 
-SYSTEM_FAILED = Row(
+SYSTEM_FAILED = CauseRow(
     "system_failed", "system", "Read the system's logs for this error; look at time-outs first.", _failed
 )     # fmt: skip
-STALE_SOURCE = Row(
+STALE_SOURCE = CauseRow(
     "stale_source", "data", "Re-index the documents and drop or demote their old versions.", _stale
 )     # fmt: skip
-NOT_IN_INDEX = Row("not_in_index", "data", "Ingest the missing documents; check what ingestion skips.", _not_indexed)
+NOT_IN_INDEX = CauseRow(
+    "not_in_index", "data", "Ingest the missing documents; check what ingestion skips.", _not_indexed
+)

@@ -23,11 +23,11 @@ from ragauge.analysis.causes.retrieval import (
     RANKED_LOW,
     RETRIEVAL_MISS,
 )
-from ragauge.analysis.causes.row import Row
+from ragauge.analysis.causes.row import CauseRow
 from ragauge.analysis.causes.system import NOT_IN_INDEX, STALE_SOURCE, SYSTEM_FAILED
 from ragauge.analysis.causes.undecided import undecided
 
-DECIDING: tuple[Row, ...] = (
+DECIDING: tuple[CauseRow, ...] = (
     MISSED_REFUSAL,
     EMPTY_RETRIEVAL,
     STALE_SOURCE,
@@ -48,5 +48,5 @@ DECIDING: tuple[Row, ...] = (
     INCOMPLETE,
 )
 UNDECIDED = undecided(DECIDING)
-ROWS: tuple[Row, ...] = (SYSTEM_FAILED, UNDECIDED, *DECIDING)
-BY_NAME: Mapping[str, Row] = {row.name: row for row in ROWS}
+ROWS: tuple[CauseRow, ...] = (SYSTEM_FAILED, UNDECIDED, *DECIDING)
+BY_NAME: Mapping[str, CauseRow] = {row.name: row for row in ROWS}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, zip_longest
 
 from ragauge.analysis.causes.table import BY_NAME
-from ragauge.analysis.results.confirmed import CauseTally, Outcome
+from ragauge.analysis.results.confirmed import CauseTally, ExperimentOutcome
 
 
 def drawn(failed: Mapping[str, str], version: str, seed: int = 0) -> list[str]:
@@ -32,7 +32,7 @@ def drawn(failed: Mapping[str, str], version: str, seed: int = 0) -> list[str]:
 
 
 def tallies(
-    failed: Mapping[str, str], without: Mapping[str, str], outcomes: Sequence[Outcome]
+    failed: Mapping[str, str], without: Mapping[str, str], outcomes: Sequence[ExperimentOutcome]
 ) -> tuple[CauseTally, ...]:
     """Inferred and confirmed side by side, the most frequent cause first.
 

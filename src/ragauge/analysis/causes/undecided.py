@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ragauge.analysis.causes import likely
+from ragauge.analysis.causes.cause_context import CauseContext, Counterfactual
 from ragauge.analysis.causes.evidence import UNTOLD, in_the_dark
-from ragauge.analysis.causes.row import Row, Verdict, Why
-from ragauge.analysis.causes.seen import Mended, Seen
+from ragauge.analysis.causes.row import CauseRow, Verdict, Why
 
 DECIDED = 0.5     # from here on a component is more likely at fault than all else together
 CERTAIN = ("record", "labels")
@@ -33,7 +33,7 @@ class Odds(NamedTuple):
     named: tuple[str, ...]
 
 
-def odds(seen: Seen, rows: Sequence[Row]) -> Odds:
+def odds(seen: CauseContext, rows: Sequence[CauseRow]) -> Odds:
     """Weighs retrieval against generation by all rows of the table that apply.
 
     Where labels say which documents hold the evidence, they decide whether it is missing. Otherwise R is the
@@ -56,14 +56,14 @@ def odds(seen: Seen, rows: Sequence[Row]) -> Odds:
     return Odds(missing, (1 - missing) * fault, tuple(firsts.values()))
 
 
-def _applying(seen: Seen, rows: Sequence[Row]) -> Iterator[tuple[Row, Why]]:
+def _applying(seen: CauseContext, rows: Sequence[CauseRow]) -> Iterator[tuple[CauseRow, Why]]:
     for row in rows:
         verdict = row.decide(seen)
         if isinstance(verdict, Why):
             yield row, verdict
 
 
-def _plain(seen: Seen) -> bool:
+def _plain(seen: CauseContext) -> bool:
     """Whether no verdict is but a probability: then one component is at fault for certain, if any row applies."""
     answer, agreement = seen.answer, seen.agreement
     if answer is not None and (answer.address_p is not None or any(claim.p is not None for claim in answer.claims)):
@@ -73,14 +73,14 @@ def _plain(seen: Seen) -> bool:
     return not seen.likely_only and all(claim.p is None for claim in seen.reference or ())
 
 
-def undecided(rows: Sequence[Row]) -> Row:
+def undecided(rows: Sequence[CauseRow]) -> CauseRow:
     """The row of the examples whose cause lies in retrieval or in generation, and nobody can tell which.
 
     Args:
         rows: all others, in the order of decision.
     """
 
-    def decide(seen: Seen) -> Verdict:
+    def decide(seen: CauseContext) -> Verdict:
         """The answer failed, and nothing tells whether by retrieval or by generation.
 
         Applies when the first row that fits rests on a judge's verdicts, and neither the probability that evidence is
@@ -104,13 +104,13 @@ def undecided(rows: Sequence[Row]) -> Row:
         if found.named:
             text += f" ({' or '.join(found.named)})"
         settles = f"{SPANS if seen.relevant else LABELS}, {SETTLES}"
-        return Why(text, "judge", Mended(everything=True), settles, 1 - found.retrieval - found.generation)
+        return Why(text, "judge", Counterfactual(everything=True), settles, 1 - found.retrieval - found.generation)
 
     settle = f"Settle it first: {REFERENCE} or {LABELS} where there are none, {SETTLES}."
-    return Row("undecided", "undecided", settle, decide)
+    return CauseRow("undecided", "undecided", settle, decide)
 
 
-def _untold(seen: Seen, rows: Sequence[Row]) -> Verdict:
+def _untold(seen: CauseContext, rows: Sequence[CauseRow]) -> Verdict:
     """A refusal that may be right by its passages; none where it is likelier than not that evidence is missing."""
     likely_rows = ((row, why) for row, why in _applying(seen, rows) if why.p >= DECIDED)
     if any(row.fault(why).component in ("retrieval", "data") for row, why in likely_rows):
@@ -119,4 +119,4 @@ def _untold(seen: Seen, rows: Sequence[Row]) -> Verdict:
     topic = "; to be on its topic is no evidence" if seen.likely_only else ""
     text = f"the system declined to answer{known}, and nothing tells {UNTOLD}{topic} (retrieval_miss or wrong_refusal)"
     settles = f"{REFERENCE}, {LABELS}, {SETTLES}"
-    return Why(text, "judge", Mended(everything=True), settles, 1 - odds(seen, rows).retrieval)
+    return Why(text, "judge", Counterfactual(everything=True), settles, 1 - odds(seen, rows).retrieval)

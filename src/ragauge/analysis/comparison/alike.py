@@ -16,7 +16,7 @@ LEAST_SHARED = 0.5     # share of traffic that two runs must have in common to b
 
 
 @dataclass(frozen=True, slots=True)
-class Measuring:
+class MeasurementSpec:
     """How a run was measured: what must be the same for two runs to be compared.
 
     Attributes:
@@ -36,7 +36,7 @@ class Measuring:
     planned: bool = False
 
 
-def comparable(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> list[Metric]:
+def comparable(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Metric]) -> list[Metric]:
     """The metrics that both runs have, measured alike; those that one of them lacks are left out.
 
     Metrics that ask nobody are compared whoever judged. A question that one side was never asked, since no example
@@ -73,18 +73,18 @@ def comparable(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> li
     return common
 
 
-def _of_judges(new: Measuring, base: Measuring, metrics: Sequence[Metric]) -> str:
+def _of_judges(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Metric]) -> str:
     """How to have both judged by one judge: whoever was judged by nobody, else both, since judges change too."""
     unjudged = [side for side in (base, new) if side.judge_id is None]
     return _again(unjudged or [base, new], _judged(new, base), metrics)
 
 
-def _judged(new: Measuring, base: Measuring) -> Measuring:
+def _judged(new: MeasurementSpec, base: MeasurementSpec) -> MeasurementSpec:
     """The one whose judge serves for both."""
     return base if new.judge_id is None else new
 
 
-def _again(sides: Sequence[Measuring], by: Measuring, metrics: Sequence[Metric]) -> str:
+def _again(sides: Sequence[MeasurementSpec], by: MeasurementSpec, metrics: Sequence[Metric]) -> str:
     """The commands that judge the stored responses of some runs as one was; what is judged alike costs nothing."""
     judge = ("--judge", by.spec) if by.spec not in ("", "local") else ()
     names = ",".join(map(str, metrics))
@@ -92,7 +92,7 @@ def _again(sides: Sequence[Measuring], by: Measuring, metrics: Sequence[Metric])
     return f"Judge the stored responses alike: {' and then '.join(said)}"
 
 
-def _versions(measuring: Measuring, question: str) -> str:
+def _versions(measuring: MeasurementSpec, question: str) -> str:
     return f"version {' and '.join(map(str, measuring.questions[question]))}"
 
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.comparison.pairs import Pairs
-from ragauge.analysis.results.comparison import AmountChange, Effect, MetricChange
-from ragauge.analysis.results.overview import Estimate, Moved
+from ragauge.analysis.results.comparison import AmountChange, ChangeEffect, MetricChange
+from ragauge.analysis.results.overview import ExampleDelta, MeanEstimate
 from ragauge.analysis.results.verdicts import LEAST_SEEN, SAME, UNKNOWN, verdict_of
 from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
 from ragauge.metrics.base import Metric
 from ragauge.stats.difference import paired_test, unpaired_test
 from ragauge.stats.effects import cohens_h, standardized_difference
-from ragauge.stats.instrument import JudgeError, widened_difference
+from ragauge.stats.instrument import JudgeMeanError, widened_difference
 from ragauge.stats.intervals import order_statistics
 from ragauge.stats.paired import paired_interval, unpaired_interval
 from ragauge.stats.permutation import parts_of
@@ -30,7 +30,12 @@ ALIKE = 1e-12          # differences below are none
 
 
 def change_of(
-    pairs: Pairs, level: float, moved: tuple[Moved, ...] = (), *, sized: bool = False, error: JudgeError | None = None
+    pairs: Pairs,
+    level: float,
+    moved: tuple[ExampleDelta, ...] = (),
+    *,
+    sized: bool = False,
+    error: JudgeMeanError | None = None,
 ) -> MetricChange:
     """The change over some pairs. Without a pair it has no mean; with one, no interval: never a width of 0.
 
@@ -45,7 +50,7 @@ def change_of(
 
     metric, failed = pairs.metric, int(pairs.failed.query.size)
     if not len(pairs):
-        return _change(metric, (None, None), Estimate(None, None, 0), None, None, (0, 0, 0), failed, UNKNOWN, ())
+        return _change(metric, (None, None), MeanEstimate(None, None, 0), None, None, (0, 0, 0), failed, UNKNOWN, ())
     interval = paired_interval(
         pairs.new, pairs.base, kind=metric.scale, weights=pairs.weight, clusters=pairs.cluster, level=level,
         bounds=metric.range,
@@ -53,7 +58,7 @@ def change_of(
     new, base = pairs.means()
     d = pairs.new - pairs.base
     differs = float(np.mean(np.abs(d) > ALIKE))
-    found = Estimate(new - base, interval, len(pairs), _judged(interval, new - base, error, differs))
+    found = MeanEstimate(new - base, interval, len(pairs), _judged(interval, new - base, error, differs))
     parts = parts_of(d, pairs.weight, pairs.cluster)[0]
     unchanged = parts.size >= LEAST_SEEN and not d.any()     # of amounts, that have no bounds, no interval says so
     verdict = SAME if unchanged else verdict_of(metric.direction, found, pairs.sums(), parts.size)
@@ -66,7 +71,7 @@ def change_of(
 
 
 def unpaired_change(
-    metric: Metric, new: Columns, base: Columns, level: float, error: JudgeError | None = None
+    metric: Metric, new: Columns, base: Columns, level: float, error: JudgeMeanError | None = None
 ) -> MetricChange:
     """The change between two samples that share too few examples, such as two stretches of traffic.
 
@@ -82,7 +87,7 @@ def unpaired_change(
     failed = int((new.status == FAILED).sum() + (base.status == FAILED).sum())
     here, there = (side.take(np.flatnonzero(side.status == SCORED)) for side in (new, base))
     if not here.value.size or not there.value.size:
-        return _change(metric, (None, None), Estimate(None, None, 0), None, None, (0, 0, 0), failed, UNKNOWN, ())
+        return _change(metric, (None, None), MeanEstimate(None, None, 0), None, None, (0, 0, 0), failed, UNKNOWN, ())
     weights, clusters = (here.weight, there.weight), (here.cluster, there.cluster)
     interval = unpaired_interval(
         here.value, there.value, kind=metric.scale, weights=weights, clusters=clusters, level=level,
@@ -93,14 +98,14 @@ def unpaired_change(
     test = None
     if interval is not None:
         test = unpaired_test(here.value, there.value, kind=metric.scale, weights=weights, clusters=clusters)
-    found = Estimate(d, interval, int(here.value.size), _judged(interval, d, error))
+    found = MeanEstimate(d, interval, int(here.value.size), _judged(interval, d, error))
     units = min(side.value.size if side.cluster is None else np.unique(side.cluster).size for side in (here, there))
     verdict = verdict_of(metric.direction, found, (d, d), units)
     return _change(metric, (means[1], means[0]), found, test, None, (0, 0, 0), failed, verdict, ())
 
 
 def _judged(
-    interval: Interval | None, difference: float, error: JudgeError | None, changed: float = 1.0
+    interval: Interval | None, difference: float, error: JudgeMeanError | None, changed: float = 1.0
 ) -> Interval | None:
     """The interval of the true difference, with the judge's error; None where that is not known."""
     return None if interval is None or error is None else widened_difference(interval, difference, error, changed)
@@ -117,17 +122,17 @@ def amount_of(pairs: Pairs, level: float) -> AmountChange:
     )     # fmt: skip
 
 
-def _quantiles(values: Floats, weights: Floats | None, level: float) -> dict[float, Estimate]:
+def _quantiles(values: Floats, weights: Floats | None, level: float) -> dict[float, MeanEstimate]:
     import numpy as np
 
-    found: dict[float, Estimate] = {}
+    found: dict[float, MeanEstimate] = {}
     for q in QUANTILES:
         interval: Interval | None = None
         if weights is None:
             interval, at = order_statistics(values, q, level), np.quantile(values, q)
         else:
             at = np.quantile(values, q, weights=weights, method="inverted_cdf")
-        found[q] = Estimate(float(at), interval, int(values.size))
+        found[q] = MeanEstimate(float(at), interval, int(values.size))
     return found
 
 
@@ -138,18 +143,19 @@ def _tally(metric: Metric, d: Floats) -> tuple[int, int, int]:
     return (down, stayed, up) if metric.direction == "lower" else (up, stayed, down)
 
 
-def _effect(pairs: Pairs, d: Floats, level: float) -> Effect | None:
+def _effect(pairs: Pairs, d: Floats, level: float) -> ChangeEffect | None:
     """Cohen's h of two rates, else Hedges' g of the differences; None where undefined, or with weights."""
     if pairs.metric.scale == "rate":
         new, base = pairs.means()
-        return Effect("Cohen's h", cohens_h(new, base)) if min(new, base) >= 0 and max(new, base) <= 1 else None
+        return ChangeEffect("Cohen's h", cohens_h(new, base)) if min(new, base) >= 0 and max(new, base) <= 1 else None
     found = standardized_difference(d, level) if pairs.weight is None else None
-    return None if found is None else Effect("Hedges' g of differences", found.value, found.interval)
+    return None if found is None else ChangeEffect("Hedges' g of differences", found.value, found.interval)
 
 
 def _change(
-    metric: Metric, means: tuple[float | None, float | None], difference: Estimate, test: Tested | None,
-    effect: Effect | None, tally: tuple[int, int, int], failed: int, verdict: str, moved: tuple[Moved, ...],
+    metric: Metric, means: tuple[float | None, float | None], difference: MeanEstimate, test: Tested | None,
+    effect: ChangeEffect | None, tally: tuple[int, int, int], failed: int, verdict: str,
+    moved: tuple[ExampleDelta, ...],
 ) -> MetricChange:     # fmt: skip
     return MetricChange(
         str(metric), metric.measures, metric.direction, metric.scale, means[0], means[1], difference,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from ragauge.analysis.comparison.change import change_of, unpaired_change
 from ragauge.analysis.comparison.correction import corrected_family
 from ragauge.analysis.comparison.join import Join
-from ragauge.analysis.comparison.moved import Movement
 from ragauge.analysis.comparison.pairs import Pairs, pair
+from ragauge.analysis.comparison.regressions import Regressions
 from ragauge.analysis.comparison.unanswered import NAME
 from ragauge.analysis.results.comparison import MetricChange
-from ragauge.analysis.results.overview import Baseline, Change, Fall, Moved
+from ragauge.analysis.results.overview import Baseline, Change, ExampleDelta, SegmentDrop
 from ragauge.analysis.results.summary import Summary
 from ragauge.analysis.results.verdicts import WORSE
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex, ScoreColumns, by_example
@@ -21,7 +21,7 @@ from ragauge.analysis.scores.frames import failures
 from ragauge.analysis.scores.summarize import NO_ERRORS, summary
 from ragauge.data.run import Run
 from ragauge.metrics.base import Metric
-from ragauge.stats.instrument import JudgeError
+from ragauge.stats.instrument import JudgeMeanError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,13 +46,13 @@ class Changes:
 
     def __init__(
         self, index: ResponseIndex, join: Join, segments: pl.DataFrame | None = None, *, level: float = 0.95,
-        paired: bool = True, sized: bool = False, errors: Mapping[str, JudgeError] = NO_ERRORS,
+        paired: bool = True, sized: bool = False, errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
     ) -> None:     # fmt: skip
         self.errors = errors
         self.found: list[MetricChange] = []
         self._join, self._level, self._paired, self._sized = join, level, paired, sized
-        self._movement = Movement(index.query_ids, segments)
-        self._wheres: dict[str, Fall] = {}
+        self._movement = Regressions(index.query_ids, segments)
+        self._wheres: dict[str, SegmentDrop] = {}
 
     def read(self, metric: Metric, new: Columns, base: Columns) -> Pairs | None:
         """Takes in a metric's scores in both runs, one entry an example; its pairs, None of two samples."""
@@ -71,7 +71,7 @@ class Changes:
             self._wheres |= {} if where is None else {str(metric): where}
         return pairs
 
-    def moved(self, pairs: Pairs) -> tuple[Moved, ...]:
+    def moved(self, pairs: Pairs) -> tuple[ExampleDelta, ...]:
         """The examples of these pairs that got worse; none of a metric without direction."""
         direction = pairs.metric.direction
         return () if direction == "neither" else self._movement.moved(pairs.query, pairs.base, pairs.new, direction)
@@ -88,7 +88,7 @@ class Changes:
         )     # fmt: skip
 
 
-class Beside:
+class BaselineReader:
     """Holds a run against another one while a scorecard reads its scores; what `compare` would say of the metrics.
 
     Args:
@@ -108,7 +108,7 @@ class Beside:
 
     def __init__(
         self, index: ResponseIndex, base: ScoreColumns, metrics: Sequence[Metric], *, paired: bool = True,
-        level: float = 0.95, errors: Mapping[str, JudgeError] = NO_ERRORS,
+        level: float = 0.95, errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
     ) -> None:     # fmt: skip
         self.join = Join(index.query_ids, base.index.query_ids)
         self.there: tuple[Summary, ...] = ()

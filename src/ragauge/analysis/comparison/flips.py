@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_FLIPS = 60     # examples shown, half of them those that lost most
 
 
-class Chosen(NamedTuple):
+class ChosenFlip(NamedTuple):
     """An example to show: its number in the new run, the change of its quality, and what changed sides."""
 
     query: int
@@ -36,7 +36,7 @@ class Sides:
     gained: int
     newly_failed: int
     mended: int
-    chosen: tuple[Chosen, ...]
+    chosen: tuple[ChosenFlip, ...]
 
 
 class FlipGatherer:
@@ -95,7 +95,7 @@ class FlipGatherer:
         order = np.lexsort((every, ~fell, change, ~lost))
         shown = _ends(order, int(lost.sum()))
         scores = self._scores({int(every[at]) for at in shown})
-        chosen = tuple(Chosen(int(every[at]), float(change[at]), scores.get(int(every[at]), ())) for at in shown)
+        chosen = tuple(ChosenFlip(int(every[at]), float(change[at]), scores.get(int(every[at]), ())) for at in shown)
         return Sides(int(lost.sum()), int((~lost).sum()), len(newly), len(mended), chosen)
 
     def _scores(self, wanted: Collection[int]) -> Mapping[int, tuple[Flipped, ...]]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.analysis.comparison.pairs import Pairs
 from ragauge.analysis.results.gap_rows import ClosedBook, MetricGaps, Oracle
-from ragauge.analysis.results.overview import Estimate
+from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.scores.segments import tidy
 from ragauge.metrics.base import Metric
 from ragauge.stats.intervals import mean_interval
@@ -112,15 +112,15 @@ def _oracle(metric: Metric, pairs: Pairs, level: float) -> Oracle:
     own, oracle = pairs.means()
     best = best_of(metric)
     found = _interval(metric, pairs, level)
-    gap = Estimate(oracle - own, _turned(found, 0.0), len(pairs))     # the interval is of own − oracle
-    rest = Estimate(best - oracle, _turned(_of_base(metric, pairs, level), best), len(pairs))
+    gap = MeanEstimate(oracle - own, _turned(found, 0.0), len(pairs))     # the interval is of own − oracle
+    rest = MeanEstimate(best - oracle, _turned(_of_base(metric, pairs, level), best), len(pairs))
     return Oracle(own, oracle, gap, rest, *_left_out(pairs))
 
 
 def _closed_book(metric: Metric, pairs: Pairs, level: float) -> ClosedBook:
     own, alone = pairs.means()
-    known = Estimate(alone, _of_base(metric, pairs, level), len(pairs))
-    gap = Estimate(own - alone, _interval(metric, pairs, level), len(pairs))
+    known = MeanEstimate(alone, _of_base(metric, pairs, level), len(pairs))
+    gap = MeanEstimate(own - alone, _interval(metric, pairs, level), len(pairs))
     return ClosedBook(own, known, gap, *_left_out(pairs))
 
 

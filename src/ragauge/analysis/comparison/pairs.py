@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Failures:
+class FailedPairs:
     """Examples in both runs whose score failed in one or both, the other side scored or failed. Shape (failed,).
 
     Attributes:
@@ -71,7 +71,7 @@ class Pairs:
     base: Floats
     weight: Floats | None
     cluster: Codes | None
-    failed: Failures
+    failed: FailedPairs
     undefined: Codes
 
     def __len__(self) -> int:
@@ -105,7 +105,7 @@ class Pairs:
             examples: shape (examples of the new run,), True for those to keep.
         """
         here, lost = examples[self.query], examples[self.failed.query]
-        failed = Failures(
+        failed = FailedPairs(
             self.failed.query[lost], _taken(self.failed.weight, lost), _both(self.failed.new, lost),
             _both(self.failed.base, lost), None if self.failed.cluster is None else self.failed.cluster[lost],
         )     # fmt: skip
@@ -132,7 +132,7 @@ def pair(metric: Metric, new: Columns, base: Columns, join: Join) -> Pairs:
     both = (new.status == SCORED) & (base.status == SCORED)
     lost = np.isin(new.status, (SCORED, FAILED)) & np.isin(base.status, (SCORED, FAILED)) & ~both
     applies = (new.status != NOT_APPLICABLE) & (base.status != NOT_APPLICABLE)
-    failed = Failures(
+    failed = FailedPairs(
         new.query[lost], _taken(new.weight, lost), _bounds(metric, new, lost), _bounds(metric, base, lost),
         None if cluster is None else cluster[lost],
     )     # fmt: skip

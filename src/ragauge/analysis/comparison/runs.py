@@ -12,9 +12,9 @@ from ragauge.analysis.comparison.changes import Changes
 from ragauge.analysis.comparison.correction import Correction, corrected_family
 from ragauge.analysis.comparison.flips import FlipGatherer
 from ragauge.analysis.comparison.join import Join
-from ragauge.analysis.comparison.moved import coded
 from ragauge.analysis.comparison.pairs import Pairs
-from ragauge.analysis.comparison.unanswered import SystemFailed
+from ragauge.analysis.comparison.regressions import coded
+from ragauge.analysis.comparison.unanswered import SystemErrors
 from ragauge.analysis.diagnosis.diagnose import diagnose
 from ragauge.analysis.diagnosis.patterns import WORKING
 from ragauge.analysis.diagnosis.readings import BASELINE, Against
@@ -29,7 +29,7 @@ from ragauge.analysis.scores.segments import tidy
 from ragauge.analysis.scores.summarize import NO_ERRORS, summary
 from ragauge.metrics.base import Metric
 from ragauge.stats.families import holm
-from ragauge.stats.instrument import JudgeError
+from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.proportions import mcnemar
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Comparer:
 
     def __init__(
         self, index: ResponseIndex, join: Join, segments: pl.DataFrame | None = None, *, level: float = 0.95,
-        paired: bool = True, errors: Mapping[str, JudgeError] = NO_ERRORS,
+        paired: bool = True, errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
     ) -> None:     # fmt: skip
         self.parts: list[SegmentChange] = []
         self.amounts: list[AmountChange] = []
@@ -84,7 +84,7 @@ class Comparer:
         """Takes in which calls failed in both runs (see `unanswered`); where none did there is nothing to say."""
         if not (new.value.any() or base.value.any()):
             return
-        pairs = self.whole.read(SystemFailed(), new, base)
+        pairs = self.whole.read(SystemErrors(), new, base)
         if pairs is not None:
             self._read_segments(pairs)
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 from ragauge.analysis.causes.system import SYSTEM_FAILED
 from ragauge.analysis.results.scorecard import Finding
-from ragauge.analysis.scores.failed import Failed, calls_failed
+from ragauge.analysis.scores.failed import FailedResponses, calls_failed
 from ragauge.text.commands import command
 
 MOST_READ = 1_000     # failed calls whose errors are read for the most frequent one
 HEAD = "the system failed: "
 
 
-def with_errors(findings: Sequence[Finding], failed: Failed, run_name: str) -> tuple[Finding, ...]:
+def with_errors(findings: Sequence[Finding], failed: FailedResponses, run_name: str) -> tuple[Finding, ...]:
     """The findings; that of failed calls with how many they are, their most frequent error, and where to look.
 
     Args:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.causes.row import Row
+from ragauge.analysis.causes.row import CauseRow
 from ragauge.analysis.causes.table import BY_NAME
 from ragauge.analysis.diagnosis.concentration import Concentration, clearest
 from ragauge.analysis.diagnosis.patterns import STRENGTH, WORKING, Match, matches
@@ -19,7 +19,7 @@ from ragauge.analysis.diagnosis.words import ELSEWHERE, UNEXPLAINED, WORDS
 from ragauge.analysis.diagnosis.worse import got_worse
 from ragauge.analysis.results.overview import Baseline
 from ragauge.analysis.results.scorecard import Finding, Summary
-from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.segments import BySegment, Segments
 from ragauge.metrics.catalogue import parse, questions
 from ragauge.stats.instrument import WITH_ERROR
@@ -41,7 +41,7 @@ KINDS = ("type", "question_type", "kind", "query_length")
 def diagnose(
     summaries: Sequence[Summary],
     segment_summaries: BySegment,
-    causes: pl.DataFrame | Failed,
+    causes: pl.DataFrame | FailedResponses,
     n: int,
     *,
     segments: pl.DataFrame | Segments | None = None,
@@ -67,7 +67,7 @@ def diagnose(
         answerable: summaries over the examples not labelled unanswerable; None = none is labelled so.
         against: what the run is held against; None = starting points alone.
     """
-    failed = (causes if isinstance(causes, Failed) else Failed.of(causes)).by_example()
+    failed = (causes if isinstance(causes, FailedResponses) else FailedResponses.of(causes)).by_example()
     within = segments if segments is None or isinstance(segments, Segments) else Segments.of(segments)
     counts = Counter(failed.cause)
     large = [
@@ -134,7 +134,7 @@ def _add(match: Match, found: dict[str, Finding], alone: Callable[[Match], Findi
 
 def _of_cause(
     cause: str,
-    failed: Failed,
+    failed: FailedResponses,
     n: int,
     summaries: Sequence[Summary],
     by_segment: BySegment,
@@ -172,13 +172,13 @@ def _of_cause(
     )
 
 
-def component_of(rows: Failed) -> str:
+def component_of(rows: FailedResponses) -> str:
     """Where most of the failures of one cause are to be mended; "" of none."""
     counts = zip(rows.component.values, rows.component.counts(), strict=True)
     return max(counts, key=lambda pair: pair[1], default=("", 0))[0]
 
 
-def _elsewhere(rows: Failed, row: Row) -> str:
+def _elsewhere(rows: FailedResponses, row: CauseRow) -> str:
     """How many failures of a cause are to be mended in its other component; "" for none or where it has none."""
     there = list(rows.component).count(row.other.component) if row.other is not None else 0
     if row.other is None or not there:
@@ -208,7 +208,7 @@ def _place(where: Concentration | None) -> str:
     return f" where {where.column} is {where.value}"
 
 
-def _evidence(rows: Failed, n_failed: int, n: int, places: Sequence[Concentration]) -> str:
+def _evidence(rows: FailedResponses, n_failed: int, n: int, places: Sequence[Concentration]) -> str:
     count = len(rows)
     parts = [f"{count:,} of {_failures(n_failed)} ({count / n_failed:.0%}), {count / n:.0%} of all examples."]
     parts += [_concentration(places)] if places else []
@@ -305,7 +305,7 @@ def _joined(finding: Finding, match: Match) -> Finding:
     )
 
 
-def _of_pattern(match: Match, counts: Counter[Any], failed: Failed, n: int, judge_id: str) -> Finding:
+def _of_pattern(match: Match, counts: Counter[Any], failed: FailedResponses, n: int, judge_id: str) -> Finding:
     pattern = match.pattern
     doubt = unseen(failed, n, judge_id) if rests_on_it(match.readings) else ""
     return Finding(
@@ -323,7 +323,7 @@ def _of_pattern(match: Match, counts: Counter[Any], failed: Failed, n: int, judg
     )
 
 
-def _unexplained(failed: Failed) -> list[Finding]:
+def _unexplained(failed: FailedResponses) -> list[Finding]:
     """One finding for the failures without a cause: what to record or label to know more."""
     rows = failed.of_cause("")
     if not len(rows):

@@ -9,7 +9,7 @@ from ragauge.analysis.diagnosis.readings import BASELINE, Against, changed, word
 from ragauge.analysis.diagnosis.worse import FEW
 from ragauge.analysis.results.overview import Change
 from ragauge.analysis.results.scorecard import Finding
-from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.metrics.catalogue import parse, questions
 
 CAUSE, LAYER = "evidence_lost", "worse_retrieval"     # the other finding of what retrieval lost, which says no reason
@@ -24,7 +24,7 @@ def lost_evidence(changes: Sequence[Change]) -> Change | None:
 
 
 def with_lost_evidence(
-    findings: Sequence[Finding], against: Against | None, failed: Failed, judge_id: str
+    findings: Sequence[Finding], against: Against | None, failed: FailedResponses, judge_id: str
 ) -> tuple[Finding, ...]:
     """The findings; where evidence was lost since the baseline and fewer passages are handed on, that stands first.
 

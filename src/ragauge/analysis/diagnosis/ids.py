@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ragauge.analysis.ranking.id_match import IdMatch
 from ragauge.analysis.results.scorecard import Finding
-from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.metrics.catalogue import parse
 from ragauge.text.plural import plural
 
@@ -20,7 +20,9 @@ FIX = (
 FIX_OF_TEXTS = "Give ids to passages and labels, or label with the passages' texts as they are. Then evaluate again."
 
 
-def before_labels(matches: Sequence[IdMatch], failed: Failed, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def before_labels(
+    matches: Sequence[IdMatch], failed: FailedResponses, findings: Sequence[Finding]
+) -> tuple[Finding, ...]:
     """The findings; where not one labelled id can have been met, that comes first, and what rests on labels is unsure.
 
     Args:
@@ -35,7 +37,7 @@ def before_labels(matches: Sequence[IdMatch], failed: Failed, findings: Sequence
     return (_ids_differ(match, failed), *doubted)
 
 
-def _ids_differ(match: IdMatch, failed: Failed) -> Finding:
+def _ids_differ(match: IdMatch, failed: FailedResponses) -> Finding:
     """One id of each side, and what makes them meet."""
     labelled, retrieved = match.shown
     which = f"labelled {labelled!r}, retrieved {retrieved!r}"
@@ -58,7 +60,7 @@ def _ids_differ(match: IdMatch, failed: Failed) -> Finding:
     )
 
 
-def _doubted(finding: Finding, rows: Failed) -> Finding:
+def _doubted(finding: Finding, rows: FailedResponses) -> Finding:
     """A finding that rests on labels, of low confidence while ids do not meet; `rows` are the failures of its cause."""
     by_labels = 2 * list(rows.basis).count("labels") > len(rows)
     read = any(fact.startswith("labels.") for one in finding.readings for fact in parse(one.metric).needs.values())

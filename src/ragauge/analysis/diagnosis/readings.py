@@ -21,7 +21,7 @@ SIZABLE = 0.15     # a fall that a run must be shown not to have had, for "did n
 Wanted = Literal["low", "high"]
 
 
-class Oracle(NamedTuple):
+class OracleRun(NamedTuple):
     """A run of the same system on the labelled passages instead of its own retrieval.
 
     Attributes:
@@ -52,7 +52,7 @@ class Against:
     """
 
     baseline: Baseline | None = None
-    oracle: Oracle | None = None
+    oracle: OracleRun | None = None
     traffic: bool = False
     more: str = ""
     fewer: tuple[float, float] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragauge.analysis.results.scorecard import Reading
-from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.text.commands import command
 from ragauge.text.plural import plural
 
@@ -19,7 +19,7 @@ DIALOGUE = "questions of a dialogue, or in other words than the documents'"
 OTHER_WORDS = "references in other words, another language or another register than the documents'"
 
 
-def unseen(failed: Failed, n: int, judge_id: str) -> str:
+def unseen(failed: FailedResponses, n: int, judge_id: str) -> str:
     """That the local judge alone says of nearly all examples that evidence is missing, in words; "" where it does not.
 
     A retriever that finds nothing anywhere is rare; a judge that compares words and meets references in other words, in
@@ -51,7 +51,7 @@ def unseen(failed: Failed, n: int, judge_id: str) -> str:
     )
 
 
-def settle(rows: Failed) -> str:
+def settle(rows: FailedResponses) -> str:
     """What settles it, to be done before any other fix; ends with a space.
 
     Args:

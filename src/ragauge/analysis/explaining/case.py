@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable
 from functools import cached_property
 from typing import Any, TypeVar
 
-from ragauge.analysis.causes.seen import EVEN, Seen
+from ragauge.analysis.causes.cause_context import EVEN, CauseContext
 from ragauge.data.facts import ReferenceClaim
 from ragauge.metrics.base import Failed, Measured, Metric, NotApplicable
 from ragauge.metrics.catalogue import parse
@@ -19,7 +19,7 @@ MOST = 12          # entries of a list that are written out
 LONGEST = 90       # characters of a text that are shown
 
 
-class Case:
+class ExampleCase:
     """What is known about one example.
 
     Attributes:
@@ -29,7 +29,7 @@ class Case:
 
     def __init__(self, facts: Facts, indexed: Container[str] | None = None) -> None:
         self.facts = facts
-        self.seen = Seen(facts, indexed)
+        self.seen = CauseContext(facts, indexed)
         self._known: dict[str, Any] = {}
 
     def fact(self, name: str) -> Any:

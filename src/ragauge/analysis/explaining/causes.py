@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 
 from ragauge.analysis.causes.attribute import failure
+from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.evidence import holding, misread, told
 from ragauge.analysis.causes.listing import counted, documents
-from ragauge.analysis.causes.row import Lack, Row, Why
-from ragauge.analysis.causes.seen import Seen
+from ragauge.analysis.causes.row import CauseRow, Lack, Why
 from ragauge.analysis.causes.table import DECIDING, ROWS
 from ragauge.analysis.causes.undecided import odds
 from ragauge.analysis.results.explanation import RowWorked
@@ -26,7 +26,7 @@ def rows(facts: Facts, indexed: Container[str] | None, cause: Cause | None) -> t
     """
     if cause is None:
         return ()
-    seen = Seen(facts, indexed)
+    seen = CauseContext(facts, indexed)
     found = []
     for row in ROWS:
         rule = (row.decide.__doc__ or row.name).split("\n")[0]
@@ -43,10 +43,10 @@ def rows(facts: Facts, indexed: Container[str] | None, cause: Cause | None) -> t
 
 def sign(facts: Facts, indexed: Container[str] | None) -> str:
     """The first sign that the example failed; "" when there is none."""
-    return failure(Seen(facts, indexed))
+    return failure(CauseContext(facts, indexed))
 
 
-def _against(row: Row, seen: Seen) -> str:
+def _against(row: CauseRow, seen: CauseContext) -> str:
     """The facts that rule a row out, in words; "" of a row that is not known here."""
     write = AGAINST.get(row.name)
     return write(seen) if write is not None else ""
@@ -56,7 +56,7 @@ def _yes(value: bool | None) -> str:
     return {True: "yes", False: "no", None: "not known"}[value]
 
 
-def _missed(seen: Seen) -> str:
+def _missed(seen: CauseContext) -> str:
     if seen.missed is None:
         return "no labelled document to look for"
     if not seen.relevant:
@@ -64,17 +64,17 @@ def _missed(seen: Seen) -> str:
     return "every gold document was handed on" if not seen.missed else f"missed: {documents(seen.missed)}"
 
 
-def _refusal(seen: Seen) -> str:
+def _refusal(seen: CauseContext) -> str:
     return f"answerable: {_yes(seen.example.answerable)}; the answer declines: {_yes(seen.refuse)}"
 
 
-def _support(seen: Seen) -> str:
+def _support(seen: CauseContext) -> str:
     if seen.answer is not None and not seen.answer.claims:
         return "the answer makes no claims"
     return "every claim has support" if not (seen.bare or seen.against) else _unsupported(seen)
 
 
-def _unsupported(seen: Seen) -> str:
+def _unsupported(seen: CauseContext) -> str:
     parts = [
         f"{counted('claim', [claim.n for claim in claims])} {how}"
         for claims, how in ((seen.bare, "in no passage"), (seen.against, "contradicted")) if claims
@@ -86,16 +86,16 @@ def _numbers(values: frozenset[int]) -> str:
     return counted("passage", values) if values else "no passage"
 
 
-def _wrong(seen: Seen) -> str:
+def _wrong(seen: CauseContext) -> str:
     wrong = [claim.n for claim in seen.wrong]
     return f"{counted('claim', wrong)} against the reference" if wrong else "no claim contradicts the reference"
 
 
-def _stale(seen: Seen) -> str:
+def _stale(seen: CauseContext) -> str:
     return f"outdated: {_numbers(seen.stale)}; {_wrong(seen)}"
 
 
-def _use(seen: Seen) -> str:
+def _use(seen: CauseContext) -> str:
     followed = frozenset(n for claim in seen.wrong for n in claim.supporting)
     if followed and (held := misread(seen, followed)):
         return f"the answer {held}"
@@ -104,7 +104,7 @@ def _use(seen: Seen) -> str:
     return f"the answer uses {_numbers(seen.used)}; {where}"
 
 
-def _miss(seen: Seen) -> str:
+def _miss(seen: CauseContext) -> str:
     if seen.missed is not None:
         return _missed(seen) if seen.ranks is None else _ranks(seen)
     if seen.reference is not None:
@@ -112,7 +112,7 @@ def _miss(seen: Seen) -> str:
     return f"relevant to the question: {_numbers(seen.evidence)}"
 
 
-def _ranks(seen: Seen) -> str:
+def _ranks(seen: CauseContext) -> str:
     if not seen.missed:
         return _missed(seen)
     found = [seen.rank(item) for item in seen.missed]
@@ -120,35 +120,35 @@ def _ranks(seen: Seen) -> str:
     return f"{documents(seen.missed)}: {where}; {seen.n} passages handed on"
 
 
-def _cut(seen: Seen) -> str:
+def _cut(seen: CauseContext) -> str:
     if seen.missed:
         return _missed(seen)
     unmet = f"; {len(seen.unmet)} reference claims in no passage" if seen.reference is not None else ""
     return f"{_missed(seen)}; gold spans cut through: {len(seen.cut_spans) or 'none'}{unmet}"
 
 
-def _cited(seen: Seen) -> str:
+def _cited(seen: CauseContext) -> str:
     if seen.response.citations is None:
         return "the system does not cite"
     return "no supported claim cites only other passages"
 
 
-def _whole(seen: Seen) -> str:
+def _whole(seen: CauseContext) -> str:
     unstated = f"; {len(seen.unstated)} reference claims not stated" if seen.agreement is not None else ""
     return f"addresses the question: {seen.address or 'not known'}{unstated}"
 
 
-def _stated(seen: Seen) -> str:
+def _stated(seen: CauseContext) -> str:
     known = seen.agreement.reference if seen.agreement is not None else ()
     return f"{sum(said is True for said in known)} of {len(known)} reference claims stated" if known else "no reference"
 
 
-def _odds(seen: Seen) -> str:
+def _odds(seen: CauseContext) -> str:
     found = odds(seen, DECIDING)
     return f"retrieval {found.retrieval:.2f}, generation {found.generation:.2f}"
 
 
-AGAINST: Mapping[str, Callable[[Seen], str]] = {
+AGAINST: Mapping[str, Callable[[CauseContext], str]] = {
     "undecided": _odds,
     "system_failed": lambda _: "no error was recorded",
     "missed_refusal": _refusal,

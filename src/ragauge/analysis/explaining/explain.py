@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.explaining import causes
-from ragauge.analysis.explaining.case import Case, braces, cut, holding, mark
+from ragauge.analysis.explaining.case import ExampleCase, braces, cut, holding, mark
 from ragauge.analysis.explaining.items import items, support
 from ragauge.analysis.explaining.ranks import places
 from ragauge.analysis.explaining.symbols import symbols
@@ -37,7 +37,7 @@ def explain_example(
         indexed: ids of the documents in the index, where a listing is known.
         stored: the cause as it was found when the example was evaluated.
     """
-    case = Case(facts, indexed)
+    case = ExampleCase(facts, indexed)
     shown = [name for name in (scores if metrics is None else metrics) if name in scores]
     cause = attribute(facts, indexed=indexed)
     names = [found.name if found is not None else "" for found in (stored, cause)]
@@ -56,7 +56,7 @@ def explain_example(
     )
 
 
-def explain_metric(metric: Metric, score: Score, case: Case) -> Worked:
+def explain_metric(metric: Metric, score: Score, case: ExampleCase) -> Worked:
     """One metric on one example: its formula, its symbols with their values, what counts, and the arithmetic."""
     sentence, formula, _ = describe(metric)
     return Worked(
@@ -74,7 +74,7 @@ def explain_metric(metric: Metric, score: Score, case: Case) -> Worked:
     )
 
 
-def _note(metric: Metric, score: Score, case: Case) -> str:
+def _note(metric: Metric, score: Score, case: ExampleCase) -> str:
     """Where the facts as they are now would give another result than the stored one."""
     if metric.version != score.metric_version:
         return f"scored by version {score.metric_version} of the metric; this is version {metric.version}"
@@ -85,7 +85,7 @@ def _note(metric: Metric, score: Score, case: Case) -> str:
     return ""
 
 
-def _facts(case: Case) -> Iterator[Fact]:
+def _facts(case: ExampleCase) -> Iterator[Fact]:
     yield from _record(case)
     yield from _claims(case)
     yield from _passages(case)
@@ -93,7 +93,7 @@ def _facts(case: Case) -> Iterator[Fact]:
     yield from _labels(case)
 
 
-def _record(case: Case) -> Iterator[Fact]:
+def _record(case: ExampleCase) -> Iterator[Fact]:
     response, example, seen = case.facts.response, case.facts.example, case.seen
     if response.error is not None:
         yield Fact("record", "error", cut(response.error, 300))
@@ -106,7 +106,7 @@ def _record(case: Case) -> Iterator[Fact]:
         yield Fact("record", "candidates", f"{len(response.candidates)} before the cut")
 
 
-def _claims(case: Case) -> Iterator[Fact]:
+def _claims(case: ExampleCase) -> Iterator[Fact]:
     answer, agreement = case.seen.answer, case.seen.agreement
     for claim in answer.claims if answer is not None else ():
         said = [f"S = {braces(claim.supporting)}", f"X = {braces(claim.contradicting)}"] if claim.status == "ok" else []
@@ -121,7 +121,7 @@ def _claims(case: Case) -> Iterator[Fact]:
         yield Fact("answer", f"claim {claim.n}", " · ".join(said), cut(claim.text or "", 200))
 
 
-def _passages(case: Case) -> Iterator[Fact]:
+def _passages(case: ExampleCase) -> Iterator[Fact]:
     seen = case.seen
     gold = {doc_id for item in seen.relevant for doc_id in item.doc_ids}
     for n, passage in enumerate(seen.passages or (), 1):
@@ -137,7 +137,7 @@ def _passages(case: Case) -> Iterator[Fact]:
         yield Fact("passages", f"passage {n}", " · ".join([title, *said]), cut(passage.text or "", 200))
 
 
-def _reference(case: Case) -> Iterator[Fact]:
+def _reference(case: ExampleCase) -> Iterator[Fact]:
     agreement = case.seen.agreement
     for claim in case.seen.reference or ():
         said = [f"T = {holding(claim)}"]
@@ -148,7 +148,7 @@ def _reference(case: Case) -> Iterator[Fact]:
         yield Fact("reference", f"claim {claim.n}", " · ".join(said), cut(claim.text, 200))
 
 
-def _labels(case: Case) -> Iterator[Fact]:
+def _labels(case: ExampleCase) -> Iterator[Fact]:
     if not case.known("labels.ranking"):
         return
     candidates = case.seen.ranks or {}

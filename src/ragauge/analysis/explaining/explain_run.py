@@ -9,11 +9,11 @@ from ragauge.analysis.diagnosis.readings import BASELINE, POINTS
 from ragauge.analysis.explaining.case import number
 from ragauge.analysis.explaining.means import explain_mean
 from ragauge.analysis.results.explanation import FindingWorked, MeanWorked, RunExplained
-from ragauge.analysis.results.scorecard import Finding, Reading, Scorecard
+from ragauge.analysis.results.scorecard import Finding, Reading, ScorecardData
 from ragauge.analysis.scores.arrays import Columns
 from ragauge.analysis.scores.summarize import NO_ERRORS
 from ragauge.metrics.base import Metric
-from ragauge.stats.instrument import JudgeError
+from ragauge.stats.instrument import JudgeMeanError
 
 
 class MeansExplained:
@@ -27,7 +27,7 @@ class MeansExplained:
         found: one a metric, in the order read.
     """
 
-    def __init__(self, level: float = 0.95, errors: Mapping[str, JudgeError] = NO_ERRORS) -> None:
+    def __init__(self, level: float = 0.95, errors: Mapping[str, JudgeMeanError] = NO_ERRORS) -> None:
         self.found: list[MeanWorked] = []
         self._level, self._errors = level, errors
 
@@ -36,7 +36,7 @@ class MeansExplained:
         self.found.append(explain_mean(metric, examples, self._level, self._errors.get(str(metric))))
 
 
-def explain_run(card: Scorecard, means: Sequence[MeanWorked]) -> RunExplained:
+def explain_run(card: ScorecardData, means: Sequence[MeanWorked]) -> RunExplained:
     """The run's numbers and findings with their arithmetic.
 
     Args:
@@ -58,7 +58,7 @@ def explain_run(card: Scorecard, means: Sequence[MeanWorked]) -> RunExplained:
     )
 
 
-def _lines(finding: Finding, card: Scorecard) -> Iterator[str]:
+def _lines(finding: Finding, card: ScorecardData) -> Iterator[str]:
     """One line a number that the finding rests on."""
     count = card.causes.get(finding.cause, 0)
     if count:

@@ -11,11 +11,11 @@ from dataclasses import astuple
 from math import isclose
 from typing import Any
 
+from ragauge.analysis.causes.cause_context import EVEN
 from ragauge.analysis.causes.listing import counted
-from ragauge.analysis.causes.seen import EVEN
-from ragauge.analysis.explaining.case import Case, cut
+from ragauge.analysis.explaining.case import ExampleCase, cut
 from ragauge.analysis.explaining.ranks import cutoff, relevant
-from ragauge.analysis.results.explanation import Item
+from ragauge.analysis.results.explanation import CountedItem
 from ragauge.data.facts import Claim, ReferenceClaim
 from ragauge.metrics.base import Metric, Ratio, Undefined
 from ragauge.metrics.bounds import ABOUT, has_gap
@@ -31,7 +31,7 @@ UNITS: Mapping[str, str] = {
 }     # fmt: skip
 
 
-def items(metric: Metric, case: Case) -> tuple[Item, ...]:
+def items(metric: Metric, case: ExampleCase) -> tuple[CountedItem, ...]:
     """What the metric counts on this example; () where it is no count, or a fact is not known."""
     if not all(case.known(fact) for fact in metric.needs.values()):
         return ()
@@ -44,7 +44,7 @@ def items(metric: Metric, case: Case) -> tuple[Item, ...]:
         return ()
     describe = DESCRIBED.get(unit, _plain)
     return tuple(
-        Item(f"{unit} {n}", text, counts, why)
+        CountedItem(f"{unit} {n}", text, counts, why)
         for n, counts in enumerate(parts, 1)
         for text, why in [describe(case, metric, n)]
         if counts is not NOT_ASKED
@@ -54,7 +54,7 @@ def items(metric: Metric, case: Case) -> tuple[Item, ...]:
 NOT_ASKED = object()     # an item that stands in no denominator
 
 
-def _parts(metric: Metric, case: Case, unit: str) -> list[Any] | None:
+def _parts(metric: Metric, case: ExampleCase, unit: str) -> list[Any] | None:
     """Of each item whether it counts; None where the parts do not add up to the whole."""
     values = {argument: case.fact(fact) for argument, fact in metric.needs.items()}
     about = [argument for argument, fact in metric.needs.items() if UNITS.get(fact) == unit]
@@ -99,11 +99,11 @@ def _missing(item: Any) -> bool:
 Described = tuple[str, str]     # text, facts in words
 
 
-def _plain(_: Case, __: Metric, ___: int) -> Described:
+def _plain(_: ExampleCase, __: Metric, ___: int) -> Described:
     return "", ""
 
 
-def _claim(case: Case, metric: Metric, n: int) -> Described:
+def _claim(case: ExampleCase, metric: Metric, n: int) -> Described:
     needs, said = metric.needs.values(), []
     answer = case.seen.answer
     claim = answer.claims[n - 1] if answer is not None and n <= len(answer.claims) else None
@@ -138,7 +138,7 @@ def _support(claim: Claim) -> str:
     return f"{against or 'in no passage'}{missing}"
 
 
-def _reference_claim(case: Case, metric: Metric, n: int) -> Described:
+def _reference_claim(case: ExampleCase, metric: Metric, n: int) -> Described:
     needs, said, text = metric.needs.values(), [], ""
     claims = case.seen.reference or ()
     claim = claims[n - 1] if n <= len(claims) else None
@@ -174,7 +174,7 @@ PASSAGE_WORDS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def _passage(case: Case, metric: Metric, n: int) -> Described:
+def _passage(case: ExampleCase, metric: Metric, n: int) -> Described:
     said = []
     for fact in metric.needs.values():
         if fact in PASSAGE_WORDS:
@@ -183,22 +183,22 @@ def _passage(case: Case, metric: Metric, n: int) -> Described:
     return case.titles[n - 1] if n <= len(case.titles) else "", "; ".join(said)
 
 
-def _sentence(case: Case, _: Metric, n: int) -> Described:
+def _sentence(case: ExampleCase, _: Metric, n: int) -> Described:
     found = case.fact("rate_answer.chance")[n - 1]
     said = "no verdict" if found is None else "bears on the question" if found >= EVEN else "off the question"
     texts = split(case.facts.response.answer or "")
     return (cut(texts[n - 1].text) if n <= len(texts) else ""), said
 
 
-def _listed(of: Callable[[Case], Sequence[str] | None]) -> Callable[[Case, Metric, int], Described]:
-    def described(case: Case, _: Metric, n: int) -> Described:
+def _listed(of: Callable[[ExampleCase], Sequence[str] | None]) -> Callable[[ExampleCase, Metric, int], Described]:
+    def described(case: ExampleCase, _: Metric, n: int) -> Described:
         texts = of(case) or ()
         return (cut(texts[n - 1]) if n <= len(texts) else ""), ""
 
     return described
 
 
-DESCRIBED: Mapping[str, Callable[[Case, Metric, int], Described]] = {
+DESCRIBED: Mapping[str, Callable[[ExampleCase, Metric, int], Described]] = {
     "claim": _claim,
     "reference claim": _reference_claim,
     "passage": _passage,
@@ -212,7 +212,7 @@ DESCRIBED: Mapping[str, Callable[[Case, Metric, int], Described]] = {
 # ---- what is counted over something that no judge numbers ----
 
 
-def _documents(case: Case, metric: Metric) -> tuple[Item, ...]:
+def _documents(case: ExampleCase, metric: Metric) -> tuple[CountedItem, ...]:
     """L, and whether each was found in time."""
     k = cutoff(case, metric) if metric.name() not in ("bpref", "r_precision") else len(relevant(case, metric))
     k = case.fact("labels.ranking").n_returned if metric.name() == "bpref" else k
@@ -220,11 +220,11 @@ def _documents(case: Case, metric: Metric) -> tuple[Item, ...]:
     for name, grade, rank in relevant(case, metric):
         where = "not returned" if rank is None else f"rank {rank}" + ("" if rank <= k else f", beyond {k}")
         graded = f", grade {grade:g}" if grade != 1 else ""
-        found.append(Item(name, "", rank is not None and rank <= k, where + graded))
+        found.append(CountedItem(name, "", rank is not None and rank <= k, where + graded))
     return tuple(found)
 
 
-def _specifics(case: Case, metric: Metric) -> tuple[Item, ...]:
+def _specifics(case: ExampleCase, metric: Metric) -> tuple[CountedItem, ...]:
     """The specifics of the answer that stand nowhere, and the first few that do."""
     answer, passages = case.fact("response.answer"), case.fact("response.texts")
     found, missing = unfounded(answer, case.fact("set.query"), passages, getattr(metric, "kind", "any"))
@@ -240,19 +240,21 @@ def _specifics(case: Case, metric: Metric) -> tuple[Item, ...]:
                 counts = bool(weak)
                 held = f"inside {counted('claim', weak or inside)}, " if inside else "inside no claim"
                 why += f"; {held}{('unsupported' if weak else 'supported') if inside else ''}"
-        every.append(Item(places[0].text, "", counts, why))
+        every.append(CountedItem(places[0].text, "", counts, why))
     return tuple(every)
 
 
-def _entities(case: Case, _: Metric) -> tuple[Item, ...]:
+def _entities(case: ExampleCase, _: Metric) -> tuple[CountedItem, ...]:
     specifics = find(case.fact("set.references")[0], ("name", "number", "date", "percent"))
     haystack = Haystack.of(passage.text or "" for passage in case.fact("response.texts"))
     every = {(one.kind, one.normal, one.unit): one for one in specifics}.values()
     found = [(one, found_in(one, haystack)) for one in every]
-    return tuple(Item(one.text, "", there, "in the passages" if there else "in no passage") for one, there in found)
+    return tuple(
+        CountedItem(one.text, "", there, "in the passages" if there else "in no passage") for one, there in found
+    )
 
 
-SPECIAL: Mapping[str, Callable[[Case, Metric], tuple[Item, ...]]] = {
+SPECIAL: Mapping[str, Callable[[ExampleCase, Metric], tuple[CountedItem, ...]]] = {
     "fabricated_specifics": _specifics,
     "unverified_specifics": _specifics,
     "entity_recall": _entities,

@@ -12,7 +12,7 @@ from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
 from ragauge.analysis.scores.summarize import summary
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import describe
-from ragauge.stats.instrument import JudgeError
+from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.intervals import wilson
 from ragauge.stats.quantiles import normal_quantile, t_quantile
 from ragauge.stats.result import Interval
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def explain_mean(
-    metric: Metric, examples: Columns | None, level: float = 0.95, error: JudgeError | None = None
+    metric: Metric, examples: Columns | None, level: float = 0.95, error: JudgeMeanError | None = None
 ) -> MeanWorked:
     """One metric over a run.
 
@@ -52,7 +52,7 @@ def explain_mean(
     )     # fmt: skip
 
 
-def _judged(found: Summary, scored: Columns, error: JudgeError) -> str:
+def _judged(found: Summary, scored: Columns, error: JudgeMeanError) -> str:
     """How the interval with the judge's error was made, in one line."""
     wide = found.judged
     if wide is None:

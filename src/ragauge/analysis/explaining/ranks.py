@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import log2
 
-from ragauge.analysis.explaining.case import Case, listed, number
+from ragauge.analysis.explaining.case import ExampleCase, listed, number
 from ragauge.data.ranking import Ranking
 from ragauge.metrics.base import Metric
 from ragauge.metrics.retrieval.ranks import labelled
 from ragauge.text.plural import plural
 
-Value = Callable[[Case, Metric], str]
+Value = Callable[[ExampleCase, Metric], str]
 RANKING = "labels.ranking"
 
 
@@ -21,7 +21,7 @@ def fact_of(metric: Metric) -> str:
     return metric.needs.get("ranking", RANKING)
 
 
-def places(case: Case, fact: str = RANKING) -> list[tuple[str, float, int | None]]:
+def places(case: ExampleCase, fact: str = RANKING) -> list[tuple[str, float, int | None]]:
     """The judged items of an example: document or chunk, or several of which any one will do; grade; rank."""
     example, response = case.facts.example, case.facts.response
     judged, ids = labelled(example if fact == RANKING else replace(example, relevant=None), response)
@@ -43,12 +43,12 @@ def _plain(one: tuple[float, int | None]) -> tuple[float, int]:
     return one[0], one[1] or 0
 
 
-def relevant(case: Case, metric: Metric) -> list[tuple[str, float, int | None]]:
+def relevant(case: ExampleCase, metric: Metric) -> list[tuple[str, float, int | None]]:
     """L: the judged items whose grade is at least rel, those found first."""
     return [one for one in places(case, fact_of(metric)) if one[1] >= getattr(metric, "rel", 1.0)]
 
 
-def cutoff(case: Case, metric: Metric) -> int:
+def cutoff(case: ExampleCase, metric: Metric) -> int:
     """k, or the length of the list where no k is given."""
     ranking: Ranking = case.fact(fact_of(metric))
     return getattr(metric, "k", None) or ranking.n_returned
@@ -60,13 +60,13 @@ def _where(one: tuple[str, float, int | None]) -> str:
     return f"{name} ({graded}{f'rank {rank}' if rank is not None else 'not returned'})"
 
 
-def _relevant(case: Case, metric: Metric) -> str:
+def _relevant(case: ExampleCase, metric: Metric) -> str:
     found = relevant(case, metric)
     return f"{len(found)}: {listed(map(_where, found))}" if found else "none"
 
 
-def _top(size: Callable[[Case, Metric], int]) -> Value:
-    def value(case: Case, metric: Metric) -> str:
+def _top(size: Callable[[ExampleCase, Metric], int]) -> Value:
+    def value(case: ExampleCase, metric: Metric) -> str:
         k, n = size(case, metric), case.fact(fact_of(metric)).n_returned
         inside = [name for name, _, rank in relevant(case, metric) if rank is not None and rank <= k]
         some = f"ranks 1 to {min(k, n)}" if n else "nothing was returned"
@@ -77,12 +77,12 @@ def _top(size: Callable[[Case, Metric], int]) -> Value:
     return value
 
 
-def _ranks(case: Case, metric: Metric) -> list[int]:
+def _ranks(case: ExampleCase, metric: Metric) -> list[int]:
     k = cutoff(case, metric)
     return [rank for _, _, rank in relevant(case, metric) if rank is not None and rank <= k]
 
 
-def _again(case: Case, metric: Metric) -> list[int]:
+def _again(case: ExampleCase, metric: Metric) -> list[int]:
     """Ranks up to k of further chunks of relevant documents, where the metric counts them."""
     if metric.name() not in ("precision", "f1"):
         return []
@@ -91,7 +91,7 @@ def _again(case: Case, metric: Metric) -> list[int]:
     return [rank for grade, rank in ranking.again if grade >= least and rank <= cutoff(case, metric)]
 
 
-def _grades(case: Case, metric: Metric) -> str:
+def _grades(case: ExampleCase, metric: Metric) -> str:
     k = cutoff(case, metric)
     found = [(rank, grade) for _, grade, rank in places(case) if rank is not None and rank <= k and grade > 0]
     return listed(f"g_{rank} = {number(grade)}" for rank, grade in found)
@@ -107,33 +107,33 @@ def _discounted(gains: Sequence[tuple[int, float]]) -> tuple[str, float]:
     return terms + more, sum(gain / log2(rank + 1) for rank, gain in gains)
 
 
-def _ideal(case: Case, metric: Metric) -> tuple[str, float]:
+def _ideal(case: ExampleCase, metric: Metric) -> tuple[str, float]:
     best = sorted((_gain(grade, metric) for _, grade, _ in places(case) if grade > 0), reverse=True)
     return _discounted(list(enumerate(best[: getattr(metric, "k", None)], 1)))
 
 
-def _idcg(case: Case, metric: Metric) -> str:
+def _idcg(case: ExampleCase, metric: Metric) -> str:
     terms, value = _ideal(case, metric)
     return f"{terms} = {number(value)}"
 
 
-def _others(case: Case, metric: Metric) -> list[tuple[str, float, int | None]]:
+def _others(case: ExampleCase, metric: Metric) -> list[tuple[str, float, int | None]]:
     return [one for one in places(case) if 0 <= one[1] < getattr(metric, "rel", 1.0)]
 
 
-def _above(case: Case, metric: Metric) -> str:
+def _above(case: ExampleCase, metric: Metric) -> str:
     others = [rank for _, _, rank in _others(case, metric) if rank is not None]
     found = [(name, rank) for name, _, rank in relevant(case, metric) if rank is not None]
     return listed(f"{sum(other < rank for other in others)} above {name}" for name, rank in found)
 
 
-def _judged(case: Case, metric: Metric) -> str:
+def _judged(case: ExampleCase, metric: Metric) -> str:
     k = cutoff(case, metric)
     ranks = case.fact("labels.ranking").judged_ranks
     return f"{sum(rank <= k for rank in ranks)} at ranks up to {k}: {listed(map(str, [r for r in ranks if r <= k]))}"
 
 
-def _precision_recall(case: Case, metric: Metric) -> str:
+def _precision_recall(case: ExampleCase, metric: Metric) -> str:
     hits, k, n = len(_ranks(case, metric)), cutoff(case, metric), len(relevant(case, metric))
     return f"{hits + len(_again(case, metric))}/{k} and {hits}/{n}" if n and k else "nothing to divide by"
 
@@ -156,7 +156,7 @@ OF_RANKING: Mapping[str, Value] = {
 }
 
 
-def worked_ndcg(case: Case, metric: Metric) -> str:
+def worked_ndcg(case: ExampleCase, metric: Metric) -> str:
     """DCG / IDCG with the numbers put in."""
     k = cutoff(case, metric)
     gains = [
@@ -166,19 +166,19 @@ def worked_ndcg(case: Case, metric: Metric) -> str:
     return f"({terms or '0'}) / ({ideal}) = {number(dcg)} / {number(best)}"
 
 
-def worked_map(case: Case, metric: Metric) -> str:
+def worked_map(case: ExampleCase, metric: Metric) -> str:
     """Precision at the rank of each hit, over #L."""
     terms = " + ".join(f"{n}/{rank}" for n, rank in enumerate(_ranks(case, metric), 1))
     return f"({terms or '0'}) / {len(relevant(case, metric))}"
 
 
-def worked_mrr(case: Case, metric: Metric) -> str:
+def worked_mrr(case: ExampleCase, metric: Metric) -> str:
     """1 / the first rank."""
     ranks = _ranks(case, metric)
     return f"1 / {min(ranks)}" if ranks else ""
 
 
-def worked_f1(case: Case, metric: Metric) -> str:
+def worked_f1(case: ExampleCase, metric: Metric) -> str:
     """2 hits / (k + #L); 2 P R / (P + R) where documents came back in several chunks."""
     hits, k, n = len(_ranks(case, metric)), cutoff(case, metric), len(relevant(case, metric))
     if not _again(case, metric):
@@ -187,14 +187,14 @@ def worked_f1(case: Case, metric: Metric) -> str:
     return f"2 · {p} · {r} / ({p} + {r})"
 
 
-def worked_rbp(case: Case, metric: Metric) -> str:
+def worked_rbp(case: ExampleCase, metric: Metric) -> str:
     """(1 − p) Σ p^(r−1)."""
     p = getattr(metric, "p", 0.0)
     terms = " + ".join(f"{p:g}^{rank - 1}" for rank in _ranks(case, metric))
     return f"(1 - {p:g}) · ({terms or '0'})"
 
 
-def worked_bpref(case: Case, metric: Metric) -> str:
+def worked_bpref(case: ExampleCase, metric: Metric) -> str:
     """The penalty of each returned item of L."""
     others = [rank for _, _, rank in _others(case, metric) if rank is not None]
     n, size = len(_others(case, metric)), len(relevant(case, metric))
@@ -204,7 +204,7 @@ def worked_bpref(case: Case, metric: Metric) -> str:
     return f"({terms or '0'}) / {size}"
 
 
-WORKED: Mapping[str, Callable[[Case, Metric], str]] = {
+WORKED: Mapping[str, Callable[[ExampleCase, Metric], str]] = {
     "ndcg": worked_ndcg, "map": worked_map, "mrr": worked_mrr, "f1": worked_f1, "rbp": worked_rbp,
     "bpref": worked_bpref,
 }     # fmt: skip

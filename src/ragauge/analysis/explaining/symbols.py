@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 
-from ragauge.analysis.explaining.case import Case, braces, each, holding, listed, mark, number
+from ragauge.analysis.explaining.case import ExampleCase, braces, each, holding, listed, mark, number
 from ragauge.analysis.explaining.ranks import OF_RANKING
 from ragauge.analysis.results.explanation import Symbol
 from ragauge.data.facts import Claim
@@ -24,7 +24,7 @@ from ragauge.text.normalise import answer as normal
 from ragauge.text.normalise import answer_tokens
 from ragauge.text.specifics import find
 
-Value = Callable[[Case, Metric], str]
+Value = Callable[[ExampleCase, Metric], str]
 FUNCTION = ""     # a symbol that is a function has no value of its own
 PARAMETER = "parameter"     # what stands for the meaning of a parameter
 # facts that a value may turn on although the formula has no symbol for them
@@ -35,7 +35,7 @@ UNNAMED: Mapping[str, tuple[str, str]] = {
 }
 
 
-def symbols(metric: Metric, case: Case) -> tuple[Symbol, ...]:
+def symbols(metric: Metric, case: ExampleCase) -> tuple[Symbol, ...]:
     """The symbols of a metric's formula with their values on this example, and its parameters."""
     _, formula, _ = describe(metric)
     found = [
@@ -68,7 +68,7 @@ def covered(metric: Metric) -> Iterator[tuple[str, bool]]:
         yield name, any(name in BY_FACT.get(fact, {}) for fact in metric.needs.values()) or _parameter(name, metric)
 
 
-def _value(name: str, metric: Metric, case: Case) -> str:
+def _value(name: str, metric: Metric, case: ExampleCase) -> str:
     for fact in metric.needs.values():
         value = BY_FACT.get(fact, {}).get(name)
         if value is not None:
@@ -87,19 +87,19 @@ def _parameter(name: str, metric: Metric) -> bool:
 # ---- claims of the answer ----
 
 
-def _claims(case: Case, _: Metric) -> str:
+def _claims(case: ExampleCase, _: Metric) -> str:
     return str(len(case.fact("verify_answer.support")))
 
 
-def _supporting(case: Case, _: Metric) -> str:
+def _supporting(case: ExampleCase, _: Metric) -> str:
     return each("S", case.fact("verify_answer.support"), lambda claim: _unless_failed(claim, claim.supporting))
 
 
-def _contradicting(case: Case, _: Metric) -> str:
+def _contradicting(case: ExampleCase, _: Metric) -> str:
     return each("X", case.fact("verify_answer.support"), lambda claim: _unless_failed(claim, claim.contradicting))
 
 
-def _support(case: Case, _: Metric) -> str:
+def _support(case: ExampleCase, _: Metric) -> str:
     claims = case.fact("verify_answer.support")
     return each("p", claims, lambda claim: "?" if claim.status == "failed" else number(claim.chance))
 
@@ -108,22 +108,22 @@ def _unless_failed(claim: Claim, numbers: tuple[int, ...]) -> str:
     return "?" if claim.status == "failed" else braces(numbers)
 
 
-def _agreement(case: Case, _: Metric) -> str:
+def _agreement(case: ExampleCase, _: Metric) -> str:
     return each("R", case.fact("agree.answer"), lambda found: found or "?")
 
 
-def _agreeing(case: Case, _: Metric) -> str:
+def _agreeing(case: ExampleCase, _: Metric) -> str:
     return each("r", case.fact("agree.agrees"), mark)
 
 
-def _answer_claims(case: Case, _: Metric) -> str:
+def _answer_claims(case: ExampleCase, _: Metric) -> str:
     return str(len(case.fact("agree.answer")))
 
 
 # ---- passages ----
 
 
-def _n_passages(case: Case, _: Metric) -> str:
+def _n_passages(case: ExampleCase, _: Metric) -> str:
     return str(len(case.facts.response.passages or ()))
 
 
@@ -131,24 +131,24 @@ def _marks(fact: str, symbol: str = "v") -> Value:
     return lambda case, _: each(symbol, case.fact(fact), mark)
 
 
-def _used(case: Case, _: Metric) -> str:
+def _used(case: ExampleCase, _: Metric) -> str:
     marks = case.fact("verify_answer.used")
     unknown = [n for n, used in enumerate(marks, 1) if used is None]
     more = f", not known of {listed(map(str, unknown))}" if unknown else ""
     return braces(n for n, used in enumerate(marks, 1) if used) + more
 
 
-def _evidence(case: Case, _: Metric) -> str:
+def _evidence(case: ExampleCase, _: Metric) -> str:
     return braces(n for n, useful in enumerate(case.fact("verify_reference.useful"), 1) if useful)
 
 
-def _first_relevant(case: Case, _: Metric) -> str:
+def _first_relevant(case: ExampleCase, _: Metric) -> str:
     marks = case.fact("rate_passages.relevant")
     return mark(marks[0]) if marks else "there is no first passage"
 
 
 def _share_at(fact: str) -> Value:
-    def value(case: Case, _: Metric) -> str:
+    def value(case: ExampleCase, _: Metric) -> str:
         marks = case.fact(fact)
         if None in marks:
             return FUNCTION
@@ -157,37 +157,37 @@ def _share_at(fact: str) -> Value:
     return value
 
 
-def _tokens_of_passages(case: Case, _: Metric) -> str:
+def _tokens_of_passages(case: ExampleCase, _: Metric) -> str:
     return listed(f"#t of passage {n} = {count(p.text or '')}" for n, p in enumerate(case.fact("response.texts"), 1))
 
 
 # ---- reference ----
 
 
-def _reference_claims(case: Case, metric: Metric) -> str:
+def _reference_claims(case: ExampleCase, metric: Metric) -> str:
     fact = next(need for need in metric.needs.values() if need in OF_REFERENCE)
     return str(len(case.fact(fact)))
 
 
-def _found_in(case: Case, _: Metric) -> str:
+def _found_in(case: ExampleCase, _: Metric) -> str:
     claims = case.fact("verify_reference.claims")
     return each("T", claims, holding)
 
 
-def _found_p(case: Case, _: Metric) -> str:
+def _found_p(case: ExampleCase, _: Metric) -> str:
     claims = case.fact("verify_reference.claims")
     return each("t", claims, lambda claim: "?" if claim.supporting is None else number(claim.chance))
 
 
-def _stated_p(case: Case, _: Metric) -> str:
+def _stated_p(case: ExampleCase, _: Metric) -> str:
     return each("b", case.fact("agree.states"), mark)
 
 
-def _stated(case: Case, _: Metric) -> str:
+def _stated(case: ExampleCase, _: Metric) -> str:
     return each("B", case.fact("agree.reference"), lambda stated: {True: "yes", False: "no", None: "?"}[stated])
 
 
-def _entities(case: Case, _: Metric) -> str:
+def _entities(case: ExampleCase, _: Metric) -> str:
     specifics = find(case.fact("set.references")[0], ("name", "number", "date", "percent"))
     every = {(one.kind, one.normal, one.unit): one.text for one in specifics}
     return f"{len(every)}: {listed(every.values())}"
@@ -196,18 +196,18 @@ def _entities(case: Case, _: Metric) -> str:
 # ---- citations ----
 
 
-def _cited(case: Case, _: Metric) -> str:
+def _cited(case: ExampleCase, _: Metric) -> str:
     citations, passages = case.fact("response.citations"), case.fact("response.passages")
     return each("Z", case.fact("verify_answer.support"), lambda claim: braces(cited_for(claim, citations, passages)))
 
 
-def _pairs(case: Case, _: Metric) -> str:
+def _pairs(case: ExampleCase, _: Metric) -> str:
     citations = case.fact("response.citations")
     pairs = [(claim, target) for claim in case.fact("verify_answer.support") for target in targets(claim, citations)]
     return f"{len(pairs)}: {listed(f'({claim.n}, {target})' for claim, target in pairs)}"
 
 
-def _citations(case: Case, _: Metric) -> str:
+def _citations(case: ExampleCase, _: Metric) -> str:
     found = case.fact("response.citations")
     return f"{len(found)}: {listed(citation.target for citation in found)}"
 
@@ -215,25 +215,25 @@ def _citations(case: Case, _: Metric) -> str:
 # ---- words of the answer ----
 
 
-def _specifics(case: Case, metric: Metric) -> str:
+def _specifics(case: ExampleCase, metric: Metric) -> str:
     answer, passages = case.fact("response.answer"), case.fact("response.texts")
     found, missing = unfounded(answer, case.fact("set.query"), passages, getattr(metric, "kind", "any"))
     nowhere = f"; in no passage nor the question: {listed(one[0].text for one in missing)}" if missing else ""
     return f"{len(found)}: {listed(one[0].text for one in found)}{nowhere}"
 
 
-def _normal(case: Case, _: Metric) -> str:
+def _normal(case: ExampleCase, _: Metric) -> str:
     answer, references = case.fact("response.answer"), case.fact("set.references")
     return f"answer {normal(answer)!r}; {listed(f'reference {normal(one)!r}' for one in references)}"
 
 
-def _words(case: Case, _: Metric) -> str:
+def _words(case: ExampleCase, _: Metric) -> str:
     answer, references = case.fact("response.answer"), case.fact("set.references")
     sizes = ", ".join(str(len(answer_tokens(one))) for one in references)
     return f"{len(answer_tokens(answer))} in the answer; {sizes} in the reference{'s' if len(references) > 1 else ''}"
 
 
-def _common(case: Case, _: Metric) -> str:
+def _common(case: ExampleCase, _: Metric) -> str:
     from collections import Counter
 
     given = Counter(answer_tokens(case.fact("response.answer")))
@@ -246,7 +246,7 @@ def _submetrics(**names: str) -> dict[str, Value]:
     """Symbols that are other metrics."""
 
     def value(name: str) -> Value:
-        def of(case: Case, _: Metric) -> str:
+        def of(case: ExampleCase, _: Metric) -> str:
             found = case.result(name)
             if found.value is None:
                 return f"{found.status}: {found.reason}"
@@ -259,7 +259,7 @@ def _submetrics(**names: str) -> dict[str, Value]:
     return {symbol: value(name) for symbol, name in names.items()}
 
 
-def _addressed(case: Case, _: Metric) -> str:
+def _addressed(case: ExampleCase, _: Metric) -> str:
     fully, partly, no = case.fact("verify_answer.addressed")
     levels = {"fully": fully, "partly": partly, "no": no}
     certain = next((name for name, p in levels.items() if p == 1), "")
@@ -274,16 +274,16 @@ def _met(fact: str) -> Value:
     return lambda case, _: f"{len(case.fact(fact))}, met: {listed(mark(one) for one in case.fact(fact))}"
 
 
-def _function(_: Case, __: Metric) -> str:
+def _function(_: ExampleCase, __: Metric) -> str:
     return FUNCTION
 
 
-def _latency(case: Case, metric: Metric) -> str:
+def _latency(case: ExampleCase, metric: Metric) -> str:
     recorded = listed(f"{stage} {number(ms)}" for stage, ms in case.fact("response.latency_ms").items())
     return f"{getattr(metric, 'stage', 'total')}; recorded: {recorded}"
 
 
-def _token_counts(case: Case, _: Metric) -> str:
+def _token_counts(case: ExampleCase, _: Metric) -> str:
     return listed(f"{kind} {number(n)}" for kind, n in case.fact("response.tokens").items())
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ragauge.analysis.explaining.case import Case, number
+from ragauge.analysis.explaining.case import ExampleCase, number
 from ragauge.analysis.explaining.ranks import WORKED as OF_RANKS
 from ragauge.data.score import Score
 from ragauge.metrics.base import Metric
 from ragauge.text.normalise import answer_tokens
 
 
-def arithmetic(metric: Metric, score: Score, case: Case) -> str:
+def arithmetic(metric: Metric, score: Score, case: ExampleCase) -> str:
     """Such as "2 / 3 = 0.667"; of a failed score its bounds; "" where there is no value."""
     if score.status == "failed" and score.low is not None and score.high is not None:
         return f"between {number(score.low)} and {number(score.high)}, whatever the missing verdicts are"
@@ -23,7 +23,7 @@ def arithmetic(metric: Metric, score: Score, case: Case) -> str:
     return f"{terms} = {number(score.value)}" if terms else f"= {number(score.value)}"
 
 
-def _terms(metric: Metric, case: Case) -> str:
+def _terms(metric: Metric, case: ExampleCase) -> str:
     """The terms of a formula that is no plain share; "" where one of its facts is not known."""
     write = {**OF_RANKS, **WORKED}.get(metric.name())
     if write is None or not all(case.known(fact) for fact in metric.needs.values()):
@@ -31,10 +31,10 @@ def _terms(metric: Metric, case: Case) -> str:
     return write(case, metric)
 
 
-def _harmonic(p: str, r: str) -> Callable[[Case, Metric], str]:
+def _harmonic(p: str, r: str) -> Callable[[ExampleCase, Metric], str]:
     """2 P R / (P + R) of two other metrics; "" where there is no P, or R is 0."""
 
-    def terms(case: Case, _: Metric) -> str:
+    def terms(case: ExampleCase, _: Metric) -> str:
         found = [case.result(name).value for name in (p, r)]
         if not all(found):
             return ""
@@ -44,7 +44,7 @@ def _harmonic(p: str, r: str) -> Callable[[Case, Metric], str]:
     return terms
 
 
-def _ranked(case: Case, metric: Metric) -> str:
+def _ranked(case: ExampleCase, metric: Metric) -> str:
     """Precision at each useful passage, over their number."""
     if not getattr(metric, "ranked", False):
         return ""
@@ -60,7 +60,7 @@ def _ranked(case: Case, metric: Metric) -> str:
     return f"({' + '.join(terms)}) / {number(sum(marks))}"
 
 
-def _token_f1(case: Case, _: Metric) -> str:
+def _token_f1(case: ExampleCase, _: Metric) -> str:
     """Twice the common words over all words, of the closest reference."""
     from collections import Counter
 
@@ -71,14 +71,14 @@ def _token_f1(case: Case, _: Metric) -> str:
     return f"2 · {common} / {words}" if words else ""
 
 
-def _mean(case: Case, metric: Metric) -> str:
+def _mean(case: ExampleCase, metric: Metric) -> str:
     if getattr(metric, "method", "") != "questions":
         return ""
     cosines = case.fact("guess_questions.cosines")
     return f"({' + '.join(number(c) for c in cosines)}) / {len(cosines)}" if cosines and None not in cosines else ""
 
 
-WORKED: Mapping[str, Callable[[Case, Metric], str]] = {
+WORKED: Mapping[str, Callable[[ExampleCase, Metric], str]] = {
     "answer_correctness": _harmonic("answer_precision", "answer_recall"),
     "citation_f1": _harmonic("citation_precision", "citation_recall"),
     "context_precision": _ranked,

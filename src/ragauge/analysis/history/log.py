@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragauge.analysis.comparison.alike import Measuring
+from ragauge.analysis.comparison.alike import MeasurementSpec
 from ragauge.analysis.comparison.config_diff import config_diff
-from ragauge.analysis.results.history_rows import Changed, History, Row
+from ragauge.analysis.results.history_rows import Changed, History, HistoryRow
 from ragauge.analysis.results.summary import Summary
 from ragauge.data.run import Run
 from ragauge.metrics.base import Metric
@@ -17,7 +17,7 @@ USUAL = ("recall@5", "mrr", "faithfulness", "answer_relevance", "answer_correctn
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LogEntry:
     """What is stored of one evaluated run.
 
     Attributes:
@@ -34,7 +34,7 @@ class Entry:
 
     run: Run
     listed: str
-    measuring: Measuring
+    measuring: MeasurementSpec
     summaries: Mapping[str, Summary]
     responses: int
     evaluated_at: str = ""
@@ -48,13 +48,13 @@ class _Series:
     """How the rows of one series were measured, as far as their columns tell."""
 
     number: int
-    first: Entry
+    first: LogEntry
     judge_id: str | None = None
     versions: dict[str, int] = field(default_factory=dict)
     questions: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
-def history(entries: Sequence[Entry], metrics: Sequence[Metric], limit: int | None = None) -> History:
+def history(entries: Sequence[LogEntry], metrics: Sequence[Metric], limit: int | None = None) -> History:
     """The log of some evaluated runs.
 
     Two rows belong to one series where they answered the same version of one set with passages of the same origin
@@ -66,10 +66,10 @@ def history(entries: Sequence[Entry], metrics: Sequence[Metric], limit: int | No
         metrics: the columns; those that no row has, and usual ones without any value, are left out.
         limit: rows at most; the newest stay.
     """
-    before: dict[str, Entry] = {}
+    before: dict[str, LogEntry] = {}
     every: dict[str, list[_Series]] = {}
     latest: dict[str, _Series] = {}
-    oldest_first: list[Row] = []
+    oldest_first: list[HistoryRow] = []
     count = 0
     for entry in reversed(entries):
         name = entry.listed
@@ -91,11 +91,11 @@ def history(entries: Sequence[Entry], metrics: Sequence[Metric], limit: int | No
 
 
 def _row(
-    entry: Entry, series: int, metrics: Sequence[Metric], last: Entry | None, apart: tuple[str, ...]
-) -> Row:
+    entry: LogEntry, series: int, metrics: Sequence[Metric], last: LogEntry | None, apart: tuple[str, ...]
+) -> HistoryRow:
     found = {str(metric): entry.summaries[str(metric)] for metric in metrics if str(metric) in entry.summaries}
     n = max((summary.n for summary in (found or entry.summaries).values()), default=0)
-    return Row(
+    return HistoryRow(
         entry.run, entry.listed, series, entry.measuring.judge_id or "", n, entry.responses, found, entry.evaluated_at,
         entry.judging / n if entry.judging is not None and n else None, entry.note, entry.baselines,
         None if last is None else last.run, () if last is None else tuple(_changed(last.run, entry.run)), apart,
@@ -112,12 +112,12 @@ def _changed(before: Run, now: Run) -> Iterator[Changed]:
     yield from (Changed(one.path, "removed", one.base, None) for one in found.removed)
 
 
-def _judged(entry: Entry, metrics: Sequence[Metric]) -> list[Metric]:
+def _judged(entry: LogEntry, metrics: Sequence[Metric]) -> list[Metric]:
     """The columns of a row that a judge was asked for."""
     return [metric for metric in metrics if str(metric) in entry.summaries and questions([metric])]
 
 
-def _joined(series: _Series, entry: Entry, metrics: Sequence[Metric]) -> None:
+def _joined(series: _Series, entry: LogEntry, metrics: Sequence[Metric]) -> None:
     """Takes a row's way of measuring into its series."""
     mine = [metric for metric in metrics if str(metric) in entry.summaries]
     if _judged(entry, metrics):
@@ -127,7 +127,7 @@ def _joined(series: _Series, entry: Entry, metrics: Sequence[Metric]) -> None:
     series.questions |= {question: asked[question] for question in questions(mine) if question in asked}
 
 
-def _apart(series: _Series, entry: Entry, metrics: Sequence[Metric]) -> Iterator[bool]:
+def _apart(series: _Series, entry: LogEntry, metrics: Sequence[Metric]) -> Iterator[bool]:
     """What keeps a row out of a series."""
     mine = [metric for metric in metrics if str(metric) in entry.summaries]
     first, run, how = series.first.run, entry.run, entry.measuring
@@ -141,7 +141,7 @@ def _apart(series: _Series, entry: Entry, metrics: Sequence[Metric]) -> Iterator
             yield series.questions.get(question, how.questions[question]) != how.questions[question]
 
 
-def _words(before: Entry, now: Entry, metrics: Sequence[Metric]) -> Iterator[str]:
+def _words(before: LogEntry, now: LogEntry, metrics: Sequence[Metric]) -> Iterator[str]:
     """Why two rows that follow each other cannot be compared, one sentence each."""
     old, new = before.run, now.run
     if old.set_version != new.set_version:

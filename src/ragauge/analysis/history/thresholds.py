@@ -29,7 +29,7 @@ SHARES = (0.5, 0.75, 0.9, 0.95)
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class ScoreLevel:
     """Responses whose score lies in one stretch of the metric, and those from there on.
 
     Attributes:
@@ -79,7 +79,7 @@ class ByOutcome:
     n: int
     rate: float | None
     interval: Interval | None
-    levels: tuple[Level, ...]
+    levels: tuple[ScoreLevel, ...]
     correlation: float | None
     correlation_interval: Interval | None
     p_value: float | None
@@ -171,9 +171,9 @@ class _Shares:
         return float(np.average(y, weights=weights)), found
 
 
-def _levels(values: Floats, places: Codes, share: _Shares, target: float, confidence: float) -> list[Level]:
+def _levels(values: Floats, places: Codes, share: _Shares, target: float, confidence: float) -> list[ScoreLevel]:
     """The levels, the worst first, from their places: 0 for the worst."""
-    found: list[Level] = []
+    found: list[ScoreLevel] = []
     below = False     # a level seen from the best one down lies clearly below the target
     for place in range(int(places.max()), -1, -1) if places.size else ():
         mine, on = places == place, places >= place
@@ -182,7 +182,9 @@ def _levels(values: Floats, places: Codes, share: _Shares, target: float, confid
         below = below or (interval is not None and interval.high < target)
         serves = from_interval is not None and from_interval.low >= target and not below
         low, high = float(values[mine].min()), float(values[mine].max())
-        found.append(Level(low, high, int(mine.sum()), rate, interval, int(on.sum()), from_rate, from_interval, serves))
+        found.append(
+            ScoreLevel(low, high, int(mine.sum()), rate, interval, int(on.sum()), from_rate, from_interval, serves)
+        )
     return found[::-1]
 
 
@@ -207,7 +209,7 @@ def _groups(values: Floats) -> Codes:
     return np.asarray(np.searchsorted(edges, values, side="right"), dtype=np.int64)
 
 
-def _verdict(levels: Sequence[Level], n: int, target: float) -> tuple[Verdict, Level | None]:
+def _verdict(levels: Sequence[ScoreLevel], n: int, target: float) -> tuple[Verdict, ScoreLevel | None]:
     if n < LEAST:
         return "not enough data", None
     serving = next((level for level in levels if level.serves), None)
@@ -218,7 +220,7 @@ def _verdict(levels: Sequence[Level], n: int, target: float) -> tuple[Verdict, L
     return "none does" if none else "not enough data", None
 
 
-def _needed(levels: Sequence[Level], target: float, confidence: float) -> int | None:
+def _needed(levels: Sequence[ScoreLevel], target: float, confidence: float) -> int | None:
     """Responses at which the level nearest to serving would serve, were its share to stay."""
     hopeful = [level for level in levels if level.from_rate > target]
     if not hopeful:

@@ -26,7 +26,7 @@ Clusters = Sequence[Hashable] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class AgreementFigure:
     """A number with its interval; value None where it is not defined, and then why."""
 
     value: float | None
@@ -51,10 +51,10 @@ class Agreement:
     labels: tuple[str, ...]
     table: tuple[tuple[int, ...], ...]
     n: int
-    accuracy: Figure
-    balanced_accuracy: Figure
-    kappa: Figure
-    found: Mapping[str, Figure] = field(default_factory=dict)
+    accuracy: AgreementFigure
+    balanced_accuracy: AgreementFigure
+    kappa: AgreementFigure
+    found: Mapping[str, AgreementFigure] = field(default_factory=dict)
 
 
 def agreement(
@@ -80,7 +80,7 @@ def agreement(
     )  # fmt: skip
 
 
-def kappa(human: Sequence[int], judge: Sequence[int], n_labels: int, clusters: Clusters = None) -> Figure:
+def kappa(human: Sequence[int], judge: Sequence[int], n_labels: int, clusters: Clusters = None) -> AgreementFigure:
     """Cohen's kappa, unweighted: agreement beyond what the two would have by chance.
 
     kappa = (po − pe) / (1 − pe),  po = Σ_k p_kk,  pe = Σ_k r_k c_k
@@ -106,25 +106,27 @@ def kappa(human: Sequence[int], judge: Sequence[int], n_labels: int, clusters: C
     a, b = np.asarray(human, dtype=np.intp), np.asarray(judge, dtype=np.intp)
     n = a.size
     if not n:
-        return Figure(None, reason="nothing to compare")
+        return AgreementFigure(None, reason="nothing to compare")
     r, c = (np.bincount(one, minlength=n_labels) / n for one in (a, b))
     po, pe = float((a == b).mean()), float((r * c).sum())
     if pe >= 1 - 1e-12:
-        return Figure(None, reason="both use one label only")
+        return AgreementFigure(None, reason="both use one label only")
     value = (po - pe) / (1 - pe)
     d = ((a == b) - po) / (1 - pe) - (1 - po) * (c[a] + r[b] - 2 * pe) / (1 - pe) ** 2
     parts = _sums(d, clusters)
     half = normal_quantile(LEVEL) * sqrt(float((parts**2).sum())) / n
     if n > 1 and half > 1e-12:
-        return Figure(value, Interval(max(-1.0, value - half), min(1.0, value + half), "Fleiss-Cohen-Everitt", LEVEL))
+        return AgreementFigure(
+            value, Interval(max(-1.0, value - half), min(1.0, value + half), "Fleiss-Cohen-Everitt", LEVEL)
+        )
     share = _share(human, judge, clusters).interval
     if share is None:
-        return Figure(value)
+        return AgreementFigure(value)
     low, high = ((end - pe) / (1 - pe) for end in (share.low, share.high))
-    return Figure(value, Interval(max(-1.0, low), min(1.0, high), "wilson, on kappa's scale", LEVEL))
+    return AgreementFigure(value, Interval(max(-1.0, low), min(1.0, high), "wilson, on kappa's scale", LEVEL))
 
 
-def fleiss_kappa(counts: Sequence[Sequence[int]]) -> Figure:
+def fleiss_kappa(counts: Sequence[Sequence[int]]) -> AgreementFigure:
     """Fleiss' kappa of any number of annotators an item, who need not be the same people.
 
     kappa = (P − E) / (1 − E),  P = mean_i Σ_j n_ij (n_ij − 1) / (n_i (n_i − 1)),  E = Σ_j p_j²
@@ -141,18 +143,18 @@ def fleiss_kappa(counts: Sequence[Sequence[int]]) -> Figure:
 
     table = np.asarray([row for row in counts if sum(row) > 1], dtype=np.float64)
     if not len(table):
-        return Figure(None, reason="no item has two annotators")
+        return AgreementFigure(None, reason="no item has two annotators")
     n = table.sum(axis=1)
     observed = float(((table * (table - 1)).sum(axis=1) / (n * (n - 1))).mean())
     expected = float(((table.sum(axis=0) / table.sum()) ** 2).sum())
     if expected >= 1 - 1e-12:
-        return Figure(None, reason="all gave one label")
-    return Figure((observed - expected) / (1 - expected))
+        return AgreementFigure(None, reason="all gave one label")
+    return AgreementFigure((observed - expected) / (1 - expected))
 
 
 def difference(
     human: Sequence[str], new: Sequence[str], base: Sequence[str], clusters: Clusters = None
-) -> Figure:
+) -> AgreementFigure:
     """Accuracy of one judge less that of another on the same items, paired: Σ_i (1{new_i = h_i} − 1{base_i = h_i}) / n.
 
     The interval is `paired_interval`'s. Undefined when n = 0.
@@ -163,37 +165,39 @@ def difference(
     right = [float(one == h) for one, h in zip(new, human, strict=True)]
     before = [float(one == h) for one, h in zip(base, human, strict=True)]
     if not right:
-        return Figure(None, reason="nothing to compare")
+        return AgreementFigure(None, reason="nothing to compare")
     value = (sum(right) - sum(before)) / len(right)
-    return Figure(value, paired_interval(right, before, kind="rate", clusters=clusters, level=LEVEL))
+    return AgreementFigure(value, paired_interval(right, before, kind="rate", clusters=clusters, level=LEVEL))
 
 
-def _share(one: Sequence[object], other: Sequence[object], clusters: Clusters) -> Figure:
+def _share(one: Sequence[object], other: Sequence[object], clusters: Clusters) -> AgreementFigure:
     same = [float(a == b) for a, b in zip(one, other, strict=True)]
     if not same:
-        return Figure(None, reason="nothing to compare")
-    return Figure(sum(same) / len(same), mean_interval(same, kind="rate", clusters=clusters, level=LEVEL))
+        return AgreementFigure(None, reason="nothing to compare")
+    return AgreementFigure(sum(same) / len(same), mean_interval(same, kind="rate", clusters=clusters, level=LEVEL))
 
 
-def _found(label: str, human: Sequence[str], judge: Sequence[str], clusters: Clusters) -> Figure:
+def _found(label: str, human: Sequence[str], judge: Sequence[str], clusters: Clusters) -> AgreementFigure:
     places = [n for n, one in enumerate(human) if one == label]
     groups = None if clusters is None else [clusters[n] for n in places]
     return _share([human[n] for n in places], [judge[n] for n in places], groups)
 
 
-def _balanced(found: Mapping[str, Figure]) -> Figure:
+def _balanced(found: Mapping[str, AgreementFigure]) -> AgreementFigure:
     """Mean of the shares; its interval is put together from theirs (Zou and Donner 2008), so its width is never 0."""
     if not found:
-        return Figure(None, reason="nothing to compare")
+        return AgreementFigure(None, reason="nothing to compare")
     values = [figure.value or 0.0 for figure in found.values()]
     mean = sum(values) / len(values)
     intervals = [figure.interval for figure in found.values()]
     if any(one is None for one in intervals):
-        return Figure(mean, reason="a label has fewer than two items")
+        return AgreementFigure(mean, reason="a label has fewer than two items")
     pairs = [(value, one) for value, one in zip(values, intervals, strict=True) if one is not None]
     down = sqrt(sum((value - one.low) ** 2 for value, one in pairs)) / len(pairs)
     up = sqrt(sum((one.high - value) ** 2 for value, one in pairs)) / len(pairs)
-    return Figure(mean, Interval(max(0.0, mean - down), min(1.0, mean + up), "from wilson of each label", LEVEL))
+    return AgreementFigure(
+        mean, Interval(max(0.0, mean - down), min(1.0, mean + up), "from wilson of each label", LEVEL)
+    )
 
 
 def _sums(values: Counts, clusters: Clusters) -> Counts:

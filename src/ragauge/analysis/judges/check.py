@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from ragauge.analysis.judges.agreement import Agreement, Figure, agreement, difference, fleiss_kappa
+from ragauge.analysis.judges.agreement import Agreement, AgreementFigure, agreement, difference, fleiss_kappa
 from ragauge.data.facts import AnswerFacts, Claim, Label, Window
-from ragauge.data.labelled import Labelled, Part
-from ragauge.stats.instrument import JudgeError
+from ragauge.data.labelled import Labelled, LabelledPart
+from ragauge.stats.instrument import JudgeMeanError
 
 TWO = ("supported", "not_supported")
 THREE = ("supported", "contradicted", "not_in_context")
@@ -19,7 +19,7 @@ ALL_FEWEST = 2     # parts of a segment value that are reported on their own
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PartVerdict:
     """What a judge says of one labelled part.
 
     Attributes:
@@ -55,7 +55,7 @@ class Took:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class JudgeAnswers:
     """Everything that one judge said, in one way of asking.
 
     Attributes:
@@ -69,7 +69,7 @@ class Said:
     name: str
     mode: str
     judge_id: str
-    verdicts: tuple[tuple[Verdict, ...], ...]
+    verdicts: tuple[tuple[PartVerdict, ...], ...]
     took: Took = Took()
 
 
@@ -78,13 +78,13 @@ class Differs:
     """A part where judge and people differ."""
 
     row: Labelled
-    part: Part
+    part: LabelledPart
     human: str
-    verdict: Verdict
+    verdict: PartVerdict
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedJudge:
     """One judge against people.
 
     Attributes:
@@ -96,7 +96,7 @@ class Checked:
         differs: the parts where both differ, worst first.
     """
 
-    said: Said
+    said: JudgeAnswers
     whole: Agreement
     supported: Agreement
     segments: Mapping[str, Mapping[str, Agreement]]
@@ -105,7 +105,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class JudgePair:
     """Two judges, or two ways of asking one, against each other on the parts that both have a verdict on.
 
     Attributes:
@@ -118,7 +118,7 @@ class Pair:
     new: int
     base: int
     agreement: Agreement
-    gain: Figure
+    gain: AgreementFigure
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,33 +146,33 @@ class JudgeCheck:
     labels: tuple[str, ...]
     human: Mapping[str, int]
     split: int
-    annotators: Figure | None
-    judges: tuple[Checked, ...]
-    pairs: tuple[Pair, ...]
+    annotators: AgreementFigure | None
+    judges: tuple[CheckedJudge, ...]
+    pairs: tuple[JudgePair, ...]
     stopped: str = ""
     calls: Mapping[str, float | int | None] = field(default_factory=dict)
-    errors: Mapping[str, Mapping[str, JudgeError]] = field(default_factory=dict)
+    errors: Mapping[str, Mapping[str, JudgeMeanError]] = field(default_factory=dict)
     repeated: int = 0
     bare: int = 0
 
 
-def verdicts_of(row: Labelled, facts: AnswerFacts | None, reason: str = "") -> tuple[Verdict, ...]:
+def verdicts_of(row: Labelled, facts: AnswerFacts | None, reason: str = "") -> tuple[PartVerdict, ...]:
     """What the facts of a row's answer say of each of its parts; facts None = the judge failed, for this reason."""
     if facts is None:
-        return tuple(Verdict(None, reason or "no verdict") for _ in row.parts)
+        return tuple(PartVerdict(None, reason or "no verdict") for _ in row.parts)
     return tuple(_verdict(part, facts.claims) for part in row.parts)
 
 
-def _verdict(part: Part, claims: Sequence[Claim]) -> Verdict:
+def _verdict(part: LabelledPart, claims: Sequence[Claim]) -> PartVerdict:
     """A part is contradicted if one of its claims is, else not in the context if one is not, else supported."""
     mine = [claim for claim in claims if claim.start < part.end and claim.end > part.start]
     if not mine:
-        return Verdict(None, NOTHING)
+        return PartVerdict(None, NOTHING)
     lacking = next((claim for claim in mine if claim.label is None), None)
     if lacking is not None:
-        return Verdict(None, lacking.reason or "no verdict", claim=lacking.text or "")
+        return PartVerdict(None, lacking.reason or "no verdict", claim=lacking.text or "")
     worst: Claim = min(mine, key=lambda claim: (SEVERITY[claim.label or "supported"], claim.p or 0.0))
-    return Verdict(worst.label, "", worst.p, worst.text or "", worst.window)
+    return PartVerdict(worst.label, "", worst.p, worst.text or "", worst.window)
 
 
 SEVERITY: Mapping[str, int] = {"contradicted": 0, "not_in_context": 1, "supported": 2}
@@ -180,7 +180,7 @@ SEVERITY: Mapping[str, int] = {"contradicted": 0, "not_in_context": 1, "supporte
 
 def report(
     rows: Sequence[Labelled],
-    said: Sequence[Said],
+    said: Sequence[JudgeAnswers],
     stopped: str = "",
     calls: Mapping[str, float | int | None] | None = None,
 ) -> JudgeCheck:
@@ -231,14 +231,14 @@ def _majority(labels: Sequence[str]) -> str:
 
 
 def _checked(
-    said: Said,
+    said: JudgeAnswers,
     rows: Sequence[Labelled],
     parts: Sequence[tuple[int, int]],
     human: Sequence[str],
     answers: Sequence[str],
     scale: Sequence[str],
     clusters: Sequence[int] | None,
-) -> Checked:
+) -> CheckedJudge:
     both = [k for k, (one, other) in enumerate(zip(human, answers, strict=True)) if one and other]
     labelled = [k for k, one in enumerate(human) if one]
     verdict = {k: said.verdicts[n][m] for k, (n, m) in enumerate(parts)}
@@ -255,7 +255,7 @@ def _checked(
         for k in both if human[k] != answers[k] for n, m in [parts[k]]
     ]  # fmt: skip
     plain_human, plain = ([_on(one, TWO) if one else "" for one in each] for each in (human, answers))
-    return Checked(
+    return CheckedJudge(
         said, _over(both, human, answers, scale, clusters), _over(both, plain_human, plain, TWO, clusters), segments,
         dict(without.most_common()), tuple(sorted(differs, key=_badness)),
     )     # fmt: skip
@@ -282,7 +282,7 @@ def _badness(one: Differs) -> tuple[int, float]:
 
 def _pairs(
     human: Sequence[str], answers: Sequence[Sequence[str]], scale: Sequence[str], clusters: Sequence[int] | None
-) -> list[Pair]:
+) -> list[JudgePair]:
     found = []
     for base, new in combinations(range(len(answers)), 2):
         both = [k for k in range(len(human)) if answers[base][k] and answers[new][k]]
@@ -290,7 +290,7 @@ def _pairs(
         groups = None if clusters is None else [clusters[k] for k in known]
         people, mine, theirs = ([each[k] for k in known] for each in (human, answers[new], answers[base]))
         gain = difference(people, mine, theirs, groups)
-        found.append(Pair(new, base, _over(both, answers[base], answers[new], scale, clusters), gain))
+        found.append(JudgePair(new, base, _over(both, answers[base], answers[new], scale, clusters), gain))
     return found
 
 

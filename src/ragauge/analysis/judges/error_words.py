@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ragauge.analysis.judges.label_scores import TOLD
-from ragauge.stats.instrument import JudgeError
+from ragauge.stats.instrument import JudgeMeanError
 
 OWN = "own:"
 LABELLED = (*TOLD, "unsupported")     # metrics that labels of claims tell of
@@ -27,7 +27,7 @@ def unchecked(spec: str = "") -> str:
     )
 
 
-def origins(errors: Mapping[str, JudgeError], metrics: Sequence[str]) -> str:
+def origins(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str:
     """Where the error comes from, of the metrics of which it is known; "" for none.
 
     >>> known = JudgeError((), (0.0,), (0.0,), 0.0, 0.0, 0, "120 of your labels, checked 2026-11-20")
@@ -43,7 +43,7 @@ def origins(errors: Mapping[str, JudgeError], metrics: Sequence[str]) -> str:
     return f"The judge's error: {'; '.join(f'of {listed(names)} from {origin}' for origin, names in found.items())}."
 
 
-def lacking(errors: Mapping[str, JudgeError], metrics: Sequence[str]) -> str:
+def lacking(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str:
     """Of which metrics that a judge was asked for its error is not known, where it is of others; "" for none."""
     without = [metric for metric in metrics if metric not in errors]
     if not errors or not without:

@@ -8,13 +8,13 @@ from typing import NamedTuple
 from ragauge.analysis.judges.check import SEVERITY, THREE
 from ragauge.data.canonical import digest
 from ragauge.data.facts import AnswerFacts, Claim
-from ragauge.data.labelled import HumanLabel, Labelled, Part
+from ragauge.data.labelled import HumanLabel, Labelled, LabelledPart
 
 QUESTION = "verify_answer"
 HALF = 0.5
 
 
-class Told(NamedTuple):
+class LabelMapping(NamedTuple):
     """How labels and claims tell of a metric."""
 
     label: HumanLabel
@@ -22,15 +22,15 @@ class Told(NamedTuple):
 
 
 # metrics that are a share of claims by what people label; unsupported is 1 less faithfulness
-TOLD: Mapping[str, Told] = {
-    "faithfulness": Told("supported", lambda claim: claim.chance),
-    "contradicted": Told("contradicted", lambda claim: 1 - claim.chance if claim.contradicting else 0.0),
-    "not_in_context": Told("not_in_context", lambda claim: 0.0 if claim.contradicting else 1 - claim.chance),
+TOLD: Mapping[str, LabelMapping] = {
+    "faithfulness": LabelMapping("supported", lambda claim: claim.chance),
+    "contradicted": LabelMapping("contradicted", lambda claim: 1 - claim.chance if claim.contradicting else 0.0),
+    "not_in_context": LabelMapping("not_in_context", lambda claim: 0.0 if claim.contradicting else 1 - claim.chance),
 }
 ALWAYS = ("faithfulness",)     # by labels that say supported or not, and no more
 
 
-class Score(NamedTuple):
+class LabelScore(NamedTuple):
     """People's and the judge's score of one labelled text, in [0, 1], and on how many labelled parts it rests."""
 
     metric: str
@@ -45,7 +45,7 @@ def told_by(rows: Sequence[Labelled]) -> tuple[str, ...]:
     return tuple(TOLD) if said | {"supported"} == set(THREE) else ALWAYS
 
 
-def scores_of(row: Labelled, facts: AnswerFacts | None, metrics: Sequence[str]) -> list[Score]:
+def scores_of(row: Labelled, facts: AnswerFacts | None, metrics: Sequence[str]) -> list[LabelScore]:
     """The mean over a row's labelled parts by people and by the judge; [] where the judge has a verdict on none.
 
     A part counts 1 or 0 by what more than half of the annotators say, and where they are split not at all. The judge's
@@ -64,23 +64,23 @@ def scores_of(row: Labelled, facts: AnswerFacts | None, metrics: Sequence[str]) 
         said = [(vote, _judged(told, mine)) for part, mine in judged if (vote := _vote(part, told.label)) is not None]
         if said:
             people, judge = (sum(one) / len(said) for one in zip(*said, strict=True))
-            found.append(Score(name, people, judge, len(said)))
+            found.append(LabelScore(name, people, judge, len(said)))
     return found
 
 
-def _vote(part: Part, label: HumanLabel) -> float | None:
+def _vote(part: LabelledPart, label: HumanLabel) -> float | None:
     """1 where more than half of the annotators give this label, 0 where fewer do; None where they are split."""
     share = part.labels.count(label) / len(part.labels)
     return None if share == HALF else float(share > HALF)
 
 
-def _claims(part: Part, claims: Sequence[Claim]) -> list[Claim]:
+def _claims(part: LabelledPart, claims: Sequence[Claim]) -> list[Claim]:
     """The judge's claims in a part; [] where it has none, or no verdict on one."""
     mine = [claim for claim in claims if claim.start < part.end and claim.end > part.start]
     return [] if any(claim.label is None for claim in mine) else mine
 
 
-def _judged(told: Told, claims: Sequence[Claim]) -> float:
+def _judged(told: LabelMapping, claims: Sequence[Claim]) -> float:
     if len({claim.within or (claim.start, claim.end) for claim in claims}) > 1:
         claims = [min(claims, key=lambda claim: (claim.chance, SEVERITY[claim.label or "supported"]))]
     return min(1.0, max(0.0, sum(told.of_claim(claim) for claim in claims) / len(claims)))

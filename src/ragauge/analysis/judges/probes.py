@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragauge.analysis.results.overview import Estimate
+from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.data.preference import AnswerPair, Preference
 from ragauge.stats.intervals import wilson
 
@@ -29,10 +29,10 @@ class PositionProbe:
 
     n: int
     decided: int
-    position_flip: Estimate
-    first_place: Estimate
-    ties: Estimate
-    agreement: Estimate
+    position_flip: MeanEstimate
+    first_place: MeanEstimate
+    ties: MeanEstimate
+    agreement: MeanEstimate
     flipped: tuple[str, ...]
     undecided: dict[str, str]
 
@@ -72,5 +72,5 @@ def _favours_first(one: Preference) -> bool:
     return worth[one.shown or 0] > worth[one.swapped or 0]
 
 
-def _share(count: int, n: int, level: float) -> Estimate:
-    return Estimate(count / n if n else None, wilson(count, n, level), n)
+def _share(count: int, n: int, level: float) -> MeanEstimate:
+    return MeanEstimate(count / n if n else None, wilson(count, n, level), n)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS
 from ragauge.analysis.overview.use import Use
-from ragauge.analysis.results.overview import Alignment, Estimate, RankUse, hardly_relevant
+from ragauge.analysis.results.overview import Alignment, MeanEstimate, RankUse, hardly_relevant
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.analysis.scores.estimates import clusters, estimate
 from ragauge.stats.correlation import spearman_of_marks
@@ -195,7 +195,7 @@ def _ranks(found: _Passages, best: Codes) -> Iterator[RankUse]:
         )
 
 
-def _positions(found: _Passages, index: ResponseIndex, level: float) -> Iterator[tuple[str, Estimate]]:
+def _positions(found: _Passages, index: ResponseIndex, level: float) -> Iterator[tuple[str, MeanEstimate]]:
     """Thirds of the context, by where a passage's middle lies; a context of one passage has none.
 
     Of two passages one is first and one last; of four, two are in the middle.

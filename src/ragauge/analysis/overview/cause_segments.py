@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.segments import Segments
 
 CauseCounts = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 def causes_by_segment(
-    failed: Failed, segments: Segments, shown: Mapping[str, Mapping[str, object]]
+    failed: FailedResponses, segments: Segments, shown: Mapping[str, Mapping[str, object]]
 ) -> CauseCounts:
     """Column -> value -> cause -> failed examples, over the failed examples of a run.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragauge.analysis.results.overview import Estimate, LengthBand
+from ragauge.analysis.results.overview import LengthBand, MeanEstimate
 from ragauge.analysis.scores.estimates import estimate
 from ragauge.analysis.scores.gather import Visit
 from ragauge.analysis.scores.values import Values
@@ -91,7 +91,7 @@ def length_bands(values: Values, known: Lengths, level: float = 0.95) -> tuple[L
     return tuple(found)
 
 
-def _mean(values: Values, metric: Metric, places: npt.NDArray[np.intp], level: float) -> Estimate:
+def _mean(values: Values, metric: Metric, places: npt.NDArray[np.intp], level: float) -> MeanEstimate:
     import numpy as np
 
     found = values.of(str(metric))[places]

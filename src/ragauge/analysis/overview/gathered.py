@@ -8,12 +8,12 @@ from ragauge.analysis.overview.alignment import AlignmentGatherer
 from ragauge.analysis.overview.cause_segments import causes_by_segment
 from ragauge.analysis.overview.context_length import LengthGatherer, length_bands
 from ragauge.analysis.overview.distributions import distributions
-from ragauge.analysis.overview.listing import MOST_LISTED, Beside, Chosen, cut, listed
+from ragauge.analysis.overview.listing import MOST_LISTED, ChosenResponse, ListedExtras, cut, listed
 from ragauge.analysis.overview.stages import StageGatherer
 from ragauge.analysis.overview.timings import TOTAL, SpendingGatherer, TimingGatherer
 from ragauge.analysis.overview.use import Use
 from ragauge.analysis.results.overview import Overview
-from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.gather import Visit
 from ragauge.analysis.scores.segments import Segments, without_gaps
 from ragauge.analysis.scores.values import Values
@@ -51,9 +51,9 @@ class OverviewGatherer:
     def overview(
         self,
         values: Values,
-        chosen: Sequence[Chosen],
+        chosen: Sequence[ChosenResponse],
         questions: Mapping[int, str],
-        failed: Failed,
+        failed: FailedResponses,
         segments: Segments,
         shown: Mapping[str, Mapping[str, object]],
         level: float = 0.95,
@@ -77,7 +77,7 @@ class OverviewGatherer:
             lengths.name: {place: float(lengths.of[place]) for place in places if np.isfinite(lengths.of[place])},
             LATENCY: self._timings.of(TOTAL, places),
         }
-        beside = Beside(
+        beside = ListedExtras(
             self._alignment.used(places), self._alignment.relevant(places), self._alignment.handed(places),
             self._stages.kept(places), self._timings.stages_of(places), numbers,
         )     # fmt: skip

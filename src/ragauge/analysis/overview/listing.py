@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragauge.analysis.results.overview import Listed
+from ragauge.analysis.results.overview import ListedResponse
 from ragauge.analysis.scores.coded import Coded
-from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.quality import rank, worst_first
 from ragauge.analysis.scores.segments import Segments
 from ragauge.analysis.scores.values import Values
@@ -22,7 +22,7 @@ MOST_LISTED = 1_000   # a page of more does not open at once
 MOST_QUERY = 200      # characters of a question
 
 
-class Beside(NamedTuple):
+class ListedExtras(NamedTuple):
     """What a listed response has beside its scores, so that marks lead to it; place -> value, absent = not known.
 
     Attributes:
@@ -42,7 +42,7 @@ class Beside(NamedTuple):
     numbers: Mapping[str, Mapping[int, float]] = {}
 
 
-class Chosen(NamedTuple):
+class ChosenResponse(NamedTuple):
     """A response to list.
 
     Attributes:
@@ -66,7 +66,7 @@ class Chosen(NamedTuple):
     unknown: str = ""
 
 
-def choose(failed: Failed, quality: Floats, most: int = MOST_LISTED) -> tuple[Chosen, ...]:
+def choose(failed: FailedResponses, quality: Floats, most: int = MOST_LISTED) -> tuple[ChosenResponse, ...]:
     """The responses to list: all failed ones, then the others; in each part the lowest quality first.
 
     Where more failed than can be listed, every cause keeps its worst: they are taken from each cause in turn.
@@ -91,7 +91,7 @@ def choose(failed: Failed, quality: Floats, most: int = MOST_LISTED) -> tuple[Ch
     rest = worst_first(index, np.flatnonzero(others), order_of_others, most - len(causes))
     places, decided_by = [*causes, *rest], failed.decided_by(list(causes))
     return tuple(
-        Chosen(
+        ChosenResponse(
             at, index.query_ids[index.query[at]], int(index.repeat[at]), causes.get(at, ""), at in causes,
             None if none[at] else float(quality[at]), decided_by.get(at, ""),
         )
@@ -100,12 +100,12 @@ def choose(failed: Failed, quality: Floats, most: int = MOST_LISTED) -> tuple[Ch
 
 
 def listed(
-    chosen: Sequence[Chosen],
+    chosen: Sequence[ChosenResponse],
     values: Values,
     segments: Segments,
     questions: Mapping[int, str],
-    beside: Beside,
-) -> tuple[Listed, ...]:
+    beside: ListedExtras,
+) -> tuple[ListedResponse, ...]:
     """A row a response, in the order chosen.
 
     Args:
@@ -118,7 +118,7 @@ def listed(
     index = values.index
     columns = segments.by_number(index.query_ids)
     return tuple(
-        Listed(
+        ListedResponse(
             query_id=one.query_id,
             repeat=one.repeat,
             query=cut(questions.get(one.place, "")),

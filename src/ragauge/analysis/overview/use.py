@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragauge.analysis.causes.seen import Seen
+from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.scores.gather import Visit
 from ragauge.metrics.facts import Facts, resolve
 
@@ -21,7 +21,7 @@ class Use:
     """
 
     place: int
-    seen: Seen
+    seen: CauseContext
     used: tuple[bool, ...] | None
 
     @staticmethod
@@ -30,7 +30,7 @@ class Use:
         facts = Facts(visit.example, visit.response, visit.evidence)
         found = resolve("verify_answer.used", facts)
         known = isinstance(found, tuple) and None not in found
-        return Use(visit.place, Seen(facts), found if known else None)
+        return Use(visit.place, CauseContext(facts), found if known else None)
 
     @property
     def answers(self) -> bool:

@@ -145,9 +145,9 @@ def _columns(
 
 def _look(column: _Column, found: Rankings, query_ids: Sequence[str], run: pl.DataFrame) -> None:
     """The results of a metric that looks at the lists themselves."""
-    from ragauge.analysis.ranking.returned import Lists
+    from ragauge.analysis.ranking.returned import ResultLists
 
-    lists, needs = Lists(run), column.metric.needs
+    lists, needs = ResultLists(run), column.metric.needs
     for query_id in query_ids:
         ranking = found[query_id]
         facts = {RANKING: ranking, PASSAGES: lists.of(query_id, ranking.n_returned)}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class Lists:
+class ResultLists:
     """Every query's results; the run is put in order when the first list is looked into."""
 
     def __init__(self, run: pl.DataFrame) -> None:
@@ -47,7 +47,7 @@ class Lists:
 class _List(Sequence[Passage]):
     """One query's results: how many is known, what they are is read when it is asked for."""
 
-    def __init__(self, lists: Lists, query_id: str, n: int) -> None:
+    def __init__(self, lists: ResultLists, query_id: str, n: int) -> None:
         self._lists, self._query_id, self._n = lists, query_id, n
 
     def __len__(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragauge.analysis.results.overview import Estimate, Moved
+from ragauge.analysis.results.overview import ExampleDelta, MeanEstimate
 from ragauge.analysis.results.scorecard import Finding
 from ragauge.analysis.results.verdicts import BETTER, CHANGED, SAME, WORSE
 from ragauge.data.run import Run
@@ -14,7 +14,7 @@ from ragauge.stats.result import Interval
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class ChangeEffect:
     """How large a difference is, apart from its unit.
 
     Attributes:
@@ -86,10 +86,10 @@ class MetricChange:
     kind: str
     base: float | None
     new: float | None
-    difference: Estimate
+    difference: MeanEstimate
     p_value: float | None
     test: str
-    effect: Effect | None
+    effect: ChangeEffect | None
     wins: int
     ties: int
     losses: int
@@ -99,7 +99,7 @@ class MetricChange:
     corrected: float | None = None
     holm: float | None = None
     discovery: float | None = None
-    moved: tuple[Moved, ...] = ()
+    moved: tuple[ExampleDelta, ...] = ()
     differing: int | None = None
 
     @property
@@ -144,8 +144,8 @@ class AmountChange:
     """
 
     metric: str
-    base: Mapping[float, Estimate]
-    new: Mapping[float, Estimate]
+    base: Mapping[float, MeanEstimate]
+    new: Mapping[float, MeanEstimate]
     n: int
 
 

@@ -72,7 +72,7 @@ class Experiment:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ExperimentOutcome:
     """What came of an experiment.
 
     Attributes:
@@ -142,7 +142,7 @@ class Confirmed:
 
     answers: str
     causes: tuple[CauseTally, ...]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ExperimentOutcome, ...]
 
     def of(self, cause: str) -> CauseTally | None:
         """What was made of one cause; None where it has no experiment."""

@@ -25,7 +25,7 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CountedItem:
     """One thing that a share is counted over: a claim, a passage, a labelled document.
 
     Attributes:
@@ -65,7 +65,7 @@ class Worked:
     sentence: str
     formula: str
     symbols: tuple[Symbol, ...]
-    items: tuple[Item, ...]
+    items: tuple[CountedItem, ...]
     arithmetic: str
     score: Score
     cases: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ragauge.analysis.results.overview import Estimate
+from ragauge.analysis.results.overview import MeanEstimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class Oracle:
 
     own: float
     oracle: float
-    gap: Estimate
-    rest: Estimate
+    gap: MeanEstimate
+    rest: MeanEstimate
     failed: int = 0
     undefined: int = 0
 
@@ -42,8 +42,8 @@ class ClosedBook:
     """
 
     own: float
-    alone: Estimate
-    gap: Estimate
+    alone: MeanEstimate
+    gap: MeanEstimate
     failed: int = 0
     undefined: int = 0
 

@@ -28,7 +28,7 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class HistoryRow:
     """One evaluated run in the log.
 
     Attributes:
@@ -75,7 +75,7 @@ class History:
     """
 
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[HistoryRow, ...]
     older: bool = False
 
     @property

@@ -1,6 +1,6 @@
 """What a report shows beyond means: where scores lie, which passages were used, how quality moves with length and cost.
 
-Plain frozen values, filled by analysis and drawn by reporting. An example is named by its `Listed` row.
+Plain frozen values, filled by analysis and drawn by reporting. An example is named by its `ListedResponse` row.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ragauge.stats.result import Interval
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedResponse:
     """One response in the list that every chart mark points into.
 
     Attributes:
@@ -52,7 +52,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class MeanEstimate:
     """A mean with its interval and how many it is over; mean None = nothing to average.
 
     judged is the interval with the judge's error; None where nobody judged, or it is not known how far the judge errs.
@@ -89,7 +89,7 @@ class Distribution:
             bin a value.
         exact: each bin is one value (low = high).
 
-    Counted are responses, so that the marks lead to `Listed` rows.
+    Counted are responses, so that the marks lead to `ListedResponse` rows.
     """
 
     metric: str
@@ -143,12 +143,12 @@ class Alignment:
     ranks: tuple[RankUse, ...]
     answers: int
     ignored_top: int
-    ignored_share: Estimate
+    ignored_share: MeanEstimate
     flagged: bool
     unused: int
     correlation: float | None
     correlation_interval: Interval | None
-    positions: Mapping[str, Estimate]
+    positions: Mapping[str, MeanEstimate]
 
     @property
     def barren(self) -> bool:
@@ -177,7 +177,7 @@ class LengthBand:
     low: int
     high: int
     n: int
-    means: Mapping[str, Estimate]
+    means: Mapping[str, MeanEstimate]
     unit: str
 
 
@@ -191,7 +191,7 @@ class Stage:
     """
 
     name: str
-    recall: Estimate
+    recall: MeanEstimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class ExampleDelta:
     """One example under a change: its score in the baseline and in this run."""
 
     query_id: str
@@ -233,7 +233,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Fall:
+class SegmentDrop:
     """Where a metric got worse most: one value of a segment column against all other examples.
 
     Attributes:
@@ -270,11 +270,11 @@ class Change:
     metric: str
     base: float
     new: float
-    difference: Estimate
+    difference: MeanEstimate
     direction: str
     verdict: str
-    moved: tuple[Moved, ...] = ()
-    where: Fall | None = None
+    moved: tuple[ExampleDelta, ...] = ()
+    where: SegmentDrop | None = None
     possible: bool = False
 
 
@@ -329,7 +329,7 @@ class Overview:
         spending: of the system under test.
     """
 
-    listed: tuple[Listed, ...] = ()
+    listed: tuple[ListedResponse, ...] = ()
     listed_of: int = 0
     causes_by_segment: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
     distributions: tuple[Distribution, ...] = ()

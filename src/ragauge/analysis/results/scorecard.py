@@ -17,11 +17,11 @@ from ragauge.data.facts import Evidence
 from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.data.score import Score
-from ragauge.stats.instrument import JudgeError
+from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.result import Interval
 
 __all__ = [
-    "Cause", "ExampleView", "Finding", "Interval", "JudgeNote", "Reading", "Scorecard", "Summary",
+    "Cause", "ExampleView", "Finding", "Interval", "JudgeNote", "Reading", "ScorecardData", "Summary",
 ]     # fmt: skip
 
 
@@ -168,11 +168,11 @@ class JudgeNote:
     limits: tuple[str, ...] = ()
     uncertain: float | None = None
     observed: str = ""
-    errors: Mapping[str, JudgeError] = field(default_factory=dict)
+    errors: Mapping[str, JudgeMeanError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Scorecard:
+class ScorecardData:
     """What an evaluation found.
 
     Attributes:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ragauge.analysis.results.overview import Estimate
+from ragauge.analysis.results.overview import MeanEstimate
 
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
 SAME, UNKNOWN = "no change seen", "not enough data"
 LEAST_SEEN = 10        # examples, or clusters, without which "no change seen" would claim more than anybody can see
 
 
-def verdict_of(direction: str, difference: Estimate, sums: tuple[float, float], units: int) -> str:
+def verdict_of(direction: str, difference: MeanEstimate, sums: tuple[float, float], units: int) -> str:
     """What the interval of a difference says, before anything is corrected for many looks.
 
     Better or worse where the whole interval, with the judge's error where that is known, lies on that side of 0, and no

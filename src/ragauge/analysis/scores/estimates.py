@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from ragauge.analysis.results.overview import Estimate
+from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.stats.intervals import mean_interval
 
@@ -24,7 +24,7 @@ def estimate(
     kind: Literal["rate", "mean", "amount"] = "mean",
     bounds: tuple[float, float] = (-inf, inf),
     level: float = 0.95,
-) -> Estimate:
+) -> MeanEstimate:
     """The mean over some numbers, weighted where responses are, and its interval by `stats.intervals.mean_interval`.
 
     Responses to one example, examples of one cluster, and several numbers of one response are not independent.
@@ -38,16 +38,16 @@ def estimate(
         level: of the interval.
     """
     if not values.size:
-        return Estimate(None, None, 0)
+        return MeanEstimate(None, None, 0)
     weights = None if index.weight is None else index.weight[places]
     total = float(values.size) if weights is None else float(weights.sum())
     if total <= 0:
-        return Estimate(None, None, int(values.size))
+        return MeanEstimate(None, None, int(values.size))
     mean = float(values.sum() if weights is None else (weights * values).sum()) / total
     interval = mean_interval(
         values, kind=kind, weights=weights, clusters=clusters(index)[places], level=level, bounds=bounds
     )
-    return Estimate(mean, interval, int(values.size))
+    return MeanEstimate(mean, interval, int(values.size))
 
 
 def clusters(index: ResponseIndex) -> Codes:

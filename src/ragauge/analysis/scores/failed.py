@@ -25,7 +25,7 @@ Words = Callable[[Sequence[int]], Mapping[int, str]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Failed:
+class FailedResponses:
     """The failed responses of a run, in example order. Every column has an entry a failed response.
 
     What decided each cause is a text of its own, so it is left where it is kept: `decided_by` says it of a few.
@@ -53,7 +53,7 @@ class Failed:
     decided_by: Words
 
     @classmethod
-    def gathered(cls, index: ResponseIndex, causes: Iterable[tuple[int, Cause]], decided_by: Words) -> Failed:
+    def gathered(cls, index: ResponseIndex, causes: Iterable[tuple[int, Cause]], decided_by: Words) -> FailedResponses:
         """From places and causes, one after another."""
         import numpy as np
 
@@ -75,7 +75,7 @@ class Failed:
         )     # fmt: skip
 
     @classmethod
-    def of(cls, frame: pl.DataFrame) -> Failed:
+    def of(cls, frame: pl.DataFrame) -> FailedResponses:
         """Reads a cause frame; the index is of the failed responses alone."""
         import numpy as np
 
@@ -101,7 +101,7 @@ class Failed:
         """Shape (n,), number of the example."""
         return self.index.query[self.place]
 
-    def take(self, rows: Any) -> Failed:
+    def take(self, rows: Any) -> FailedResponses:
         """Only these: their numbers, or a mask."""
         return replace(
             self, place=self.place[rows], cause=self.cause.take(rows), component=self.component.take(rows),
@@ -109,12 +109,12 @@ class Failed:
             shown_by=self.shown_by.take(rows),
         )     # fmt: skip
 
-    def of_cause(self, cause: str) -> Failed:
+    def of_cause(self, cause: str) -> FailedResponses:
         """Those of one cause."""
         number = self.cause.values.index(cause) if cause in self.cause.values else -1
         return self.take(self.cause.codes == number)
 
-    def by_example(self) -> Failed:
+    def by_example(self) -> FailedResponses:
         """One a failed example; see `frames.failures`."""
         rows = first_failures(self.index.query_ids, self.query, self.index.repeat[self.place], self.cause.codes)
         return self if rows is None else self.take(rows)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.causes.attribute import SHOWING, can_show
 from ragauge.analysis.scores.arrays import FAILED, SCORED, UNDEFINED, Columns, ResponseIndex
-from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import questions
 
@@ -61,7 +61,7 @@ class Unknown:
         return {self.query_ids[at]: self.reasons[int(self.reason[at])] for at in places}
 
 
-class Known:
+class KnownScores:
     """Takes in one metric's scores after another, and then says which examples nobody can call passed.
 
     An example that did not fail has passed where everything was asked of it that was asked of the others, and nothing
@@ -103,7 +103,7 @@ class Known:
         for question in wanted:
             self._asked[question][responses.place] = True
 
-    def unknown(self, failed: Failed, judge_id: str | None) -> Unknown:
+    def unknown(self, failed: FailedResponses, judge_id: str | None) -> Unknown:
         """What is not known, after every metric was read.
 
         An example of several answers failed where one of them did, and is known to have passed where all did.
@@ -133,7 +133,7 @@ class Known:
         """Whether nobody was asked anything by which a failure could be seen."""
         return not self._asked
 
-    def _numbers(self, failed: Failed) -> npt.NDArray[np.int64]:
+    def _numbers(self, failed: FailedResponses) -> npt.NDArray[np.int64]:
         """Numbers of the examples that failed, in this index."""
         import numpy as np
 

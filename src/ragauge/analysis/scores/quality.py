@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.scores.arrays import SCORED, Columns, ResponseIndex
-from ragauge.analysis.scores.failed import Failed
+from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.metrics.base import Metric
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Quality:
         return np.round(found, 12)     # the same in whatever order the metrics came
 
 
-def pick_worst(failed: Failed, quality: Floats, count: int = 20) -> list[tuple[str, int]]:
+def pick_worst(failed: FailedResponses, quality: Floats, count: int = 20) -> list[tuple[str, int]]:
     """The responses to look at first: (query_id, repeat), spread over the causes.
 
     One of each cause in turn, the most frequent cause first, within a cause the lowest quality first. Where fewer

@@ -14,7 +14,7 @@ from ragauge.analysis.scores.gather import Visit
 from ragauge.analysis.scores.summarize import NO_ERRORS, summary
 from ragauge.data.example import Example
 from ragauge.metrics.base import Metric
-from ragauge.stats.instrument import JudgeError
+from ragauge.stats.instrument import JudgeMeanError
 from ragauge.text.language import guess
 from ragauge.text.tokens import words
 
@@ -252,7 +252,7 @@ def by_segment(
     whole: Sequence[Summary],
     *,
     level: float = 0.95,
-    errors: Mapping[str, JudgeError] = NO_ERRORS,
+    errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
 ) -> dict[str, dict[str, tuple[Summary, ...]]]:
     """Column -> value -> summaries, the worst value first.
 
@@ -286,7 +286,7 @@ class SegmentCells:
 
     def __init__(
         self, query_ids: Sequence[str], segments: Segments, level: float = 0.95,
-        errors: Mapping[str, JudgeError] = NO_ERRORS,
+        errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
     ) -> None:     # fmt: skip
         self._columns = segments.by_number(query_ids)
         self._cells: dict[str, list[list[Summary]]] = {

@@ -18,7 +18,7 @@ from ragauge.analysis.scores.arrays import (
     by_example,
 )
 from ragauge.metrics.base import Metric
-from ragauge.stats.instrument import JudgeError, widened
+from ragauge.stats.instrument import JudgeMeanError, widened
 from ragauge.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     Rows = npt.NDArray[np.intp]
 
 QUANTILES = (0.5, 0.95, 0.99)
-NO_ERRORS: Mapping[str, JudgeError] = {}     # nobody judged, or nothing is known of how far the judge errs
+NO_ERRORS: Mapping[str, JudgeMeanError] = {}     # nobody judged, or nothing is known of how far the judge errs
 MOST_REASONS = 20
 
 
 def summarize(
     scores: pl.DataFrame | ScoreColumns, metrics: Sequence[Metric], *, level: float = 0.95,
-    errors: Mapping[str, JudgeError] = NO_ERRORS,
+    errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
 ) -> tuple[Summary, ...]:     # fmt: skip
     """One summary a metric, in the order of the metrics.
 
@@ -67,7 +67,7 @@ def summarize(
 
 
 def summary(
-    metric: Metric, columns: Columns | None, level: float = 0.95, error: JudgeError | None = None
+    metric: Metric, columns: Columns | None, level: float = 0.95, error: JudgeMeanError | None = None
 ) -> Summary:
     """The summary of one metric over the examples of its columns, which stand there once each.
 

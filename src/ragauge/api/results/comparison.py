@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.given.arguments import path_of
+from ragauge.api.inputs.arguments import path_of
 from ragauge.errors import UnknownName
 
 if TYPE_CHECKING:

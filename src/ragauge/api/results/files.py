@@ -65,7 +65,7 @@ def _parquet(card: Reported, path: Path) -> None:
 
 
 def _lines(card: Reported, path: Path) -> None:
-    from ragauge.api.stored.views import score_lines
+    from ragauge.api.queries.views import score_lines
 
     make_folder(path)
     scores_jsonl.write_scores(path, score_lines(card.examples()))

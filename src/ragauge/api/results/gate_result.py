@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.given.arguments import path_of
+from ragauge.api.inputs.arguments import path_of
 from ragauge.errors import GateFailed, NotEnoughData
 
 if TYPE_CHECKING:

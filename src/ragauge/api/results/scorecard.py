@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.scorecard import ExampleView, Finding, Summary
-from ragauge.analysis.results.scorecard import Scorecard as Card
-from ragauge.api.given.arguments import path_of
+from ragauge.analysis.results.scorecard import ScorecardData as Card
+from ragauge.api.inputs.arguments import path_of
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
-    from ragauge.api.stored.shown import Shown
+    from ragauge.api.queries.shown import ShownScores
 
 
 class Scorecard:
@@ -32,7 +32,7 @@ class Scorecard:
         card: every number as plain frozen values.
     """
 
-    def __init__(self, card: Card, shown: Shown) -> None:
+    def __init__(self, card: Card, shown: ShownScores) -> None:
         self.card = card
         self._shown = shown
 

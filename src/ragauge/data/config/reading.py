@@ -171,11 +171,11 @@ def _inside(annotation: Any) -> list[Any]:
 
 def _line(tree: Any, loc: Path_) -> int | None:
     """The line of the deepest part of a place that is in the file."""
-    from ragauge.data.config.section import Listed, Mapped
+    from ragauge.data.config.section import YamlList, YamlMapping
 
     line = getattr(tree, "line", 1 if tree is None else None)
     for part in loc:
-        lines: Any = tree.lines if isinstance(tree, Mapped | Listed) else {}
+        lines: Any = tree.lines if isinstance(tree, YamlMapping | YamlList) else {}
         try:
             line, tree = lines[part], tree[part]
         except (KeyError, IndexError, TypeError):
@@ -185,16 +185,18 @@ def _line(tree: Any, loc: Path_) -> int | None:
 
 def _without(tree: Any, places: Sequence[Path_]) -> Any:
     """The tree without what is at some places; of a list, without the whole item that a place lies in."""
-    from ragauge.data.config.section import Listed, Mapped
+    from ragauge.data.config.section import YamlList, YamlMapping
 
     here = {place[0] for place in places if place and (len(place) == 1 or isinstance(place[0], int))}
     deeper = {part: [place[1:] for place in places if len(place) > 1 and place[0] == part] for part in
               {place[0] for place in places if place}}     # fmt: skip
     if isinstance(tree, Mapping):
         items = {key: _without(value, deeper.get(key, [])) for key, value in tree.items() if key not in here}
-        return Mapped(items, tree.lines, tree.line, tree.place) if isinstance(tree, Mapped) else items
+        return YamlMapping(items, tree.lines, tree.line, tree.place) if isinstance(tree, YamlMapping) else items
     if isinstance(tree, list):
         kept = [n for n in range(len(tree)) if n not in here]
         lines = getattr(tree, "lines", [])
-        return Listed([tree[n] for n in kept], [lines[n] for n in kept if n < len(lines)], getattr(tree, "line", None))
+        return YamlList(
+            [tree[n] for n in kept], [lines[n] for n in kept if n < len(lines)], getattr(tree, "line", None)
+        )
     return tree

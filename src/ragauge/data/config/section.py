@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, PrivateAttr, model_validator
 
 
-class Mapped(dict[str, Any]):
+class YamlMapping(dict[str, Any]):
     """A mapping of a YAML file that knows where it and each of its keys stand, and its place in a list, from 1."""
 
     def __init__(self, items: Mapping[str, Any], lines: Mapping[str, int], line: int | None, place: int = 0) -> None:
@@ -16,7 +16,7 @@ class Mapped(dict[str, Any]):
         self.lines, self.line, self.place = dict(lines), line, place
 
 
-class Listed(list[Any]):
+class YamlList(list[Any]):
     """A list of a YAML file that knows where it and each of its items stand."""
 
     def __init__(self, items: Sequence[Any], lines: Sequence[int], line: int | None) -> None:
@@ -27,9 +27,9 @@ class Listed(list[Any]):
 def located(value: Any, place: int = 0) -> Any:
     """Plain values as a file's would be, without lines: a mapping in a list knows its place there."""
     if isinstance(value, Mapping):
-        return Mapped({key: located(item) for key, item in value.items()}, {}, None, place)
+        return YamlMapping({key: located(item) for key, item in value.items()}, {}, None, place)
     if isinstance(value, list | tuple):
-        return Listed([located(item, n) for n, item in enumerate(value, 1)], [], None)
+        return YamlList([located(item, n) for n, item in enumerate(value, 1)], [], None)
     return value
 
 
@@ -45,7 +45,7 @@ class Section(BaseModel):
     @classmethod
     def _keep_lines(cls, value: Any, handler: Callable[[Any], Any]) -> Any:
         made = handler(value)
-        if isinstance(value, Mapped):
+        if isinstance(value, YamlMapping):
             made._lines = {**({"": value.line} if value.line is not None else {}), **value.lines}
             made._place = value.place
         return made

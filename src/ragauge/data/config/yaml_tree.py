@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.data.config.section import Listed, Mapped
+from ragauge.data.config.section import YamlList, YamlMapping
 from ragauge.errors import DataError
 
 if TYPE_CHECKING:
@@ -75,14 +75,14 @@ class _Tree:
         if isinstance(node, yaml.SequenceNode):
             items = [self.value(item, depth + 1) for item in node.value]
             for place, item in enumerate(items, 1):
-                if isinstance(item, Mapped):
+                if isinstance(item, YamlMapping):
                     item.place = place
-            return Listed(items, [item.start_mark.line + 1 for item in node.value], line)
+            return YamlList(items, [item.start_mark.line + 1 for item in node.value], line)
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, depth, line)
         return self._loader.construct_object(node)
 
-    def _mapping(self, node: yaml.MappingNode, depth: int, line: int) -> Mapped:
+    def _mapping(self, node: yaml.MappingNode, depth: int, line: int) -> YamlMapping:
         self._refuse_twice(node)
         self._loader.flatten_mapping(node)     # merges "<<"
         items: dict[str, Any] = {}
@@ -93,7 +93,7 @@ class _Tree:
                 at = key.start_mark.line + 1
                 raise DataError(f"a key must be a word, got {name!r}.", source=self._source, line=at)
             items[name], lines[name] = self.value(value, depth + 1), key.start_mark.line + 1
-        return Mapped(items, lines, line)
+        return YamlMapping(items, lines, line)
 
     def _refuse_twice(self, node: yaml.MappingNode) -> None:
         seen: dict[str, int] = {}

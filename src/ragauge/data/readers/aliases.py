@@ -117,7 +117,7 @@ def snake(column: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RowPlan:
     """How the columns of one row are read.
 
     Attributes:
@@ -129,7 +129,7 @@ class Plan:
     unread: tuple[str, ...]
 
 
-def plan_for(found: Iterable[str], mapped: Mapping[str, str]) -> Plan:
+def plan_for(found: Iterable[str], mapped: Mapping[str, str]) -> RowPlan:
     """Which column is read as which field: what the user mapped, then our names, then the tools' names."""
     found = tuple(found)
     columns = {ours: theirs for ours, theirs in mapped.items() if theirs in found}
@@ -149,7 +149,7 @@ def plan_for(found: Iterable[str], mapped: Mapping[str, str]) -> Plan:
         if takes and (not alias.beside or alias.beside & names):
             columns[alias.ours] = column
             used.add(column)
-    return Plan(columns, tuple(column for column in found if column not in used))
+    return RowPlan(columns, tuple(column for column in found if column not in used))
 
 
 def check_mapped(mapped: Mapping[str, str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragauge.data.labelled import HumanLabel, Labelled, Part
+from ragauge.data.labelled import HumanLabel, Labelled, LabelledPart
 from ragauge.data.readers import passages as retrieved
 from ragauge.data.readers.aliases import names_of, snake
 from ragauge.data.readers.rows import Row, Rows
@@ -141,7 +141,7 @@ class _Reading:
                     taken.add(column)
         return found
 
-    def _judged(self, n: int, row: Row, names: Mapping[str, str]) -> tuple[str, tuple[Part, ...]]:
+    def _judged(self, n: int, row: Row, names: Mapping[str, str]) -> tuple[str, tuple[LabelledPart, ...]]:
         """What is judged, and what people said of it."""
         labelled = names.get("labels") or names.get("label")
         if "claims" in names:
@@ -154,9 +154,9 @@ class _Reading:
         answer = answer_text(row[what], what, self.notes)
         if not answer.strip():
             raise BadValue(what, "text that is not blank", row[what])
-        return answer, (Part(0, len(answer), self._labels(row[labelled], labelled)),)
+        return answer, (LabelledPart(0, len(answer), self._labels(row[labelled], labelled)),)
 
-    def _claims(self, row: Row, names: Mapping[str, str], labelled: str | None) -> tuple[str, tuple[Part, ...]]:
+    def _claims(self, row: Row, names: Mapping[str, str], labelled: str | None) -> tuple[str, tuple[LabelledPart, ...]]:
         name = names["claims"]
         value = opened(row[name], name, self.notes)
         pairs: list[tuple[Any, Any]] = []
@@ -178,7 +178,7 @@ class _Reading:
             raise BadValue(name, "a list of objects with claim and label, or of texts with labels beside it", value)
         return self._joined(pairs, name)
 
-    def _joined(self, pairs: Sequence[tuple[Any, Any]], name: str) -> tuple[str, tuple[Part, ...]]:
+    def _joined(self, pairs: Sequence[tuple[Any, Any]], name: str) -> tuple[str, tuple[LabelledPart, ...]]:
         """The claims as one text, one a line, and where each stands in it."""
         answer, parts = "", []
         for place, (claim, label) in enumerate(pairs):
@@ -188,7 +188,7 @@ class _Reading:
                 raise BadValue(where, "a claim that is not blank", claim)
             said += "" if said.endswith(ENDS) else "."
             answer += "\n" if answer else ""
-            parts.append(Part(len(answer), len(answer) + len(said), self._labels(label, f"label of {where}")))
+            parts.append(LabelledPart(len(answer), len(answer) + len(said), self._labels(label, f"label of {where}")))
             answer += said
         return answer, tuple(parts)
 

@@ -11,7 +11,7 @@ from ragauge.data.identity import folded
 from ragauge.data.readers import beir, csv, huggingface, jsonl, mappings, parquet, table
 from ragauge.data.readers.aliases import names_of, snake
 from ragauge.data.readers.lines import BOM, PARQUET, ZIP, head
-from ragauge.data.readers.reading import Options, Reading, Warn, warn_user
+from ragauge.data.readers.record_reader import Options, RecordReader, Warn, warn_user
 from ragauge.data.readers.rows import Rows
 from ragauge.data.readers.values import BadValue
 from ragauge.data.records import Record
@@ -55,7 +55,7 @@ def records(
     """
     if isinstance(source, EvalSet):
         return iter([Record(example, None, source.name, n) for n, example in enumerate(source.examples, 1)])
-    return Reading(rows_of(source, split), Options(columns or {}, tuple(segments), system, warn)).records()
+    return RecordReader(rows_of(source, split), Options(columns or {}, tuple(segments), system, warn)).records()
 
 
 def read_set(
@@ -117,12 +117,12 @@ def joined(
     if on_unknown not in ("error", "warn"):
         raise UsageError(f"joined: on_unknown must be 'error' or 'warn', got {on_unknown!r}.")
     known = columns or {}
-    answers = Reading(rows_of(response_source), Options(known, (), system, warn))
+    answers = RecordReader(rows_of(response_source), Options(known, (), system, warn))
     if isinstance(set_source, EvalSet):
         examples = {record.example.query_id: record for record in records(set_source)}
         unseen = set(known.values()).difference(seen)
     else:
-        reading = Reading(rows_of(set_source, split), Options(known, tuple(segments), system, warn), answers)
+        reading = RecordReader(rows_of(set_source, split), Options(known, tuple(segments), system, warn), answers)
         examples = {}
         for n, row in reading.rows.rows:
             record = reading.record(n, row)
@@ -135,7 +135,7 @@ def joined(
 
 
 def _joined(
-    examples: Mapping[str, Record], answers: Reading, unseen: set[str], on_unknown: str, warn: Warn
+    examples: Mapping[str, Record], answers: RecordReader, unseen: set[str], on_unknown: str, warn: Warn
 ) -> Iterator[Record]:
     source = answers.rows.source
     answered: set[str] = set()

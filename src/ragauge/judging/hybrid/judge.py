@@ -14,7 +14,7 @@ from ragauge.judging.judge import Asking
 from ragauge.judging.local.judge import LocalJudge
 from ragauge.judging.local.note import middle
 from ragauge.judging.model.judge import ModelJudge
-from ragauge.judging.model.packs import packs
+from ragauge.judging.model.passage_batches import packs
 from ragauge.judging.model.prepare import Prepared
 from ragauge.judging.model.support import check, judged
 

@@ -15,7 +15,7 @@ from ragauge.judging.local.index import Mode, carries_content, indexed, units_of
 from ragauge.judging.local.kinds import NAME
 from ragauge.judging.local.named_signs import sign_of
 from ragauge.judging.local.relevance import LEXICAL as RELEVANCE
-from ragauge.judging.local.relevance import Asked
+from ragauge.judging.local.relevance import PreparedQuestion
 from ragauge.judging.local.slots import carries, holds, slot, wanted_kind
 from ragauge.judging.local.statements import Statements, bare
 from ragauge.judging.local.weights import Leveller, leveller
@@ -139,7 +139,7 @@ def evidence(query: str, shown: str, answer: str, mode: Mode) -> dict[str, float
         answer: the whole answer.
         mode: how texts are compared. The asked-for slot is looked for in English only.
     """
-    asked = Asked(query, mode)
+    asked = PreparedQuestion(query, mode)
     shared = dict(zip(RELEVANCE, asked.features(shown, None), strict=True))
     held = indexed(shown, mode)
     first = frozenset(held.segments[0].units) if held.segments else frozenset()

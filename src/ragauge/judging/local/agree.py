@@ -10,14 +10,14 @@ from ragauge.judging.equal import settled, sure
 from ragauge.judging.inputs import Agree
 from ragauge.judging.judge import Asking
 from ragauge.judging.local import chances
+from ragauge.judging.local.conflicting_answers import names_another
 from ragauge.judging.local.index import mode_of
 from ragauge.judging.local.kinds import EXACT
 from ragauge.judging.local.refusals import is_refusal
-from ragauge.judging.local.rivals import names_another
 from ragauge.judging.local.short_answers import is_short
 from ragauge.judging.local.statements import bare, statements
 from ragauge.judging.local.stating import Answer, Stated
-from ragauge.judging.local.support import Evidence, Weighed
+from ragauge.judging.local.support import PreparedPassages, Weighed
 from ragauge.judging.local.verbatim import Wording
 from ragauge.text.declining import declines
 from ragauge.text.sentences import split
@@ -29,7 +29,7 @@ MOST_LONG = 16     # other accepted answers that are no phrases and are looked a
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedClaim:
     """One answer claim beside the reference.
 
     Attributes:
@@ -126,19 +126,19 @@ def _both_decline(inputs: Agree) -> bool:
 
 def _compared(
     inputs: Agree, answer: Answer, stated: Sequence[Stated | None], theirs: Sequence[str], others: Sequence[str]
-) -> list[Compared]:
+) -> list[ComparedClaim]:
     """Every answer claim beside the reference."""
     mine = answer.claims
     against = [[answer.alters(n, text) for text in theirs] for n in range(1, len(mine) + 1)]
     if list(stated) == [None] and mine and is_short(theirs[0]):
         against[0][0] = against[0][0] or names_another(answer.said[0], [theirs[0], *others], inputs.query)
-    reference = Evidence(
+    reference = PreparedPassages(
         [*theirs, *[text for text in others if not is_short(text)][:MOST_LONG]], mine, answer.mode
     )
     wording = Wording([text for text in (*theirs, bare(inputs.reference)) if not is_short(text)])
     short = len(theirs) == 1 and stated[0] is None and is_short(theirs[0])
     return [
-        Compared(
+        ComparedClaim(
             _by_rule(reference.weigh(text)) if short and find(theirs[0], EXACT) else reference.weigh(text),
             against[n - 1],
             max((one.p for one in stated if one is not None and n in one.by), default=None),

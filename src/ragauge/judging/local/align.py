@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from ragauge.judging.local.antonyms import opposed
 from ragauge.judging.local.items import Item
 from ragauge.judging.local.measures import alike, other_unit, same_amount, same_day
-from ragauge.judging.local.namesakes import same_name
-from ragauge.judging.local.opposites import opposed
+from ragauge.judging.local.name_match import same_name
 
 # "label": numbers that tell things of a kind apart, so that the two sentences speak of two things
 Relation = Literal["same", "name", "number", "unit", "date", "antonym", "quantifier", "comparative", "label"]
@@ -24,7 +24,7 @@ FEWEST_DIGITS = 3         # of a number that may stand where a year does
 SPAN = re.compile(r"\d\s?(?:-|–|to|and)\s?\d{1,2}\b(?!-)")     # of days: both ends count
 
 
-class Pair(NamedTuple):
+class AlignedPair(NamedTuple):
     """Item `claim` of the claim beside item `passage` of the passage."""
 
     claim: int
@@ -32,7 +32,7 @@ class Pair(NamedTuple):
     relation: Relation
 
 
-def align(claim: Sequence[Item], passage: Sequence[Item]) -> list[Pair]:
+def align(claim: Sequence[Item], passage: Sequence[Item]) -> list[AlignedPair]:
     """The best pairs in order: equal items, and in equal surroundings items of which one excludes the other.
 
     The sum of the worth of the pairs, less the cost of what has none, is the greatest that can be had (dynamic
@@ -47,19 +47,19 @@ def align(claim: Sequence[Item], passage: Sequence[Item]) -> list[Pair]:
     while end < shorter - start and _identical(claim[-1 - end], passage[-1 - end]):
         end += 1
     middle = claim[start : len(claim) - end], passage[start : len(passage) - end]
-    pairs = [Pair(at, at, "same") for at in range(start)]
+    pairs = [AlignedPair(at, at, "same") for at in range(start)]
     if all(middle):
         inner = _aligned(*middle, free_start=start == 0, free_end=end == 0)
-        pairs += [Pair(one.claim + start, one.passage + start, one.relation) for one in inner]
+        pairs += [AlignedPair(one.claim + start, one.passage + start, one.relation) for one in inner]
     tail = zip(range(len(claim) - end, len(claim)), range(len(passage) - end, len(passage)), strict=True)
-    return pairs + [Pair(mine, its, "same") for mine, its in tail]
+    return pairs + [AlignedPair(mine, its, "same") for mine, its in tail]
 
 
 def _identical(one: Item, other: Item) -> bool:
     return one.key == other.key and one.kind == other.kind and one.measure == other.measure
 
 
-def _aligned(claim: Sequence[Item], passage: Sequence[Item], *, free_start: bool, free_end: bool) -> list[Pair]:
+def _aligned(claim: Sequence[Item], passage: Sequence[Item], *, free_start: bool, free_end: bool) -> list[AlignedPair]:
     table = _relations(claim, passage)
     width = len(passage)
     skipped = [SKIPPED[one.content] for one in passage]
@@ -88,13 +88,13 @@ def _aligned(claim: Sequence[Item], passage: Sequence[Item], *, free_start: bool
     return _traced(moves, table, max(range(width + 1), key=before.__getitem__) if free_end else width)
 
 
-def _traced(moves: Sequence[bytearray], table: Sequence[dict[int, Worth]], at: int) -> list[Pair]:
+def _traced(moves: Sequence[bytearray], table: Sequence[dict[int, Worth]], at: int) -> list[AlignedPair]:
     pairs = []
     row = len(moves)
     while row and at:
         step = moves[row - 1][at]
         if step == 3:
-            pairs.append(Pair(row - 1, at - 1, table[row - 1][at - 1][1]))
+            pairs.append(AlignedPair(row - 1, at - 1, table[row - 1][at - 1][1]))
         row -= step != 2
         at -= step != 1
     return pairs[::-1]

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from ragauge.judging.local.index import Indexed
 from ragauge.judging.local.items import Item, items, seen
-from ragauge.judging.local.namesakes import same_name
+from ragauge.judging.local.name_match import same_name
 from ragauge.judging.local.overlap import Overlap
 
 Name = tuple[str, ...]

@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import log
 
 from ragauge.judging.local.index import STOPS, units_of
-from ragauge.text.tables import Cell, Table, years
+from ragauge.text.tables import Table, TableCell, years
 
 LONGEST = 1_000         # characters of a question or claim that are looked at
 COVERED = 0.6           # share of a row's label, by weight, that names it
@@ -45,7 +45,7 @@ DATES = re.compile(r"\b(?:FY|F|CY)?\s?['’]?(?:19|20)\d\d\b|\b(?:FY|F|CY)\s?['�
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class NamedInClaim:
     """What a question or claim names.
 
     Attributes:
@@ -62,15 +62,15 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LineCell:
     """A cell of a line; year None = nothing dates it."""
 
-    cell: Cell
+    cell: TableCell
     year: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TableLine:
     """Cells of one thing over time, or over columns of one kind.
 
     Attributes:
@@ -83,7 +83,7 @@ class Line:
     row: int | None
     place: int
     header: str
-    entries: tuple[Entry, ...]
+    entries: tuple[LineCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +98,20 @@ class Linked:
         dated: every year asked for has a column or a row of its own, or none is asked for.
     """
 
-    best: tuple[Line, ...]
-    named: tuple[Line, ...]
-    sides: tuple[Line, ...]
+    best: tuple[TableLine, ...]
+    named: tuple[TableLine, ...]
+    sides: tuple[TableLine, ...]
     covered: float
     dated: bool
 
 
 @lru_cache(maxsize=256)
-def asked(text: str) -> Asked:
+def asked(text: str) -> NamedInClaim:
     """Reads a question or claim."""
     text = text[:LONGEST]
     found = tuple(dict.fromkeys(years(text)))
     spans = len(found) > 1 and FROM_TO.search(text) is not None
-    return Asked(_content(text), found, spans, _months(text))
+    return NamedInClaim(_content(text), found, spans, _months(text))
 
 
 def _months(text: str) -> frozenset[str]:
@@ -119,7 +119,7 @@ def _months(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=256)
-def link(table: Table, ask: Asked) -> Linked | None:
+def link(table: Table, ask: NamedInClaim) -> Linked | None:
     """The lines of a table that are spoken of; None where none is."""
     groups = _groups(table, ask)
     rows = _scores(table.labels, ask.words, table.sections)
@@ -129,14 +129,14 @@ def link(table: Table, ask: Asked) -> Linked | None:
         return _columns(table, ask)
     shown = _merged(table, [line for row in kept[:MOST_LINES] for line in lines[row]])
     order = [(row, place) for row, place in _named(rows, ask.words) if lines[row]]
-    named = tuple(Line(row, place, line.header, line.entries) for row, place in order for line in lines[row][:1])
+    named = tuple(TableLine(row, place, line.header, line.entries) for row, place in order for line in lines[row][:1])
     there = {entry.year for line in shown for entry in line.entries} | {None}
     dated = set(ask.years) <= there or not there - {None}
     sides = _sides(lines[kept[0]], ask.words)
     return Linked(shown, named, sides, max(rows[row].covered for row in kept), dated) if shown else None
 
 
-def _sides(lines: Sequence[Line], words: Sequence[str]) -> tuple[Line, ...]:
+def _sides(lines: Sequence[TableLine], words: Sequence[str]) -> tuple[TableLine, ...]:
     """Lines of one row whose columns are named, in the order of the words."""
     headers = [_content(line.header) for line in lines]
     common = set.intersection(*map(set, headers)) if len(lines) > 1 else set()
@@ -144,9 +144,9 @@ def _sides(lines: Sequence[Line], words: Sequence[str]) -> tuple[Line, ...]:
     return tuple(replace(lines[n], place=place) for n, place in _named(scores, words))
 
 
-def _merged(table: Table, lines: Sequence[Line]) -> tuple[Line, ...]:
+def _merged(table: Table, lines: Sequence[TableLine]) -> tuple[TableLine, ...]:
     """Rows of one name that stand under one year each as one line."""
-    alike: dict[tuple[str, str], list[Line]] = {}
+    alike: dict[tuple[str, str], list[TableLine]] = {}
     for line in lines:
         alike.setdefault((_kind(table.labels[line.row or 0]), line.header), []).append(line)
     found = []
@@ -154,7 +154,7 @@ def _merged(table: Table, lines: Sequence[Line]) -> tuple[Line, ...]:
         entries = tuple(entry for line in same for entry in line.entries)
         dates = {entry.year for entry in entries}
         if len(same) > 1 and None not in dates and len(dates) == len(entries):
-            found.append(Line(same[0].row, same[0].place, same[0].header, entries))
+            found.append(TableLine(same[0].row, same[0].place, same[0].header, entries))
         else:
             found += same
     return tuple(found)
@@ -198,7 +198,7 @@ def _best(scores: Sequence[_Score], among: Iterable[int] | None = None) -> list[
     return [n for n in able if scores[n].value >= top - ALIKE]
 
 
-def _dated(lines: Mapping[int, Sequence[Line]], ask: Asked) -> list[int]:
+def _dated(lines: Mapping[int, Sequence[TableLine]], ask: NamedInClaim) -> list[int]:
     """Rows with numbers, and where any has one of a year that is asked for only those, and those without years."""
     filled = [row for row, own in lines.items() if own]
     dates = {row: {entry.year for line in lines[row] for entry in line.entries} - {None} for row in filled}
@@ -233,7 +233,7 @@ def _nearest(free: Sequence[int], words: Sequence[str], first: int) -> set[int]:
     return set(chosen.values())
 
 
-def _groups(table: Table, ask: Asked) -> list[tuple[str, list[int]]]:
+def _groups(table: Table, ask: NamedInClaim) -> list[tuple[str, list[int]]]:
     """Columns that say the same but for the year, those named best first, and only those where any is named."""
     groups: dict[str, list[int]] = {}
     for column, header in enumerate(table.headers[1:], 1):
@@ -262,7 +262,7 @@ def _kind(header: str) -> str:
     return " ".join(re.sub(r"[^\w%$€£¥₹]", " ", bare).split()).lower()
 
 
-def _in_months(table: Table, entries: Sequence[Entry], ask: Asked) -> tuple[Entry, ...]:
+def _in_months(table: Table, entries: Sequence[LineCell], ask: NamedInClaim) -> tuple[LineCell, ...]:
     """Of several entries of one year those of the months that are asked for."""
     if ask.months and len({entry.year for entry in entries}) < len(entries):
         own = [entry for entry in entries if _months(table.headers[entry.cell.column]) & ask.months]
@@ -270,7 +270,7 @@ def _in_months(table: Table, entries: Sequence[Entry], ask: Asked) -> tuple[Entr
     return tuple(entries)
 
 
-def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]], ask: Asked) -> list[Line]:
+def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]], ask: NamedInClaim) -> list[TableLine]:
     cells = {cell.column: cell for cell in _by_row(table).get(row, ())}
     above, own = years(table.sections[row]), years(table.labels[row])
     found = []
@@ -279,13 +279,13 @@ def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]], 
         for column in columns:
             if column in cells:
                 dates = above or years(table.headers[column]) or own
-                entries.append(Entry(cells[column], dates[-1] if dates else None))
+                entries.append(LineCell(cells[column], dates[-1] if dates else None))
         if entries:
-            found.append(Line(row, 0, kind, _in_months(table, entries, ask)))
+            found.append(TableLine(row, 0, kind, _in_months(table, entries, ask)))
     return found
 
 
-def _columns(table: Table, ask: Asked) -> Linked | None:
+def _columns(table: Table, ask: NamedInClaim) -> Linked | None:
     """Where the rows are years and the columns are what is measured."""
     scores = _scores([_kind(header) for header in table.headers], ask.words)
     rows = {n: years(label)[-1:] for n, label in enumerate(table.labels)}
@@ -302,15 +302,15 @@ def _columns(table: Table, ask: Asked) -> Linked | None:
     return Linked(tuple(shown), named, (), covered, set(ask.years) <= there or not there - {None})
 
 
-def _column_line(table: Table, column: int, place: int, rows: dict[int, list[int]]) -> Line:
+def _column_line(table: Table, column: int, place: int, rows: dict[int, list[int]]) -> TableLine:
     cells = [cell for cell in table.cells if cell.column == column]
-    entries = tuple(Entry(cell, rows[cell.row][0] if rows[cell.row] else None) for cell in cells)
-    return Line(None, place, _kind(table.headers[column]), entries)
+    entries = tuple(LineCell(cell, rows[cell.row][0] if rows[cell.row] else None) for cell in cells)
+    return TableLine(None, place, _kind(table.headers[column]), entries)
 
 
 @lru_cache(maxsize=256)
-def _by_row(table: Table) -> dict[int, tuple[Cell, ...]]:
-    found: dict[int, list[Cell]] = {}
+def _by_row(table: Table) -> dict[int, tuple[TableCell, ...]]:
+    found: dict[int, list[TableCell]] = {}
     for cell in table.cells:
         found.setdefault(cell.row, []).append(cell)
     return {row: tuple(cells) for row, cells in found.items()}

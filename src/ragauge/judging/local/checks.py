@@ -9,7 +9,7 @@ from ragauge.judging.local.crossing import by_parts, crossed, parts
 from ragauge.judging.local.differences import AMOUNTS, NEAR_COPY, Difference, apart, difference, lay, stated
 from ragauge.judging.local.index import Indexed, Mode
 from ragauge.judging.local.items import items, read, seen, unglossed
-from ragauge.judging.local.overlap import Wanted
+from ragauge.judging.local.overlap import PreparedClaim
 from ragauge.text.language import guess
 from ragauge.text.tokens import stem
 
@@ -20,7 +20,7 @@ MOST_SENTENCES = 3
 LED_ASTRAY = ("name", "roles", "number", "date")     # what another statement of the sentence may have in its place
 
 
-class Stated(NamedTuple):
+class StatedSpan(NamedTuple):
     """Characters [start, end) of a passage that say what a claim says."""
 
     start: int
@@ -42,7 +42,9 @@ class Crossed(NamedTuple):
     end: int
 
 
-def check(claim: str, want: Wanted, text: str, passage: Indexed, mode: Mode) -> Stated | Opposed | Crossed | None:
+def check(
+    claim: str, want: PreparedClaim, text: str, passage: Indexed, mode: Mode
+) -> StatedSpan | Opposed | Crossed | None:
     """What a passage says in almost the words of the claim; None where it has no near-copy of it.
 
     A sentence that states the claim counts before one that differs from it, and that before one whose statements the
@@ -68,26 +70,26 @@ def check(claim: str, want: Wanted, text: str, passage: Indexed, mode: Mode) -> 
         near = True
         leaps = english and crossed(laid)
         if stated(laid) and not leaps:
-            return Stated(start, end)
+            return StatedSpan(start, end)
         differs = None if leaps else difference(laid)
         if english and alone and (leaps or differs is None or differs.kind in LED_ASTRAY):
             of_part = by_parts(row, parts(text[start:end], said, known, small), NEAR_COPY)
             if of_part is True:
-                return Stated(start, end)
+                return StatedSpan(start, end)
             differs = of_part or differs
         if leaps and differs is None and not isinstance(found, Opposed):
             found = Crossed(start, end)
         if differs is None and not leaps and not glossed and (bare := unglossed(text[start:end], said)) is not None:
             laid = lay(row, bare, enough)
             if laid is not None and stated(laid):
-                return Stated(start, end)
+                return StatedSpan(start, end)
             differs = difference(laid) if laid is not None and apart(laid, said) else None
         if differs and not isinstance(found, Opposed) and (english or differs.kind in AMOUNTS):
             found = Opposed(start, end, differs)
     return found
 
 
-def _closest(claim: str, want: Wanted, passage: Indexed) -> Iterator[tuple[int, int, bool]]:
+def _closest(claim: str, want: PreparedClaim, passage: Indexed) -> Iterator[tuple[int, int, bool]]:
     """The sentences that hold most of the claim, best first, and then the best with its neighbours; which of the two.
 
     Those that hold most of it without its names are among them: another name draws other sentences in.

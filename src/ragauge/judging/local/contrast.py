@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ragauge.judging.local.differences import AMOUNTS, Laid, difference, lay
+from ragauge.judging.local.antonyms import NEGATIONS
+from ragauge.judging.local.differences import AMOUNTS, TextAlignment, difference, lay
 from ragauge.judging.local.index import Mode
 from ragauge.judging.local.items import read, seen
-from ragauge.judging.local.opposites import NEGATIONS
 from ragauge.judging.local.overlap import wanted
 
 __all__ = ["NEGATIONS", "contrast"]
@@ -40,5 +40,5 @@ def contrast(claim: str, reference: str, mode: Mode) -> str:
     return "one is negated" if found.kind == "negation" else f"{found.claim!r} against {found.passage!r}"
 
 
-def _adds(laid: Laid) -> bool:
+def _adds(laid: TextAlignment) -> bool:
     return any(laid.claim[at].content for at in laid.lonely)

@@ -10,10 +10,10 @@ from ragauge.data.facts import CoverFacts
 from ragauge.judging.cosines import cosine_table
 from ragauge.judging.inputs import CoverAspects, CoverCriteria
 from ragauge.judging.judge import Asking
-from ragauge.judging.local.criteria import Told
+from ragauge.judging.local.criteria import PreparedAnswer
 from ragauge.judging.local.criteria_words import KINDS
 from ragauge.judging.local.index import Mode, mode_of
-from ragauge.judging.local.relevance import Asked, chosen, embed
+from ragauge.judging.local.relevance import PreparedQuestion, chosen, embed
 from ragauge.judging.local.short_answers import plain_units
 from ragauge.judging.local.slots import carries, wanted_kind
 from ragauge.judging.local.statements import bare, statements
@@ -52,14 +52,14 @@ def cover_criteria(inputs: CoverCriteria, judge_repeat: int = 0) -> Asking:
         topics.append(topic)
         return ()
 
-    asking = Told(inputs.query, inputs.answer, note)
+    asking = PreparedAnswer(inputs.query, inputs.answer, note)
     asking.all(inputs.criteria)
     about: dict[str, list[int]] = {}
     if topics and asking.sentences:
         (reply,) = yield [embed("cover_criteria", VERSION, (*topics, *asking.sentences), judge_repeat)]
         table = _about(topics, asking.sentences, reply, mode_of((inputs.query, inputs.answer)))
         about = {topic: [n for n, yes in enumerate(row) if yes] for topic, row in zip(topics, table, strict=True)}
-    told = Told(inputs.query, inputs.answer, lambda topic: about.get(topic, ()))
+    told = PreparedAnswer(inputs.query, inputs.answer, lambda topic: about.get(topic, ()))
     return CoverFacts(told.all(inputs.criteria))
 
 
@@ -68,7 +68,7 @@ def _about(aspects: Sequence[str], texts: Sequence[str], reply: Reply, mode: Mod
     table = cosine_table(reply, len(aspects), len(texts))
     found = []
     for n, (aspect, angles) in enumerate(zip(aspects, table, strict=True)):
-        asked = Asked(aspect, mode)
+        asked = PreparedQuestion(aspect, mode)
         rivals = _rivals(aspect, [*aspects[:n], *aspects[n + 1 :]])
         kind = None if WHEN_TO.match(aspect) else wanted_kind(aspect)
         kinds = [KINDS[unit] for unit in plain_units(aspect) if unit in KINDS]

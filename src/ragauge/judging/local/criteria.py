@@ -15,7 +15,7 @@ from ragauge.judging.local.criteria_words import DENIALS, KINDS, Act
 from ragauge.judging.local.index import STOPS
 from ragauge.judging.local.kinds import EXACT, NAME
 from ragauge.judging.local.refusals import is_refusal
-from ragauge.judging.local.short_answers import EACH, EITHER, Said, plain_units, readings
+from ragauge.judging.local.short_answers import EACH, EITHER, AnswerClaim, plain_units, readings
 from ragauge.judging.local.slots import POLAR, carries, wanted_kind
 from ragauge.judging.local.statements import bare
 from ragauge.judging.local.stating import YES_NO
@@ -30,7 +30,7 @@ ENOUGH = 0.75            # share of more words that has to be there
 FEWEST_LETTERS = 4       # of what words of one family are made of
 
 
-class Told:
+class PreparedAnswer:
     """An answer made ready for criteria.
 
     Args:
@@ -47,8 +47,8 @@ class Told:
         self.asked = frozenset(plain_units(query))
         self.sentences = [known.ONE.sub("1", bare(one.text)) for one in split(answer)[:MOST_SENTENCES]]
         clauses = [part.strip() for one in self.sentences for part in known.TURNS.split(one) if part.strip()]
-        self.clauses = [Said(one) for one in clauses]
-        self.said = [Said(one) for one in self.sentences]
+        self.clauses = [AnswerClaim(one) for one in clauses]
+        self.said = [AnswerClaim(one) for one in self.sentences]
 
     def all(self, criteria: Sequence[str]) -> tuple[bool | None, ...]:
         """Of every criterion, in order."""
@@ -121,7 +121,7 @@ class Told:
         about = self.relevant(part) if any(unit in KINDS for unit in _core(part)) else ()
         return any(self._holds(said, part, about, n) for n, said in enumerate(self.said))
 
-    def _holds(self, said: Said, part: str, about: Collection[int], n: int = 0) -> bool:
+    def _holds(self, said: AnswerClaim, part: str, about: Collection[int], n: int = 0) -> bool:
         """Whether a sentence names what a noun phrase speaks of: its words, or a thing of the kind that it names."""
         numbers = find(part, EXACT)
         if not all(said.counts(one) for one in numbers):
@@ -223,7 +223,7 @@ def _core(text: str) -> list[str]:
     return [unit for unit in dict.fromkeys(plain) if unit not in units and unit not in STOPS and unit not in DENIALS]
 
 
-def _where(said: Said, unit: str) -> bool:
+def _where(said: AnswerClaim, unit: str) -> bool:
     """Whether a clause has a word, or another that is made of the same: cancel, cancellation."""
     if said.where(unit):
         return True

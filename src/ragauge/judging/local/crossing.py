@@ -9,9 +9,9 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from ragauge.judging.local.align import related
-from ragauge.judging.local.differences import ARTICLES, Difference, Laid, difference, lay, stated
+from ragauge.judging.local.antonyms import HEDGES
+from ragauge.judging.local.differences import ARTICLES, Difference, TextAlignment, difference, lay, stated
 from ragauge.judging.local.items import Item, read
-from ragauge.judging.local.opposites import HEDGES
 from ragauge.text.clauses import clauses
 
 JOINTS = frozenset(["and", "but", "while", "whereas", "though", "although"])
@@ -23,7 +23,7 @@ again up to at least most more some roughly under exactly
 LOOSE = frozenset(_LOOSE.split())
 
 
-def crossed(laid: Laid) -> bool:
+def crossed(laid: TextAlignment) -> bool:
     """Whether the claim leaps, inside the sentence, from one statement into another of the same build.
 
     What it leaps over holds the rest of the one, then a joint or a mark, and then what the other is about. And either
@@ -33,7 +33,7 @@ def crossed(laid: Laid) -> bool:
     return any(_leaps(laid, first.passage + 1, last.passage) for first, last in pairwise(laid.pairs))
 
 
-def _leaps(laid: Laid, start: int, end: int) -> bool:
+def _leaps(laid: TextAlignment, start: int, end: int) -> bool:
     over, landing = laid.passage[start:end], laid.passage[end]
     cut = _cut(over, landing)
     if not cut or not any(one.content for one in over[:cut]):

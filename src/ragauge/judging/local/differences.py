@@ -8,9 +8,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
-from ragauge.judging.local.align import Pair, align, related
+from ragauge.judging.local.align import AlignedPair, align, related
+from ragauge.judging.local.antonyms import HEDGES
 from ragauge.judging.local.items import Item
-from ragauge.judging.local.opposites import HEDGES
 
 Kind = Literal["negation", "name", "roles", "number", "unit", "date", "quantifier", "comparative", "antonym"]
 Side = Literal["claim", "passage"]
@@ -52,12 +52,12 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Laid:
+class TextAlignment:
     """A claim beside a sentence: the items of both, and their pairs in order."""
 
     claim: Sequence[Item]
     passage: Sequence[Item]
-    pairs: Sequence[Pair]
+    pairs: Sequence[AlignedPair]
 
     @cached_property
     def beside(self) -> dict[int, int]:
@@ -80,7 +80,7 @@ class Laid:
         return [at for at in range(first, last) if at not in paired]
 
     @cached_property
-    def replaced(self) -> list[Pair]:
+    def replaced(self) -> list[AlignedPair]:
         """Pairs right before a stretch where both sides say something that the other does not."""
         found = []
         for first, last in pairwise(self.pairs):
@@ -92,12 +92,12 @@ class Laid:
             found.append(end)
         return found
 
-    def words(self, pair: Pair) -> tuple[str, str]:
+    def words(self, pair: AlignedPair) -> tuple[str, str]:
         """Both sides of a pair, as written."""
         return self.claim[pair.claim].text, self.passage[pair.passage].text
 
 
-def lay(claim: Sequence[Item], passage: Sequence[Item], near: float = NEAR_COPY) -> Laid | None:
+def lay(claim: Sequence[Item], passage: Sequence[Item], near: float = NEAR_COPY) -> TextAlignment | None:
     """The claim beside the sentence; None unless it is a near-copy of a part of it.
 
     Args:
@@ -106,7 +106,7 @@ def lay(claim: Sequence[Item], passage: Sequence[Item], near: float = NEAR_COPY)
         near: least share of the claim's items with content that have an equal partner; those that differ from their
             partner do not count.
     """
-    laid = Laid(claim, passage, align(claim, passage))
+    laid = TextAlignment(claim, passage, align(claim, passage))
     apart = {pair.claim for pair in laid.pairs if pair.relation != "same"}
     own = sum(one.content and at not in apart for at, one in enumerate(claim))
     held = sum(claim[at].content for at in laid.beside)
@@ -119,7 +119,7 @@ def lay(claim: Sequence[Item], passage: Sequence[Item], near: float = NEAR_COPY)
     return None if any(one.content for one in rest) else laid
 
 
-def stated(laid: Laid) -> bool:
+def stated(laid: TextAlignment) -> bool:
     """Whether the sentence says all that the claim says, as far as can be seen."""
     if len(laid.beside) < len(laid.pairs):
         return False
@@ -127,7 +127,7 @@ def stated(laid: Laid) -> bool:
     return not alone and not any(laid.passage[at].negates for at in laid.skipped) and difference(laid) is None
 
 
-def difference(laid: Laid) -> Difference | None:
+def difference(laid: TextAlignment) -> Difference | None:
     """The difference, where there is exactly one that makes the two exclude one another.
 
     With several, the two speak of different things: another hub with another time. Two that undo one another ("not
@@ -152,13 +152,13 @@ def difference(laid: Laid) -> Difference | None:
     return _voice(laid)
 
 
-def apart(laid: Laid, whole: Sequence[Item]) -> bool:
+def apart(laid: TextAlignment, whole: Sequence[Item]) -> bool:
     """Whether nothing that differs from the sentence's part is said elsewhere in the whole of it: in its brackets."""
     differing = [laid.claim[pair.claim] for pair in laid.pairs if pair.relation != "same"]
     return not any(related(one, other) == "same" or one.key == other.key for one in differing for other in whole)
 
 
-def _anchored(laid: Laid, pair: Pair) -> bool:
+def _anchored(laid: TextAlignment, pair: AlignedPair) -> bool:
     """Whether pairs hold a difference in place: right beside it on one side, and close by on the other."""
     at = laid.pairs.index(pair)
     before = _distance(laid, laid.pairs[at - 1], pair) if at else None
@@ -168,7 +168,7 @@ def _anchored(laid: Laid, pair: Pair) -> bool:
     return left and right and 1 in (before, after)
 
 
-def _embedded(laid: Laid, pair: Pair, way: Literal[1, -1], most: int | None = None) -> bool:
+def _embedded(laid: TextAlignment, pair: AlignedPair, way: Literal[1, -1], most: int | None = None) -> bool:
     """Whether pairs without a gap lead from a name to an item with content, or to the end of the claim.
 
     With `most`, that many gaps may be words said otherwise, and the end of the claim is not enough.
@@ -186,7 +186,7 @@ def _embedded(laid: Laid, pair: Pair, way: Literal[1, -1], most: int | None = No
     return most is None and all(map(_leads, laid.claim[end + 1 :] if way > 0 else laid.claim[:end]))
 
 
-def _reworded(laid: Laid, first: Pair, last: Pair) -> bool:
+def _reworded(laid: TextAlignment, first: AlignedPair, last: AlignedPair) -> bool:
     """Whether both sides have a word or two between two neighbouring pairs: "put out" for "released"."""
     rows = laid.claim[first.claim + 1 : last.claim], laid.passage[first.passage + 1 : last.passage]
     return all(0 < len(row) <= MOST_REWORDED for row in rows) and all(
@@ -194,7 +194,7 @@ def _reworded(laid: Laid, first: Pair, last: Pair) -> bool:
     )
 
 
-def _distance(laid: Laid, first: Pair, last: Pair) -> int:
+def _distance(laid: TextAlignment, first: AlignedPair, last: AlignedPair) -> int:
     """How far apart two neighbouring pairs stand; an article or a title between them is a part of the name."""
     mine, its = laid.claim[first.claim + 1 : last.claim], laid.passage[first.passage + 1 : last.passage]
     return 1 + max(sum(not _leads(one) for one in row) for row in (mine, its))
@@ -204,7 +204,7 @@ def _leads(one: Item) -> bool:
     return one.kind == "word" and (one.text[0].isupper() or one.key in ARTICLES)
 
 
-def _names(laid: Laid, names: Sequence[Pair]) -> Difference | None:
+def _names(laid: TextAlignment, names: Sequence[AlignedPair]) -> Difference | None:
     """One name for another throughout, or names that changed places."""
     changes = {(laid.claim[pair.claim].key, laid.passage[pair.passage].key) for pair in names}
     if len(changes) == 1:
@@ -219,14 +219,14 @@ def _names(laid: Laid, names: Sequence[Pair]) -> Difference | None:
     return _exchanged(laid, names, "roles") if len(names) == len(changes) else None
 
 
-def _elsewhere(laid: Laid, pair: Pair) -> bool:
+def _elsewhere(laid: TextAlignment, pair: AlignedPair) -> bool:
     """Whether the sentence has the claim's name or number too, in another place: of a list, another member differs."""
     paired = {one.passage for one in laid.pairs}
     mine = laid.claim[pair.claim]
     return any(related(mine, its) == "same" for at, its in enumerate(laid.passage) if at not in paired)
 
 
-def _amounts(laid: Laid, amounts: Sequence[Pair]) -> Difference | None:
+def _amounts(laid: TextAlignment, amounts: Sequence[AlignedPair]) -> Difference | None:
     """One number or date for another, or two numbers that changed places."""
     if len(amounts) > 1:
         return _exchanged(laid, amounts, "number")
@@ -244,7 +244,7 @@ def _amounts(laid: Laid, amounts: Sequence[Pair]) -> Difference | None:
     return Difference(kind, mine, its, mine) if _anchored(laid, pair) else None
 
 
-def _exchanged(laid: Laid, pairs: Sequence[Pair], kind: Kind) -> Difference | None:
+def _exchanged(laid: TextAlignment, pairs: Sequence[AlignedPair], kind: Kind) -> Difference | None:
     """The same items in another order, where the order means something."""
     mine, its = [laid.claim[one.claim].key for one in pairs], [laid.passage[one.passage].key for one in pairs]
     if sorted(mine) != sorted(its) or _interchangeable(laid, pairs):
@@ -253,7 +253,7 @@ def _exchanged(laid: Laid, pairs: Sequence[Pair], kind: Kind) -> Difference | No
     return Difference(kind, said, there, said)
 
 
-def _interchangeable(laid: Laid, pairs: Sequence[Pair]) -> bool:
+def _interchangeable(laid: TextAlignment, pairs: Sequence[AlignedPair]) -> bool:
     """Whether the order of these means nothing: a list, a symmetric verb, active here and passive there."""
     inside = laid.claim[pairs[0].claim + 1 : pairs[-1].claim]
     keys = {one.key for one in inside}
@@ -263,7 +263,7 @@ def _interchangeable(laid: Laid, pairs: Sequence[Pair]) -> bool:
     return bool(alone & {"by", "be", "than"})
 
 
-def _opposites(laid: Laid, apart: Sequence[Pair]) -> Iterator[Difference | None]:
+def _opposites(laid: TextAlignment, apart: Sequence[AlignedPair]) -> Iterator[Difference | None]:
     """Words of which one excludes the other; None for one that nothing holds in place."""
     for pair in apart:
         if pair.relation in FLIPS:
@@ -273,7 +273,7 @@ def _opposites(laid: Laid, apart: Sequence[Pair]) -> Iterator[Difference | None]
             yield Difference(kind, mine, its, mine) if _anchored(laid, pair) else None
 
 
-def _hedged(laid: Laid) -> bool:
+def _hedged(laid: TextAlignment) -> bool:
     """Whether only one side asks or supposes: "to see whether it works" and "it does not work" go together."""
     paired = {pair.passage for pair in laid.pairs}
     there = range(laid.pairs[-1].passage)
@@ -282,7 +282,7 @@ def _hedged(laid: Laid) -> bool:
     )
 
 
-def _negations(laid: Laid) -> Iterator[Difference | None]:
+def _negations(laid: TextAlignment) -> Iterator[Difference | None]:
     """Negations that only one side has; None for one whose negated word the other side does not have."""
     if any(laid.claim[at].key in FAILED for at in laid.lonely) or any(
         laid.passage[at].key in FAILED for at in laid.skipped
@@ -304,7 +304,7 @@ def _second_half(row: Sequence[Item], at: int) -> bool:
 
 def _negation(
     row: Sequence[Item], at: int, beside: dict[int, int], others: Sequence[Item], side: Side,
-    replaced: Sequence[Pair],
+    replaced: Sequence[AlignedPair],
 ) -> Difference | None:
     if any(one.key in UNTIL and there not in beside for there, one in enumerate(row) if there > at):
         return None     # "not until May" is "in May"
@@ -329,7 +329,7 @@ def _negated(row: Sequence[Item], at: int) -> int | None:
     return next(after, next(before, None))
 
 
-def _restricted(laid: Laid) -> Iterator[Difference]:
+def _restricted(laid: TextAlignment) -> Iterator[Difference]:
     """An "only" that the claim adds between words that stand side by side in the sentence; "only 3" adds nothing.
 
     Nor does one for which the sentence has a "just" in another place.
@@ -347,7 +347,7 @@ def _restricted(laid: Laid) -> Iterator[Difference]:
             yield Difference("quantifier", f"{text} {following.text}", laid.passage[there].text, text)
 
 
-def _voice(laid: Laid) -> Difference | None:
+def _voice(laid: TextAlignment) -> Difference | None:
     """Active here and passive there, with the same names before and behind the verb."""
     mine, its = (" ".join(one.text for one in row[:MOST_SHOWN]) for row in (laid.claim, laid.passage))
     if _turned(laid.claim, laid.lonely, laid.beside.keys()):

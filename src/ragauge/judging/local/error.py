@@ -12,18 +12,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ragauge.stats.instrument import JudgeError
+from ragauge.stats.instrument import JudgeMeanError
 
 FILE = Path(__file__).parent / "judge_error.json"
 
 
 @cache
-def errors() -> Mapping[str, JudgeError]:
+def errors() -> Mapping[str, JudgeMeanError]:
     """Printed name of a metric -> how far its mean errs."""
     found = json.loads(FILE.read_text(encoding="utf-8"))
     return {name: _error(one) for name, one in found["metrics"].items()}
 
 
-def _error(stored: Mapping[str, Any]) -> JudgeError:
+def _error(stored: Mapping[str, Any]) -> JudgeMeanError:
     bands = {part: tuple(stored[part]) for part in ("edges", "shifts", "spreads")}
-    return JudgeError(**{**stored, **bands})
+    return JudgeMeanError(**{**stored, **bands})

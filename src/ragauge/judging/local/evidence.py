@@ -11,7 +11,7 @@ from math import log
 from typing import get_args
 
 from ragauge.judging.local.index import Mode, mode_of
-from ragauge.judging.local.relevance import Asked, chosen
+from ragauge.judging.local.relevance import PreparedQuestion, chosen
 from ragauge.judging.local.weights import Scorer, evidence_weights
 
 FEATURES = ("stated", "on_topic")     # log odds, see `there`
@@ -25,11 +25,11 @@ def topics(query: str, passages: Sequence[str]) -> tuple[float, ...]:
     0 of a blank passage, and of a question without a word. It depends on the passage and the question, not on others.
     """
     judge = chosen("relevance", None)
-    asked = {mode: Asked(query, mode) for mode in get_args(Mode)}
+    asked = {mode: PreparedQuestion(query, mode) for mode in get_args(Mode)}
     return tuple(_topic(asked[mode_of((query, text))], text, judge) for text in passages)
 
 
-def _topic(asked: Asked, text: str, judge: Scorer) -> float:
+def _topic(asked: PreparedQuestion, text: str, judge: Scorer) -> float:
     return judge.p(asked.features(text, None)) if asked.distinct and text.strip() else 0.0
 
 

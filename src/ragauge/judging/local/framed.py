@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ragauge.judging.local.checks import Stated
+from ragauge.judging.local.checks import StatedSpan
 from ragauge.judging.local.framing import HELD, Frame, frame, says_something
 from ragauge.judging.local.index import LONGEST_SEGMENT, Indexed
-from ragauge.judging.local.overlap import Wanted
+from ragauge.judging.local.overlap import PreparedClaim
 
 PLAIN = 0.8         # of what the best sentence holds: another that holds so much may state the claim by itself
 MOST_SENTENCES = 6  # looked at
@@ -26,7 +26,7 @@ class Framed(NamedTuple):
     rest: str
 
 
-def framed(claim: str, want: Wanted, text: str, passage: Indexed, stated: Stated | None) -> Framed | None:
+def framed(claim: str, want: PreparedClaim, text: str, passage: Indexed, stated: StatedSpan | None) -> Framed | None:
     """Under what a passage holds a claim; None where its best sentence states it, or holds less than most of it.
 
     Args:
@@ -51,7 +51,7 @@ def framed(claim: str, want: Wanted, text: str, passage: Indexed, stated: Stated
     return Framed(found, rest if plain else "") if found is not None else None
 
 
-def _spans(want: Wanted, text: str, passage: Indexed, stated: Stated | None) -> list[tuple[int, int]]:
+def _spans(want: PreparedClaim, text: str, passage: Indexed, stated: StatedSpan | None) -> list[tuple[int, int]]:
     """The sentences that hold nearly as much of a claim as the best one, best first, each whole."""
     held: dict[int, int] = {}
     for unit in want.distinct:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from ragauge.judging.local.antonyms import MONTHS, NEGATIONS, PHRASES
 from ragauge.judging.local.forms import FUNCTION_WORDS, SHORTENED, base
 from ragauge.judging.local.index import STOPS
 from ragauge.judging.local.kinds import EVERY
 from ragauge.judging.local.measures import ROUNDED, Measure, is_year, unit_after
-from ragauge.judging.local.opposites import MONTHS, NEGATIONS, PHRASES
 from ragauge.judging.local.synonyms import sense_of
 from ragauge.text.names import canonical, fold, pieces
 from ragauge.text.specifics import Specific, find

@@ -11,7 +11,7 @@ LEAST_UNITS = 2        # units with content that a part holds
 WHOLE = 0.9            # share of the claim's units with content that the parts hold together; measured from 0.5 to 1
 
 
-class Part(NamedTuple):
+class JointPart(NamedTuple):
     """What a passage would bring to a joint support. Sets are bit masks.
 
     Attributes:
@@ -25,7 +25,7 @@ class Part(NamedTuple):
     names: int
 
 
-def joinable(parts: Sequence[Part], units: int, *, named: bool) -> Iterator[tuple[int, ...]]:
+def joinable(parts: Sequence[JointPart], units: int, *, named: bool) -> Iterator[tuple[int, ...]]:
     """Groups of two and three passages that could support a claim jointly.
 
     Each member holds something of the claim that the others lack, and is tied to them by something of it that both
@@ -55,7 +55,7 @@ def joinable(parts: Sequence[Part], units: int, *, named: bool) -> Iterator[tupl
     yield from _threes(able, tied, least)
 
 
-def _threes(able: Sequence[Part], tied: Mapping[int, set[int]], least: float) -> Iterator[tuple[int, ...]]:
+def _threes(able: Sequence[JointPart], tied: Mapping[int, set[int]], least: float) -> Iterator[tuple[int, ...]]:
     """Groups of three, every two of them tied."""
     for at, others in tied.items():
         for second, third in combinations(sorted(others), 2):

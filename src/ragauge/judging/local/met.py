@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ragauge.data.facts import Strength
-from ragauge.judging.local.cells import Asked, Entry, Line, Linked, asked
+from ragauge.judging.local.cells import LineCell, Linked, NamedInClaim, TableLine, asked
 from ragauge.judging.local.ranked import MANY, WHICH, count, first
 from ragauge.judging.local.reckoned import CHANGE, FALLING, LOSSES, MEAN, PART, RISING, WHOLE, Result, results
 from ragauge.judging.local.sums import Amount, amounts
@@ -79,11 +79,11 @@ class TablePart:
 
     own: PassageTable
     part: Linked
-    ask: Asked
+    ask: NamedInClaim
     query: str
     text: str
 
-    def met(self, one: Amount, ask: Asked, nth: int | None) -> Met | None:
+    def met(self, one: Amount, ask: NamedInClaim, nth: int | None) -> Met | None:
         """How an amount is met; None where it is not.
 
         Args:
@@ -93,7 +93,7 @@ class TablePart:
         """
         return self._stated(one, ask, nth) or self._implied(one, ask)
 
-    def _stated(self, one: Amount, ask: Asked, nth: int | None) -> Met | None:
+    def _stated(self, one: Amount, ask: NamedInClaim, nth: int | None) -> Met | None:
         if ask.years and not self.part.dated:
             return None
         for line in _lines(self.part, nth):
@@ -109,7 +109,7 @@ class TablePart:
                     return Met(self.own.passage, cell.start, cell.end, "direct", sure=True in held)
         return None
 
-    def _implied(self, one: Amount, ask: Asked) -> Met | None:
+    def _implied(self, one: Amount, ask: NamedInClaim) -> Met | None:
         for result in results(self.part, _wholes(self.own.table, self.part), ask, self.text):
             row = result.entries[0].cell.row
             each = signs(one, result, self.text)
@@ -123,7 +123,7 @@ class TablePart:
 
 
 def ranked(
-    own: PassageTable, part: Linked, ask: Asked, query: str, told: Sequence[int], numbers: Sequence[Amount]
+    own: PassageTable, part: Linked, ask: NamedInClaim, query: str, told: Sequence[int], numbers: Sequence[Amount]
 ) -> Iterator[tuple[Met, bool]]:
     """Where a question asks for a year, or a count of years, by a comparison: the cells, and whether it is this one.
 
@@ -168,7 +168,7 @@ def reckoned(one: Amount, passage: int, result: Result) -> Met:
     return Met(passage, cells[0].start, cells[-1].end, "implied", reason)
 
 
-def label(table: Table, line: Line) -> str:
+def label(table: Table, line: TableLine) -> str:
     """What names a line: the row, under its section, or the column."""
     return line.header if line.row is None else f"{table.sections[line.row]} {table.labels[line.row]}".strip()
 
@@ -181,7 +181,7 @@ def signs(one: Amount, result: Result, text: str) -> list[Amount]:
     return [one, one.flipped()] if result.signs else [one]
 
 
-def _lines(part: Linked, nth: int | None) -> Sequence[Line]:
+def _lines(part: Linked, nth: int | None) -> Sequence[TableLine]:
     if nth is None:
         return part.best
     if nth == EVERY:
@@ -189,7 +189,7 @@ def _lines(part: Linked, nth: int | None) -> Sequence[Line]:
     return [each[nth] for each in (part.named, part.sides) if nth < len(each) > 1]
 
 
-def _in_time(entry: Entry, ask: Asked) -> bool:
+def _in_time(entry: LineCell, ask: NamedInClaim) -> bool:
     """Whether a cell is of a year that is asked for, as far as anything dates it."""
     if entry.year is None or not ask.years or entry.year in ask.years:
         return True
@@ -211,7 +211,7 @@ def _asking(text: str, one: Amount) -> str:
     return "" if TO.search(claim[:start]) or len(amounts(claim)) > 1 else claim
 
 
-def _wholes(table: Table, part: Linked) -> list[Line]:
+def _wholes(table: Table, part: Linked) -> list[TableLine]:
     """Lines of totals, which may be what a share is of."""
     line = part.best[0]
     if line.row is None:
@@ -221,6 +221,6 @@ def _wholes(table: Table, part: Linked) -> list[Line]:
     for row, label in enumerate(table.labels):
         if WHOLE.search(label) and row != line.row:
             cells = [cell for cell in table.cells if cell.row == row and cell.column in columns]
-            entries = tuple(Entry(cell, columns[cell.column]) for cell in cells)
-            found.append(Line(row, 0, line.header, entries))
+            entries = tuple(LineCell(cell, columns[cell.column]) for cell in cells)
+            found.append(TableLine(row, 0, line.header, entries))
     return found[:MOST_WHOLES]

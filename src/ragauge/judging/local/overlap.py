@@ -39,7 +39,7 @@ Runs = Mapping[tuple[str, ...], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PreparedClaim:
     """A claim made ready.
 
     Attributes:
@@ -99,15 +99,15 @@ class Overlap:
 
 
 @lru_cache(maxsize=512)
-def wanted(claim: str, mode: Mode) -> Wanted:
+def wanted(claim: str, mode: Mode) -> PreparedClaim:
     """The claim, ready for comparison; one that is all function words counts them as its content."""
     units = units_of(claim, mode)[:LONGEST_CLAIM]
     content = tuple(unit for unit in units if carries_content(unit, mode)) or units
     runs = _numbered(units, 2), _numbered(units, 3), _numbered(content, 2)
-    return Wanted(units, content, tuple(dict.fromkeys(content)), *runs)
+    return PreparedClaim(units, content, tuple(dict.fromkeys(content)), *runs)
 
 
-def overlap(claim: Wanted, passage: Indexed, number: int) -> Overlap:
+def overlap(claim: PreparedClaim, passage: Indexed, number: int) -> Overlap:
     """What a passage holds of a claim: in all, in its best segment, and in its best windows."""
     held: dict[int, int] = {}
     found = 0
@@ -153,7 +153,7 @@ def overlap(claim: Wanted, passage: Indexed, number: int) -> Overlap:
     )
 
 
-def _kin(claim: Wanted, passage: Indexed, held: Mapping[int, int], three: int) -> int:
+def _kin(claim: PreparedClaim, passage: Indexed, held: Mapping[int, int], three: int) -> int:
     """Units of the window of three that holds most, where a word of the same family counts too."""
     wide = dict(held)
     for bit, unit in enumerate(claim.distinct):
@@ -205,7 +205,7 @@ def _held(runs: Runs, window: Sequence[str]) -> int:
     return mask
 
 
-def together(claim: Wanted, overlaps: Sequence[Overlap]) -> Overlap:
+def together(claim: PreparedClaim, overlaps: Sequence[Overlap]) -> Overlap:
     """What several passages hold of a claim together, as if the window of each were a part of one.
 
     What one window adds to the best one's common subsequence is the content that the best one lacks: no order is
@@ -239,7 +239,7 @@ def together(claim: Wanted, overlaps: Sequence[Overlap]) -> Overlap:
 
 
 def features(
-    claim: Wanted, one: Overlap, numbers_missing: int, names_missing: float
+    claim: PreparedClaim, one: Overlap, numbers_missing: int, names_missing: float
 ) -> tuple[float, ...]:
     """The features of a claim against a passage, or against several taken together, in the order of FEATURES.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ragauge.judging.local.cells import Asked, Entry, Line
+from ragauge.judging.local.cells import LineCell, NamedInClaim, TableLine
 
 _HIGH = "larger|largest|higher|highest|greater|greatest|more|most|biggest|bigger|maximum|best"
 HIGH = re.compile(rf"\b(?:{_HIGH})\b", re.IGNORECASE)
@@ -16,7 +16,7 @@ ABOVE = re.compile(rf"\b(?:{_ABOVE})\b", re.IGNORECASE)
 BELOW = re.compile(r"\b(?:below|under|less than|lower than|smaller than|fewer than|at most)\b", re.IGNORECASE)
 
 
-def first(line: Line, query: str, ask: Asked) -> Entry | None:
+def first(line: TableLine, query: str, ask: NamedInClaim) -> LineCell | None:
     """The entry that a question such as "In which year was it highest?" asks for; None where it asks for none.
 
     Losses and the like are ranked by their size; where signs differ, by value.
@@ -34,7 +34,7 @@ def first(line: Line, query: str, ask: Asked) -> Entry | None:
     return None if sizes[id(order[0])] == sizes[id(order[1])] else order[0]
 
 
-def count(line: Line, query: str, ask: Asked, limit: float | None) -> int | None:
+def count(line: TableLine, query: str, ask: NamedInClaim, limit: float | None) -> int | None:
     """In how many years the line is above or below the limit of the question; None where it asks for no such thing.
 
     Args:
@@ -50,6 +50,6 @@ def count(line: Line, query: str, ask: Asked, limit: float | None) -> int | None
     return sum(e.cell.value > limit if above else e.cell.value < limit for e in entries) if entries else None
 
 
-def _dated(line: Line, ask: Asked) -> list[Entry]:
+def _dated(line: TableLine, ask: NamedInClaim) -> list[LineCell]:
     several = ask.years if len(ask.years) > 1 else ()
     return [entry for entry in line.entries if entry.year is not None and (not several or entry.year in several)]

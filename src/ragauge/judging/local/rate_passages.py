@@ -9,7 +9,7 @@ from ragauge.judging.cosines import cosines
 from ragauge.judging.inputs import Rate, RatePassages
 from ragauge.judging.judge import Asking
 from ragauge.judging.local.index import mode_of
-from ragauge.judging.local.relevance import Asked, chosen, embed
+from ragauge.judging.local.relevance import PreparedQuestion, chosen, embed
 from ragauge.text.sentences import split
 
 VERSION = 1
@@ -27,7 +27,7 @@ def rate_passages(inputs: Rate, judge_repeat: int = 0) -> Asking:
         texts = [inputs.query, *(text for _, _, text in pieces)]
         (reply,) = yield [embed(inputs.question, VERSION, texts, judge_repeat)]
         angles = cosines(reply, len(pieces))
-    asked = Asked(inputs.query, mode_of((inputs.query, *inputs.passages)))
+    asked = PreparedQuestion(inputs.query, mode_of((inputs.query, *inputs.passages)))
     ratings = []
     for (passage, sentence, text), angle in zip(pieces, angles, strict=True):
         judge = chosen("relevance", angle)

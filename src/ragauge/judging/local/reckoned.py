@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from ragauge.judging.local.cells import Asked, Entry, Line, Linked
+from ragauge.judging.local.cells import LineCell, Linked, NamedInClaim, TableLine
 
 MOST_ROWS = 4           # rows that an operation may be between
 MOST_ENTRIES = 8        # numbers of one row that are summed or averaged
@@ -60,11 +60,11 @@ class Result:
     percent: bool
     formula: str
     signs: bool
-    entries: tuple[Entry, ...]
+    entries: tuple[LineCell, ...]
     pure: bool = False
 
 
-def results(part: Linked, wholes: Sequence[Line], ask: Asked, text: str) -> Iterator[Result]:
+def results(part: Linked, wholes: Sequence[TableLine], ask: NamedInClaim, text: str) -> Iterator[Result]:
     """What follows from the numbers of a table by an operation that the words name.
 
     Args:
@@ -99,7 +99,7 @@ def results(part: Linked, wholes: Sequence[Line], ask: Asked, text: str) -> Iter
                     yield from _quotient(each[0], each[1])
 
 
-def _once(line: Line) -> tuple[Entry, ...]:
+def _once(line: TableLine) -> tuple[LineCell, ...]:
     """The entries, of each year the first: "31 December 2018" beside "1 January 2018"."""
     dates = {entry.year for entry in line.entries}
     if None in dates or not 1 < len(dates) < len(line.entries):
@@ -107,7 +107,7 @@ def _once(line: Line) -> tuple[Entry, ...]:
     return tuple({entry.year: entry for entry in reversed(line.entries)}.values())[::-1]
 
 
-def _chosen(line: Line, asked: tuple[int, ...], *, spans: bool) -> Sequence[Entry]:
+def _chosen(line: TableLine, asked: tuple[int, ...], *, spans: bool) -> Sequence[LineCell]:
     """The entries of the years that are named; all of them where fewer than two are."""
     if len(asked) > 1:
         low, high = min(asked), max(asked)
@@ -115,7 +115,7 @@ def _chosen(line: Line, asked: tuple[int, ...], *, spans: bool) -> Sequence[Entr
     return [] if asked else line.entries[:MOST_ENTRIES]
 
 
-def _changes(line: Line, asked: tuple[int, ...], text: str) -> Iterator[Result]:
+def _changes(line: TableLine, asked: tuple[int, ...], text: str) -> Iterator[Result]:
     """From the earlier to the later; as an amount, and in per cent of the earlier."""
     either = bool(EITHER.search(text)) and DIRECTED.search(text) is None
     either = either or (FALLING.search(text) is not None and RISING.search(text) is None)
@@ -131,7 +131,7 @@ def _changes(line: Line, asked: tuple[int, ...], text: str) -> Iterator[Result]:
             yield Result((b - a) / abs(a) * 100, True, formula, either or spent, (old, new), pure=True)
 
 
-def _pairs(line: Line, asked: tuple[int, ...]) -> Iterator[tuple[Entry, Entry]]:
+def _pairs(line: TableLine, asked: tuple[int, ...]) -> Iterator[tuple[LineCell, LineCell]]:
     """Earlier and later entries between which a change is asked for."""
     entries = _once(line)
     if any(entry.year is None for entry in entries) or len({entry.year for entry in entries}) < len(entries):
@@ -156,7 +156,7 @@ def _pairs(line: Line, asked: tuple[int, ...]) -> Iterator[tuple[Entry, Entry]]:
             yield row[1], row[2]
 
 
-def _gathered(entries: Sequence[Entry], *, mean: bool) -> Iterator[Result]:
+def _gathered(entries: Sequence[LineCell], *, mean: bool) -> Iterator[Result]:
     """The mean or the sum of these."""
     if not 2 <= len(entries) <= MOST_ENTRIES or len({entry.cell.percent for entry in entries}) > 1:
         return
@@ -168,13 +168,13 @@ def _gathered(entries: Sequence[Entry], *, mean: bool) -> Iterator[Result]:
     yield Result(value, percent, formula, total < 0, tuple(entries))
 
 
-def _over_time(line: Line, asked: tuple[int, ...]) -> Iterator[Result]:
+def _over_time(line: TableLine, asked: tuple[int, ...]) -> Iterator[Result]:
     wanted = [next((e for e in line.entries if e.year == year), None) for year in asked[:2]]
     if len(wanted) == 2 and wanted[0] and wanted[1]:
         yield from _quotient(wanted[0], wanted[1])
 
 
-def _columns(lines: Sequence[Line], asked: tuple[int, ...]) -> Iterator[list[Entry]]:
+def _columns(lines: Sequence[TableLine], asked: tuple[int, ...]) -> Iterator[list[LineCell]]:
     """Per column or year that is asked for, the entries of all these lines, in their order."""
     if len(lines) < 2:
         return
@@ -189,14 +189,14 @@ def _columns(lines: Sequence[Line], asked: tuple[int, ...]) -> Iterator[list[Ent
             yield same
 
 
-def _beside(line: Line, entry: Entry, other: Line, its: Entry) -> bool:
+def _beside(line: TableLine, entry: LineCell, other: TableLine, its: LineCell) -> bool:
     """Whether two numbers are of one column, or of one row and one year."""
     if line.row is not None and line.row == other.row:
         return entry.year == its.year
     return entry.cell.column == its.cell.column if line.row is not None else entry.cell.row == its.cell.row
 
 
-def _apart(entries: Sequence[Entry]) -> Iterator[Result]:
+def _apart(entries: Sequence[LineCell]) -> Iterator[Result]:
     for one, other in combinations(entries[:MOST_ROWS], 2):
         a, b = one.cell.value, other.cell.value
         if one.cell.percent != other.cell.percent:
@@ -208,7 +208,7 @@ def _apart(entries: Sequence[Entry]) -> Iterator[Result]:
                 yield Result((first - last) / abs(last) * 100, True, formula, False, (one, other), pure=True)
 
 
-def _shares(entries: Sequence[Entry], text: str) -> Iterator[Result]:
+def _shares(entries: Sequence[LineCell], text: str) -> Iterator[Result]:
     """What is named first over what is named later; "the percentage of A that is B" the other way round."""
     turned = OF_WHOLE.search(text) is not None
     straight = not turned or AS_SHARE.search(text) is not None
@@ -219,7 +219,7 @@ def _shares(entries: Sequence[Entry], text: str) -> Iterator[Result]:
             yield from _quotient(other, one)
 
 
-def _quotient(one: Entry, other: Entry) -> Iterator[Result]:
+def _quotient(one: LineCell, other: LineCell) -> Iterator[Result]:
     a, b = one.cell.value, other.cell.value
     if b and one.cell.percent == other.cell.percent:
         formula, parts = f"{a:,g} / {b:,g}", (one, other)

@@ -18,7 +18,7 @@ LONGEST_QUERY = 128      # units with content that are looked at
 EMBEDDED = 4_000         # characters of a text that are embedded: its vector is a mean, and hardly moves after that
 
 
-class Asked:
+class PreparedQuestion:
     """A question made ready to be compared with many texts."""
 
     def __init__(self, query: str, mode: Mode) -> None:

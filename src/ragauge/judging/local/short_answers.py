@@ -49,7 +49,7 @@ GLUED = re.compile(r"^([^\W\d_]{3,})\d{1,2}$")      # a footnote's number
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ReferencePart:
     """One member of a short reference.
 
     Attributes:
@@ -104,7 +104,7 @@ def is_negated(text: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-def readings(reference: str) -> tuple[tuple[Part, ...], ...]:
+def readings(reference: str) -> tuple[tuple[ReferencePart, ...], ...]:
     """What a short reference accepts: any of these, each of which needs all its parts.
 
     >>> [[part.joined for part in each] for each in readings("Chile and Peru")]
@@ -141,7 +141,7 @@ def _either(text: str) -> list[str]:
     return parts
 
 
-def _part(text: str) -> Part | None:
+def _part(text: str) -> ReferencePart | None:
     text = SPELLED.get(text.strip().lower(), text)
     numbers = find(text, EXACT)
     rest = list(text)
@@ -155,7 +155,7 @@ def _part(text: str) -> Part | None:
     pieces = [fold(word) for word in written(text)]
     joined = "".join(pieces)
     compound = len(joined) >= COMPOUND or (len(joined) > 2 and len(joined) == len(pieces))
-    return Part(tuple(content), numbers, joined, compound, codes(text)) if content or numbers else None
+    return ReferencePart(tuple(content), numbers, joined, compound, codes(text)) if content or numbers else None
 
 
 def plain_words(text: str) -> list[str]:
@@ -175,7 +175,7 @@ def _unit(word: str) -> str:
     return found if len(found) > 2 else word
 
 
-class Said:
+class AnswerClaim:
     """A claim of the answer, made ready for looking up."""
 
     def __init__(self, claim: str) -> None:
@@ -190,7 +190,7 @@ class Said:
         self.joined = "".join(pieces)
         self.edges = set(accumulate(map(len, pieces), initial=0))
 
-    def says(self, part: Part) -> bool:
+    def says(self, part: ReferencePart) -> bool:
         """Whether the claim names a part, and does not deny it."""
         if not all(stands(code, self.text) for code in part.codes):
             return False
@@ -201,7 +201,7 @@ class Said:
         place = self._together([self.where(word) for word in part.words])
         return part.compound and self._compound(part.joined) if place is None else not self._denied(place, part)
 
-    def holds(self, part: Part) -> bool:
+    def holds(self, part: ReferencePart) -> bool:
         """Whether the claim has a part as it is written, forms of its words and numbers aside."""
         return part.joined in self.joined or not part.words
 
@@ -257,7 +257,7 @@ class Said:
                 return at
         return None
 
-    def _denied(self, place: int, part: Part) -> bool:
+    def _denied(self, place: int, part: ReferencePart) -> bool:
         if not NEGATIONS.isdisjoint(part.words):
             return False
         before = self.words[max(0, place - BEFORE) : place]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ragauge.judging.local.cells import Asked, Entry, Line, Linked
+from ragauge.judging.local.cells import LineCell, Linked, NamedInClaim, TableLine
 from ragauge.judging.local.index import STOPS, units_of
 from ragauge.judging.local.reckoned import CHANGE, MEAN, RATIO, SUM, Result, results
 from ragauge.judging.local.sums import Amount, amounts
 from ragauge.text.sentences import split
-from ragauge.text.tables import Cell, years
+from ragauge.text.tables import TableCell, years
 
 LONGEST = 20_000        # characters of a passage that are looked at
 LONGEST_SENTENCE = 600
@@ -20,7 +20,7 @@ _ASKING = "percentag percent chang differ differenc increas decreas ratio averag
 ASKING = frozenset(_ASKING.split())     # words that name the operation, not the thing
 
 
-def spoken(text: str, ask: Asked, passages: Sequence[str]) -> Iterator[tuple[int, Result]]:
+def spoken(text: str, ask: NamedInClaim, passages: Sequence[str]) -> Iterator[tuple[int, Result]]:
     """What follows from two numbers or more of one sentence, and the number of its passage.
 
     Nothing follows where no operation is named, and from sentences that do not speak of the thing asked for.
@@ -57,6 +57,6 @@ def _part(found: Sequence[Amount], dates: Sequence[int], at: int) -> Linked | No
     entries = []
     for row, (one, year) in enumerate(zip(found, own, strict=True)):
         start, end = at + one.specific.start, at + one.specific.end
-        entries.append(Entry(Cell(row, 0, one.written * 10.0**one.shift, one.percent, start, end), year))
-    lines = tuple(Line(entry.cell.row, entry.cell.row, "", (entry,)) for entry in entries)
-    return Linked((Line(None, 0, "", tuple(entries)),), lines, (), 1.0, dated=True)
+        entries.append(LineCell(TableCell(row, 0, one.written * 10.0**one.shift, one.percent, start, end), year))
+    lines = tuple(TableLine(entry.cell.row, entry.cell.row, "", (entry,)) for entry in entries)
+    return Linked((TableLine(None, 0, "", tuple(entries)),), lines, (), 1.0, dated=True)

@@ -83,7 +83,7 @@ class Statements:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ClaimPart:
     """One claim of a sentence.
 
     Attributes:
@@ -101,7 +101,7 @@ class Part:
     within: tuple[int, int] | None = None
 
 
-def parts(sentence: Sentence) -> tuple[Part, ...]:
+def parts(sentence: Sentence) -> tuple[ClaimPart, ...]:
     """The claims of a sentence that states something: its clauses; the whole where fewer than two of them state any.
 
     >>> [part.text for part in parts(Sentence(1, "The lid is green [1], and the box weighs 3 kg [2].", 0, 50))]
@@ -109,12 +109,12 @@ def parts(sentence: Sentence) -> tuple[Part, ...]:
     """
     place = (sentence.start, sentence.end)
     cut = [
-        Part(bare(one.text), bare(one.own), sentence.start + one.start, sentence.start + one.end, place)
+        ClaimPart(bare(one.text), bare(one.own), sentence.start + one.start, sentence.start + one.end, place)
         for one in cut_up(sentence.text)
     ]
     stating = tuple(part for part in cut if states(part.text)) if len(cut) > 1 else ()
     whole = bare(sentence.text)
-    return stating if len(stating) > 1 else (Part(whole, whole, *place),)
+    return stating if len(stating) > 1 else (ClaimPart(whole, whole, *place),)
 
 
 def statements(answer: str) -> Statements:

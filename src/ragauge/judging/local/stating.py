@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ragauge.judging.local import chances
+from ragauge.judging.local.conflicting_answers import names_another
 from ragauge.judging.local.contrast import contrast
 from ragauge.judging.local.index import Mode, carries_content, units_of
 from ragauge.judging.local.kinds import EXACT
 from ragauge.judging.local.named_signs import says, sign_of
 from ragauge.judging.local.refusals import is_refusal
-from ragauge.judging.local.rivals import names_another
 from ragauge.judging.local.short_answers import (
-    Part,
-    Said,
+    AnswerClaim,
+    ReferencePart,
     figures,
     is_descriptive,
     is_figure,
@@ -28,7 +28,7 @@ from ragauge.judging.local.short_answers import (
 )
 from ragauge.judging.local.slots import POLAR
 from ragauge.judging.local.statements import bare
-from ragauge.judging.local.support import Evidence
+from ragauge.judging.local.support import PreparedPassages
 from ragauge.text.code import codes
 from ragauge.text.specifics import Specific, find
 
@@ -75,16 +75,16 @@ class Answer:
         self._altered: dict[tuple[int, str], bool] = {}
 
     @cached_property
-    def said(self) -> list[Said]:
+    def said(self) -> list[AnswerClaim]:
         """What short references are looked for in."""
         if self.claims or len(self.answer) > LONGEST_BARE or is_refusal(self.answer):
-            return [Said(claim) for claim in self.claims]
-        return [Said(self.answer)]
+            return [AnswerClaim(claim) for claim in self.claims]
+        return [AnswerClaim(self.answer)]
 
     @cached_property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> PreparedPassages:
         """What statements are weighed against."""
-        return Evidence(self.claims, self.references, self.mode)
+        return PreparedPassages(self.claims, self.references, self.mode)
 
     @cached_property
     def contents(self) -> list[set[str]]:
@@ -177,10 +177,10 @@ class Answer:
                 return Stated(p, frozenset().union(*by) if self.claims else frozenset())
         return None
 
-    def _named(self, part: Part, one: Said, new: Sequence[object]) -> bool:
+    def _named(self, part: ReferencePart, one: AnswerClaim, new: Sequence[object]) -> bool:
         return one.says(part) and (bool(new) or self._chosen(part, one))
 
-    def _chosen(self, part: Part, one: Said) -> bool:
+    def _chosen(self, part: ReferencePart, one: AnswerClaim) -> bool:
         """Of a question "A or B?": whether the claim speaks of the part, and not before it of the other."""
         cut = CHOICE.search(self.query)
         if cut is None:
@@ -221,7 +221,7 @@ class Answer:
         ]
         if not able:
             return None
-        beside = Evidence([f"{self.claims[n - 1]}\n{self.query}" for n in able], (reference,), self.mode)
+        beside = PreparedPassages([f"{self.claims[n - 1]}\n{self.query}" for n in able], (reference,), self.mode)
         found = beside.weigh(reference)
         by = set() if found.joint else {able[place - 1] for place in found.supporting}
         by = {n for n in by if not self.alters(n, reference)}

@@ -11,12 +11,12 @@ from functools import cached_property
 from ragauge.data.facts import Window
 from ragauge.judging.equal import plain
 from ragauge.judging.local.attribution import about_another
-from ragauge.judging.local.checks import Crossed, Opposed, Stated, check
+from ragauge.judging.local.checks import Crossed, Opposed, StatedSpan, check
 from ragauge.judging.local.framed import Framed, framed
 from ragauge.judging.local.index import Indexed, Mode, haystack, indexed, mode_of
-from ragauge.judging.local.joining import Part, joinable
+from ragauge.judging.local.joining import JointPart, joinable
 from ragauge.judging.local.kinds import EVERY
-from ragauge.judging.local.overlap import FEATURES, Overlap, Wanted, features, overlap, together, wanted
+from ragauge.judging.local.overlap import FEATURES, Overlap, PreparedClaim, features, overlap, together, wanted
 from ragauge.judging.local.signs import held, signs
 from ragauge.judging.local.weights import Scorer, scorer
 from ragauge.text.language import guess
@@ -52,7 +52,7 @@ class Weighed:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ClaimOverPassages:
     """A claim laid against every passage.
 
     Attributes:
@@ -69,7 +69,7 @@ class Compared:
     """
 
     claim: str
-    wants: tuple[Wanted, ...]
+    wants: tuple[PreparedClaim, ...]
     specifics: tuple[Specific, ...]
     overlaps: tuple[Overlap, ...]
     lacking: tuple[tuple[Specific, ...], ...]
@@ -85,11 +85,11 @@ class Compared:
         return signs(self.claim)
 
     @cached_property
-    def checks(self) -> tuple[Stated | Opposed | Crossed | None, ...]:
+    def checks(self) -> tuple[StatedSpan | Opposed | Crossed | None, ...]:
         """Per passage what it says in almost the words of the claim."""
         return tuple(self._checked(one, want) for one, want in zip(self.overlaps, self.wants, strict=True))
 
-    def _checked(self, one: Overlap, want: Wanted) -> Stated | Opposed | Crossed | None:
+    def _checked(self, one: Overlap, want: PreparedClaim) -> StatedSpan | Opposed | Crossed | None:
         if one.one.bit_count() < CLOSE * len(want.distinct):
             return None
         at = one.passage - 1
@@ -107,7 +107,7 @@ class Compared:
         if number not in self.frames:
             at = number - 1
             said = self.checks[at]
-            stated = said if isinstance(said, Stated) else None
+            stated = said if isinstance(said, StatedSpan) else None
             self.frames[number] = framed(self.claim, self.wants[at], self.texts[at], self.passages[at], stated)
         return self.frames[number]
 
@@ -138,7 +138,7 @@ class Compared:
 
     def least(self, number: int) -> float:
         """The least that p is by this passage alone: what a sentence states is supported."""
-        if not isinstance(self.checks[number - 1], Stated):
+        if not isinstance(self.checks[number - 1], StatedSpan):
             return 0.0
         if self.signs and not held(self.signs, self.texts[number - 1]):
             return 0.0
@@ -161,7 +161,7 @@ class Compared:
         most = UNDER[under.frame.kind]
         if not under.rest:
             return most
-        rest = Evidence((under.rest,), (self.claim,), self.modes[number - 1]).compare(self.claim)
+        rest = PreparedPassages((under.rest,), (self.claim,), self.modes[number - 1]).compare(self.claim)
         rest.frames[1] = None
         return min(p, max(most, rest.p([1])))
 
@@ -173,19 +173,19 @@ class Compared:
     def joinable(self) -> Iterator[tuple[int, ...]]:
         """Groups of passages that could support the claim jointly: none denies it or speaks of another."""
         names = [one for one in self.specifics if one.kind == "name"]
-        parts: dict[Mode, list[Part]] = {}
+        parts: dict[Mode, list[JointPart]] = {}
         for one, mode in zip(self.overlaps, self.modes, strict=True):
             if not one.found or isinstance(self.checks[one.passage - 1], Opposed | Crossed):
                 continue
             lacking = self.lacking[one.passage - 1]
             held = sum(1 << at for at, name in enumerate(names) if name not in lacking)
-            parts.setdefault(mode, []).append(Part(one.passage, one.three, held))
+            parts.setdefault(mode, []).append(JointPart(one.passage, one.three, held))
         for some in parts.values():
             groups = joinable(some, len(self.wants[some[0].number - 1].distinct), named=bool(names))
             yield from (group for group in groups if not any(self.another(n) or self.framed(n) for n in group))
 
 
-class Evidence:
+class PreparedPassages:
     """The passages of one response, made ready once for all claims."""
 
     def __init__(self, passages: Sequence[str], claims: Sequence[str], mode: Mode | None = None) -> None:
@@ -195,7 +195,7 @@ class Evidence:
         self.passages: list[Indexed] = [indexed(*one) for one in zip(passages, self.modes, strict=True)]
         self.haystacks: list[Haystack] = [haystack(text) for text in passages]
 
-    def without(self, numbers: Container[int]) -> Evidence:
+    def without(self, numbers: Container[int]) -> PreparedPassages:
         """The same with some passages blank, so that the others keep their numbers."""
         rest = copy(self)
         rest.texts = tuple("" if n in numbers else text for n, text in enumerate(self.texts, 1))
@@ -214,13 +214,13 @@ class Evidence:
             mode == "grams" and pattern.search(plain(text)) for text, mode in zip(self.texts, self.modes, strict=True)
         )
 
-    def compare(self, claim: str) -> Compared:
+    def compare(self, claim: str) -> ClaimOverPassages:
         """Lays a claim against every passage."""
         claim = claim[:LONGEST]
         wants = tuple(wanted(claim, mode) for mode in self.modes)
         specifics = find(claim, EVERY)[:MOST_SPECIFICS]
         pairs = enumerate(zip(wants, self.passages, strict=True), 1)
-        return Compared(
+        return ClaimOverPassages(
             claim,
             wants,
             specifics,
@@ -272,7 +272,7 @@ def _judge(mode: Mode) -> Scorer:
     return scorer(f"overlap_{mode}", FEATURES)
 
 
-def _groups(compared: Compared, alone: float) -> Iterator[tuple[float, int, tuple[int, ...]]]:
+def _groups(compared: ClaimOverPassages, alone: float) -> Iterator[tuple[float, int, tuple[int, ...]]]:
     """Groups that make the claim likelier than the best passage alone does: p, how few, and their numbers."""
     if alone >= COPIED:
         return
@@ -282,7 +282,7 @@ def _groups(compared: Compared, alone: float) -> Iterator[tuple[float, int, tupl
             yield p, -len(group), group
 
 
-def _contradicted(compared: Compared, p: float, against: Mapping[int, Opposed]) -> Weighed:
+def _contradicted(compared: ClaimOverPassages, p: float, against: Mapping[int, Opposed]) -> Weighed:
     worst = max(against, key=lambda n: (compared.overlaps[n - 1].one.bit_count(), -n))
     found = against[worst]
     said = found.difference
@@ -292,7 +292,7 @@ def _contradicted(compared: Compared, p: float, against: Mapping[int, Opposed]) 
     return Weighed(p, (), False, tuple(against), window, reason)
 
 
-def _under(compared: Compared) -> str:
+def _under(compared: ClaimOverPassages) -> str:
     """Which passage holds the claim under what, where one does: the one that holds most of it."""
     found = [n for n, under in compared.frames.items() if under is not None]
     if not found:
@@ -302,7 +302,7 @@ def _under(compared: Compared) -> str:
     return f"passage {most} says it under {under.frame.words!r}" if under is not None else ""
 
 
-def _window(compared: Compared, best: int, numbers: Sequence[int] = ()) -> Window | None:
+def _window(compared: ClaimOverPassages, best: int, numbers: Sequence[int] = ()) -> Window | None:
     """The window of the passage that holds most, and what of the claim's specifics is nowhere."""
     one = compared.overlaps[best - 1]
     every = range(1, len(compared.overlaps) + 1)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ragauge.data.facts import Strength, Window
-from ragauge.judging.local.cells import Asked, asked, link
+from ragauge.judging.local.cells import NamedInClaim, asked, link
 from ragauge.judging.local.index import STOPS, units_of
 from ragauge.judging.local.met import EVERY, Met, PassageTable, TablePart, label, ranked, reckoned, signs
 from ragauge.judging.local.spoken_sums import spoken
@@ -126,7 +126,7 @@ class Tabled:
         worded = self._worded(claim, {one.own.passage for one, bare in found if not bare})
         return [(one, bare) for one, bare in found if bare or worded]
 
-    def _readings(self, claim: str, numbers: Sequence[Amount], *, bare: bool) -> list[Asked]:
+    def _readings(self, claim: str, numbers: Sequence[Amount], *, bare: bool) -> list[NamedInClaim]:
         """What names the cell: a claim's own words, then with the question's; of a bare amount these."""
         query = asked(self.query)
         if bare:
@@ -235,7 +235,7 @@ def _one_met(one: Amount, each: tuple[TablePart, bool], n: int, count: int, *, i
     return part.met(one, part.ask, n) if in_order else part.met(one, _nth(part.ask, n, count), None)
 
 
-def _nth(ask: Asked, n: int, count: int) -> Asked:
+def _nth(ask: NamedInClaim, n: int, count: int) -> NamedInClaim:
     """Of as many amounts as years each is of its own."""
     return replace(ask, years=(ask.years[n],)) if len(ask.years) == count > 1 else ask
 

@@ -15,8 +15,8 @@ from ragauge.judging.local.address import LOOKED_AT, address
 from ragauge.judging.local.index import mode_of
 from ragauge.judging.local.refusals import unread
 from ragauge.judging.local.relevance import embed
-from ragauge.judging.local.statements import Part, Statements, bare, parts, statements
-from ragauge.judging.local.support import Evidence, Weighed
+from ragauge.judging.local.statements import ClaimPart, Statements, bare, parts, statements
+from ragauge.judging.local.support import PreparedPassages, Weighed
 from ragauge.judging.local.tabled import Tabled, TableVerdict
 from ragauge.judging.local.weighing import weighed
 
@@ -48,7 +48,7 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
             tuple(plain), addressed.label, refuse, support_asked=False, address_p=addressed.p, unread=language
         )
     whole = [bare(sentence.text) for sentence in said.claims]
-    evidence, tabled = Evidence(inputs.passages, whole), Tabled(inputs.query, inputs.passages)
+    evidence, tabled = PreparedPassages(inputs.passages, whole), Tabled(inputs.query, inputs.passages)
     pairs = zip(whole, cut, strict=True)
     mended = [_mended(sentence, own, evidence, tabled) for sentence, own in pairs]
     verdicts = zip(chain.from_iterable(cut), chain.from_iterable(mended), strict=True)
@@ -65,7 +65,7 @@ def _refuse(answer: str, said: Statements, claims: Sequence[Claim]) -> tuple[boo
     return (None, language) if language else (False, "")
 
 
-def _mended(sentence: str, own: Sequence[Part], evidence: Evidence, tabled: Tabled) -> list[TableVerdict]:
+def _mended(sentence: str, own: Sequence[ClaimPart], evidence: PreparedPassages, tabled: Tabled) -> list[TableVerdict]:
     """The verdict on each claim of a sentence."""
 
     def others(numbers: AbstractSet[int], at: int) -> Weighed:
@@ -75,7 +75,7 @@ def _mended(sentence: str, own: Sequence[Part], evidence: Evidence, tabled: Tabl
     return [tabled.mend(part.text, words, partial(others, at=at)) for at, (part, words) in found]
 
 
-def _claim(n: int, part: Part, mended: TableVerdict) -> Claim:
+def _claim(n: int, part: ClaimPart, mended: TableVerdict) -> Claim:
     found = mended.found
     return Claim(
         n=n,

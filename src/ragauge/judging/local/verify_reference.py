@@ -14,7 +14,7 @@ from ragauge.judging.local.evidence import there, topics
 from ragauge.judging.local.kinds import DATE, EVERY
 from ragauge.judging.local.short_answers import is_short
 from ragauge.judging.local.statements import bare
-from ragauge.judging.local.support import NOTHING, Evidence, Weighed
+from ragauge.judging.local.support import NOTHING, PreparedPassages, Weighed
 from ragauge.judging.local.tabled import Tabled
 from ragauge.text.specifics import find
 
@@ -38,7 +38,7 @@ def _verify(inputs: VerifyReference) -> Asking:
     return ReferenceFacts(tuple(ReferenceClaim(n, text, one.supporting, one.there(topic)) for n, (text, one) in pairs))
 
 
-class Stated(NamedTuple):
+class ReferenceEvidence(NamedTuple):
     """What the passages say of a reference claim.
 
     Attributes:
@@ -67,25 +67,25 @@ class Stated(NamedTuple):
         return min(self.p, found) if self.lacking else found
 
 
-def stated(inputs: VerifyReference) -> list[Stated]:
+def stated(inputs: VerifyReference) -> list[ReferenceEvidence]:
     """What the passages say of each reference claim."""
-    evidence = Evidence(inputs.passages, inputs.claims)
+    evidence = PreparedPassages(inputs.passages, inputs.claims)
     tabled = Tabled(inputs.query, inputs.passages)
     asked = {one.normal for one in find(inputs.query, DATE)}
     return [_stated(evidence, bare(text), asked, tabled) for text in inputs.claims]
 
 
-def _stated(evidence: Evidence, claim: str, asked: AbstractSet[str], tabled: Tabled) -> Stated:
+def _stated(evidence: PreparedPassages, claim: str, asked: AbstractSet[str], tabled: Tabled) -> ReferenceEvidence:
     words = _weighed(evidence, claim, asked)
     found, _, otherwise = tabled.mend(claim, words, lambda some: _weighed(evidence.without(some), claim, asked))
     lacking = found.window.missing if found.window is not None else ()
     numberless = any(any(map(str.isdigit, specific)) for specific in lacking) and not tabled.tables
     nameless = found.p <= NOTHING and is_short(claim) and any(one.kind == "name" for one in find(claim, EVERY))
     p = max(found.p, STANDING) if evidence.stands(claim) else found.p
-    return Stated(p, found.supporting, otherwise.union(found.contradicting), numberless or nameless)
+    return ReferenceEvidence(p, found.supporting, otherwise.union(found.contradicting), numberless or nameless)
 
 
-def _weighed(evidence: Evidence, claim: str, asked: AbstractSet[str]) -> Weighed:
+def _weighed(evidence: PreparedPassages, claim: str, asked: AbstractSet[str]) -> Weighed:
     found = evidence.weigh(claim)
     if found.supporting or not asked:
         return found

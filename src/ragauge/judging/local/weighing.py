@@ -7,14 +7,14 @@ from dataclasses import replace
 from math import exp, log
 
 from ragauge.judging.local.overlap import FEATURES
-from ragauge.judging.local.statements import Part
-from ragauge.judging.local.support import Evidence, Weighed
+from ragauge.judging.local.statements import ClaimPart
+from ragauge.judging.local.support import PreparedPassages, Weighed
 from ragauge.judging.local.weights import scorer
 
 LEAST = 1e-4     # a probability is kept so far from 0 and 1 before its odds are taken
 
 
-def weighed(sentence: str, parts: Sequence[Part], evidence: Evidence) -> list[Weighed]:
+def weighed(sentence: str, parts: Sequence[ClaimPart], evidence: PreparedPassages) -> list[Weighed]:
     """The verdict on each part of a sentence, in order.
 
     The log odds of a part that was cut out are the mean of those of its own words and of the whole sentence. On

@@ -47,7 +47,7 @@ class Scorer:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LinearModel:
     """z = intercept + sum of coefficient x feature: log odds."""
 
     coefficients: tuple[float, ...]
@@ -70,10 +70,10 @@ class Leveller:
     """
 
     names: tuple[str, ...]
-    answers: Line
+    answers: LinearModel
     slope: float
     shift: float
-    about: Line | None
+    about: LinearModel | None
 
     def levels(self, features: Sequence[float]) -> tuple[float, float, float]:
         """P(fully), P(partly) and P(no), to 6 decimals; they sum to 1."""
@@ -88,7 +88,7 @@ class Leveller:
         """A leveller from its stored form, features in the order of their names."""
         names = tuple(sorted(stored["answers"]["coefficients"]))
         lines = {
-            kind: Line(tuple(stored[kind]["coefficients"][name] for name in names), stored[kind]["intercept"])
+            kind: LinearModel(tuple(stored[kind]["coefficients"][name] for name in names), stored[kind]["intercept"])
             for kind in ("answers", "about") if stored[kind] is not None
         }  # fmt: skip
         slope, shift = stored["at_least_partly"]

@@ -9,8 +9,8 @@ from ragauge.data.facts import Agreement, AgreementFacts
 from ragauge.judging.equal import settled
 from ragauge.judging.inputs import Agree
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block
+from ragauge.judging.model.asking import QuestionSpec
+from ragauge.judging.model.prompt_blocks import DATA, Block
 from ragauge.judging.model.reading import word, yes
 from ragauge.judging.model.schemas import INTEGER, YES_NO, a_list, an_object, one_of
 from ragauge.judging.model.verdicts import Listing, each
@@ -34,7 +34,7 @@ SCHEMA = an_object(
 )
 
 
-def agree(inputs: Agree, asked: Asked) -> Asking:
+def agree(inputs: Agree, asked: QuestionSpec) -> Asking:
     """Both lists go out in one call; nothing is asked where the answer is an accepted one.
 
     A claim that could not be had has no verdict. What another claim might state then stays open too.

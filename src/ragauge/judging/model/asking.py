@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragauge.data.ask import Ask
-from ragauge.judging.model.fences import Block
-from ragauge.judging.model.packs import PACK
+from ragauge.judging.model.passage_batches import PACK
+from ragauge.judging.model.prompt_blocks import Block
 from ragauge.judging.model.wording import Prompt
 
 
@@ -30,7 +30,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionSpec:
     """Which question is asked, in which version, how, and for which time: what no prompt of it changes."""
 
     question: str

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ragauge.data.facts import CoverFacts
 from ragauge.judging.inputs import Cover, CoverAspects, CoverCriteria
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block
+from ragauge.judging.model.asking import QuestionSpec
+from ragauge.judging.model.prompt_blocks import DATA, Block
 from ragauge.judging.model.reading import yes
 from ragauge.judging.model.schemas import INTEGER, YES_NO, a_list, an_object
 from ragauge.judging.model.verdicts import Listing, each
@@ -33,17 +33,17 @@ n. Reply with JSON only.""",
 )
 
 
-def cover_aspects(inputs: CoverAspects, asked: Asked) -> Asking:
+def cover_aspects(inputs: CoverAspects, asked: QuestionSpec) -> Asking:
     """One verdict an aspect."""
     return _covered("parts", inputs.aspects, ASPECTS, inputs, asked)
 
 
-def cover_criteria(inputs: CoverCriteria, asked: Asked) -> Asking:
+def cover_criteria(inputs: CoverCriteria, asked: QuestionSpec) -> Asking:
     """One verdict a criterion."""
     return _covered("criteria", inputs.criteria, CRITERIA, inputs, asked)
 
 
-def _covered(name: str, parts: Sequence[str], prompt: Prompt, inputs: Cover, asked: Asked) -> Asking:
+def _covered(name: str, parts: Sequence[str], prompt: Prompt, inputs: Cover, asked: QuestionSpec) -> Asking:
     listing = Listing(name, "C", dict(enumerate(parts, 1)), lambda item: yes(item.get("met")))
     blocks = Block.of("question", inputs.query), Block.of("answer", inputs.answer), listing.block()
     schema = an_object(**{name: a_list(n=INTEGER, met=YES_NO)})

@@ -9,8 +9,8 @@ from ragauge.data.facts import GuessedFacts
 from ragauge.judging.cosines import cosines, embed
 from ragauge.judging.inputs import GuessQuestions
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block
+from ragauge.judging.model.asking import QuestionSpec
+from ragauge.judging.model.prompt_blocks import DATA, Block
 from ragauge.judging.model.reading import texts
 from ragauge.judging.model.schemas import TEXTS, an_object
 from ragauge.judging.model.verdicts import twice
@@ -29,7 +29,7 @@ Reply with JSON only.""",
 SCHEMA = an_object(questions=TEXTS)
 
 
-def guess_questions(inputs: GuessQuestions, asked: Asked) -> Asking:
+def guess_questions(inputs: GuessQuestions, asked: QuestionSpec) -> Asking:
     """The question itself is never shown. Fewer questions than asked for are asked for once more; missing ones fail.
 
     Source: RAGAS, arXiv:2309.15217, section 3: mean cosine of the question with the questions guessed from the answer.

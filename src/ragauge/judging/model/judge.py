@@ -24,11 +24,11 @@ from ragauge.judging.model import (
     verify_answer,
     verify_reference,
 )
-from ragauge.judging.model.asking import Asked
+from ragauge.judging.model.asking import QuestionSpec
 from ragauge.judging.model.spec import ModelSpec, read_spec
 from ragauge.judging.model.wording import Prompt, worded
 
-ASKED: Mapping[str, tuple[int, Callable[[Any, Asked], Asking]]] = {
+ASKED: Mapping[str, tuple[int, Callable[[Any, QuestionSpec], Asking]]] = {
     "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),
     "verify_reference": (verify_reference.VERSION, verify_reference.verify_reference),
     "rate_passages": (rate_passages.VERSION, rate_passages.rate_passages),
@@ -94,9 +94,9 @@ class ModelJudge:
         """A generator that yields lists of chat asks (and embed asks for guess_questions), and returns the facts."""
         return ASKED[inputs.question][1](inputs, self.asked(inputs.question, judge_repeat))
 
-    def asked(self, question: str, judge_repeat: int = 0) -> Asked:
+    def asked(self, question: str, judge_repeat: int = 0) -> QuestionSpec:
         """One question as this judge asks it."""
-        return Asked(question, self.version(question), self.spec.settings, judge_repeat)
+        return QuestionSpec(question, self.version(question), self.spec.settings, judge_repeat)
 
     def model_of(self, ask: Ask) -> ModelName:
         """Who answers a chat ask."""
@@ -113,8 +113,8 @@ class ModelJudge:
 
     def prefer(self, pair: AnswerPair, judge_repeat: int = 0) -> Generator[list[Ask], list[Reply], Preference]:
         """The generator of `prefer`: which of two answers is better, in both orders."""
-        return prefer.prefer(pair, Asked("prefer", prefer.VERSION, self.spec.settings, judge_repeat))
+        return prefer.prefer(pair, QuestionSpec("prefer", prefer.VERSION, self.spec.settings, judge_repeat))
 
     def prepare(self, query: str, reference: str) -> Generator[list[Ask], list[Reply], prepare.Prepared]:
         """The generator of `prepare`: claims of a reference and aspects of a question."""
-        return prepare.prepare(query, reference, Asked("prepare", prepare.VERSION, self.spec.settings))
+        return prepare.prepare(query, reference, QuestionSpec("prepare", prepare.VERSION, self.spec.settings))

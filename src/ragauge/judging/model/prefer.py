@@ -7,8 +7,8 @@ from typing import Any
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.preference import AnswerPair, Better, Preference
-from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block
+from ragauge.judging.model.asking import QuestionSpec
+from ragauge.judging.model.prompt_blocks import DATA, Block
 from ragauge.judging.model.reading import word
 from ragauge.judging.model.schemas import an_object, one_of
 from ragauge.judging.model.verdicts import NO_VERDICT, together, twice
@@ -29,7 +29,7 @@ SCHEMA = an_object(better=one_of(*WORDS))
 TURNED: Mapping[Better | None, Better | None] = {None: None, 0: 0, 1: 2, 2: 1}
 
 
-def prefer(pair: AnswerPair, asked: Asked) -> Generator[list[Ask], list[Reply], Preference]:
+def prefer(pair: AnswerPair, asked: QuestionSpec) -> Generator[list[Ask], list[Reply], Preference]:
     """Two calls, side by side; a reply without a verdict is asked for again once."""
     first, second = pair.answers
     (shown, why), (swapped, swapped_why) = yield from together([
@@ -39,7 +39,7 @@ def prefer(pair: AnswerPair, asked: Asked) -> Generator[list[Ask], list[Reply], 
 
 
 def _preferred(
-    query: str, answers: tuple[str, str], asked: Asked
+    query: str, answers: tuple[str, str], asked: QuestionSpec
 ) -> Generator[list[Ask], list[Reply], tuple[Better | None, str]]:
     """The verdict on two answers in this order; None, and why, where there is none."""
     shown = Block("answers", [(f"A{n}", one) for n, one in enumerate(answers, 1)])

@@ -6,8 +6,8 @@ from collections.abc import Generator, Mapping
 from typing import Any, NamedTuple
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block
+from ragauge.judging.model.asking import QuestionSpec
+from ragauge.judging.model.prompt_blocks import DATA, Block
 from ragauge.judging.model.reading import texts
 from ragauge.judging.model.schemas import TEXTS, an_object
 from ragauge.judging.model.verdicts import twice
@@ -35,7 +35,7 @@ class Prepared(NamedTuple):
     reason: str = ""
 
 
-def prepare(query: str, reference: str, asked: Asked) -> Generator[list[Ask], list[Reply], Prepared]:
+def prepare(query: str, reference: str, asked: QuestionSpec) -> Generator[list[Ask], list[Reply], Prepared]:
     """Asked once, and once more where the reply holds no lists. A reference without a claim found counts as missing."""
 
     def whole(found: Prepared) -> bool:

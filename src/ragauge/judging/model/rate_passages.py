@@ -8,9 +8,9 @@ from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import Rating, RelevanceFacts
 from ragauge.judging.inputs import RateAnswer, RatePassages, RateSentences
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block, Numbered
-from ragauge.judging.model.packs import packs
+from ragauge.judging.model.asking import QuestionSpec
+from ragauge.judging.model.passage_batches import packs
+from ragauge.judging.model.prompt_blocks import DATA, Block, Numbered
 from ragauge.judging.model.reading import yes
 from ragauge.judging.model.schemas import INTEGER, YES_NO, a_list, an_object
 from ragauge.judging.model.verdicts import Listing, each, together
@@ -44,7 +44,7 @@ matter. Read each in the whole answer. Give every sentence's number n. Reply wit
 )
 
 
-def rate_passages(inputs: RatePassages, asked: Asked) -> Asking:
+def rate_passages(inputs: RatePassages, asked: QuestionSpec) -> Asking:
     """A passage that goes out in several packs is relevant when one of its parts is; a blank one never is."""
     parts = packs(inputs.passages, asked.settings.pack)
     listings = [_listing("passages", "P", _parts_of(pack.sentences.values())) for pack in parts]
@@ -57,7 +57,7 @@ def rate_passages(inputs: RatePassages, asked: Asked) -> Asking:
     return RelevanceFacts(tuple(ratings))
 
 
-def rate_sentences(inputs: RateSentences | RateAnswer, asked: Asked) -> Asking:
+def rate_sentences(inputs: RateSentences | RateAnswer, asked: QuestionSpec) -> Asking:
     """Sentences are numbered through within a pack, whatever passage they are of."""
     system = RATING_ANSWER if isinstance(inputs, RateAnswer) else RATING_SENTENCES
     parts = [list(pack.sentences.values()) for pack in packs(inputs.passages, asked.settings.pack)]
@@ -86,7 +86,7 @@ def _listing(name: str, letter: str, texts: dict[int, str]) -> Listing[bool]:
 
 
 def _rated(
-    query: str, listing: Listing[bool], prompt: Prompt, asked: Asked
+    query: str, listing: Listing[bool], prompt: Prompt, asked: QuestionSpec
 ) -> Generator[list[Ask], list[Reply], dict[int, bool]]:
     worded = asked.worded(prompt, Block.of("question", query), listing.block())
     schema = an_object(**{listing.name: a_list(n=INTEGER, relevant=YES_NO)})

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import Claim, Window
-from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block, Numbered
-from ragauge.judging.model.packs import Pack
+from ragauge.judging.model.asking import QuestionSpec
+from ragauge.judging.model.passage_batches import Pack
+from ragauge.judging.model.prompt_blocks import DATA, Block, Numbered
 from ragauge.judging.model.reading import places, word, yes
 from ragauge.judging.model.schemas import INTEGER, TEXTS, YES_NO, a_list, an_object, one_of
 from ragauge.judging.model.verdicts import Listing, each, together
@@ -44,7 +44,7 @@ Give every claim's number n. Reply with JSON only.""",
 SPREAD = "judged in {} parts: support spread over several of them would not be seen"
 
 
-class Checked(NamedTuple):
+class SupportReplies(NamedTuple):
     """What each pack says about each claim, in the order of the packs, and why verdicts are missing, where any are."""
 
     supports: list[list[Support | None]]
@@ -79,8 +79,8 @@ def support_of(item: Mapping[str, Any], sent: Mapping[str, Numbered]) -> Support
 
 
 def check(
-    query: str, claims: Sequence[str], parts: Sequence[Pack], asked: Asked
-) -> Generator[list[Ask], list[Reply], Checked]:
+    query: str, claims: Sequence[str], parts: Sequence[Pack], asked: QuestionSpec
+) -> Generator[list[Ask], list[Reply], SupportReplies]:
     """What each pack says about each claim: a list of Support or None a claim.
 
     All claims in one call a pack; in the mode per_claim each claim in a call of its own.
@@ -94,11 +94,11 @@ def check(
     for (group, _), (verdicts, _) in zip(turns, found, strict=True):
         for n in group:
             supports[n - 1].append(verdicts.get(n))
-    return Checked(supports, next((reason for _, reason in found if reason), ""))
+    return SupportReplies(supports, next((reason for _, reason in found if reason), ""))
 
 
 def _checked(
-    query: str, claims: Mapping[int, str], pack: Pack, asked: Asked
+    query: str, claims: Mapping[int, str], pack: Pack, asked: QuestionSpec
 ) -> Generator[list[Ask], list[Reply], tuple[Mapping[int, Support], str]]:
     """What one pack says about some claims, by their numbers, and why verdicts are missing."""
     listing = Listing("claims", "C", claims, lambda item: support_of(item, pack.sentences))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import Block
+from ragauge.judging.model.asking import QuestionSpec
+from ragauge.judging.model.prompt_blocks import Block
 from ragauge.judging.model.reading import objects, structured, whole_number
 from ragauge.judging.model.schemas import Schema
 
@@ -59,7 +59,7 @@ class Listing(Generic[T]):
         return {place: said for place, said in found.items() if place not in torn}
 
 
-class Found(NamedTuple):
+class VerdictsRead(NamedTuple):
     """Verdicts by place, why some are missing ("" where none are), and the object in every reply."""
 
     by_place: Mapping[str, Any]
@@ -73,8 +73,8 @@ class Found(NamedTuple):
 
 
 def each(
-    asked: Asked, system: str, text: str, schema: Schema, *listings: Listing[Any]
-) -> Generator[list[Ask], list[Reply], Found]:
+    asked: QuestionSpec, system: str, text: str, schema: Schema, *listings: Listing[Any]
+) -> Generator[list[Ask], list[Reply], VerdictsRead]:
     """Asks for a verdict on every text, and once more for those that are missing.
 
     A few that are missing are asked for one by one; all of them together, or in halves where the reply was cut off.
@@ -106,16 +106,16 @@ def each(
     (first,) = yield [ask(everything, 1)]
     missing = left(first, everything)
     if not missing or hopeless(first):
-        return Found(found, first.reason or "the call failed" if missing else "", tuple(values))
+        return VerdictsRead(found, first.reason or "the call failed" if missing else "", tuple(values))
     parts = _parts(missing, everything=len(missing) == len(everything), cut_off=first.finish == "length")
     again = yield [ask(part, 2) for part in parts]
     lacking = [reply for part, reply in zip(parts, again, strict=True) if left(reply, part)]
     reason = next((reply.reason for reply in lacking if reply.reason), NO_VERDICT) if lacking else ""
-    return Found(found, reason, tuple(values))
+    return VerdictsRead(found, reason, tuple(values))
 
 
 def twice(
-    asked: Asked,
+    asked: QuestionSpec,
     system: str,
     text: str,
     schema: Schema,

@@ -9,9 +9,9 @@ from typing import Any
 from ragauge.data.facts import Address, AnswerFacts, Claim
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.fences import DATA, Block
-from ragauge.judging.model.packs import Pack, packs
+from ragauge.judging.model.asking import QuestionSpec
+from ragauge.judging.model.passage_batches import Pack, packs
+from ragauge.judging.model.prompt_blocks import DATA, Block
 from ragauge.judging.model.reading import objects, word, written, yes
 from ragauge.judging.model.schemas import INTEGER, TEXT, YES_NO, Schema, a_list, an_object, one_of
 from ragauge.judging.model.support import FIELDS, FORM, RULES, Support, check, judged, support_of
@@ -59,7 +59,7 @@ LISTED, CHECKED = _schema(), _schema(**FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SentenceVerdicts:
     """The claims of one sentence with their support, None where a claim's verdict is missing; lost = claims unread."""
 
     claims: tuple[tuple[str, Support | None], ...]
@@ -71,7 +71,7 @@ class Said:
         return not self.lost and all(support is not None for _, support in self.claims)
 
 
-def verify_answer(inputs: VerifyAnswer, asked: Asked) -> Asking:
+def verify_answer(inputs: VerifyAnswer, asked: QuestionSpec) -> Asking:
     """Sentences are numbered by us; each comes back with its claims or none, each claim with its verdict.
 
     A sentence that is missing, or has a claim without a verdict, is asked about again alone. What then still lacks a
@@ -106,7 +106,7 @@ def verify_answer(inputs: VerifyAnswer, asked: Asked) -> Asking:
     return AnswerFacts(claims, address, refuse, support_asked=recorded, parts=max(1, len(parts)))
 
 
-def _said(item: Mapping[str, Any], pack: Pack | None) -> Said | None:
+def _said(item: Mapping[str, Any], pack: Pack | None) -> SentenceVerdicts | None:
     """The claims of one sentence in a reply; without a pack, support is not asked of it."""
     claims = item.get("claims")
     if not isinstance(claims, list):
@@ -116,16 +116,16 @@ def _said(item: Mapping[str, Any], pack: Pack | None) -> Said | None:
         for one in objects(claims)
         if (text := written(one.get("text")))
     )
-    return Said(found, lost=len(found) < len(claims))
+    return SentenceVerdicts(found, lost=len(found) < len(claims))
 
 
 def _plain(
-    sentences: Mapping[int, Sentence], found: Mapping[int, Said], reason: str
+    sentences: Mapping[int, Sentence], found: Mapping[int, SentenceVerdicts], reason: str
 ) -> Iterator[tuple[Claim, Support | None]]:
     """The claims in order, numbered, each with the first call's verdict; text None = the sentence's are unknown."""
     n = 0
     for number, sentence in sentences.items():
-        said = found.get(number, Said((), lost=True))
+        said = found.get(number, SentenceVerdicts((), lost=True))
         for text, support in said.claims:
             n += 1
             yield Claim(n, text, sentence.start, sentence.end), support

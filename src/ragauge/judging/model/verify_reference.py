@@ -8,19 +8,19 @@ from ragauge.data.facts import ReferenceClaim, ReferenceFacts
 from ragauge.judging.accepted import any_accepted
 from ragauge.judging.inputs import VerifyReference
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import Asked
-from ragauge.judging.model.packs import packs
+from ragauge.judging.model.asking import QuestionSpec
+from ragauge.judging.model.passage_batches import packs
 from ragauge.judging.model.support import Support, check
 
 VERSION = 1
 
 
-def verify_reference(inputs: VerifyReference, asked: Asked) -> Asking:
+def verify_reference(inputs: VerifyReference, asked: QuestionSpec) -> Asking:
     """The same check as of answer claims. Without passages nothing supports them, and nothing is asked."""
     return (yield from any_accepted(partial(_verify, asked=asked), inputs))
 
 
-def _verify(inputs: VerifyReference, asked: Asked) -> Asking:
+def _verify(inputs: VerifyReference, asked: QuestionSpec) -> Asking:
     parts = packs(inputs.passages, asked.settings.pack)
     checked = yield from check(inputs.query, inputs.claims, parts, asked)
     pairs = enumerate(zip(inputs.claims, checked.supports, strict=True), 1)

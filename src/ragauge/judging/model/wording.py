@@ -11,7 +11,7 @@ from typing import Any
 from ragauge.data.canonical import digest
 from ragauge.data.config.prompts import read_prompts
 from ragauge.errors import UnknownName, UsageError
-from ragauge.judging.model.fences import DATA, Block, fences
+from ragauge.judging.model.prompt_blocks import DATA, Block, fences
 
 HANDED = "given:"     # before the hash of templates that were handed over
 _GIVEN: dict[str, Mapping[str, Any]] = {}

@@ -9,10 +9,10 @@ from typing import Any
 from ragauge.data.ask import ModelName, Reply
 from ragauge.errors import JudgeError, MissingExtra
 from ragauge.llm.embedders.remote import RemoteEmbedder, Vectors
+from ragauge.llm.errors import connection_error, status_error
 from ragauge.llm.keys import hidden, key_of
 from ragauge.llm.model import CallError
 from ragauge.llm.providers.google import KEYS, LONG
-from ragauge.llm.troubles import connection_error, status_error
 
 MOST = 100     # texts in one request: the place takes no more
 RETRY = re.compile(r"retryDelay\W+([\d.]+)s")     # the time to wait stands in the body

@@ -26,7 +26,7 @@ NEXT = (
 )
 
 
-class Model(NamedTuple):
+class EmbeddingModel(NamedTuple):
     """A tokenizer and, for each of its token ids, a row of the matrix."""
 
     tokenizer: Tokenizer
@@ -48,7 +48,7 @@ class WordLlamaEmbedder:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._model: Model | None = None
+        self._model: EmbeddingModel | None = None
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """One row a text.
@@ -81,7 +81,7 @@ class WordLlamaEmbedder:
         length = float(np.linalg.norm(total))
         return total / length if length > 0 else total
 
-    def _loaded(self) -> Model:
+    def _loaded(self) -> EmbeddingModel:
         with self._lock:
             if self._model is None:
                 self._model = _load()
@@ -100,7 +100,7 @@ def _pieces(text: str) -> Iterator[str]:
         yield text[start:]
 
 
-def _load() -> Model:
+def _load() -> EmbeddingModel:
     """The model from the package's own files.
 
     Raises:
@@ -120,7 +120,7 @@ def _load() -> Model:
     keep_texts = getattr(tokenizer.model, "_resize_cache", None)
     if keep_texts is not None:
         keep_texts(0)
-    return Model(tokenizer, matrix)
+    return EmbeddingModel(tokenizer, matrix)
 
 
 def _there(path: Path) -> Path:

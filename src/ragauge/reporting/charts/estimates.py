@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragauge.analysis.results.overview import Alignment, Estimate, Timing
+from ragauge.analysis.results.overview import Alignment, MeanEstimate, Timing
 from ragauge.reporting.charts.drawing import ROW, colour, data, draw, linked, names_axis, share_axis
 from ragauge.reporting.words import estimate, line
 from ragauge.text.amounts import number
@@ -16,7 +16,7 @@ class Point:
     """One mean with its interval, its name, and where its mark leads."""
 
     name: str
-    found: Estimate
+    found: MeanEstimate
     link: str = ""
 
 

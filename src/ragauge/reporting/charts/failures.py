@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.results.scorecard import Scorecard
+from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.charts.drawing import ROW, colour, data, draw, linked, names_axis, number_axis
 from ragauge.reporting.words import UNNAMED, line, share
 
@@ -20,7 +20,7 @@ OTHERS = "other causes"
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class CauseBar:
     """One cause: how many failed by it, and how many by it and all more frequent ones."""
 
     cause: str
@@ -30,7 +30,7 @@ class Bar:
     before: int | None
 
 
-def bars(card: Scorecard, link: Callable[[str], str]) -> tuple[Bar, ...]:
+def bars(card: ScorecardData, link: Callable[[str], str]) -> tuple[CauseBar, ...]:
     """The causes, most frequent first."""
     found, so_far = [], 0
     before = card.baseline.causes if card.baseline else None
@@ -38,11 +38,11 @@ def bars(card: Scorecard, link: Callable[[str], str]) -> tuple[Bar, ...]:
         so_far += count
         part = so_far / card.failed_examples if card.failed_examples else 0.0
         earlier = None if before is None else before.get(cause, 0)
-        found.append(Bar(cause or UNNAMED, count, part, link(cause), earlier))
+        found.append(CauseBar(cause or UNNAMED, count, part, link(cause), earlier))
     return tuple(found)
 
 
-def pareto(shown: tuple[Bar, ...], failed: int) -> str:
+def pareto(shown: tuple[CauseBar, ...], failed: int) -> str:
     """Bars of counts with the line of the cumulative share, lying on its side so that names can be read.
 
     The bars have the colours that their causes have in the bars by segment.
@@ -74,7 +74,7 @@ def pareto(shown: tuple[Bar, ...], failed: int) -> str:
     return draw(alt.layer(drawn, line_of, points, labels), ROW * len(rows))
 
 
-def coloured(card: Scorecard) -> dict[str, int]:
+def coloured(card: ScorecardData) -> dict[str, int]:
     """Cause -> number of its colour; the last number is for all others together."""
     return {cause: min(place, MOST_COLOURS) + 1 for place, cause in enumerate(card.causes)}
 

@@ -15,7 +15,7 @@ SCALES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 2.0, 5.0, 10.0, 50
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ForestRow:
     """One row.
 
     Attributes:
@@ -44,7 +44,7 @@ class Difference:
         return self.far or (self.low, self.high)
 
 
-def forest(shown: Sequence[Difference], title: str, *, percent: bool = False) -> str:
+def forest(shown: Sequence[ForestRow], title: str, *, percent: bool = False) -> str:
     """The plot; "" for no row. A change is a filled mark (▲ better, ▼ worse), anything else an open one.
 
     Args:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragauge.analysis.results.comparison import AmountChange, Compared, Flip, MetricChange, RunComparison, Side
-from ragauge.analysis.results.overview import Estimate
+from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.data.canonical import plain
 from ragauge.data.run import Run
 from ragauge.reporting.as_json import finding_json
@@ -109,7 +109,7 @@ def _ends(found: Interval | None) -> list[float] | None:
 def amount_json(amount: AmountChange) -> dict[str, Any]:
     """Quantiles before and now."""
 
-    def side(found: Mapping[float, Estimate]) -> dict[str, Any]:
+    def side(found: Mapping[float, MeanEstimate]) -> dict[str, Any]:
         return {
             f"p{round(100 * q)}": {
                 "value": one.mean, "ci": _ends(one.interval),

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragauge.analysis.comparison.unanswered import NAME, SystemFailed
+from ragauge.analysis.comparison.unanswered import NAME, SystemErrors
 from ragauge.analysis.results.comparison import AmountChange, Compared, Flip, MetricChange, RunComparison, SegmentChange
-from ragauge.analysis.results.overview import Moved
+from ragauge.analysis.results.overview import ExampleDelta
 from ragauge.metrics.catalogue import describe, parse
 from ragauge.reporting.anchors import Anchors
-from ragauge.reporting.charts.forest import Difference, forest
+from ragauge.reporting.charts.forest import ForestRow, forest
 from ragauge.reporting.comparing import words
 from ragauge.reporting.figures import Cell, Figure
 from ragauge.reporting.words import ARROWS, UNNAMED, line
@@ -23,7 +23,7 @@ MOST_VALUES = 200        # rows of the table of all segments
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MetricRow:
     """One metric, or one metric in one segment."""
 
     change: MetricChange
@@ -44,17 +44,17 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class VerdictGroup:
     """The metrics of one verdict."""
 
     title: str
     sign: str
     verdict: str
-    rows: tuple[Row, ...]
+    rows: tuple[MetricRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class PageExample:
     """An example of a list, with a link to where both answers stand, or none, and its scores in words."""
 
     name: str
@@ -63,16 +63,16 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class ChangedExamples:
     """The examples behind a mark: those that lost most."""
 
     id: str
     title: str
-    examples: tuple[Example, ...]
+    examples: tuple[PageExample, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class CauseBars:
     """One cause before and now, with the lengths of its bars as shares of the line."""
 
     cause: str
@@ -83,23 +83,23 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RunPart:
     """One run against the baseline, as the page shows it."""
 
     id: str
     found: RunComparison
     sentence: str
-    groups: tuple[Group, ...]
+    groups: tuple[VerdictGroup, ...]
     absent: str
     forests: tuple[Figure, ...]
-    worse: tuple[Row, ...]
-    perhaps: tuple[Row, ...]
-    cells: tuple[Row, ...]
+    worse: tuple[MetricRow, ...]
+    perhaps: tuple[MetricRow, ...]
+    cells: tuple[MetricRow, ...]
     of_cells: int
     amounts: tuple[tuple[Cell, ...], ...]
     flips: tuple[tuple[str, Flip], ...]
-    behind: tuple[Behind, ...]
-    pairs: tuple[Pair, ...]
+    behind: tuple[ChangedExamples, ...]
+    pairs: tuple[CauseBars, ...]
     settings: tuple[tuple[str, str, str], ...]
     states: tuple[tuple[str, str, str], ...]
     unmatched: tuple[tuple[str, int, tuple[str, ...]], ...]
@@ -116,21 +116,21 @@ def context(compared: Compared) -> dict[str, Any]:
         "c": compared, "anchors": anchors, "parts": tuple(_part(n, found, compared, anchors)
                                                          for n, found in enumerate(compared.runs, 1)),
         "overview": _overview(compared, names, anchors), "method": words.method(compared),
-        "definitions": {name: describe(SystemFailed() if name == NAME else parse(name)) for name in names},
+        "definitions": {name: describe(SystemErrors() if name == NAME else parse(name)) for name in names},
         "title": " · ".join(line(run.name) for run in (compared.base, *(found.run for found in compared.runs))),
     }     # fmt: skip
 
 
-def _part(n: int, found: RunComparison, compared: Compared, anchors: Anchors) -> Part:
+def _part(n: int, found: RunComparison, compared: Compared, anchors: Anchors) -> RunPart:
     flips = tuple((anchors.add("flip", n, flip.query_id), flip) for flip in found.flips.shown)
     behind = tuple(_behind(n, found, anchors))
     whole = [_row(change, n, anchors) for change in words.measured(found)]
     groups = (
-        Group(title, sign, verdict, tuple(row for row in whole if row.change.verdict == verdict))
+        VerdictGroup(title, sign, verdict, tuple(row for row in whole if row.change.verdict == verdict))
         for verdict, (sign, title) in words.VERDICTS.items()
     )
     cells = [_cell(part, n, anchors) for part in found.segments[:MOST_VALUES]]
-    return Part(
+    return RunPart(
         anchors.add("run", n), found, words.sentence(found, compared), tuple(one for one in groups if one.rows),
         words.not_measured(found), tuple(_forests(found, n, compared, anchors)),
         tuple(_cell(part, n, anchors) for part in _few(found.worse_segments)),
@@ -147,10 +147,10 @@ def _few(parts: Sequence[SegmentChange]) -> Iterator[SegmentChange]:
         yield from sorted(mine, key=lambda part: not part.hidden)[:MOST_METRICS]
 
 
-def _row(change: MetricChange, n: int, anchors: Anchors, part: SegmentChange | None = None) -> Row:
+def _row(change: MetricChange, n: int, anchors: Anchors, part: SegmentChange | None = None) -> MetricRow:
     before, after = words.before_after(change)
     key = (n, change.metric) if part is None else (n, change.metric, part.column, part.value)
-    return Row(
+    return MetricRow(
         change, change.metric, ARROWS[change.direction], before, after, words.difference(change),
         words.chance(change.corrected), words.tally(change), words.VERDICTS[change.verdict][0],
         change.verdict if change.verdict in ("better", "worse") else "", anchors.link("moved", *key),
@@ -158,33 +158,33 @@ def _row(change: MetricChange, n: int, anchors: Anchors, part: SegmentChange | N
     )     # fmt: skip
 
 
-def _cell(part: SegmentChange, n: int, anchors: Anchors) -> Row:
+def _cell(part: SegmentChange, n: int, anchors: Anchors) -> MetricRow:
     row = _row(part.change, n, anchors, part)
-    return Row(
+    return MetricRow(
         row.change, row.name, row.arrow, row.before, row.after, row.difference, row.chance, row.tally, row.sign,
         row.hue, row.link, row.definition, words.place(part), words.overall(part), part.hidden,
     )     # fmt: skip
 
 
-def _behind(n: int, found: RunComparison, anchors: Anchors) -> Iterator[Behind]:
+def _behind(n: int, found: RunComparison, anchors: Anchors) -> Iterator[ChangedExamples]:
     """Per metric, and per segment that got worse, the examples that lost most."""
     for change in found.metrics:
         if change.moved:
             id_ = anchors.add("moved", n, change.metric)
-            yield Behind(id_, change.metric, tuple(_examples(n, change, anchors)))
+            yield ChangedExamples(id_, change.metric, tuple(_examples(n, change, anchors)))
     for part in (*found.worse_segments, *found.possible_segments):
         if part.change.moved:
             id_ = anchors.add("moved", n, part.change.metric, part.column, part.value)
-            yield Behind(id_, f"{part.change.metric} where {words.place(part)}",
+            yield ChangedExamples(id_, f"{part.change.metric} where {words.place(part)}",
                          tuple(_examples(n, part.change, anchors)))     # fmt: skip
 
 
-def _examples(n: int, change: MetricChange, anchors: Anchors) -> Iterator[Example]:
-    def note(one: Moved) -> str:
+def _examples(n: int, change: MetricChange, anchors: Anchors) -> Iterator[PageExample]:
+    def note(one: ExampleDelta) -> str:
         return f"{valued(one.base, change.metric, change.kind)} → {valued(one.new, change.metric, change.kind)}"
 
     for one in change.moved:
-        yield Example(line(one.query_id, 40), anchors.link("flip", n, one.query_id), note(one))
+        yield PageExample(line(one.query_id, 40), anchors.link("flip", n, one.query_id), note(one))
 
 
 def _forests(found: RunComparison, n: int, compared: Compared, anchors: Anchors) -> Iterator[Figure]:
@@ -206,7 +206,7 @@ def _forests(found: RunComparison, n: int, compared: Compared, anchors: Anchors)
 
 
 def _figure(
-    title: str, rows: Sequence[tuple[str, Row]], axis: str, caption: str, *, percent: bool = False
+    title: str, rows: Sequence[tuple[str, MetricRow]], axis: str, caption: str, *, percent: bool = False
 ) -> Iterator[Figure]:
     drawn = []
     for name, row in rows:
@@ -218,7 +218,7 @@ def _figure(
         says = f"{name}: {row.before} → {row.after}, {row.difference}, {change.verdict}"
         wide = change.difference.judged
         far = None if wide is None else (wide.low / of, wide.high / of)
-        drawn.append(Difference(name, mean / of, ends.low / of, ends.high / of, change.verdict, row.link, says, far))
+        drawn.append(ForestRow(name, mean / of, ends.low / of, ends.high / of, change.verdict, row.link, says, far))
     svg = forest(drawn, axis, percent=percent)
     if svg:
         table = tuple(
@@ -233,16 +233,18 @@ def _amount(amount: AmountChange) -> tuple[Cell, ...]:
     return (Cell(amount.metric), *map(Cell, sides), Cell(f"{amount.n:,}"))
 
 
-def _pairs(found: RunComparison) -> Iterator[Pair]:
+def _pairs(found: RunComparison) -> Iterator[CauseBars]:
     failures = found.failures
     names = dict.fromkeys((*failures.new, *failures.base))
     most = max((*failures.new.values(), *failures.base.values()), default=0)
     for name in names:
         before, now = failures.base.get(name, 0), failures.new.get(name, 0)
-        yield Pair(line(name) or UNNAMED, before, now, before / most, now / most)
+        yield CauseBars(line(name) or UNNAMED, before, now, before / most, now / most)
 
 
-def _overview(compared: Compared, names: Sequence[str], anchors: Anchors) -> list[tuple[str, str, list[Row | None]]]:
+def _overview(
+    compared: Compared, names: Sequence[str], anchors: Anchors
+) -> list[tuple[str, str, list[MetricRow | None]]]:
     """Several runs side by side: (metric, link, a row a run); [] for a single run."""
     if len(compared.runs) < 2:
         return []

@@ -28,11 +28,11 @@ NARROW, WIDE = 90, 110      # columns of the terminal: below the first less is s
 
 def terminal(compared: Compared) -> RenderableType:
     """What a person decides from in ten seconds, and what to look at after that."""
-    return Screen(compared)
+    return ComparisonScreen(compared)
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
+class ComparisonScreen:
     """A comparison that lays itself out for the width of the console that prints it."""
 
     compared: Compared

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragauge.analysis.results.comparison import Compared, Flip, MetricChange, RunComparison, SegmentChange, Setting
-from ragauge.analysis.results.overview import Estimate
+from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.data.run import Run
 from ragauge.reporting.words import between, line, opened, relative
 from ragauge.text.amounts import signed, valued
@@ -190,12 +190,12 @@ def tally(change: MetricChange) -> str:
     return f"{change.wins:,} / {change.ties:,} / {change.losses:,}" if change.wins + change.ties + change.losses else ""
 
 
-def quantile(found: Estimate, metric: str) -> str:
+def quantile(found: MeanEstimate, metric: str) -> str:
     """A quantile with its interval: 840 ms [812, 871]."""
     return f"{middle(found, metric)} {between(found.interval, 'amount')}".strip()
 
 
-def middle(found: Estimate, metric: str) -> str:
+def middle(found: MeanEstimate, metric: str) -> str:
     """A quantile without its interval: 840 ms."""
     return valued(found.mean, metric)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragauge.systems.reference.ranking import Hit, best
+from ragauge.systems.reference.ranking import RankedPassage, best
 from ragauge.systems.reference.terms import terms
 
 
@@ -23,7 +23,7 @@ class Bm25:
         self._ids = tuple(passage_ids)
         self._index = _index([terms(text) for text in texts])
 
-    def search(self, query: str, k: int) -> list[Hit]:
+    def search(self, query: str, k: int) -> list[RankedPassage]:
         """The k best passages, best first; of equal scores, the smaller passage_id first."""
         import numpy as np
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragauge.errors import UsageError
-from ragauge.systems.reference.ranking import Hit, best
+from ragauge.systems.reference.ranking import RankedPassage, best
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +35,7 @@ class Dense:
         self._vectors = vectors
         self._embed = embed
 
-    def search(self, query: str, k: int) -> list[Hit]:
+    def search(self, query: str, k: int) -> list[RankedPassage]:
         """The k best passages, best first; of equal scores, the smaller passage_id first."""
         import numpy as np
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragauge.errors import UsageError
-from ragauge.systems.reference.ranking import Hit, Retriever
+from ragauge.systems.reference.ranking import RankedPassage, Retriever
 
 K = 60
 
@@ -26,7 +26,7 @@ class Hybrid:
         self._retrievers = tuple(retrievers)
         self._depth = depth
 
-    def search(self, query: str, k: int) -> list[Hit]:
+    def search(self, query: str, k: int) -> list[RankedPassage]:
         """The k best passages, best first; of equal scores, the smaller passage_id first."""
         if k < 1:
             raise UsageError(f"search: k must be at least 1, got {k}.")
@@ -35,4 +35,4 @@ class Hybrid:
             for rank, hit in enumerate(retriever.search(query, max(k, self._depth)), start=1):
                 fused[hit.passage_id] = fused.get(hit.passage_id, 0.0) + 1 / (K + rank)
         order = sorted(fused.items(), key=lambda item: (-item[1], item[0]))
-        return [Hit(passage_id, score) for passage_id, score in order[:k]]
+        return [RankedPassage(passage_id, score) for passage_id, score in order[:k]]

@@ -61,7 +61,7 @@ class ModelConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ModelAnswer:
     """What a model said.
 
     Attributes:
@@ -77,17 +77,17 @@ class Said:
     cut: bool = False
 
 
-class Model(Protocol):
+class AnswerModel(Protocol):
     """A language model as the generator asks it."""
 
-    async def say(self, messages: Messages) -> Said:
+    async def say(self, messages: Messages) -> ModelAnswer:
         """One call. SystemTrouble where nothing came."""
 
     async def close(self) -> None:
         """Closes its connections."""
 
 
-OpenModel = Callable[[ModelConfig], Model]
+OpenModel = Callable[[ModelConfig], AnswerModel]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class ModelGenerator:
         model: what answers.
     """
 
-    def __init__(self, config: ModelConfig, model: Model) -> None:
+    def __init__(self, config: ModelConfig, model: AnswerModel) -> None:
         self.config, self._model = config, model
 
     async def generate(self, query: str, passages: Sequence[Passage]) -> Generated:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class RankedPassage:
     """A passage found for a query, and its score; higher is better."""
 
     passage_id: str
@@ -27,11 +27,11 @@ class Hit:
 class Retriever(Protocol):
     """Ranks passages for a query."""
 
-    def search(self, query: str, k: int) -> list[Hit]:
+    def search(self, query: str, k: int) -> list[RankedPassage]:
         """The k best passages, best first; of equal scores, the smaller passage_id first."""
 
 
-def best(passage_ids: Sequence[str], scores: npt.NDArray[np.floating[Any]], k: int) -> list[Hit]:
+def best(passage_ids: Sequence[str], scores: npt.NDArray[np.floating[Any]], k: int) -> list[RankedPassage]:
     """The k highest scores as hits: score descending, then passage_id ascending.
 
     Raises:
@@ -47,4 +47,4 @@ def best(passage_ids: Sequence[str], scores: npt.NDArray[np.floating[Any]], k: i
     else:
         chosen = np.arange(len(scores))
     order = sorted(chosen.tolist(), key=lambda n: (-float(scores[n]), passage_ids[n]))
-    return [Hit(passage_ids[n], float(scores[n])) for n in order[:k]]
+    return [RankedPassage(passage_ids[n], float(scores[n])) for n in order[:k]]

@@ -25,7 +25,7 @@ class _Brought:
     call: Call
 
 
-class Ledger:
+class ReplyWriter:
     """What models said and what it cost: hundreds of replies a second cost a hundred commits.
 
     Attributes:

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary, WeakSet
 PORTS = {"http": 80, "https": 443}
 
 
-class Caller(Protocol):
+class EndpointUser(Protocol):
     """One of those who call a place, with its own bound.
 
     Attributes:
@@ -29,7 +29,7 @@ class Caller(Protocol):
         """The place said "too many" to somebody."""
 
 
-class Place:
+class Endpoint:
     """One endpoint, on one event loop.
 
     A call begins when three things hold: its caller has room, all callers together have no more under way than the one
@@ -55,11 +55,11 @@ class Place:
         self.until = until
         self.fell_at = -1.0
         self.strikes = 0
-        self._callers: WeakSet[Caller] = WeakSet()
+        self._callers: WeakSet[EndpointUser] = WeakSet()
         self._turns = 0
         self._timer: asyncio.TimerHandle | None = None
 
-    def join(self, caller: Caller) -> None:
+    def join(self, caller: EndpointUser) -> None:
         """Another one calls this place."""
         self._callers.add(caller)
 
@@ -74,7 +74,7 @@ class Place:
         if self._told is not None:
             self._told(self.until)
 
-    async def enter(self, caller: Caller) -> None:
+    async def enter(self, caller: EndpointUser) -> None:
         """Returns when a call may begin, which is then counted."""
         if self._open(caller):
             self._begin(caller)
@@ -90,7 +90,7 @@ class Place:
                 self.leave(caller)
             raise
 
-    def leave(self, caller: Caller) -> None:
+    def leave(self, caller: EndpointUser) -> None:
         """A call is over."""
         self.running -= 1
         caller.running -= 1
@@ -111,11 +111,11 @@ class Place:
             turn.set_result(None)
         self._set_timer()
 
-    def _begin(self, caller: Caller) -> None:
+    def _begin(self, caller: EndpointUser) -> None:
         self.running += 1
         caller.running += 1
 
-    def _open(self, caller: Caller) -> bool:
+    def _open(self, caller: EndpointUser) -> bool:
         if caller.running >= caller.allowed or asyncio.get_running_loop().time() < self.until:
             return False
         busy = (one.allowed for one in self._callers if one is caller or one.running or one.waiting)
@@ -137,15 +137,15 @@ class Places:
     """The places that are called, by endpoint: one a loop, since what waits belongs to a loop."""
 
     def __init__(self) -> None:
-        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Place]] = WeakKeyDictionary()
+        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Endpoint]] = WeakKeyDictionary()
         self._until: dict[str, float] = {}     # of loops that are over, too
 
-    def at(self, url: str) -> Place:
+    def at(self, url: str) -> Endpoint:
         """The place of a URL on the running loop. A pause that it asked for on another loop holds here too."""
         key = endpoint(url)
         mine = self._by_loop.setdefault(asyncio.get_running_loop(), {})
         if key not in mine:
-            mine[key] = Place(self._until.get(key, 0.0), told=lambda until: self._until.update({key: until}))
+            mine[key] = Endpoint(self._until.get(key, 0.0), told=lambda until: self._until.update({key: until}))
         return mine[key]
 
 

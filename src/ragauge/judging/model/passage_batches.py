@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ragauge.judging.model.fences import Block, Numbered, numbered
+from ragauge.judging.model.prompt_blocks import Block, Numbered, numbered
 
 PACK = 24_000     # characters of passages in one call, about 6,000 tokens
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ragauge.llm.embedders.base import Embedder
 
 
-class Answering:
+class EmbedAnswers:
     """Answers embed asks. The embedder is loaded by the first of them, once a process."""
 
     def __init__(self, embedder: Embedder | None = None) -> None:

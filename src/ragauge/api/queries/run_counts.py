@@ -17,7 +17,7 @@ def counts_of(store: Store, run_id: str) -> RunCounts:
     from ragauge.analysis.overview.run_counts import CountsGatherer
     from ragauge.analysis.overview.timings import SpendingGatherer, TimingGatherer
     from ragauge.analysis.scores.gather import gather
-    from ragauge.api.stored.columns import visits
+    from ragauge.api.queries.columns import visits
 
     index = store.runs.index(run_id, store.runs.order(run_id).numbers)
     counts, timings, spending = CountsGatherer(), TimingGatherer(), SpendingGatherer()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.diagnosis.concentration import ALPHA, ANSWERABLE
-from ragauge.analysis.results.overview import Fall, Moved
+from ragauge.analysis.results.overview import ExampleDelta, SegmentDrop
 from ragauge.analysis.scores.arrays import numbered
 from ragauge.analysis.scores.segments import FEWEST, NONE, OTHER
 from ragauge.stats.paired import unpaired_interval
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_MOVED = 20
 
 
-class Movement:
+class Regressions:
     """Looks at one metric after another: the examples that moved for the worse, and in which segment.
 
     Args:
@@ -37,7 +37,7 @@ class Movement:
         coding = {} if segments is None else coded(query_ids, segments)
         self._columns = {name: column for name, column in coding.items() if name != ANSWERABLE}
 
-    def moved(self, query: Codes, base: Floats, new: Floats, direction: str) -> tuple[Moved, ...]:
+    def moved(self, query: Codes, base: Floats, new: Floats, direction: str) -> tuple[ExampleDelta, ...]:
         """The examples that got worse, the most first, up to twenty; of equal ones the first in the run.
 
         Args:
@@ -50,12 +50,12 @@ class Movement:
 
         lost = base - new if direction == "higher" else new - base
         order = np.argsort(-lost, kind="stable")[:MOST_MOVED]
-        return tuple(Moved(self._ids[query[n]], float(base[n]), float(new[n])) for n in order if lost[n] > 0)
+        return tuple(ExampleDelta(self._ids[query[n]], float(base[n]), float(new[n])) for n in order if lost[n] > 0)
 
     def where(
         self, query: Codes, differences: Floats, direction: str, width: float,
         weights: Floats | None = None, clusters: Codes | None = None,
-    ) -> Fall | None:
+    ) -> SegmentDrop | None:
         """The segment whose examples got worse more than the others; None where none clearly did.
 
         Each value of each column is held against the rest; clear is an interval of the difference between them that
@@ -78,7 +78,7 @@ class Movement:
             if value not in (None, NONE, OTHER)
             and FEWEST <= (inside := codes[query] == number).sum() <= query.size - FEWEST
         ]
-        best: tuple[float, Fall] | None = None
+        best: tuple[float, SegmentDrop] | None = None
         for column, value, inside in cells:
             parts = [np.flatnonzero(side) for side in (inside, ~inside)]
             here, there = (differences[part] for part in parts)
@@ -92,7 +92,7 @@ class Movement:
             least = -found.high if direction == "higher" else found.low
             if least > 0 and (best is None or least > best[0]):
                 inner, outer = (float(np.average(differences[p], weights=_taken(weights, p))) for p in parts)
-                best = least, Fall(f"{column}={value}", inner, outer, int(here.size))
+                best = least, SegmentDrop(f"{column}={value}", inner, outer, int(here.size))
         return None if best is None else best[1]
 
 

@@ -47,12 +47,12 @@ def _unknown(store: Store, run_id: str, query_id: str, repeat: int, judge_id: st
 
 def unknown_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> Unknown:
     """Which examples of an index are not known to have failed or passed, by everything that was measured."""
-    from ragauge.analysis.scores.known import Known
-    from ragauge.api.stored.columns import StoredColumns, answers_recorded, failed_of
+    from ragauge.analysis.scores.known import KnownScores
+    from ragauge.api.queries.columns import StoredColumns, answers_recorded, failed_of
     from ragauge.metrics.catalogue import parse
 
     names = store.scores.metrics(run_id, judge_id)
-    known = Known(index, answered=answers_recorded(store, index))
+    known = KnownScores(index, answered=answers_recorded(store, index))
     scores = StoredColumns(store, run_id, judge_id, index, ahead=names, values_only=True)
     for name in names:
         known.read(parse(name), scores.column(name))

@@ -11,8 +11,8 @@ from ragauge.data.run import Run
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.analysis.causes.seen import Seen
-    from ragauge.analysis.results.confirmed import Confirmed, Outcome
+    from ragauge.analysis.causes.cause_context import CauseContext
+    from ragauge.analysis.results.confirmed import Confirmed, ExperimentOutcome
     from ragauge.store.open import Store
 
 Causes = Mapping[str, tuple[int, str]]     # query_id -> the repeat that failed, and its cause
@@ -60,19 +60,19 @@ def fingerprint(causes: Causes, judge_id: str) -> str:
     return digest(plain({"judge": judge_id, "causes": causes}))[:16]
 
 
-def seen_of(store: Store, run: Run, query_id: str, repeat: int, judge_id: str) -> Seen:
+def seen_of(store: Store, run: Run, query_id: str, repeat: int, judge_id: str) -> CauseContext:
     """A stored answer as the cause table sees it."""
-    from ragauge.analysis.causes.seen import Seen
-    from ragauge.api.stored.views import view_of
+    from ragauge.analysis.causes.cause_context import CauseContext
+    from ragauge.api.queries.views import view_of
     from ragauge.metrics.facts import Facts
 
     view = view_of(store, run.run_id, query_id, repeat, judge_id)
-    return Seen(Facts(view.example, view.response, view.evidence))
+    return CauseContext(Facts(view.example, view.response, view.evidence))
 
 
 def _outcome(
     store: Store, runs: tuple[Run, Run], judge_id: str, query_id: str, of: tuple[int, str], held: Collection[object]
-) -> Outcome | None:
+) -> ExperimentOutcome | None:
     """What became of an example's experiment; None where there was none.
 
     Args:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.analysis.judges.cost import ExampleCost, JudgeCost, RunCost, metric_costs
 from ragauge.analysis.results.judging import AskedOf
-from ragauge.api.stored.judge_use import asked_of
+from ragauge.api.queries.judge_use import asked_of
 
 if TYPE_CHECKING:
     from ragauge.data.run import Run

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class CallOptions(TypedDict, total=False):
-    """The fields of `Calls` as keyword arguments of a verb; any of them may be left out."""
+    """The fields of `ModelCallOptions` as keyword arguments of a verb; any of them may be left out."""
 
     concurrency: int
     max_concurrency: int | None
@@ -20,7 +20,7 @@ class CallOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class ModelCallOptions:
     """How models are called.
 
     Attributes:
@@ -37,13 +37,13 @@ class Calls:
     timeout: float = 120.0
 
     @staticmethod
-    def given(verb: str, options: CallOptions) -> Calls:
+    def given(verb: str, options: CallOptions) -> ModelCallOptions:
         """The options that a verb was given. TypeError for a keyword that the verb does not know."""
-        known = {field.name for field in fields(Calls)}
+        known = {field.name for field in fields(ModelCallOptions)}
         for name in options:
             if name not in known:
                 raise TypeError(f"{verb}() got an unexpected keyword argument {name!r}")
-        return Calls(**options)
+        return ModelCallOptions(**options)
 
     def of(self, *judges: Judge | None) -> Calling | None:
         """The means of calling these judges' models, shared by all; None where no judge asks a model.
@@ -60,4 +60,4 @@ class Calls:
         )     # fmt: skip
 
 
-USUAL = Calls()
+USUAL = ModelCallOptions()

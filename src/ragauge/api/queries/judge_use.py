@@ -43,7 +43,7 @@ def use_of(
 
 def _replies(store: Store, judge_id: str, repeat: int, index: ResponseIndex) -> int:
     """How many replies the verdicts of one asking rest on."""
-    from ragauge.api.stored.columns import AT_A_TIME
+    from ragauge.api.queries.columns import AT_A_TIME
 
     found = 0
     for start in range(0, len(index), AT_A_TIME):
@@ -58,7 +58,7 @@ def spreads(
 ) -> tuple[JudgeSpread, ...]:
     """How far the metrics' means lie apart between the askings of a judge."""
     from ragauge.analysis.judges.spread import spread
-    from ragauge.api.stored.columns import StoredColumns
+    from ragauge.api.queries.columns import StoredColumns
     from ragauge.metrics.catalogue import questions
 
     askings = [StoredColumns(store, run_id, judge_id, index, repeat) for repeat in repeats]
@@ -74,10 +74,10 @@ def spreads(
 def note(store: Store, run: Run, judge_id: str | None, claims: Claims, use: JudgeUse | None) -> JudgeNote:
     """What a report says about the judge of a run."""
     from ragauge.engine.judge_error import judge_errors
-    from ragauge.engine.judges import Known, note_of
+    from ragauge.engine.judges import JudgeProgress, note_of
 
     if judge_id is None:
         return note_of(None)
     versions = store.evidence.versions(run.run_id, judge_id)
     errors = judge_errors(judge_id, store)
-    return note_of(judge_id, claims, Known(store.judges.spec(judge_id) or "", versions, use, errors))
+    return note_of(judge_id, claims, JudgeProgress(store.judges.spec(judge_id) or "", versions, use, errors))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.comparison.flips import FlipGatherer
     from ragauge.analysis.results.comparison import Flips, Matched, MetricChange, Side
     from ragauge.analysis.scores.arrays import ResponseIndex
-    from ragauge.api.stored.paired import Paired
+    from ragauge.api.queries.paired import Paired
     from ragauge.data.response import Response
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store

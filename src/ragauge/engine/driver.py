@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import FactsOf
-from ragauge.engine.judge_batch import Job, Outcome, told
+from ragauge.engine.judge_batch import JobOutcome, QuestionJob, told
 
 Stored = Callable[[Sequence[Sequence[Ask]]], Sequence[list[Reply] | None]]
 
@@ -21,10 +21,10 @@ class Driving:
         reused: asks that a stored reply answered.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: QuestionJob) -> None:
         self.job = job
         self.asks: Sequence[Ask] = ()
-        self.outcome: Outcome | None = None
+        self.outcome: JobOutcome | None = None
         self.reused = 0
         self._keys: list[str] = []
         self._lacking, self._reason = False, ""
@@ -41,12 +41,12 @@ class Driving:
         try:
             self.asks = next(asking) if replies is None else asking.send(replies)
         except StopIteration as done:
-            self.asks, self.outcome = (), Outcome(done.value, self._reason, tuple(self._keys), self._lacking)
+            self.asks, self.outcome = (), JobOutcome(done.value, self._reason, tuple(self._keys), self._lacking)
         except Exception as error:
-            self.asks, self.outcome = (), Outcome(None, told(error))
+            self.asks, self.outcome = (), JobOutcome(None, told(error))
 
 
-def on_stored(jobs: Sequence[Job], stored: Stored) -> list[Driving]:
+def on_stored(jobs: Sequence[QuestionJob], stored: Stored) -> list[Driving]:
     """Every job as far as stored replies reach.
 
     A question whose asks are not all answered by the store stays before them: whoever answers looks each up again.

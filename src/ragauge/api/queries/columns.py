@@ -14,7 +14,7 @@ from ragauge.analysis.scores.gather import Visit
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.analysis.scores.failed import Failed
+    from ragauge.analysis.scores.failed import FailedResponses
     from ragauge.store.open import Store
 
 AT_A_TIME = 100            # responses with their texts and evidence in memory
@@ -91,9 +91,9 @@ def causes_of(
     return found if len(kept) == found.height else found[kept]     # the join would copy every text
 
 
-def failed_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> Failed:
+def failed_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> FailedResponses:
     """The failed responses of an index; while the store is open, what decided their causes can be asked for."""
-    from ragauge.analysis.scores.failed import Failed
+    from ragauge.analysis.scores.failed import FailedResponses
 
     known = array("q", index.number.tobytes())
 
@@ -107,7 +107,7 @@ def failed_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIn
         return {place[number]: cause.decided_by for number, cause in found}
 
     every = ((place_of(number), cause) for number, cause in store.causes.read(run_id, judge_id))
-    return Failed.gathered(index, ((place, cause) for place, cause in every if place is not None), decided_by)
+    return FailedResponses.gathered(index, ((place, cause) for place, cause in every if place is not None), decided_by)
 
 
 def answers_recorded(store: Store, index: ResponseIndex) -> bool:

@@ -18,7 +18,7 @@ LONGEST = 24          # characters of a word that a cut goes around
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PassageMark:
     """Characters [start, end) of a passage that decided a claim, or that are labelled as evidence (claim None)."""
 
     start: int
@@ -27,7 +27,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TextSegment:
     """A piece of a passage under the same marks.
 
     Attributes:
@@ -51,7 +51,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class PassageView:
     """One passage as handed to the generator.
 
     Attributes:
@@ -68,7 +68,7 @@ class Shelf:
 
     rank: int
     passage: Passage
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[TextSegment, ...]
     shown: int
     gold: bool
     used: bool
@@ -82,7 +82,7 @@ class Shelf:
         return "".join(stretch.text for stretch in self.stretches)
 
 
-def shelves(view: ExampleView) -> tuple[Shelf, ...]:
+def shelves(view: ExampleView) -> tuple[PassageView, ...]:
     """The passages in rank order with their marks."""
     known, facts = seen(view), answer_facts(view)
     claims = facts.claims if facts else ()
@@ -97,22 +97,22 @@ def shelves(view: ExampleView) -> tuple[Shelf, ...]:
         shown = sum(len(stretch.text) for stretch in stretches if not stretch.gap)
         labelled, rated = passage.doc_id in gold, ratings.get(rank)
         relevant = rated or None if labelled else rated
-        found.append(Shelf(
+        found.append(PassageView(
             rank, passage, stretches, shown, labelled, rank in known.used, relevant, rank in against,
             rank in known.stale,
         ))  # fmt: skip
     return tuple(found)
 
 
-def _windows(claims: Iterable[Claim], rank: int, text: str) -> Iterator[Mark]:
+def _windows(claims: Iterable[Claim], rank: int, text: str) -> Iterator[PassageMark]:
     for claim in claims:
         if claim.window is not None and claim.window.passage == rank and text != REDACTED:
             start, end = max(0, claim.window.start), min(len(text), claim.window.end)
             if start < end:
-                yield Mark(start, end, claim)
+                yield PassageMark(start, end, claim)
 
 
-def _gold(passage: Passage, spans: Sequence[Span]) -> Iterator[Mark]:
+def _gold(passage: Passage, spans: Sequence[Span]) -> Iterator[PassageMark]:
     """Labelled spans inside the passage; only where its place in the document fits its text."""
     place = passage.span
     if place is None or passage.text is None or place.end - place.start != len(passage.text):
@@ -120,10 +120,10 @@ def _gold(passage: Passage, spans: Sequence[Span]) -> Iterator[Mark]:
     for span in spans:
         start, end = max(span.start, place.start) - place.start, min(span.end, place.end) - place.start
         if span.doc_id == passage.doc_id and start < end:
-            yield Mark(start, end)
+            yield PassageMark(start, end)
 
 
-def _shorten(text: str, marks: Sequence[Mark]) -> Iterator[Stretch]:
+def _shorten(text: str, marks: Sequence[PassageMark]) -> Iterator[TextSegment]:
     """The text cut at its marks; of a long one the beginning and what stands around the marks."""
     around = [(_word(text, mark.start - AROUND, -1), _word(text, mark.end + AROUND, 1)) for mark in marks]
     whole = len(text) <= MOST_TEXT + AROUND
@@ -131,11 +131,11 @@ def _shorten(text: str, marks: Sequence[Mark]) -> Iterator[Stretch]:
     at = 0
     for start, end in kept:
         if start > at:
-            yield Stretch(" … ", gap=True)
+            yield TextSegment(" … ", gap=True)
         yield from _cut(text, start, end, marks)
         at = end
     if at < len(text):
-        yield Stretch(" … ", gap=True)
+        yield TextSegment(" … ", gap=True)
 
 
 def _word(text: str, at: int, step: int) -> int:
@@ -159,7 +159,7 @@ def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return found
 
 
-def _cut(text: str, first: int, last: int, marks: Sequence[Mark]) -> Iterator[Stretch]:
+def _cut(text: str, first: int, last: int, marks: Sequence[PassageMark]) -> Iterator[TextSegment]:
     """Characters [first, last) in pieces under the same marks."""
     ends = {edge for mark in marks for edge in (mark.start, mark.end) if first < edge < last}
     edges = sorted({first, last} | ends)
@@ -167,4 +167,4 @@ def _cut(text: str, first: int, last: int, marks: Sequence[Mark]) -> Iterator[St
         over = [mark for mark in marks if mark.start <= start and end <= mark.end]
         claims = tuple(mark.claim for mark in over if mark.claim is not None)
         begins = tuple(mark.claim for mark in over if mark.claim is not None and mark.start == start)
-        yield Stretch(text[start:end], claims, begins, any(mark.claim is None for mark in over))
+        yield TextSegment(text[start:end], claims, begins, any(mark.claim is None for mark in over))

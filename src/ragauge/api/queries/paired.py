@@ -7,29 +7,29 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ragauge.api.stored.columns import StoredColumns
-from ragauge.api.stored.questions import by_question
+from ragauge.api.queries.columns import StoredColumns
+from ragauge.api.queries.questions import by_question
 from ragauge.data.run import Run
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.analysis.comparison.alike import Measuring
+    from ragauge.analysis.comparison.alike import MeasurementSpec
     from ragauge.analysis.comparison.pairs import Pairs
     from ragauge.analysis.scores.arrays import Columns, ResponseIndex
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
 
-def measuring(store: Store, run: Run, judge_id: str | None) -> Measuring:
+def measuring(store: Store, run: Run, judge_id: str | None) -> MeasurementSpec:
     """How a run was measured by this judge or, where it was not, by its last one."""
-    from ragauge.analysis.comparison.alike import Measuring
+    from ragauge.analysis.comparison.alike import MeasurementSpec
 
     judges = store.scores.judges(run.run_id)
     by = judge_id if judge_id in judges or judge_id is None else next(iter(judges), None)
     asked = {} if by is None else store.evidence.versions(run.run_id, by)
     spec = (store.judges.spec(by) if by is not None else None) or ""
-    return Measuring(run.name, by, store.scores.versions(run.run_id, by), asked, spec)
+    return MeasurementSpec(run.name, by, store.scores.versions(run.run_id, by), asked, spec)
 
 
 class Paired:
@@ -58,7 +58,7 @@ class Paired:
 
     def __init__(
         self, store: Store, new: Run, base: Run, judge_id: str | None, metrics: Sequence[Metric],
-        keep: Mapping[str, str] | None = None, measured: tuple[Measuring, Measuring] | None = None,
+        keep: Mapping[str, str] | None = None, measured: tuple[MeasurementSpec, MeasurementSpec] | None = None,
         known: ResponseIndex | None = None,
     ) -> None:     # fmt: skip
         from ragauge.analysis.comparison.alike import comparable

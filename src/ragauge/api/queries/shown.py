@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.scores.arrays import ResponseIndex
-from ragauge.api.stored.columns import KEY, causes_of, keys, questions_at
-from ragauge.api.stored.views import unknown_of, view_of
+from ragauge.api.queries.columns import KEY, causes_of, keys, questions_at
+from ragauge.api.queries.views import unknown_of, view_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownScores:
     """Which scores a scorecard shows. The tables are read from the store when they are asked for, as they are then.
 
     Attributes:

@@ -21,7 +21,7 @@ WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class Counterfactual:
     """What would be right if a cause were mended: no other cause is looked for in it.
 
     Attributes:
@@ -42,10 +42,10 @@ class Mended:
     answer: bool = False
 
 
-NOTHING = Mended()
+NOTHING = Counterfactual()
 
 
-class Seen:
+class CauseContext:
     """What is known about one example. Nothing is computed before it is asked for.
 
     An attribute that is None is not known; a verdict that failed is never counted either way.
@@ -57,7 +57,7 @@ class Seen:
         n: passages handed on; 0 when not recorded too.
     """
 
-    def __init__(self, facts: Facts, indexed: Container[str] | None = None, mended: Mended = NOTHING) -> None:
+    def __init__(self, facts: Facts, indexed: Container[str] | None = None, mended: Counterfactual = NOTHING) -> None:
         self.facts, self.example, self.response, self.indexed = facts, facts.example, facts.response, indexed
         self.passages: Sequence[Passage] | None = facts.response.passages
         self.n = len(self.passages or ())

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 
 from ragauge.data.example import Example
 from ragauge.data.response import Passage, Response
-from ragauge.engine.caller import Patience, Tries
+from ragauge.engine.caller import RetryPolicy, RetryState
 from ragauge.errors import SystemFailed
 from ragauge.llm.keys import hidden
 from ragauge.llm.limiter import Limiter
 from ragauge.systems.base import Question, System
 from ragauge.systems.troubles import PASSING, SystemTrouble, trouble_of
 
-PATIENCE = Patience(call=60.0, total=600.0, attempts=4, refusals=20)
+PATIENCE = RetryPolicy(call=60.0, total=600.0, attempts=4, refusals=20)
 LONGEST = 500     # characters of an error that are kept
 LEAVE = 1.0     # seconds that calls which were given up have for leaving
 
@@ -48,7 +48,7 @@ class Asker:
         again: what went wrong and was tried again: kind -> how often.
     """
 
-    def __init__(self, system: System, limiter: Limiter, patience: Patience = PATIENCE) -> None:
+    def __init__(self, system: System, limiter: Limiter, patience: RetryPolicy = PATIENCE) -> None:
         self.system, self.limiter, self.patience = system, limiter, patience
         self.again: Counter[str] = Counter()
         self._abandoned: set[asyncio.Task[Response]] = set()     # calls that were given up and go on
@@ -60,7 +60,7 @@ class Asker:
             SystemTrouble: there is none, for this question.
             SystemFailed: the system asks to come back after more time than patience allows.
         """
-        tries, now = Tries(self.patience), asyncio.get_running_loop().time
+        tries, now = RetryState(self.patience), asyncio.get_running_loop().time
         while True:
             async with self.limiter.slot():
                 began = now()
@@ -105,7 +105,7 @@ class Asker:
         if self._abandoned:
             await asyncio.wait(set(self._abandoned), timeout=LEAVE)
 
-    def _bear(self, trouble: SystemTrouble, tries: Tries) -> float:
+    def _bear(self, trouble: SystemTrouble, tries: RetryState) -> float:
         """Seconds until the next attempt; none after a 429, which the limiter waits for. Raises where patience ends."""
         if trouble.kind != "rate_limited":
             wait = tries.pause(trouble.retry_after) if trouble.kind in PASSING else None

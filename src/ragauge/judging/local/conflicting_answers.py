@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragauge.judging.local.kinds import EXACT, NAME
-from ragauge.judging.local.short_answers import Said, figures, is_figure, plain_words, readings
+from ragauge.judging.local.short_answers import AnswerClaim, figures, is_figure, plain_words, readings
 from ragauge.text.specifics import Specific, find
 
 
-def names_another(said: Said, references: Sequence[str], query: str) -> bool:
+def names_another(said: AnswerClaim, references: Sequence[str], query: str) -> bool:
     """Whether a claim that states none of the accepted answers gives another number, date or name in their place.
 
     What the question names already is no answer to it, and a claim that shares a word with an accepted answer may be
@@ -34,7 +34,7 @@ def names_another(said: Said, references: Sequence[str], query: str) -> bool:
     return any(not asked.issuperset(plain_words(one.text)) for one in find(said.text, NAME))
 
 
-def _another_number(said: Said, wanted: Sequence[Specific], query: str) -> bool:
+def _another_number(said: AnswerClaim, wanted: Sequence[Specific], query: str) -> bool:
     if any(said.counts(one) for one in wanted):
         return False
     asked = {one.normal for one in find(query, EXACT)}

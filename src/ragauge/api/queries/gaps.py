@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.comparison.gaps import Sides
     from ragauge.analysis.comparison.pairs import Pairs
     from ragauge.analysis.results.gap_rows import Gaps
-    from ragauge.api.stored.paired import Paired
+    from ragauge.api.queries.paired import Paired
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
@@ -94,7 +94,7 @@ def _held(
     keep: Mapping[str, str], notes: list[str],
 ) -> tuple[Run, Paired] | None:     # fmt: skip
     """The run of a variant, joined with this one; None where there is none, and a note why."""
-    from ragauge.api.stored.paired import Paired
+    from ragauge.api.queries.paired import Paired
 
     alike = [
         one for one in store.runs.list()

@@ -13,8 +13,8 @@ from ragauge.data.ask import Ask, Reply
 from ragauge.engine.budget import BudgetReached
 from ragauge.engine.caller import Caller, Purpose
 from ragauge.engine.execute import TICK, Progress
-from ragauge.engine.ledger import Ledger
 from ragauge.engine.models import CallCounts, Calling, asks_models, counts_of
+from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.engine.routing import Answers
 from ragauge.judging.judge import Judge
 from ragauge.store.open import Store
@@ -46,7 +46,7 @@ class Session:
         """
         self.stopped = ""
         self._calling, self._progress = calling, progress
-        self._ledger = Ledger(store)
+        self._ledger = ReplyWriter(store)
         self._caller: Caller | None = None if calling is None else calling.caller(self._ledger)
 
     async def __aenter__(self) -> Self:

@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_args, runtime_checkable
 
-from ragauge.api.given.arguments import text_of
+from ragauge.api.inputs.arguments import text_of
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Response
 from ragauge.data.run import Run, Variant
 from ragauge.errors import DataError, UnknownName, UsageError
 
 if TYPE_CHECKING:
-    from ragauge.api.given.imports import Files
+    from ragauge.api.inputs.imports import Files
     from ragauge.data.records import Record
     from ragauge.store.open import Store
 
@@ -48,7 +48,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Source:
+class InputSource:
     """Where the questions and responses are.
 
     Attributes:
@@ -74,7 +74,7 @@ class Source:
     traffic: bool = False
 
 
-def stored(source: Source, store: Store) -> tuple[Run, bool]:
+def stored(source: InputSource, store: Store) -> tuple[Run, bool]:
     """The run of a source, found by name or imported in one transaction; and whether it was not there before.
 
     Raises:
@@ -119,10 +119,10 @@ def _run_or_file(item: str, store: Store) -> Run:
         raise error from None
 
 
-def _imported(source: Source, store: Store) -> tuple[Run, bool]:
+def _imported(source: InputSource, store: Store) -> tuple[Run, bool]:
     import secrets
 
-    from ragauge.api.given import git
+    from ragauge.api.inputs import git
 
     if text_of(source.name, "the name of the run", "main") == LATEST:
         raise UsageError("a run cannot be called latest: that word means the run that moved last. Give another name.")
@@ -156,9 +156,9 @@ def _imported(source: Source, store: Store) -> tuple[Run, bool]:
     return found, found.run_id == run.run_id     # content that is there already keeps its own id
 
 
-def _say_name(source: Source, found: Run) -> None:
+def _say_name(source: InputSource, found: Run) -> None:
     """Says that a name that was given leads to a run that is there under another: they are not two runs."""
-    from ragauge.data.readers.reading import warn_user
+    from ragauge.data.readers.record_reader import warn_user
 
     if source.name and source.name != found.name:
         (source.warn or warn_user)(
@@ -167,16 +167,16 @@ def _say_name(source: Source, found: Run) -> None:
         )
 
 
-def _files(source: Source, run: Run) -> Files | None:
+def _files(source: InputSource, run: Run) -> Files | None:
     """The source's files, with all that decides which run they are; None where it is no file."""
-    from ragauge.api.given.imports import Files
-    from ragauge.data.readers.reading import warn_user
+    from ragauge.api.inputs.imports import Files
+    from ragauge.data.readers.record_reader import warn_user
 
     how = [dict(source.columns), source.segments, source.system, run.kind, run.variant, run.system, dict(run.config)]
     return Files.of(source.items, how, source.warn or warn_user)
 
 
-def _pairs(source: Source) -> Iterator[Pair]:
+def _pairs(source: InputSource) -> Iterator[Pair]:
     (*_, last) = source.items
     if isinstance(last, Answered):
         yield from last.pairs
@@ -185,7 +185,7 @@ def _pairs(source: Source) -> Iterator[Pair]:
         yield record.example, record.response
 
 
-def _records(source: Source) -> Iterator[Record]:
+def _records(source: InputSource) -> Iterator[Record]:
     from ragauge.data.readers import source as readers
 
     more: dict[str, Any] = {"columns": source.columns, "segments": source.segments}
@@ -235,7 +235,7 @@ def named(given: str | Sequence[object]) -> tuple[str, ...]:
     return tuple(name for name in (str(one).strip() for one in each) if name)
 
 
-def place_of(source: Source, store: str | None) -> str:
+def place_of(source: InputSource, store: str | None) -> str:
     """The store's URL: as given, else that of a run which knows its own, else as `store_url` says."""
     known = (getattr(item, "url", None) for item in source.items if isinstance(item, HasRun))
     return store_url(store or next((url for url in known if isinstance(url, str)), None))

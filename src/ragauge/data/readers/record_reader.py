@@ -13,7 +13,7 @@ from ragauge.data.example import Example
 from ragauge.data.identity import query_id_of
 from ragauge.data.readers import deepeval, langsmith, mlflow, promptfoo, ragchecker
 from ragauge.data.readers.ahead import Ahead
-from ragauge.data.readers.aliases import RESPONSE_FIELDS, Plan, check_mapped, nearest_column, nearest_field, plan_for
+from ragauge.data.readers.aliases import RESPONSE_FIELDS, RowPlan, check_mapped, nearest_column, nearest_field, plan_for
 from ragauge.data.readers.answerable import settled
 from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of
 from ragauge.data.readers.parting import Parting, ids_of, marked
@@ -64,10 +64,10 @@ class Matching:
     met_by_text: int = 0
 
 
-class Reading:
+class RecordReader:
     """Turns the rows of one source into records. Rows come in order; `finish` says what was noticed."""
 
-    def __init__(self, rows: Rows, options: Options, answers: Reading | None = None) -> None:
+    def __init__(self, rows: Rows, options: Options, answers: RecordReader | None = None) -> None:
         check_mapped(options.columns)
         self._ahead = Ahead(rows.rows, self._answer, self._passages)
         self.rows, self.options = replace(rows, rows=iter(self._ahead)), options
@@ -78,7 +78,7 @@ class Reading:
         self._dotted = [name for name in (*options.columns.values(), *options.segments) if "." in name]
         self._read = {*options.segments, *(name.partition(".")[0] for name in self._dotted)}
         self._tool = ""
-        self._plans: dict[tuple[str, ...], Plan] = {}
+        self._plans: dict[tuple[str, ...], RowPlan] = {}
         self._tools: dict[tuple[str, ...], str] = {}
         self._inside: dict[str, None] = {}      # dotted names of what objects in columns hold
         self._unread: dict[str, int] = {}
