@@ -24,8 +24,8 @@ KINDS: Mapping[Trouble, Kind] = {
 class GeneratingModel:
     """Asks a model for an answer.
 
-    A failure is a `SystemTrouble` of its kind, so that `engine.system_caller` treats it as that of any other system: 429 and
-    broken connections are retried with rate limiting.
+    A failure is a `SystemTrouble` of its kind, so that `engine.system_caller` treats it as that of any other system: 429
+    and broken connections are retried with rate limiting.
 
     Raises:
         UsageError: no model of that name.
