@@ -24,7 +24,7 @@ KINDS: Mapping[Trouble, Kind] = {
 class GeneratingModel:
     """Asks a model for an answer.
 
-    A failure is a `SystemTrouble` of its kind, so that `engine.system_caller` treats it as that of any other system: 429
+    A failure is a `SystemTrouble` of its kind, and `engine.system_caller` treats it as that of any other system: 429
     and broken connections are retried with rate limiting.
 
     Raises:
