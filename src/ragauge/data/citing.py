@@ -46,7 +46,7 @@ WIDEST = 20      # numbers that a range may stand for; [1-200] is no citation of
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CitationMark:
     """A stretch of an answer that cites, and the ids that it names; a number of no passage as it is written."""
 
     start: int
@@ -94,7 +94,7 @@ def numbered(answer: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
     return tuple(dict.fromkeys(out))
 
 
-def _marks(answer: str, passages: Sequence[Passage]) -> Iterator[Mark]:
+def _marks(answer: str, passages: Sequence[Passage]) -> Iterator[CitationMark]:
     """What cites: not what stands in code, and not the text of a footnote."""
     if "[" not in answer and "【" not in answer and not (passages and "(" in answer):
         return
@@ -112,7 +112,7 @@ def _marks(answer: str, passages: Sequence[Passage]) -> Iterator[Mark]:
         if lists is None:
             lists = {*FROM_ZERO.findall(answer), *(word for a, b in code for word in re.findall(r"\w+", answer[a:b]))}
         if found["square"] is None or _is_citation(answer, found, lists):
-            yield Mark(found.start(), found.end(), targets)
+            yield CitationMark(found.start(), found.end(), targets)
 
 
 def _targets(found: re.Match[str], ids: Mapping[str, str], passages: Sequence[Passage]) -> tuple[str, ...]:
