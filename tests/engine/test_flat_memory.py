@@ -40,7 +40,7 @@ import json, random
 from pathlib import Path
 from ragauge.data.example import Example
 from ragauge.data.response import Passage, Response
-from ragauge.engine.embed_answers import Answering
+from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judge_batch import Work
 from ragauge.engine.judges import build_judge
 from ragauge.engine.worker import judge_numbers
@@ -69,7 +69,7 @@ def megabytes():
 
 names = ("faithfulness", "context_recall", "context_precision", "answer_correctness", "token_f1")
 metrics, judge = tuple(parse(name) for name in names), build_judge("local")
-work = Work(metrics, tuple(one for one in questions(metrics) if judge.answers(one)), judge, Answering())
+work = Work(metrics, tuple(one for one in questions(metrics) if judge.answers(one)), judge, EmbedAnswers())
 found = []
 with open_store(sys.argv[1]) as store:
     run = store.runs.import_run(Run("", "r"), records(1_000))

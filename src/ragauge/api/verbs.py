@@ -89,11 +89,9 @@ async def evaluate_async(
     """
     how = (source,) if set is None else (set, source), columns or {}, named(segments), name
     more = limit, filter or {}, workers, index, None, baseline, retry_failed, judge_repeats
-    wanted = EvaluateOptions(
-        named(metrics), _judge(judge, judge_name, prompts), *more, ModelCallOptions.given("evaluate", calls)
-    )
+    asked = named(metrics), _judge(judge, judge_name, prompts), *more, ModelCallOptions.given("evaluate", calls)
     found = InputSource(*how, config=config or {}, variant=variant, traffic=traffic)
-    return await evaluate_source(found, wanted, store, progress)
+    return await evaluate_source(found, EvaluateOptions(*asked), store, progress)
 
 
 def _judge(judge: Any, name: str, prompts: Any) -> str:

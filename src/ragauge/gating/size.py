@@ -24,7 +24,7 @@ def uncertainty(n: int) -> float:
     Scores of 0 and 1, an even number of them turned over, at least two; the interval is the gate's own.
 
     >>> round(uncertainty(20), 2), round(uncertainty(500), 3)
-    (0.13, 0.024)
+    (0.13, 0.023)
     """
     import numpy as np
 

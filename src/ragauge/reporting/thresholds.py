@@ -130,7 +130,7 @@ def _span(one: ScoreLevel, kind: str) -> str:
 def track(one: ScoreLevel, target: float) -> str:
     """The share on a line from 0 to 1: its interval, the share itself, and the target.
 
-    >>> track(Level(0, 0, 4, 0.5, None, 4, 0.5, None, False), 1.0)
+    >>> track(ScoreLevel(0, 0, 4, 0.5, None, 4, 0.5, None, False), 1.0)
     '        ●      ┆'
     """
     cells = [" "] * TRACK

@@ -159,7 +159,7 @@ def label_gap(scored: Iterable[Scored]) -> LabelGap | None:
 
     >>> found = label_gap([Scored(float(n > 2), float(n > 0), bytes([n]), b"f") for n in range(10)])
     >>> round(found.gap, 3), round(found.variance**0.5, 3), round(found.judge, 3), round(found.at(0.9).spread, 3)
-    (-0.2, 0.165, 0.9, 0.165)
+    (-0.2, 0.14, 0.9, 0.14)
     """
     import numpy as np
 

@@ -14,7 +14,7 @@ from ragauge.analysis.comparison.flips import FlipGatherer
 from ragauge.analysis.comparison.join import Join
 from ragauge.analysis.comparison.pairs import Pairs
 from ragauge.analysis.comparison.regressions import coded
-from ragauge.analysis.comparison.unanswered import SystemErrors
+from ragauge.analysis.comparison.unanswered import SystemFailed
 from ragauge.analysis.diagnosis.diagnose import diagnose
 from ragauge.analysis.diagnosis.patterns import WORKING
 from ragauge.analysis.diagnosis.readings import BASELINE, Against
@@ -84,7 +84,7 @@ class Comparer:
         """Takes in which calls failed in both runs (see `unanswered`); where none did there is nothing to say."""
         if not (new.value.any() or base.value.any()):
             return
-        pairs = self.whole.read(SystemErrors(), new, base)
+        pairs = self.whole.read(SystemFailed(), new, base)
         if pairs is not None:
             self._read_segments(pairs)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class SystemErrors(Metric):
+class SystemFailed(Metric):
     """Whether the system gave an error instead of a response, as the cause of this name says.
 
     system_failed = 1 where the response has an error, else 0
@@ -28,11 +28,11 @@ class SystemErrors(Metric):
     scale: ClassVar[Scale] = "rate"
 
 
-NAME = SystemErrors.name()
+NAME = SystemFailed.name()
 
 
 def unanswered(index: ResponseIndex, causes: pl.DataFrame) -> Columns:
-    """Which calls failed, as scores of `SystemErrors`, one entry an example.
+    """Which calls failed, as scores of `SystemFailed`, one entry an example.
 
     Args:
         index: the responses of a run.

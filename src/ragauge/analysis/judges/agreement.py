@@ -99,7 +99,7 @@ def kappa(human: Sequence[int], judge: Sequence[int], n_labels: int, clusters: C
 
     >>> found = kappa([0] * 25 + [1] * 25, [0] * 20 + [1] * 5 + [0] * 10 + [1] * 15, 2)
     >>> round(found.value, 3), round(found.interval.low, 3), round(found.interval.high, 3)
-    (0.4, 0.149, 0.651)
+    (0.4, 0.151, 0.649)
     """
     import numpy as np
 

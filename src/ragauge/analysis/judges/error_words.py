@@ -30,7 +30,7 @@ def unchecked(spec: str = "") -> str:
 def origins(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str:
     """Where the error comes from, of the metrics of which it is known; "" for none.
 
-    >>> known = JudgeError((), (0.0,), (0.0,), 0.0, 0.0, 0, "120 of your labels, checked 2026-11-20")
+    >>> known = JudgeMeanError((), (0.0,), (0.0,), 0.0, 0.0, 0, "120 of your labels, checked 2026-11-20")
     >>> origins({"faithfulness": known, "unsupported": known}, ["faithfulness", "recall@5", "unsupported"])
     "The judge's error: of faithfulness and unsupported from 120 of your labels, checked 2026-11-20."
     """

@@ -15,9 +15,9 @@ def names_another(said: AnswerClaim, references: Sequence[str], query: str) -> b
     What the question names already is no answer to it, and a claim that shares a word with an accepted answer may be
     another form of it. Of claims found so in labelled answers (EVOUNA, the tuning half) people called 92 % wrong.
 
-    >>> names_another(Said("The capital is Lyon."), ["Paris"], "What is the capital of France?")
+    >>> names_another(AnswerClaim("The capital is Lyon."), ["Paris"], "What is the capital of France?")
     True
-    >>> names_another(Said("It is the largest city of France."), ["Paris"], "What is the capital of France?")
+    >>> names_another(AnswerClaim("It is the largest city of France."), ["Paris"], "What is the capital of France?")
     False
     """
     parts = [part for text in references for reading in readings(text) for part in reading]

@@ -37,7 +37,7 @@ def joinable(parts: Sequence[JointPart], units: int, *, named: bool) -> Iterator
         units: how many content units the claim has.
         named: whether the claim has names.
 
-    >>> name, fact, both = Part(1, 0b0011, 0b01), Part(2, 0b1100, 0b00), Part(3, 0b1110, 0b01)
+    >>> name, fact, both = JointPart(1, 0b0011, 0b01), JointPart(2, 0b1100, 0b00), JointPart(3, 0b1110, 0b01)
     >>> list(joinable([name, fact, both], 4, named=True))
     [(1, 3)]
     """

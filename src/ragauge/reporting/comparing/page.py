@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragauge.analysis.comparison.unanswered import NAME, SystemErrors
+from ragauge.analysis.comparison.unanswered import NAME, SystemFailed
 from ragauge.analysis.results.comparison import AmountChange, Compared, Flip, MetricChange, RunComparison, SegmentChange
 from ragauge.analysis.results.overview import ExampleDelta
 from ragauge.metrics.catalogue import describe, parse
@@ -116,7 +116,7 @@ def context(compared: Compared) -> dict[str, Any]:
         "c": compared, "anchors": anchors, "parts": tuple(_part(n, found, compared, anchors)
                                                          for n, found in enumerate(compared.runs, 1)),
         "overview": _overview(compared, names, anchors), "method": words.method(compared),
-        "definitions": {name: describe(SystemErrors() if name == NAME else parse(name)) for name in names},
+        "definitions": {name: describe(SystemFailed() if name == NAME else parse(name)) for name in names},
         "title": " · ".join(line(run.name) for run in (compared.base, *(found.run for found in compared.runs))),
     }     # fmt: skip
 
