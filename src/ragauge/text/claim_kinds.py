@@ -17,7 +17,7 @@ SHORT = 5           # words with content: fewer make a phrase
 def claim_kind(text: str) -> ClaimKind:
     """Amount: a number and at most two words of content. Phrase: fewer than five of these.
 
-    >>> [claim_kind(text) for text in ("$1,577 million", "the Port of Leith", "Four elder sisters founded it in Leeds.")]
+    >>> [claim_kind(text) for text in ("$1,577 million", "the Port of Leith", "Two sisters founded it in Leeds, Ohio.")]
     ['amount', 'phrase', 'sentence']
     """
     content = [word for word in words(text) if word not in ENGLISH and not word[0].isdigit()]

@@ -29,8 +29,8 @@ def crossed(laid: TextAlignment) -> bool:
 
     What it leaps over holds the rest of the one, then a joint or a mark, and then what the other is about. And either
     that repeats a word that the claim has before the leap ("costs … and plan B *costs* 19 euros"), or the leap passes
-    an amount of the kind of that on which the claim lands ("*12 euros*, children 5 euros"). Only a claim that copies the
-    sentence but for one short leap is looked at: of others, six in seven that were called so were right.
+    an amount of the kind of that on which the claim lands ("*12 euros*, children 5 euros"). Only a claim that copies
+    the sentence but for one short leap is looked at: of other leaps, six in seven were right.
     """
     if any(laid.claim[at].content for at in laid.lonely):
         return False
