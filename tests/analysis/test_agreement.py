@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from math import sqrt
+from typing import Any
 
 import pytest
 
@@ -115,9 +116,9 @@ def test_difference_is_paired() -> None:
     assert found.interval.low == pytest.approx(1 / 6 - 1.959964 * sqrt((3 / 12 - 1 / 36) / 12), abs=1e-6)
 
 
-def labelled(*labels: tuple[str, ...], line: int = 1, **segments: str) -> Labelled:
+def labelled(*labels: Any, line: int = 1, **segments: str) -> Labelled:
     """A row of claims of ten characters each, with the labels of its annotators."""
-    parts = tuple(LabelledPart(11 * n, 11 * n + 10, one) for n, one in enumerate(labels))     # type: ignore[arg-type]     # a literal read from data
+    parts = tuple(LabelledPart(11 * n, 11 * n + 10, one) for n, one in enumerate(labels))
     return Labelled(f"q{line}", "Q?", ("A passage.",), "\n".join(["One claim."] * len(labels)), parts, segments, line)
 
 

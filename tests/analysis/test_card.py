@@ -41,7 +41,10 @@ def score(query_id: str, metric: str, result: Measured, repeat: int = 0) -> Scor
     return Score("r", query_id, repeat, metric, 1, None, 0, **asdict(result))
 
 
-def card_of(every: Sequence[Facts], run: Run = Run("r1", "k=5"), **more: Any) -> ScorecardData:  # noqa: B008 - frozen
+RUN = Run("r1", "k=5")
+
+
+def card_of(every: Sequence[Facts], run: Run = RUN, **more: Any) -> ScorecardData:
     """Everything that an evaluation does after the judge."""
     measured = [measure_all(METRICS, facts) for facts in every]
     scores = [

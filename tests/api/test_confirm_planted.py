@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 from tests.faults.generation import AnswerAnyway, RefuseAnyway
@@ -77,12 +78,12 @@ def right(rag: ReferenceRag, store: str) -> set[str]:
     rg.evaluate(run)
     with open_store(run.url) as opened:
         (judge,) = opened.scores.judges(run.run.run_id)
-        found: Mapping[str, Mapping[str, object]] = {
+        found: dict[str, Any] = {
             query_id: evidence for query_id, _, evidence in opened.evidence.of_run(run.run.run_id, judge)
         }
         return {
             example.query_id for example, response in opened.runs.pairs(run.run.run_id)
-            if graded(CauseContext(Facts(example, response, found.get(example.query_id, {})))).grade == RIGHT  # type: ignore[arg-type]     # {} is no evidence
+            if graded(CauseContext(Facts(example, response, found.get(example.query_id, {})))).grade == RIGHT
         }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -68,16 +69,15 @@ async def _asked(system: System) -> Any:
         await system.close()
 
 
-def test_adapter_of_ones_own() -> None:
+def test_adapter_of_ones_own(tmp_path: Path) -> None:
     """The adapter of the last section is a system that can do every variant."""
 
     class Client:
         async def ask(self, query: str, texts: list[str] | None) -> str:
             return f"{query} {texts}"
 
-    namespace: dict[str, Any] = {}
-    exec(ADAPTER, namespace)  # noqa: S102 - the page's own code
-    system = system_of(namespace["Mine"](Client()))
+    (tmp_path / "adapter.py").write_text(ADAPTER)
+    system = system_of(runpy.run_path(str(tmp_path / "adapter.py"))["Mine"](Client()))
     system.check("oracle")
     assert asyncio.run(_asked(system)).answer == "How long? None"
 

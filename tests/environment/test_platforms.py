@@ -13,8 +13,6 @@ import pytest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "tools/platforms.py"
 
-pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="not in the source tree")
-
 
 @pytest.fixture(scope="module")
 def platforms() -> Any:
