@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import random
 from collections import Counter
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.analysis.overview import listing
 from ragauge.analysis.overview.cause_segments import causes_by_segment
 from ragauge.analysis.overview.listing import ListedExtras, choose, cut, listed
 from ragauge.analysis.results.scorecard import Cause
@@ -22,11 +20,6 @@ from ragauge.analysis.scores.segments import Segments
 from ragauge.analysis.scores.values import Values
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse
-
-
-def test_docstring_examples() -> None:
-    """Every example in the docstrings gives what it says."""
-    assert not doctest.testmod(listing).failed
 
 
 def run_of(*rows: tuple[str, str | None, float | None], repeat: int = 0) -> tuple[FailedResponses, Any]:

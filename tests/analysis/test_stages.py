@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import random
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.building import answer_facts, claim, evidence, example, passage, response
 
-from ragauge.analysis.overview import stages
 from ragauge.analysis.overview.stages import StageGatherer
 from ragauge.analysis.overview.use import Use
 from ragauge.analysis.results.overview import Stage
@@ -24,11 +22,6 @@ from ragauge.metrics.facts import Facts
 IndexOf = Callable[[Sequence[Facts]], ResponseIndex]
 VisitsOf = Callable[[Sequence[Facts]], list[Visit]]
 Measure = Callable[[Sequence[Facts]], tuple[Stage, ...]]
-
-
-def test_docstring_examples() -> None:
-    """Every example in the docstrings gives what it says."""
-    assert not doctest.testmod(stages).failed
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import sys
 from timeit import repeat
 
 import pytest
-from tests import building
 from tests.building import (
     agreement_facts,
     answer_facts,
@@ -19,7 +18,6 @@ from tests.building import (
     response,
 )
 
-from ragauge.metrics import base, catalogue, docstring, facts, usage
 from ragauge.metrics.catalogue import classes, describe, parse
 from ragauge.metrics.docstring import parts
 from ragauge.metrics.facts import Facts, resolve
@@ -35,12 +33,6 @@ TWENTY = [
         "answer_correctness", "refusal_correctness", "ignored_top_ranked",
     )
 ]     # fmt: skip
-
-
-@pytest.mark.parametrize("module", [base, building, catalogue, docstring, facts, usage], ids=lambda one: one.__name__)
-def test_examples_of_modules_run(module: object) -> None:
-    """Every example in the docstrings of these modules gives what it says."""
-    assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0      # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", list(classes()))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -14,11 +12,6 @@ from ragauge.stats import correlation
 from ragauge.stats.correlation import correlate, spearman_of_marks
 
 Draw = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]
-
-
-def test_docstring_examples() -> None:
-    """Every example in the docstrings gives what it says."""
-    assert not doctest.testmod(correlation).failed
 
 
 def answers(generator: np.random.Generator, count: int, spread: float = 0.0) -> Draw:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import random
 from typing import Any
 
@@ -13,15 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragauge.errors import UsageError
-from ragauge.stats import families, proportions
 from ragauge.stats.families import benjamini_hochberg, holm
 from ragauge.stats.proportions import fisher_greater, mcnemar
-
-
-def test_docstring_examples() -> None:
-    """Every example in the docstrings gives what it says."""
-    assert not doctest.testmod(proportions).failed
-    assert not doctest.testmod(families).failed
 
 
 @settings(deadline=None)

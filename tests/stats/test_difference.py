@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from collections.abc import Callable
 from math import comb
 from typing import Any
@@ -12,11 +11,9 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.stats import students
 from tests.stats.students import paired_t
 
 from ragauge.errors import UsageError
-from ragauge.stats import difference, permutation, proportions, signed_rank, student, weighted
 from ragauge.stats.difference import Tested, paired_test, unpaired_test
 from ragauge.stats.permutation import MOST_FLIPPED, sign_flip
 from ragauge.stats.proportions import fisher_mid_p, mcnemar
@@ -30,14 +27,6 @@ ALTERNATIVES: tuple[Any, ...] = ("two-sided", "greater", "less")
 def p_of(found: Tested | None) -> float:
     assert found is not None
     return found.p_value
-
-
-@pytest.mark.parametrize("module", [difference, permutation, proportions, signed_rank, student, students, weighted])
-def test_docstring_examples(module: Any) -> None:
-    """Every example in the docstrings gives what it says."""
-    found = doctest.testmod(module)
-    assert found.attempted
-    assert not found.failed
 
 
 # --- sign flips ---

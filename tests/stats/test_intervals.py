@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from collections.abc import Callable
 from math import inf, sqrt
 from typing import Any
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from tests.stats.students import clustered_t, student_t
 
 from ragauge.errors import UsageError
-from ragauge.stats import intervals
 from ragauge.stats.intervals import (
     mean_interval,
     order_statistics,
@@ -33,13 +31,6 @@ Draw = Callable[[np.random.Generator], tuple[Any, dict[str, Any]]]
 def ends(interval: Interval | None) -> tuple[float, float]:
     assert interval is not None
     return interval.low, interval.high
-
-
-def test_docstring_examples() -> None:
-    """Every example in the docstrings gives what it says."""
-    found = doctest.testmod(intervals)
-    assert found.attempted == 4
-    assert not found.failed
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 200])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from math import nan, sqrt
 from typing import Any
 
@@ -20,13 +19,6 @@ from ragauge.stats.result import Interval
 def ends(interval: Interval | None) -> tuple[float, float]:
     assert interval is not None
     return interval.low, interval.high
-
-
-def test_docstring_examples() -> None:
-    """Every example in the docstrings gives what it says."""
-    found = doctest.testmod(resampling)
-    assert found.attempted > 3
-    assert not found.failed
 
 
 def test_bootstrap_is_near_scipy() -> None:

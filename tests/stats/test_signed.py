@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from itertools import product
 from typing import Any
 
@@ -13,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.stats.students import paired_t
 
-from ragauge.stats import sign_flips as signed
 from ragauge.stats.difference import paired_test
 from ragauge.stats.paired import paired_interval
 from ragauge.stats.result import Alternative
@@ -23,11 +21,6 @@ from ragauge.stats.weighted import estimate
 
 sizes = st.integers(-99, 99).map(lambda x: x**3 / 100.0)
 far = st.lists(sizes, min_size=6, max_size=30).filter(lambda x: len(set(x)) > 1)
-
-
-def test_docstring_examples() -> None:
-    """Every example in the docstrings gives what it says, if there is one."""
-    assert not doctest.testmod(signed).failed
 
 
 def shape_of(x: Any) -> tuple[float, float, float]:

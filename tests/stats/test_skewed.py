@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from typing import Any
 
 import numpy as np
@@ -13,21 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.stats.students import paired_t, student_t
 
-from ragauge.stats import quantiles, skewed
 from ragauge.stats.difference import paired_test
 from ragauge.stats.skewed import signs_decide, skew_corrected_t, skew_corrected_test
 from ragauge.stats.weighted import Estimate, estimate
 
 numbers = st.integers(-10_000, 10_000).map(lambda x: x / 100)
 lists = st.lists(numbers, min_size=3, max_size=40).filter(lambda x: len(set(x)) > 1)
-
-
-@pytest.mark.parametrize("module", [skewed, quantiles])
-def test_docstring_examples(module: Any) -> None:
-    """Every example in the docstrings gives what it says."""
-    found = doctest.testmod(module)
-    assert found.attempted
-    assert not found.failed
 
 
 def statistic(t: float, x: Any, *, shorten: bool) -> float:
