@@ -188,13 +188,23 @@ def open_run(which: str = "latest", *, store: str | None = None) -> OpenRun:
         return OpenRun(run_of(which, opened), opened.url)
 
 
-def runs(*, store: str | None = None) -> list[dict[str, Any]]:
-    """The stored runs, newest first, each with its last means."""
+def runs(*, study: str = "", store: str | None = None) -> list[dict[str, Any]]:
+    """The stored runs, newest first, each with its last means.
+
+    Args:
+        study: only the trials of this study, which are not listed otherwise.
+        store: URL of the store.
+
+    Raises:
+        UnknownName: no such study.
+    """
     from ragauge.store.open import open_store
 
     rows = []
     with open_store(store_url(store)) as opened:
-        for run in opened.runs.list():
+        if study:
+            opened.studies.read(study)
+        for run in opened.runs.list(study=study or None):
             judges = [judge for judge in opened.scores.judges(run.run_id) if judge]
             judge = judges[0] if judges else None
             summaries = opened.summaries.read(run.run_id, judge) or opened.summaries.read(run.run_id, None)

@@ -26,6 +26,7 @@ from ragauge.cli import (
     retrieval,
     run,
     runs,
+    study,
     testset,
     thresholds,
     validate,
@@ -63,6 +64,7 @@ app.command()(metrics.metrics)
 app.command()(thresholds.thresholds)
 app.add_typer(baseline.app, name="baseline")
 app.add_typer(log.app, name="log")
+app.add_typer(study.app, name="study")
 app.add_typer(testset.app, name="testset")
 app.add_typer(judge.app, name="judge")
 app.add_typer(cache.app, name="cache")

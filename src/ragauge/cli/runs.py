@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     from ragauge.api.runs import OpenRun
 
 
-def list_runs(store: options.Store = "", as_json: options.Json = False) -> None:
-    """List the stored runs, newest first."""
+def list_runs(
+    study: Annotated[str, typer.Option("--study", help="Only the trials of this study.")] = "",
+    store: options.Store = "",
+    as_json: options.Json = False,
+) -> None:
+    """List the stored runs, newest first; those of a study under --study."""
     from ragauge.api.runs import runs, runs_table
 
-    rows = runs(store=store or None)
+    rows = runs(study=study, store=store or None)
     show_json(rows) if as_json else shown(runs_table(rows))
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ragauge.store.runs import Runs
     from ragauge.store.scores import Scores
     from ragauge.store.sets import Sets, Texts
+    from ragauge.store.studies import Studies
 
 DEFAULT_URL = "sqlite:///.ragauge/ragauge.db"
 
@@ -49,6 +50,7 @@ class Store:
         listings: what is in the index of each run's system, where that is known.
         baselines: names that stand for runs.
         run_log: what is written about runs.
+        studies: settings tried one against another.
     """
 
     url: str
@@ -68,6 +70,7 @@ class Store:
     listings: Listings
     baselines: Baselines
     run_log: RunLog
+    studies: Studies
     _database: Database
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -132,6 +135,7 @@ def _store(database: Database) -> Store:
     from ragauge.store.runs import Runs
     from ragauge.store.scores import Scores
     from ragauge.store.sets import Sets, Texts
+    from ragauge.store.studies import Studies
 
     return Store(
         url=database.url,
@@ -151,5 +155,6 @@ def _store(database: Database) -> Store:
         listings=Listings(database),
         baselines=Baselines(database),
         run_log=RunLog(database),
+        studies=Studies(database),
         _database=database,
     )

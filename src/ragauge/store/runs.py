@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import ColumnElement, Connection, exists, func, select, text
 
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.data.example import Example
@@ -23,6 +23,7 @@ from ragauge.store.run_log import refuse_baseline
 from ragauge.store.schema import examples, responses, run_names, runs
 from ragauge.store.sets import Texts
 from ragauge.store.spool import Record, Spool
+from ragauge.store.study_schema import studies, trials
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,7 +88,8 @@ class Runs:
     def find(self, which: str) -> Run:
         """The run of an id, of a name (the newest that has it), or "latest": the one that moved last.
 
-        Runs that only put another's causes to the test (`Run.confirms`) are the latest only where there is no other.
+        Runs that only put another's causes to the test (`Run.confirms`) are the latest only where there is no other;
+        trials of a study never are.
 
         Raises:
             UnknownName: there is none.
@@ -98,10 +100,13 @@ class Runs:
                 raise UnknownName("run", which, {*known_runs(connection), LATEST}, "ragauge runs lists them.")
             return found
 
-    def list(self, limit: int | None = None) -> builtins.list[Run]:
-        """Runs, newest first."""
+    def list(self, limit: int | None = None, *, study: str | None = None) -> builtins.list[Run]:
+        """Runs, newest first: without those that are trials of a study, or those of one study alone."""
+        mine = _of_no_study() if study is None else runs.c.run_no.in_(
+            select(trials.c.run_no).join(studies).where(studies.c.name == study)
+        )
         with self._database.read() as connection:
-            rows = connection.execute(select(runs).order_by(runs.c.run_no.desc()).limit(limit))
+            rows = connection.execute(select(runs).where(mine).order_by(runs.c.run_no.desc()).limit(limit))
             return [run_of_row(row) for row in rows]
 
     def delete(self, run_id: str) -> None:
@@ -113,7 +118,7 @@ class Runs:
         with self._database.write() as connection:
             number = run_no(connection, run_id)
             refuse_baseline(connection, run_id)
-            _delete(connection, number)
+            delete_run(connection, number)
 
     def size(self, run_id: str) -> int:
         """How many responses it has, absent ones counted."""
@@ -216,7 +221,8 @@ def _called(connection: Connection, which: str) -> Run | None:
 
 def _moved_last(connection: Connection) -> Run | None:
     """The run that moved last. Experiments on a run are no answers of their own: only where there is nothing else."""
-    rows = connection.execute(select(runs).order_by(runs.c.heartbeat.desc(), runs.c.run_no.desc()))
+    newest = runs.c.heartbeat.desc(), runs.c.run_no.desc()
+    rows = connection.execute(select(runs).where(_of_no_study()).order_by(*newest))
     first = None
     for row in rows:
         run = run_of_row(row)
@@ -227,7 +233,11 @@ def _moved_last(connection: Connection) -> Run | None:
     return first
 
 
-def _delete(connection: Connection, run_no: int) -> None:
+def _of_no_study() -> ColumnElement[bool]:
+    return ~exists().where(trials.c.run_no == runs.c.run_no)
+
+
+def delete_run(connection: Connection, run_no: int) -> None:
     """Deletes a run with its responses, scores and causes, then every row that nothing refers to any more."""
     for step in STEPS:
         connection.execute(step, {"run_no": run_no} if ":run_no" in step.text else {})
