@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.data.example import Example, Relevant
 from ragauge.data.facts import (
     Address,
@@ -32,6 +34,7 @@ from ragauge.data.facts import (
     Strength,
 )
 from ragauge.data.response import Citation, Passage, Response
+from ragauge.metrics.catalogue import parse
 
 SENTENCE = 10     # characters of the sentence that answer_facts gives to each claim
 
@@ -227,3 +230,24 @@ def _question(found: FactsOf) -> str:
             return "guess_questions"
         case SimilarityFacts():
             return "similarity"
+
+
+def metric_change(
+    metric: str, base: float | None, new: float | None, difference: MeanEstimate, verdict: str, **more: Any
+) -> MetricChange:
+    """A metric in two runs, with a verdict that stands alone as it does after the correction, and no test.
+
+    Args:
+        metric: printed name; what it measures, its direction and its kind come from it.
+        base: mean of the baseline.
+        new: mean of the new run.
+        difference: new − base with its interval.
+        verdict: better, worse, changed, no change seen or not enough data.
+        more: other fields by name.
+    """
+    known = parse(metric)
+    found = MetricChange(
+        metric, known.measures, known.direction, known.scale, base, new, difference, p_value=None, test="",
+        effect=None, wins=0, ties=0, losses=0, failed=0, verdict=verdict, alone=verdict,
+    )     # fmt: skip
+    return replace(found, **more)

@@ -11,7 +11,7 @@ import pytest
 from ragauge.analysis.comparison.alike import MeasurementSpec, comparable, is_paired
 from ragauge.analysis.comparison.changes import BaselineReader, held_against
 from ragauge.analysis.comparison.join import Join
-from ragauge.analysis.results.overview import Change
+from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores.arrays import ScoreArrays, by_example
 from ragauge.analysis.scores.frames import cause_frame, score_frame
@@ -43,14 +43,14 @@ def arrays(
     return ScoreArrays.of(score_frame([score(metric, q, v) for q, v in values.items()], by_response, clusters))
 
 
-def compare(new: ScoreArrays, base: ScoreArrays, metric: str, *, paired: bool = True) -> tuple[Change, ...]:
+def compare(new: ScoreArrays, base: ScoreArrays, metric: str, *, paired: bool = True) -> tuple[MetricChange, ...]:
     beside = BaselineReader(new.index, base, [parse(metric)], paired=paired)
     responses = new.column(metric)
     beside.read(parse(metric), responses, None if responses is None else by_example(responses))
     return beside.changes
 
 
-def one(metric: str, new: ScoreArrays, base: ScoreArrays, *, paired: bool = True) -> Change:
+def one(metric: str, new: ScoreArrays, base: ScoreArrays, *, paired: bool = True) -> MetricChange:
     (change,) = compare(new, base, metric, paired=paired)
     return change
 

@@ -15,7 +15,8 @@ from ragauge.analysis.comparison.correction import Correction, tarone_holm
 from ragauge.analysis.comparison.join import Join
 from ragauge.analysis.comparison.runs import Comparer, Corrected, corrected
 from ragauge.analysis.diagnosis.readings import against_run
-from ragauge.analysis.results.comparison import MetricChange, RunComparison
+from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.comparison import RunComparison
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.scores.arrays import Columns, ScoreArrays, by_example
 from ragauge.data.run import Run

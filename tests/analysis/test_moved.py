@@ -11,7 +11,7 @@ import pytest
 
 from ragauge.analysis.comparison.changes import BaselineReader
 from ragauge.analysis.comparison.regressions import MOST_MOVED, Regressions
-from ragauge.analysis.results.overview import Change, ExampleDelta, SegmentDrop
+from ragauge.analysis.results.change import ExampleDelta, MetricChange, SegmentDrop
 from ragauge.analysis.scores.arrays import ScoreArrays, by_example
 from ragauge.analysis.scores.frames import score_frame
 from ragauge.data.score import Score
@@ -88,7 +88,7 @@ def arrays(values: Sequence[float]) -> ScoreArrays:
     ))     # fmt: skip
 
 
-def compared(new: Sequence[float], base: Sequence[float]) -> Change:
+def compared(new: Sequence[float], base: Sequence[float]) -> MetricChange:
     here, there = arrays(new), arrays(base)
     comparison = BaselineReader(here.index, there, [parse("recall@5")])
     comparison.within(frame(type=["a"] * 20 + ["b"] * 40))

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 
 import pytest
 from tests.analysis.test_diagnose import causes, said, summary
+from tests.building import metric_change
 
 from ragauge.analysis.causes.table import ROWS as CAUSE_ROWS
 from ragauge.analysis.diagnosis.diagnose import confidence_in, diagnose
 from ragauge.analysis.diagnosis.patterns import PATTERNS, Match, matches
 from ragauge.analysis.diagnosis.readings import Against, OracleRun
-from ragauge.analysis.results.overview import Baseline, Change, MeanEstimate
+from ragauge.analysis.results.change import Baseline, MetricChange
+from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import Summary
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.result import Interval
@@ -80,16 +82,17 @@ def planted(when: Mapping[str, str]) -> list[Summary]:
     ]
 
 
-def change(name: str, shift: float, half: float = 0.03, base: float = 0.5, n: int = 200) -> Change:
+def change(name: str, shift: float, half: float = 0.03, base: float = 0.5, n: int = 200) -> MetricChange:
     """A change by `shift` with an interval of that half-width; half 0 = no interval."""
     interval = Interval(shift - half, shift + half, "paired t") if half else None
     lower = name in LOWER
     clear = interval is not None and (interval.low > 0 or interval.high < 0)
     said = ("better" if (shift < 0) == lower else "worse") if clear else "no change seen" if half else "not enough data"
-    return Change(name, base, base + shift, MeanEstimate(shift, interval, n), "lower" if lower else "higher", said)
+    found = MeanEstimate(shift, interval, n)
+    return metric_change(name, base, base + shift, found, said, direction="lower" if lower else "higher")
 
 
-def changed(when: Mapping[str, str]) -> list[Change]:
+def changed(when: Mapping[str, str]) -> list[MetricChange]:
     """Changes as wanted: low = fell and high = did not; of what should be low, high = rose and low = did not."""
     found = []
     for name, level in when.items():
@@ -101,7 +104,7 @@ def changed(when: Mapping[str, str]) -> list[Change]:
     return found
 
 
-def against(changes: Sequence[Change], **more: object) -> Against:
+def against(changes: Sequence[MetricChange], **more: object) -> Against:
     baseline = Baseline("b1", "main", 200, 0, 0, tuple(changes), {}, 0)
     return replace(Against(baseline), **more)     # type: ignore[arg-type]     # fields of any type, by name
 

@@ -10,11 +10,11 @@ from tests.analysis.test_diagnose import causes, said
 from tests.analysis.test_pattern_table import against, change
 
 from ragauge.analysis.diagnosis.diagnose import diagnose
-from ragauge.analysis.results.overview import Change, ExampleDelta, SegmentDrop
+from ragauge.analysis.results.change import ExampleDelta, MetricChange, SegmentDrop
 from ragauge.analysis.results.scorecard import Finding
 
 
-def worse(*changes: Change, judge_id: str = "", failed: int = 0) -> list[Finding]:
+def worse(*changes: MetricChange, judge_id: str = "", failed: int = 0) -> list[Finding]:
     """The findings that say plainly what got worse."""
     found = diagnose([], {}, causes({"noise": failed}), 200, judge_id=judge_id, against=against(changes))
     return [finding for finding in found if finding.cause.startswith("worse_")]

@@ -6,23 +6,21 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from tests.building import agreement_facts, evidence, reference_facts, relevance_facts
+from tests.building import agreement_facts, evidence, metric_change, reference_facts, relevance_facts
 
+from ragauge.analysis.results.change import Baseline, ExampleDelta, SegmentDrop
 from ragauge.analysis.results.overview import (
     Alignment,
-    Baseline,
     Bin,
-    Change,
     Distribution,
-    ExampleDelta,
     LengthBand,
     ListedResponse,
     MeanEstimate,
     Overview,
     RankUse,
-    SegmentDrop,
     Spending,
     Stage,
     Timing,
@@ -305,7 +303,8 @@ def baseline(n: int, text: Callable[[str], str]) -> Baseline:
         where = (
             SegmentDrop(f"{text('type')}={text('temporal')}", 2 * gap, gap / 2, n // 5) if name == "recall@5" else None
         )
-        changes.append(Change(name, mean - gap, mean, found, direction, verdict, moved, where))
+        more: dict[str, Any] = {"direction": direction, "kind": kind, "moved": moved, "where": where}
+        changes.append(metric_change(name, mean - gap, mean, found, verdict, **more))
     causes = {"retrieval_miss": 11, "hallucinated": 14, "incomplete": 12}
     return Baseline("b1", text("main"), n, 2, 3, tuple(changes), causes, 37)
 

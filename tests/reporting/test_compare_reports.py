@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from tests.reporting.conftest import HOSTILE
 
+from ragauge.analysis.results.change import ChangeEffect, ExampleDelta, MetricChange
 from ragauge.analysis.results.comparison import (
     AmountChange,
-    ChangeEffect,
     Compared,
     ConfigDiff,
     Failures,
@@ -21,13 +21,12 @@ from ragauge.analysis.results.comparison import (
     Flipped,
     Flips,
     Matched,
-    MetricChange,
     RunComparison,
     SegmentChange,
     Setting,
     Side,
 )
-from ragauge.analysis.results.overview import ExampleDelta, MeanEstimate
+from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import Finding, Reading
 from ragauge.data.run import Run
 from ragauge.reporting.comparing.as_json import as_json

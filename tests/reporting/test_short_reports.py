@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.analysis.results.overview import Change, MeanEstimate
+from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.markdown import markdown
 from ragauge.reporting.segments import ranked, worst_segments
@@ -151,7 +152,7 @@ def test_a_faster_run_is_no_better_one(whole: Whole) -> None:
     time = next(change for change in card.baseline.changes if kinds[change.metric] == "amount")
     held = next(change for change in card.baseline.changes if kinds[change.metric] != "amount")
 
-    def said(*changes: Change) -> str:
+    def said(*changes: MetricChange) -> str:
         return against(replace(card, baseline=replace(baseline, changes=changes)))
 
     for way in ("better", "worse"):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ragauge.analysis.comparison.changes import BaselineReader
     from ragauge.analysis.diagnosis.readings import Against, OracleRun
-    from ragauge.analysis.results.overview import Baseline
+    from ragauge.analysis.results.change import Baseline
     from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.engine.plan import Plan
     from ragauge.metrics.base import Metric

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from ragauge.analysis.results.overview import Baseline, Change
+from ragauge.analysis.results.change import Baseline, MetricChange
 from ragauge.analysis.results.scorecard import Finding, Reading, ScorecardData, Summary
 from ragauge.reporting.confirmed import tallies_json
 from ragauge.reporting.gaps import gaps_json
@@ -53,7 +53,7 @@ def reading_json(reading: Reading) -> dict[str, Any]:
     return found | {"interval": [reading.interval.low, reading.interval.high], "method": reading.interval.method}
 
 
-def change_json(change: Change) -> dict[str, Any]:
+def change_json(change: MetricChange) -> dict[str, Any]:
     """One metric against the baseline."""
     found, wide = change.difference.interval, change.difference.judged
     return {

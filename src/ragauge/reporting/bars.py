@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ragauge.analysis.diagnosis.readings import words
-from ragauge.analysis.results.overview import Baseline, Change
+from ragauge.analysis.results.change import Baseline, MetricChange
 from ragauge.analysis.results.scorecard import Finding, Reading, ScorecardData
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting.anchors import Anchors
@@ -65,7 +65,7 @@ class Readings:
 class ChangeRow:
     """One metric against the baseline; `bar` is None without an interval; `where` is the segment that lost most."""
 
-    change: Change
+    change: MetricChange
     before: str
     after: str
     difference: str
@@ -207,17 +207,17 @@ def changes(card: ScorecardData, anchors: Anchors, link: Callable[[str], str]) -
     return ChangeBars(tuple(groups), ends[False], ends[True], amounts)
 
 
-def _size(change: Change, kind: str) -> float:
+def _size(change: MetricChange, kind: str) -> float:
     """What a difference is drawn in: the baseline's mean for an amount."""
-    return (abs(change.base) or 1.0) if kind == "amount" else 1.0
+    return (abs(change.base or 0.0) or 1.0) if kind == "amount" else 1.0
 
 
-def _drawn(change: Change, found: Interval | None, kind: str) -> Interval | None:
+def _drawn(change: MetricChange, found: Interval | None, kind: str) -> Interval | None:
     size = _size(change, kind)
     return None if found is None else Interval(found.low / size, found.high / size, found.method, found.level)
 
 
-def _row(change: Change, kind: str, bar: Bar | None, anchors: Anchors, link: Callable[[str], str]) -> ChangeRow:
+def _row(change: MetricChange, kind: str, bar: Bar | None, anchors: Anchors, link: Callable[[str], str]) -> ChangeRow:
     said, where_link = "", ""
     if change.where is not None:
         inside, outside = (signed(value, kind) for value in (change.where.inside, change.where.outside))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragauge.analysis.results.overview import Change
+from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.scorecard import ExampleView, ScorecardData, Summary
 from ragauge.analysis.scores.segments import FEWEST
 from ragauge.data.canonical import plain
@@ -220,7 +220,7 @@ def _verdict(claim: Claim, found: str, marked: set[tuple[int, int]], passages: i
     )     # fmt: skip
 
 
-def change_class(change: Change) -> str:
+def change_class(change: MetricChange) -> str:
     """The style of a change."""
     return {"better": "better", "worse": "worse"}.get(change.verdict, "")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.analysis.diagnosis.readings import words
 from ragauge.analysis.diagnosis.words import WORDS
-from ragauge.analysis.results.overview import Change
+from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.scorecard import Finding, ScorecardData, Summary
 from ragauge.reporting import judged, segment_sizes
 from ragauge.reporting.command_line import command_line
@@ -188,7 +188,7 @@ def _counts(summary: Summary) -> str:
     return f"{quantiles} · {counts(summary)}" if summary.kind == "amount" and quantiles else counts(summary)
 
 
-def _change(change: Change | None, kind: str, width: int) -> Text:
+def _change(change: MetricChange | None, kind: str, width: int) -> Text:
     from rich.text import Text
 
     if change is None:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.results.overview import Alignment, Baseline, Change, MeanEstimate
+from ragauge.analysis.results.change import Baseline, MetricChange
+from ragauge.analysis.results.overview import Alignment, MeanEstimate
 from ragauge.analysis.results.scorecard import Finding, Interval, ScorecardData, Summary
 from ragauge.analysis.scores.segments import shortfall
 from ragauge.data.score import STATUSES
@@ -15,7 +16,7 @@ from ragauge.text.amounts import number, signed, valued
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
-    from ragauge.analysis.results.comparison import MetricChange
+    from ragauge.analysis.results.change import MetricChange
 
 LAYERS: Mapping[str, str] = {
     "retrieval": "Retrieval: was the evidence found?",
@@ -102,14 +103,14 @@ def estimate(summary: Summary | MeanEstimate) -> str:
     return f"{mean}, sampling {ends}{WITH_ERROR} {between(summary.judged, kind)}"
 
 
-def difference(change: Change, kind: str = "mean") -> str:
+def difference(change: MetricChange, kind: str = "mean") -> str:
     """A change with its interval, the judge's error in it where that is known: −0.10 [−0.15, −0.05]."""
     found = change.difference.widest
     ends = "" if found is None else f" [{signed(found.low, kind)}, {signed(found.high, kind)}]"
     return signed(change.difference.mean, kind) + ends
 
 
-def relative(change: Change | MetricChange) -> str:
+def relative(change: MetricChange) -> str:
     """A change of an amount as a share of what it was: −55%, or +0.4%."""
     if change.difference.mean is None or not change.base:
         return signed(change.difference.mean, "amount")
@@ -233,7 +234,7 @@ def against(card: ScorecardData) -> str:
         return ""
     if not baseline.changes:
         return f"Nothing can be compared with {line(baseline.name)}: no metric and example in both."
-    groups: dict[str, list[Change]] = {}
+    groups: dict[str, list[MetricChange]] = {}
     for change in baseline.changes:
         groups.setdefault(change.verdict, []).append(change)
     worse, better = groups.pop("worse", []), groups.pop("better", [])
@@ -246,7 +247,7 @@ def against(card: ScorecardData) -> str:
     return f"{head} against {line(baseline.name)}: {'; '.join(parts)} ({compared(baseline)})."
 
 
-def _head(changes: Sequence[Change], kinds: Mapping[str, str]) -> str:
+def _head(changes: Sequence[MetricChange], kinds: Mapping[str, str]) -> str:
     """The outcome against a baseline in a word or two: by quality where any was compared, for faster is no better."""
     quality = {change.verdict for change in changes if kinds.get(change.metric) != "amount"}
     told = quality or {change.verdict for change in changes}
@@ -264,7 +265,7 @@ def compared(baseline: Baseline) -> str:
     return f"two samples of traffic: {plural(baseline.only_here, 'example')} here, {baseline.only_there:,} there"
 
 
-def _named(changes: Sequence[Change], kinds: Mapping[str, str], most: int = 3) -> str:
+def _named(changes: Sequence[MetricChange], kinds: Mapping[str, str], most: int = 3) -> str:
     """Metrics with their differences, the largest first and amounts last; the first few."""
     amount = {change.metric: kinds.get(change.metric) == "amount" for change in changes}
     order = sorted(changes, key=lambda one: (amount[one.metric], -abs(one.difference.mean or 0.0)))

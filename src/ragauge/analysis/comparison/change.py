@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.comparison.pairs import Pairs
-from ragauge.analysis.results.comparison import AmountChange, ChangeEffect, MetricChange
-from ragauge.analysis.results.overview import ExampleDelta, MeanEstimate
+from ragauge.analysis.results.change import ChangeEffect, ExampleDelta, MetricChange
+from ragauge.analysis.results.comparison import AmountChange
+from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.verdicts import LEAST_SEEN, SAME, UNKNOWN, verdict_of
 from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
 from ragauge.metrics.base import Metric

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.comparison.change import change_of, unpaired_change
@@ -12,8 +13,7 @@ from ragauge.analysis.comparison.join import Join
 from ragauge.analysis.comparison.pairs import Pairs, pair
 from ragauge.analysis.comparison.regressions import Regressions
 from ragauge.analysis.comparison.unanswered import NAME
-from ragauge.analysis.results.comparison import MetricChange
-from ragauge.analysis.results.overview import Baseline, Change, ExampleDelta, SegmentDrop
+from ragauge.analysis.results.change import Baseline, ExampleDelta, MetricChange
 from ragauge.analysis.results.summary import Summary
 from ragauge.analysis.results.verdicts import WORSE
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex, ScoreColumns, by_example
@@ -52,7 +52,6 @@ class Changes:
         self.found: list[MetricChange] = []
         self._join, self._level, self._paired, self._sized = join, level, paired, sized
         self._movement = Regressions(index.query_ids, segments)
-        self._wheres: dict[str, SegmentDrop] = {}
 
     def read(self, metric: Metric, new: Columns, base: Columns) -> Pairs | None:
         """Takes in a metric's scores in both runs, one entry an example; its pairs, None of two samples."""
@@ -62,13 +61,13 @@ class Changes:
             return None
         pairs = pair(metric, new, base, self._join)
         change = change_of(pairs, self._level, self.moved(pairs), sized=self._sized, error=error)
-        self.found.append(change)
         if change.alone == WORSE:
             width = metric.range[1] - metric.range[0]
             where = self._movement.where(
                 pairs.query, pairs.new - pairs.base, metric.direction, width, pairs.weight, pairs.cluster
             )
-            self._wheres |= {} if where is None else {str(metric): where}
+            change = replace(change, where=where)
+        self.found.append(change)
         return pairs
 
     def moved(self, pairs: Pairs) -> tuple[ExampleDelta, ...]:
@@ -76,16 +75,14 @@ class Changes:
         direction = pairs.metric.direction
         return () if direction == "neither" else self._movement.moved(pairs.query, pairs.base, pairs.new, direction)
 
-    def as_read(self, changes: Sequence[MetricChange]) -> tuple[Change, ...]:
-        """As a scorecard shows them and the diagnosis takes them, once they are corrected."""
-        return tuple(self._as_read(change) for change in changes if change.difference.n and change.metric != NAME)
+    @staticmethod
+    def as_read(changes: Sequence[MetricChange]) -> tuple[MetricChange, ...]:
+        """As a scorecard shows them and the diagnosis takes them, once they are corrected.
 
-    def _as_read(self, change: MetricChange) -> Change:
-        fell = change.verdict == WORSE
-        return Change(
-            change.metric, change.base or 0.0, change.new or 0.0, change.difference, change.direction, change.verdict,
-            change.moved if fell else (), self._wheres.get(change.metric) if fell else None, change.possible,
-        )     # fmt: skip
+        Left out are metrics without an example to compare, failed calls, and what moved unless it clearly got worse.
+        """
+        shown = (change for change in changes if change.difference.n and change.metric != NAME)
+        return tuple(change if change.verdict == WORSE else replace(change, moved=(), where=None) for change in shown)
 
 
 class BaselineReader:
@@ -138,13 +135,13 @@ class BaselineReader:
         self.there = (*self.there, summary(metric, base, self._level, self._changes.errors.get(str(metric))))
 
     @property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[MetricChange, ...]:
         """One a metric that has scores in both runs, in the order read; p-values corrected as one family."""
         return self._changes.as_read(corrected_family(self._changes.found, self._level)[0])
 
 
 def held_against(
-    run: Run, join: Join, changes: Sequence[Change], causes: pl.DataFrame, *, paired: bool = True
+    run: Run, join: Join, changes: Sequence[MetricChange], causes: pl.DataFrame, *, paired: bool = True
 ) -> Baseline:
     """The baseline as a scorecard carries it.
 

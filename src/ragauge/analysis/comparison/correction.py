@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from ragauge.analysis.results.comparison import MetricChange
+from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.verdicts import SAME, UNKNOWN
 from ragauge.stats.families import benjamini_hochberg
 from ragauge.stats.permutation import LEAST_FLIPPED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.diagnosis.concentration import ALPHA, ANSWERABLE
-from ragauge.analysis.results.overview import ExampleDelta, SegmentDrop
+from ragauge.analysis.results.change import ExampleDelta, SegmentDrop
 from ragauge.analysis.scores.arrays import numbered
 from ragauge.analysis.scores.segments import FEWEST, NONE, OTHER
 from ragauge.stats.paired import unpaired_interval

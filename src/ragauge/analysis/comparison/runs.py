@@ -18,8 +18,8 @@ from ragauge.analysis.comparison.unanswered import SystemFailed
 from ragauge.analysis.diagnosis.diagnose import diagnose
 from ragauge.analysis.diagnosis.patterns import WORKING
 from ragauge.analysis.diagnosis.readings import BASELINE, Against
-from ragauge.analysis.results.comparison import AmountChange, Failures, MetricChange, SegmentChange
-from ragauge.analysis.results.overview import Baseline
+from ragauge.analysis.results.change import Baseline, MetricChange
+from ragauge.analysis.results.comparison import AmountChange, Failures, SegmentChange
 from ragauge.analysis.results.scorecard import Finding
 from ragauge.analysis.results.summary import Summary
 from ragauge.analysis.results.verdicts import WORSE

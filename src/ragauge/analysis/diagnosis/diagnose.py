@@ -17,7 +17,7 @@ from ragauge.analysis.diagnosis.starting_points import estimate, measured
 from ragauge.analysis.diagnosis.unseen import SUSPECT, rests_on_it, settle, unseen
 from ragauge.analysis.diagnosis.words import ELSEWHERE, UNEXPLAINED, WORDS
 from ragauge.analysis.diagnosis.worse import got_worse
-from ragauge.analysis.results.overview import Baseline
+from ragauge.analysis.results.change import Baseline
 from ragauge.analysis.results.scorecard import Finding, Summary
 from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.segments import BySegment, Segments

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ragauge.analysis.causes.system import SYSTEM_FAILED
 from ragauge.analysis.diagnosis.readings import BASELINE, Against, changed, words
 from ragauge.analysis.diagnosis.worse import FEW
-from ragauge.analysis.results.overview import Change
+from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.scorecard import Finding
 from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.metrics.catalogue import parse, questions
@@ -17,7 +17,7 @@ OF_EVIDENCE = ("recall", "hit", "context_recall")     # metrics that fall as evi
 CLEARLY = 0.9     # of the passages of the baseline: below, they are fewer
 
 
-def lost_evidence(changes: Sequence[Change]) -> Change | None:
+def lost_evidence(changes: Sequence[MetricChange]) -> MetricChange | None:
     """The change for the worse that says most surely that evidence was lost; None for none."""
     fell = [one for one in changes if one.verdict == "worse" and parse(one.metric).name() in OF_EVIDENCE]
     return min(fell, key=lambda one: OF_EVIDENCE.index(parse(one.metric).name()), default=None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from ragauge.analysis.diagnosis.starting_points import STARTING, level_of, measured, point_of, speaks_for
-from ragauge.analysis.results.overview import Baseline, Change
+from ragauge.analysis.results.change import Baseline, MetricChange
 from ragauge.analysis.results.scorecard import Reading, Summary
 from ragauge.analysis.results.verdicts import BETTER, CHANGED, SAME, WORSE
 from ragauge.metrics.catalogue import parse
@@ -33,7 +33,7 @@ class OracleRun(NamedTuple):
 
     name: str
     summaries: tuple[Summary, ...]
-    gaps: tuple[Change, ...]
+    gaps: tuple[MetricChange, ...]
     given: bool = False
 
 
@@ -83,7 +83,7 @@ def against_point(name: str, wanted: Wanted, summaries: Sequence[Summary], of: s
 
 
 def against_run(
-    name: str, wanted: Wanted, changes: Sequence[Change], source: str, against: str = BASELINE
+    name: str, wanted: Wanted, changes: Sequence[MetricChange], source: str, against: str = BASELINE
 ) -> Reading | None:
     """The metric, if it changed against another run as wanted: the bad side is a change for the worse, the other none.
 
@@ -100,7 +100,7 @@ def against_run(
     return None
 
 
-def _held(change: Change) -> bool:
+def _held(change: MetricChange) -> bool:
     """Whether the interval of a change leaves out that the metric got worse by much."""
     found = change.difference.widest
     if found is None:
@@ -108,7 +108,7 @@ def _held(change: Change) -> bool:
     return found.low > -SIZABLE if change.direction == "higher" else found.high < SIZABLE
 
 
-def rose(names: Sequence[str], changes: Sequence[Change], source: str) -> Reading | None:
+def rose(names: Sequence[str], changes: Sequence[MetricChange], source: str) -> Reading | None:
     """The first of these metrics that is greater than in the baseline, its whole interval above 0."""
     for name in names:
         for change in speaks_for(name, changes):
@@ -118,15 +118,15 @@ def rose(names: Sequence[str], changes: Sequence[Change], source: str) -> Readin
     return None
 
 
-def changed(change: Change, source: str) -> Reading | None:
+def changed(change: MetricChange, source: str) -> Reading | None:
     """A change against the baseline as a reading; None without an interval."""
     rises = change.difference.mean is not None and change.difference.mean > 0
     return _reading(change, "high" if rises else "low", source, BASELINE)
 
 
-def _reading(change: Change, level: str, source: str, against: str) -> Reading | None:
+def _reading(change: MetricChange, level: str, source: str, against: str) -> Reading | None:
     found = change.difference
-    if found.widest is None:
+    if found.widest is None or change.new is None or change.base is None:
         return None
     return Reading(change.metric, level, change.new, change.base, found.widest, source, against, found.mean, found.n)
 

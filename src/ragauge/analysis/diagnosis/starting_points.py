@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
-from ragauge.analysis.results.overview import Change
+from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.scorecard import Summary
 
 Level = Literal["low", "high", "unclear"]
@@ -48,7 +48,7 @@ OF_LABELS = ("recall",)     # stand-ins that no judge is asked for
 # metrics that are read whatever their parameters are
 ANY_PARAMETER = ("no_retrieval_rate",)
 
-Named = TypeVar("Named", Summary, Change)
+Named = TypeVar("Named", Summary, MetricChange)
 
 
 def level_of(summary: Summary, point: StartingPoint) -> Level:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ragauge.analysis.diagnosis.readings import BASELINE, changed, words
-from ragauge.analysis.results.overview import Baseline, Change
+from ragauge.analysis.results.change import Baseline, MetricChange
 from ragauge.analysis.results.scorecard import Finding
 from ragauge.metrics.catalogue import parse, questions
 from ragauge.text.amounts import signed
@@ -32,7 +32,7 @@ def got_worse(baseline: Baseline, named: Iterable[str], failures: int, judge_id:
     return [_finding(layer, group, failures, judge_id, baseline) for layer, group in groups.items() if group]
 
 
-def _finding(layer: str, group: Sequence[Change], failures: int, judge_id: str, baseline: Baseline) -> Finding:
+def _finding(layer: str, group: Sequence[MetricChange], failures: int, judge_id: str, baseline: Baseline) -> Finding:
     readings = tuple(found for change in group if (found := changed(change, baseline.name)) is not None)
     names = [change.metric for change in group]
     head = f"got worse: {words(readings[0]) if len(readings) == 1 else _joined(names)}"
@@ -54,7 +54,7 @@ def _finding(layer: str, group: Sequence[Change], failures: int, judge_id: str, 
     )     # fmt: skip
 
 
-def _places(group: Sequence[Change]) -> list[str]:
+def _places(group: Sequence[MetricChange]) -> list[str]:
     """Where each fell most, as sentences; those that share a segment in one."""
     by_segment: dict[str, list[str]] = {}
     for change in group:
@@ -68,7 +68,7 @@ def _places(group: Sequence[Change]) -> list[str]:
     return [f"Most with {segment}: {'; '.join(said)}." for segment, said in by_segment.items()]
 
 
-def _confidence(group: Sequence[Change], judge_id: str) -> str:
+def _confidence(group: Sequence[MetricChange], judge_id: str) -> str:
     """High, less one step where the local judge gave one of the numbers, and one where one rests on few examples."""
     steps = judge_id.startswith("local") and any(questions([parse(change.metric)]) for change in group)
     few = any(change.difference.n < FEW for change in group)

@@ -6,26 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragauge.analysis.results.overview import ExampleDelta, MeanEstimate
+from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import Finding
 from ragauge.analysis.results.verdicts import BETTER, CHANGED, SAME, WORSE
 from ragauge.data.run import Run
-from ragauge.stats.result import Interval
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeEffect:
-    """How large a difference is, apart from its unit.
-
-    Attributes:
-        name: of the measure: Hedges' g of the differences, or Cohen's h of two rates.
-        value: in units of its own; 0.2 is small, 0.5 medium, 0.8 large.
-        interval: of the value; None where there is none.
-    """
-
-    name: str
-    value: float
-    interval: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,63 +34,6 @@ class Matched:
     ids_base: tuple[str, ...] = ()
     paired: bool = True
     clusters: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MetricChange:
-    """One metric in two runs, over the examples that both scored, or over those of one segment.
-
-    Attributes:
-        metric: printed name.
-        measures: retrieval, generation or end_to_end.
-        direction: higher, lower or neither is better.
-        kind: rate, mean or amount.
-        base: mean of the baseline; None without examples.
-        new: mean of the new run, over the same examples.
-        difference: new − base with its interval; n counts the pairs.
-        p_value: of no difference, for this metric alone; None where nothing can be tested.
-        corrected: over the family, by the correction chosen; what a verdict takes.
-        holm: by Holm, over the family.
-        discovery: by Benjamini and Hochberg, over the same family.
-        test: name of the test.
-        effect: its size; None where it has none, and of segments.
-        wins: examples that got better; of a metric without direction, that rose.
-        ties: examples that stayed the same.
-        losses: examples that got worse, or fell.
-        failed: examples left out because a score failed in one run or both.
-        verdict: better, worse, changed (neither way is better), no change seen, or not enough data.
-        alone: the verdict that the interval gives by itself, before the correction for many looks.
-        moved: the examples that got worse, the most first, up to a limit.
-        differing: how many independent differences are not 0: of examples, with clusters of their sums; None where
-            nothing is paired.
-    """
-
-    metric: str
-    measures: str
-    direction: str
-    kind: str
-    base: float | None
-    new: float | None
-    difference: MeanEstimate
-    p_value: float | None
-    test: str
-    effect: ChangeEffect | None
-    wins: int
-    ties: int
-    losses: int
-    failed: int
-    verdict: str
-    alone: str
-    corrected: float | None = None
-    holm: float | None = None
-    discovery: float | None = None
-    moved: tuple[ExampleDelta, ...] = ()
-    differing: int | None = None
-
-    @property
-    def possible(self) -> bool:
-        """Whether its interval shows a change that does not outlast the correction for many looks."""
-        return self.alone in (BETTER, WORSE, CHANGED) and self.verdict != self.alone
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragauge.analysis.results.change import Baseline
 from ragauge.analysis.results.confirmed import Confirmed
 from ragauge.analysis.results.gap_rows import Gaps
 from ragauge.analysis.results.history_rows import History
 from ragauge.analysis.results.judging import JudgeUse
-from ragauge.analysis.results.overview import Baseline, Overview
+from ragauge.analysis.results.overview import Overview
 from ragauge.analysis.results.summary import Summary
 from ragauge.data.example import Example
 from ragauge.data.facts import Evidence

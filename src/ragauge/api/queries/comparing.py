@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ragauge.analysis.comparison.flips import FlipGatherer
-    from ragauge.analysis.results.comparison import Flips, Matched, MetricChange, Side
+    from ragauge.analysis.results.change import MetricChange
+    from ragauge.analysis.results.comparison import Flips, Matched, Side
     from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.api.queries.paired import Paired
     from ragauge.data.response import Response

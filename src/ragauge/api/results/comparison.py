@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
-    from ragauge.analysis.results.comparison import Compared, MetricChange, RunComparison, SegmentChange
+    from ragauge.analysis.results.change import MetricChange
+    from ragauge.analysis.results.comparison import Compared, RunComparison, SegmentChange
 
 
 class ComparisonResult:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragauge.analysis.results.comparison import AmountChange, Compared, Flip, MetricChange, RunComparison, Side
+from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.comparison import AmountChange, Compared, Flip, RunComparison, Side
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.data.canonical import plain
 from ragauge.data.run import Run

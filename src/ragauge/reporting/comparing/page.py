@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragauge.analysis.comparison.unanswered import NAME, SystemFailed
-from ragauge.analysis.results.comparison import AmountChange, Compared, Flip, MetricChange, RunComparison, SegmentChange
-from ragauge.analysis.results.overview import ExampleDelta
+from ragauge.analysis.results.change import ExampleDelta, MetricChange
+from ragauge.analysis.results.comparison import AmountChange, Compared, Flip, RunComparison, SegmentChange
 from ragauge.metrics.catalogue import describe, parse
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.charts.forest import ForestRow, forest

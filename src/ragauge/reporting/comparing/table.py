@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.results.comparison import Compared, MetricChange, RunComparison
+from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.comparison import Compared, RunComparison
 
 if TYPE_CHECKING:
     import polars as pl

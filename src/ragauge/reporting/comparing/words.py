@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ragauge.analysis.results.comparison import Compared, Flip, MetricChange, RunComparison, SegmentChange, Setting
+from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.comparison import Compared, Flip, RunComparison, SegmentChange, Setting
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.data.run import Run
 from ragauge.reporting.words import between, line, opened, relative

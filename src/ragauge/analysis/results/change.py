@@ -1,0 +1,149 @@
+"""One metric in two runs, and the run that a scorecard is held against: what every comparison says of a metric.
+
+`compare`, a scorecard's baseline and the diagnosis read the same values, so that they cannot say different things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ragauge.analysis.results.overview import MeanEstimate
+from ragauge.analysis.results.verdicts import BETTER, CHANGED, WORSE
+from ragauge.stats.result import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeEffect:
+    """How large a difference is, apart from its unit.
+
+    Attributes:
+        name: of the measure: Hedges' g of the differences, or Cohen's h of two rates.
+        value: in units of its own; 0.2 is small, 0.5 medium, 0.8 large.
+        interval: of the value; None where there is none.
+    """
+
+    name: str
+    value: float
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleDelta:
+    """One example under a change: its score in the baseline and in this run."""
+
+    query_id: str
+    base: float
+    new: float
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentDrop:
+    """Where a metric got worse most: one value of a segment column against all other examples.
+
+    Attributes:
+        segment: "column=value".
+        inside: difference over its examples.
+        outside: difference over the others.
+        n: examples in it, scored in both runs.
+    """
+
+    segment: str
+    inside: float
+    outside: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class MetricChange:
+    """One metric in two runs, over the examples that both scored, or over those of one segment.
+
+    Attributes:
+        metric: printed name.
+        measures: retrieval, generation or end_to_end.
+        direction: higher, lower or neither is better.
+        kind: rate, mean or amount.
+        base: mean of the baseline; None without examples.
+        new: mean of the new run, over the same examples.
+        difference: new − base with its interval; n counts the pairs.
+        p_value: of no difference, for this metric alone; None where nothing can be tested.
+        corrected: over the family, by the correction chosen; what a verdict takes.
+        holm: by Holm, over the family.
+        discovery: by Benjamini and Hochberg, over the same family.
+        test: name of the test.
+        effect: its size; None where it has none, and of segments.
+        wins: examples that got better; of a metric without direction, that rose.
+        ties: examples that stayed the same.
+        losses: examples that got worse, or fell.
+        failed: examples left out because a score failed in one run or both.
+        verdict: better, worse, changed (neither way is better), no change seen, or not enough data.
+        alone: the verdict that the interval gives by itself, before the correction for many looks.
+        moved: the examples that got worse, the most first, up to a limit; () where the runs are not paired.
+        differing: how many independent differences are not 0: of examples, with clusters of their sums; None where
+            nothing is paired.
+        where: the segment in which it got worse most; None where it did not, was not looked for, or nowhere clearly
+            more than elsewhere.
+    """
+
+    metric: str
+    measures: str
+    direction: str
+    kind: str
+    base: float | None
+    new: float | None
+    difference: MeanEstimate
+    p_value: float | None
+    test: str
+    effect: ChangeEffect | None
+    wins: int
+    ties: int
+    losses: int
+    failed: int
+    verdict: str
+    alone: str
+    corrected: float | None = None
+    holm: float | None = None
+    discovery: float | None = None
+    moved: tuple[ExampleDelta, ...] = ()
+    differing: int | None = None
+    where: SegmentDrop | None = None
+
+    @property
+    def possible(self) -> bool:
+        """Whether its interval shows a change that does not outlast the correction for many looks."""
+        return self.alone in (BETTER, WORSE, CHANGED) and self.verdict != self.alone
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The run that this one is held against.
+
+    Attributes:
+        run_id: its id.
+        name: its name.
+        matched: examples in both; 0 where two stretches of traffic are compared as samples (see `paired`).
+        only_here: examples only in this run.
+        only_there: examples only in the baseline.
+        changes: one a metric that both have.
+        causes: cause -> failed examples of the baseline, among those matched (of samples: all).
+        failed_examples: of the baseline, among the same.
+    """
+
+    run_id: str
+    name: str
+    matched: int
+    only_here: int
+    only_there: int
+    changes: tuple[MetricChange, ...]
+    causes: Mapping[str, int]
+    failed_examples: int
+
+    @property
+    def paired(self) -> bool:
+        """Whether the runs are compared example by example; else as two samples of traffic."""
+        return self.matched > 0
+
+    @property
+    def worse(self) -> tuple[MetricChange, ...]:
+        """The metrics that got worse, in the order asked."""
+        return tuple(change for change in self.changes if change.verdict == "worse")
