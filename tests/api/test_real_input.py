@@ -12,8 +12,8 @@ import pytest
 import ragauge as rg
 from ragauge.api.inputs.sources import Answered, InputSource
 from ragauge.api.threads import finish
+from ragauge.data.document import Document
 from ragauge.data.example import Example, Relevant
-from ragauge.systems.reference.corpus import Document
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 DATA = Path(__file__).resolve().parents[3] / "shared/data"

@@ -36,6 +36,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from ragauge.data.document import Document
 from ragauge.data.example import Example, Span
 from ragauge.data.facts import (
     Address,
@@ -51,7 +52,6 @@ from ragauge.data.facts import (
     RelevanceFacts,
 )
 from ragauge.data.response import Passage, Response
-from ragauge.systems.reference.corpus import Document
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.text.sentences import split
 

@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ragauge.data.document import Document
 from ragauge.data.example import Span
 from ragauge.systems.demo.systems import documents
-from ragauge.systems.reference.corpus import Document
 
 FOLDER = Path(__file__).resolve().parent
 

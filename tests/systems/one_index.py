@@ -11,13 +11,13 @@ from typing import Any
 
 from ragauge.api.inputs.sources import Answered
 from ragauge.api.verbs import evaluate
+from ragauge.data.chunking import chunk
 from ragauge.data.example import EvalSet
 from ragauge.data.response import Passage, Response
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.base import Question, System
 from ragauge.systems.demo import systems as demo
 from ragauge.systems.naming import system_of
-from ragauge.systems.reference.chunking import chunk
 from ragauge.text.sentences import split
 
 K, QUESTIONS = 4, 24

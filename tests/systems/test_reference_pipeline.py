@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
+from ragauge.data.document import Document
 from ragauge.data.example import Example, Relevant
 from ragauge.data.response import Passage, Response
 from ragauge.errors import DataError, UnknownName, UsageError
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
-from ragauge.systems.reference.corpus import Document
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag, RetrieverName
 from ragauge.text.count import count

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from ragauge.data.document import Document
 from ragauge.data.example import Example
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
-from ragauge.systems.reference.corpus import Document
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 

@@ -64,5 +64,5 @@ def test_what_cannot_be_made_is_said(pages: Path, tmp_path: Path) -> None:
         build_system(f"reference:{pages}", {"retreiver": "bm25"})
     with pytest.raises(UsageError, match="k must be at least 1"):
         build_system(f"reference:{pages}", {"k": 0})
-    with pytest.raises(DataError, match="not a folder"):
+    with pytest.raises(DataError, match="no such file or folder"):
         build_system(f"reference:{tmp_path}/none")

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from ragauge.data.document import Document
 from ragauge.data.example import EvalSet, Example, Relevant
+from ragauge.data.readers.corpus import read_corpus
 from ragauge.systems.detecting import Candidate as Candidate  # noqa: PLC0414 - for the layers that may not see systems
 from ragauge.systems.detecting import Project as Project  # noqa: PLC0414 - for the layers that may not see systems
 from ragauge.systems.detecting import look_through as look_through  # noqa: PLC0414 - likewise
-from ragauge.systems.reference.corpus import Document, load_folder
 
 HEADING = re.compile(r"^#{1,4}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
 LEAST_WORDS, MOST_WORDS = 2, 12     # of a heading that makes a question
@@ -28,7 +29,7 @@ def first_questions(folder: Path, most: int, *, labelled: bool) -> EvalSet:
     Raises:
         DataError: the folder cannot be read.
     """
-    rounds = zip(*(_padded(document) for document in load_folder(folder)), strict=True)
+    rounds = zip(*(_padded(document) for document in read_corpus(folder)), strict=True)
     found = [one for turn in rounds for one in turn if one is not None][:most]
     examples = [
         Example(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from ragauge.store.open import Store
 from ragauge.systems.base import System as System  # noqa: PLC0414 - for the layers that may not see systems
 from ragauge.systems.naming import is_recorded, system_of
 from ragauge.systems.reference import system as reference
-from ragauge.systems.reference.corpus import load_folder
 
 SECTION = "system"
 Handed = Mapping[str, tuple[Passage, ...]]     # query_id -> the passages to answer from
@@ -139,7 +138,7 @@ def _gold(eval_set: EvalSet, corpus: Any) -> dict[str, tuple[Passage, ...]]:
             "oracle passages need the texts of the labelled documents: give the corpus, a file with doc_id and text "
             "or a folder of text files (--corpus corpus.jsonl; in Python corpus=)."
         )
-    texts = _texts(corpus, wanted) if wanted else {}
+    texts = texts_of(corpus, wanted) if wanted else {}
     found = {}
     for example in eval_set.examples:
         labels = labelled[example.query_id]
@@ -147,14 +146,6 @@ def _gold(eval_set: EvalSet, corpus: Any) -> dict[str, tuple[Passage, ...]]:
         if passages is not None:
             found[example.query_id] = passages
     return found
-
-
-def _texts(corpus: Any, wanted: Collection[str]) -> Mapping[str, str]:
-    """The texts of some documents: of a corpus file, or of a folder of text files as the reference system reads it."""
-    folder = Path(corpus) if isinstance(corpus, str | Path) else None
-    if folder is None or not folder.is_dir() or any(folder.glob("corpus.jsonl*")):
-        return texts_of(corpus, wanted)
-    return {page.doc_id: page.text for page in load_folder(folder) if page.doc_id in wanted}
 
 
 def _labels(example: Example) -> Sequence[Relevant] | None:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
+from ragauge.data.document import Document
 from ragauge.data.example import EvalSet
+from ragauge.data.readers.corpus import read_corpus
 from ragauge.data.readers.source import read_set
-from ragauge.systems.reference.corpus import Document, load_folder
 from ragauge.systems.reference.faults import Fault, FaultySystem
 from ragauge.systems.reference.faulty_generation import ChangeNumber, IgnorePassages, InventNumber
 from ragauge.systems.reference.faulty_retrieval import DropGold, FindNothing, PushGoldLow
@@ -82,7 +83,7 @@ SYSTEMS = (
 
 def documents() -> tuple[Document, ...]:
     """The demo's corpus: 56 pages about a backup appliance that does not exist."""
-    return load_folder(files(DATA) / "corpus")
+    return read_corpus(files(DATA) / "corpus")
 
 
 def golden() -> EvalSet:

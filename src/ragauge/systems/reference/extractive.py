@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ragauge.data.response import Citation, Passage
-from ragauge.systems.reference.outline import outline
 from ragauge.systems.reference.question import asks_for_amount, holds_amount, unmentioned
 from ragauge.systems.reference.terms import TermWeights, terms
+from ragauge.text.outline import outline
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,12 +9,12 @@ from functools import lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal, get_args
 
+from ragauge.data.chunking import Chunk, chunk
+from ragauge.data.document import Document
 from ragauge.data.example import Example, Span
 from ragauge.data.response import Passage, Response
 from ragauge.errors import DataError, UnknownName, UsageError
 from ragauge.systems.reference.bm25 import Bm25
-from ragauge.systems.reference.chunking import Chunk, chunk
-from ragauge.systems.reference.corpus import Document
 from ragauge.systems.reference.dense import Dense
 from ragauge.systems.reference.extractive import ExtractiveGenerator
 from ragauge.systems.reference.hybrid import Hybrid

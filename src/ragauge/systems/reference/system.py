@@ -1,4 +1,4 @@
-"""The reference pipeline as a system that can be run: `reference:FOLDER`, over the text files of a folder."""
+"""The reference pipeline as a system that can be run: `reference:FOLDER`, over a folder or file of documents."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragauge.data.canonical import plain
 from ragauge.data.example import Example
+from ragauge.data.readers.corpus import read_corpus
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UnknownName, UsageError
 from ragauge.systems.base import EVERY, Question, System, known_settings
-from ragauge.systems.reference.corpus import load_folder
 from ragauge.systems.reference.modelled import ModelConfig, ModelGenerator, OpenModel
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 from ragauge.systems.threads import Threads
@@ -95,7 +95,7 @@ def adapt(target: str, settings: Mapping[str, Any], embed: Embed, open_model: Op
     """The system behind `reference:FOLDER`.
 
     Args:
-        target: the folder after the prefix.
+        target: after the prefix a corpus, as `read_corpus` reads it.
         settings: those of `ReferenceConfig`, such as retriever and k; generator: extractive or model; with model,
             those of `ModelConfig`.
         embed: texts to an array of shape (texts, dimensions), rows of length 1.
@@ -103,7 +103,7 @@ def adapt(target: str, settings: Mapping[str, Any], embed: Embed, open_model: Op
 
     Raises:
         UsageError: a setting that is not known, out of its range, or of the other generator.
-        DataError: a folder without text files.
+        DataError: no document there, or one that cannot be read.
     """
     known_settings(settings, [*PIPELINE, "generator", *MODEL], "the reference system")
     name = settings.get("generator", "extractive")
@@ -121,7 +121,7 @@ def adapt(target: str, settings: Mapping[str, Any], embed: Embed, open_model: Op
         asked = ModelConfig(**of_model) if name == "model" else None
     except TypeError as error:
         raise UsageError(f"{target}: {error}. docs/reference-rag.md lists its settings.") from None
-    rag = ReferenceRag(config, load_folder(target.removeprefix(PREFIX) or "."), embed)
+    rag = ReferenceRag(config, read_corpus(target.removeprefix(PREFIX) or "."), embed)
     return ReferenceSystem(rag, target, None if asked is None else ModelGenerator(asked, open_model(asked)))
 
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragauge.data.chunking import chunk
+from ragauge.data.document import Document
 from ragauge.errors import UsageError
 from ragauge.systems.demo.systems import documents
-from ragauge.systems.reference.chunking import chunk
-from ragauge.systems.reference.corpus import Document
-from ragauge.systems.reference.outline import outline
 from ragauge.text.count import count
+from ragauge.text.outline import outline
 
 PAGE = """# Lamps
 

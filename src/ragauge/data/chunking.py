@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ragauge.data.document import Document
 from ragauge.errors import UsageError
-from ragauge.systems.reference.corpus import Document
-from ragauge.systems.reference.outline import Unit, outline
 from ragauge.text.count import count
+from ragauge.text.outline import Unit, outline
 
 
 @dataclass(frozen=True, slots=True)
