@@ -12,10 +12,11 @@ from rich.console import Console
 from ragauge.analysis.results.overview import Alignment, LengthBand, MeanEstimate, Overview, RankUse, Stage, Timing
 from ragauge.analysis.results.scorecard import JudgeNote, ScorecardData
 from ragauge.data.run import Run
-from ragauge.reporting.alignment import alignment_json, alignment_text, whose
+from ragauge.reporting.alignment import alignment_json, sections, whose
 from ragauge.reporting.as_json import as_json
 from ragauge.reporting.html import html
 from ragauge.reporting.overview_json import overview_json
+from ragauge.reporting.writers.terminal import terminal
 from ragauge.stats.result import Interval
 
 HALF = MeanEstimate(0.5, Interval(0.4, 0.6, "wilson"), 100)
@@ -43,7 +44,7 @@ def card_of(overview: Overview, name: str = "k=5") -> ScorecardData:
 def printed(card: ScorecardData, width: int = 100) -> str:
     console = Console(width=width, color_system=None, force_terminal=False)
     with console.capture() as captured:
-        console.print(alignment_text(card))
+        console.print(terminal(sections(card)))
     return captured.get()
 
 

@@ -15,11 +15,12 @@ from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.as_json import as_json
 from ragauge.reporting.confirmed import experiments_say
-from ragauge.reporting.gaps import gaps_text
+from ragauge.reporting.gaps import sections
 from ragauge.reporting.html import html
 from ragauge.reporting.losses import losses, sentence
 from ragauge.reporting.markdown import markdown
 from ragauge.reporting.terminal import terminal
+from ragauge.reporting.writers.terminal import terminal as written
 from ragauge.stats.result import Interval
 
 
@@ -97,7 +98,7 @@ def test_every_report_tells_the_gaps(card: ScorecardData, gaps: Gaps) -> None:
     assert (as_json(card)["gaps"], as_json(card)["confirmed"]) == (None, None)
     console = Console(width=150)
     with console.capture() as captured:
-        console.print(gaps_text(gaps))
+        console.print(written(sections(gaps)))
     assert "+0.20 [+0.15, +0.25]" in captured.get()
 
 

@@ -134,25 +134,20 @@ def baselines(
 
 def baselines_table(rows: Sequence[dict[str, Any]]) -> RenderableType:
     """The list for a terminal."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
+    from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable
     from ragauge.reporting.words import line
+    from ragauge.reporting.writers.terminal import terminal
 
     if not rows:
-        return Text("No baseline. Set one with: ragauge baseline set RUN")
+        return terminal([ReportSection(lead=("No baseline. Set one with: ragauge baseline set RUN",))])
     heads = {"name": "baseline", "run": "run", "run_id": "id", "at": "set", "who": "by", "git": "commit"}
     heads |= {key: key for key in ("branch", "tag", "note") if any(row[key] for row in rows)}
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in heads.values():
-        table.add_column(head, overflow="fold")
+    shown = []
     for row in rows:
-        shown = row | {"at": row["at"][:16].replace("T", " ")}
-        if not row["run_id"]:
-            shown["run"] = "(taken away)"
-        table.add_row(*(Text(line(shown[key])) for key in heads))
-    return table
+        said = row | {"at": row["at"][:16].replace("T", " "), "run": row["run"] if row["run_id"] else "(taken away)"}
+        shown.append(tuple(line(said[key]) for key in heads))
+    table = ReportTable(tuple(ReportColumn(head, fold=True) for head in heads.values()), tuple(shown))
+    return terminal([ReportSection(table=table)])
 
 
 def _checked(name: str) -> str:

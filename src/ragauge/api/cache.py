@@ -14,8 +14,12 @@ from ragauge.api.results.files import make_folder
 from ragauge.errors import DataError, UnknownName, UsageError
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from ragauge.store.open import Store
     from ragauge.store.replies import ReplyInfo
+
+NO_REPLIES = "No replies are stored yet. A model judge brings them: ragauge evaluate FILE --judge openai:MODEL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,27 +171,25 @@ def size(count: int) -> str:
     raise AssertionError
 
 
-def table(rows: Sequence[Mapping[str, Any]]) -> Any:
+def table(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
     """The list for a terminal."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
+    from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable
     from ragauge.reporting.words import safe
+    from ragauge.reporting.writers.terminal import terminal
 
     if not rows:
-        return Text("No replies are stored yet. A model judge brings them: ragauge evaluate FILE --judge openai:MODEL")
-    found = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=len(rows) > 1)
+        return terminal([ReportSection(lead=(NO_REPLIES,))])
     total = {name: sum(row[name] for row in rows) for name in ("replies", "failed", "bytes")}
-    found.add_column("model", "in all", overflow="fold")
-    found.add_column("question", no_wrap=True)
-    for name in ("replies", "failed"):
-        found.add_column(name, f"{total[name]:,}", justify="right", no_wrap=True)
-    found.add_column("size", size(total["bytes"]), justify="right", no_wrap=True)
-    for name in ("first", "last"):
-        found.add_column(name, no_wrap=True)
+    feet = [f"{total['replies']:,}", f"{total['failed']:,}", size(total["bytes"])] if len(rows) > 1 else [""] * 3
+    counts = zip(("replies", "failed", "size"), feet, strict=True)
+    heads = (
+        ReportColumn("model", fold=True, foot="in all" if len(rows) > 1 else ""), ReportColumn("question", whole=True),
+        *(ReportColumn(name, "number", whole=True, foot=foot) for name, foot in counts),
+        ReportColumn("first", whole=True), ReportColumn("last", whole=True),
+    )     # fmt: skip
+    shown = []
     for row in rows:
         times = (row[name][:16].replace("T", " ") for name in ("first", "last"))
         numbers = f"{row['replies']:,}", f"{row['failed']:,}", size(row["bytes"])
-        found.add_row(Text(safe(row["model"])), row["question"], *numbers, *times)
-    return found
+        shown.append((safe(row["model"]), row["question"], *numbers, *times))
+    return terminal([ReportSection(table=ReportTable(heads, tuple(shown)))])

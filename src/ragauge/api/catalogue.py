@@ -40,23 +40,17 @@ def one(name: str) -> dict[str, Any]:
 
 def table() -> RenderableType:
     """Every metric with what it measures and asks, then the presets."""
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
+    from ragauge.reporting.sections import ReportSection, ReportTable, columns
+    from ragauge.reporting.writers.terminal import terminal
 
-    rows = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("metric", "measures", "asks", "what it says"):
-        rows.add_column(column)
-    for entry in entries():
-        sentence = describe(parse(entry["example"]))[0]
-        rows.add_row(Text(entry["example"]), entry["measures"], ", ".join(entry["asks"]) or "–", Text(sentence))
-    presets = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    presets.add_column("preset")
-    presets.add_column("metrics")
-    for name, parts in PRESETS.items():
-        presets.add_row(name, Text(", ".join(parts)))
-    return Group(rows, presets, Text("One in full: ragauge metrics faithfulness", style="dim"))
+    rows = tuple(
+        (entry["example"], entry["measures"], ", ".join(entry["asks"]) or "–", describe(parse(entry["example"]))[0])
+        for entry in entries()
+    )
+    presets = ReportTable(columns("preset", "metrics"), tuple((name, ", ".join(of)) for name, of in PRESETS.items()))
+    metrics = ReportTable(columns("metric", "measures", "asks", "what it says"), rows)
+    one = ("One in full: ragauge metrics faithfulness",)
+    return terminal([ReportSection(table=metrics), ReportSection(table=presets, notes=one)])
 
 
 def page(name: str) -> RenderableType:

@@ -218,23 +218,18 @@ def runs(*, study: str = "", store: str | None = None) -> list[dict[str, Any]]:
 
 def runs_table(rows: list[dict[str, Any]]) -> RenderableType:
     """The list for a terminal: name, id, age and a few means."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
+    from ragauge.reporting.sections import ReportSection, ReportTable, columns
     from ragauge.reporting.words import safe
+    from ragauge.reporting.writers.terminal import terminal
     from ragauge.text.amounts import number
 
     if not rows:
-        return Text("No runs yet. Start with: ragauge evaluate FILE, or ragauge demo.")
+        return terminal([ReportSection(lead=("No runs yet. Start with: ragauge evaluate FILE, or ragauge demo.",))])
     shown = ("recall@5", "context_recall", "faithfulness", "answer_correctness")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("name", "run", "created", "responses"):
-        table.add_column(column, justify="right" if column == "responses" else "left")
-    for metric in shown:
-        table.add_column(metric, justify="right")
+    listed = []
     for row in rows:
-        means = [number(row["means"].get(metric)) for metric in shown]
-        head = Text(safe(row["name"])), row["run_id"], row["created_at"][:16].replace("T", " "), f"{row['responses']:,}"
-        table.add_row(*head, *means)
-    return table
+        means = (number(row["means"].get(metric)) for metric in shown)
+        when = row["created_at"][:16].replace("T", " ")
+        listed.append((safe(row["name"]), row["run_id"], when, f"{row['responses']:,}", *means))
+    heads = columns("name", "run", "created", numbers=("responses", *shown))
+    return terminal([ReportSection(table=ReportTable(heads, tuple(listed)))])

@@ -55,9 +55,10 @@ class ThresholdsResult:
 
     def to_terminal(self) -> RenderableType:
         """What the command line prints."""
-        from ragauge.reporting.thresholds import thresholds_terminal
+        from ragauge.reporting.thresholds import sections
+        from ragauge.reporting.writers.terminal import terminal
 
-        return thresholds_terminal(self.found)
+        return terminal(sections(self.found))
 
     def __repr__(self) -> str:
         from rich.console import Console

@@ -52,7 +52,8 @@ def confirm(
     """Confirm a run's causes: change the passages of failed examples, answer again, and see. Makes extra calls."""
     from ragauge.api.confirm import ConfirmOptions, confirm_causes
     from ragauge.api.threads import finish
-    from ragauge.reporting.confirmed import confirmed_text
+    from ragauge.reporting.confirmed import sections
+    from ragauge.reporting.writers.terminal import terminal
 
     wanted = ConfirmOptions(
         run, system, corpus or None, limit, seed, control, judge or None, settings or None, concurrency,
@@ -63,4 +64,5 @@ def confirm(
     if as_json:
         show_json(found.to_dict())
         return
-    show(confirmed_text(found.run, found.answers, found.judge_id, found.causes, found.outcomes, found.asked))
+    parts = sections(found.run, found.answers, found.judge_id, found.causes, found.outcomes, found.asked)
+    show(terminal(parts))

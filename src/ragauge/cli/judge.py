@@ -77,7 +77,8 @@ def check(
     """
     from ragauge.api import judge_check
     from ragauge.api.threads import finish
-    from ragauge.reporting.judge_check import terminal, to_dict
+    from ragauge.reporting.judge_check import sections, to_dict
+    from ragauge.reporting.writers.terminal import terminal
 
     for path in outputs or ():
         judge_check.check_output(path)
@@ -96,7 +97,7 @@ def check(
         return
     with kept_on_interrupt(), progress_line(quiet, "checked") as progress:
         found = finish(lambda: judge_check.check_labelled(wanted, store or None, progress))
-    show_json(to_dict(found)) if as_json else show(terminal(found))
+    show_json(to_dict(found)) if as_json else show(terminal(sections(found)))
     for path in outputs or ():
         typer.echo(f"wrote {judge_check.save(found, path)}", err=True)
     if found.stopped:
@@ -129,7 +130,8 @@ def probe(
     """
     from ragauge.api import judge_probe
     from ragauge.api.threads import finish
-    from ragauge.reporting.judge_probe import terminal
+    from ragauge.reporting.judge_probe import sections
+    from ragauge.reporting.writers.terminal import terminal
 
     wanted = judge_probe.Probing(source, judge, limit, options.mapping(columns), calls)
     if only_plan:
@@ -139,7 +141,7 @@ def probe(
         return
     with kept_on_interrupt(), progress_line(quiet, "probed") as progress:
         found = finish(lambda: judge_probe.probe_judge(wanted, store or None, progress))
-    show_json(found.to_dict()) if as_json else show(terminal(found.judge_id, found.position))
+    show_json(found.to_dict()) if as_json else show(terminal(sections(found.judge_id, found.position)))
     if found.stopped:
         raise Interrupted(found.stopped, resume=same_command())
 

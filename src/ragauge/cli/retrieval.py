@@ -14,7 +14,7 @@ from ragauge.cli.output import show, show_json, warn
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import RenderableType
 
     from ragauge.analysis.ranking.retrieval import RetrievalReport, Topics
     from ragauge.data.readers.trec_order import ScoreBits
@@ -88,22 +88,21 @@ def _json(report: RetrievalReport, per_query: bool) -> dict[str, Any]:
     return found
 
 
-def _table(report: RetrievalReport) -> Table:
-    from rich import box
-    from rich.table import Table
-
+def _table(report: RetrievalReport) -> RenderableType:
+    from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable
     from ragauge.reporting.words import ARROWS, counts
+    from ragauge.reporting.writers.terminal import terminal
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("metric")
-    table.add_column("mean", justify="right", style="bold")
-    table.add_column("95% interval")
-    table.add_column("counts", style="dim")
+    heads = (
+        ReportColumn("metric"), ReportColumn("mean", "number", tone="strong"), ReportColumn("95% interval"),
+        ReportColumn("counts", tone="faint"),
+    )     # fmt: skip
+    rows = []
     for summary in report.summaries:
         found = summary.interval
         interval = "" if found is None else f"[{found.low:.4f}, {found.high:.4f}]"
-        table.add_row(f"{summary.metric}{ARROWS[summary.direction]}", _four(summary.mean), interval, counts(summary))
-    return table
+        rows.append((summary.metric + ARROWS[summary.direction], _four(summary.mean), interval, counts(summary)))
+    return terminal([ReportSection(table=ReportTable(heads, tuple(rows)))])
 
 
 def _lines(report: RetrievalReport) -> Iterator[str]:

@@ -65,17 +65,18 @@ def _view(opened: OpenRun, view: str, example: str, baseline: str) -> tuple[Call
     """What makes the JSON of a view, and what makes its text."""
     from ragauge.reporting import alignment, one_example, run_cost
     from ragauge.reporting import gaps as lost
+    from ragauge.reporting.writers.terminal import terminal
 
     match view:
         case "cost":
             paid = opened.cost()
-            return partial(run_cost.cost_json, paid), partial(run_cost.cost_text, paid)
+            return partial(run_cost.cost_json, paid), partial(terminal, run_cost.sections(paid))
         case "gaps":
             gaps = opened.gaps()
-            return partial(lost.gaps_json, gaps), partial(lost.gaps_text, gaps)
+            return partial(lost.gaps_json, gaps), partial(terminal, lost.sections(gaps))
         case "alignment":
             card = opened.scorecard(baseline=baseline).card
-            return partial(alignment.alignment_json, card), partial(alignment.alignment_text, card)
+            return partial(alignment.alignment_json, card), partial(terminal, alignment.sections(card))
         case "example":
             found = opened.example(example)
             return partial(one_example.example_json, found), partial(one_example.example_text, found)

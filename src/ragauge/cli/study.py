@@ -19,10 +19,11 @@ Name = Annotated[str, typer.Argument(help="A stored study.")]
 def list_studies(store: options.Store = "", as_json: options.Json = False) -> None:
     """List the stored studies, newest first."""
     from ragauge.api.studies import studies
-    from ragauge.reporting.studies import studies_table
+    from ragauge.reporting.studies import sections
+    from ragauge.reporting.writers.terminal import terminal
 
     rows = studies(store=store or None)
-    show_json(rows) if as_json else shown(studies_table(rows))
+    show_json(rows) if as_json else shown(terminal(sections(rows)))
 
 
 @app.command()

@@ -1,21 +1,18 @@
-"""The misalignment page in a terminal: which ranks the answers use, and where evidence is lost on the way."""
+"""The misalignment page: which ranks the answers use, and where evidence is lost on the way."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragauge.analysis.results.overview import Alignment, MeanEstimate, Overview, RankUse
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.overview_json import overview_json
+from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, Wording, columns
 from ragauge.reporting.words import MOST_IGNORED, correlation, ignored, safe, share
 from ragauge.stats.intervals import wilson
 from ragauge.text.amounts import number
 from ragauge.text.plural import plural
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
 
 TRACK = 24
 MOST_RANKS = 10
@@ -27,13 +24,6 @@ NOTHING = (
 )
 
 
-def alignment_text(card: ScorecardData) -> RenderableType:
-    """Use by rank, by position and by context length, and the stages of retrieval."""
-    from rich.console import Group
-
-    return Group(*_parts(card))
-
-
 def alignment_json(card: ScorecardData) -> dict[str, Any]:
     """The same as JSON types, with the names that `evaluate --json` gives them."""
     found = overview_json(card.overview)
@@ -41,56 +31,47 @@ def alignment_json(card: ScorecardData) -> dict[str, Any]:
     return {"run_id": card.run.run_id, "name": card.run.name, **{name: found[name] for name in kept}}
 
 
-def _parts(card: ScorecardData) -> Iterator[RenderableType]:
-    from rich.text import Text
-
+def sections(card: ScorecardData) -> Iterator[ReportSection]:
+    """Use by rank, by position and by context length, and the stages of retrieval."""
     found = card.overview.alignment
-    counted = f"  run {card.run.run_id} · {plural(found.answers if found else 0, 'answer')} with claims over passages"
-    yield Text(safe(card.run.name), style="bold") + Text(counted, style="dim")
-    if found is None:
-        yield Text(NOTHING)
-    else:
+    about = f"run {card.run.run_id} · {plural(found.answers if found else 0, 'answer')} with claims over passages"
+    lead = (NOTHING,) if found is None else tuple(_lead(found))
+    yield ReportSection(safe(card.run.name), about, lead)
+    if found is not None:
         yield from _use(found)
     yield from _beside(card.overview)
 
 
-def _use(found: Alignment) -> Iterator[RenderableType]:
-    from rich.text import Text
-
-    yield Text(ignored(found), style="bold red" if found.flagged else "")
+def _lead(found: Alignment) -> Iterator[Wording]:
+    yield Phrase(ignored(found), "bad" if found.flagged else "")
     if found.flagged:
-        yield Text(whose(found.ranks[0]))
+        yield whose(found.ranks[0])
     if found.unused:
-        yield Text(f"{share(found.unused, found.answers)} answers use no passage at all.")
-    yield Text(correlation(found))
-    yield Text("\nUse by rank", style="bold cyan")
-    yield _ranks(found)
-    if len(found.ranks) > MOST_RANKS:
-        yield Text(f"ranks up to {found.ranks[-1].rank}: --json has them all", style="dim")
+        yield f"{share(found.unused, found.answers)} answers use no passage at all."
+    yield correlation(found)
+
+
+def _use(found: Alignment) -> Iterator[ReportSection]:
+    more = (f"ranks up to {found.ranks[-1].rank}: --json has them all",) if len(found.ranks) > MOST_RANKS else ()
+    yield ReportSection(Phrase("Use by rank", "title"), table=_ranks(found), notes=more)
     known = {name: part for name, part in found.positions.items() if part.n}
     if known:
-        yield Text("\nRelevant passages used, by their place in the context", style="bold cyan")
-        yield _estimates("place", "passages", [(f"{name} third", part) for name, part in known.items()])
+        table = _estimates("place", "passages", [(f"{name} third", part) for name, part in known.items()])
+        yield ReportSection(Phrase("Relevant passages used, by their place in the context", "title"), table=table)
 
 
-def _ranks(found: Alignment) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
+def _ranks(found: Alignment) -> ReportTable:
     judged = any(rank.relevant is not None for rank in found.ranks)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("rank", justify="right")
-    table.add_column("used in", justify="right")
-    table.add_column("0 %" + " " * (TRACK - 8) + "100 %", no_wrap=True)
-    table.add_column("highest used", justify="right")
-    if judged:
-        table.add_column("used where relevant", justify="right")
-    for rank in found.ranks[:MOST_RANKS]:
-        bar = Text(_bar(rank.used, rank.n), style="green")
-        relevant = [_relevant(rank)] if judged else []
-        table.add_row(str(rank.rank), share(rank.used, rank.n), bar, f"{rank.best:,}", *relevant)
-    return table
+    scale = ReportColumn("0 %" + " " * (TRACK - 8) + "100 %", "bar", whole=True, tone="good")
+    heads = *columns(numbers=("rank", "used in")), scale, *columns(numbers=("highest used",))
+    rows = tuple(
+        (
+            str(rank.rank), share(rank.used, rank.n), _bar(rank.used, rank.n), f"{rank.best:,}",
+            *([_relevant(rank)] if judged else ()),
+        )
+        for rank in found.ranks[:MOST_RANKS]
+    )     # fmt: skip
+    return ReportTable((*heads, *columns(numbers=("used where relevant",) if judged else ())), rows)
 
 
 def whose(first: RankUse) -> str:
@@ -116,38 +97,24 @@ def _bar(part: int, whole: int) -> str:
     return "█" * round(TRACK * part / whole) if whole else ""
 
 
-def _beside(overview: Overview) -> Iterator[RenderableType]:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
+def _beside(overview: Overview) -> Iterator[ReportSection]:
     if overview.stages:
-        yield Text("\nLabelled documents still there", style="bold cyan")
-        rows = [(STAGE_NAMES.get(stage.name, stage.name), stage.recall) for stage in overview.stages]
-        yield _estimates("after", "examples", rows)
+        stages = [(STAGE_NAMES.get(stage.name, stage.name), stage.recall) for stage in overview.stages]
+        table = _estimates("after", "examples", stages)
+        yield ReportSection(Phrase("Labelled documents still there", "title"), table=table)
     if overview.lengths:
-        yield Text("\nQuality by context length", style="bold cyan")
         names = list(overview.lengths[0].means)
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for column in (overview.lengths[0].unit, "responses", *names):
-            table.add_column(column, justify="right")
-        for band in overview.lengths:
-            means = [_estimate(band.means[name]) for name in names]
-            table.add_row(f"{band.low:,} to {band.high:,}", f"{band.n:,}", *means)
-        yield table
+        rows = tuple(
+            (f"{band.low:,} to {band.high:,}", f"{band.n:,}", *(_estimate(band.means[name]) for name in names))
+            for band in overview.lengths
+        )
+        heads = columns(numbers=(overview.lengths[0].unit, "responses", *names))
+        yield ReportSection(Phrase("Quality by context length", "title"), table=ReportTable(heads, rows))
 
 
-def _estimates(first: str, of: str, rows: Sequence[tuple[str, MeanEstimate]]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(first)
-    table.add_column("share", justify="right")
-    table.add_column(of, justify="right")
-    for name, found in rows:
-        table.add_row(name, _estimate(found), f"{found.n:,}")
-    return table
+def _estimates(first: str, of: str, rows: Sequence[tuple[str, MeanEstimate]]) -> ReportTable:
+    shown = tuple((name, _estimate(found), f"{found.n:,}") for name, found in rows)
+    return ReportTable(columns(first, numbers=("share", of)), shown)
 
 
 def _estimate(found: MeanEstimate) -> str:

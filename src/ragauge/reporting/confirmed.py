@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from ragauge.analysis.results.confirmed import CauseTally, Confirmed, ExperimentOutcome, Graded
 from ragauge.data.run import Run
+from ragauge.reporting.sections import Phrase, ReportSection, ReportTable, Tone, columns
 from ragauge.reporting.words import UNNAMED, between, line, safe
 from ragauge.text.amounts import number
 from ragauge.text.commands import command
 from ragauge.text.plural import plural
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-STYLES = {"confirmed": "green", "refuted": "bold red", "undecided": "yellow"}
+TONES: Mapping[str, Tone] = {"confirmed": "good", "refuted": "bad", "undecided": "unsure"}
 GRADES = ("wrong", "partly right", "right")
 MOST_EXAMPLES, MOST_ANSWER = 12, 160
 MEANING = (
@@ -94,71 +92,44 @@ def _grade(found: Graded) -> str | None:
     return None if found.grade is None else GRADES[found.grade]
 
 
-def confirmed_text(
+def sections(
     run: Run,
     answers: Run | None,
     judge_id: str,
     causes: Sequence[CauseTally],
     outcomes: Sequence[ExperimentOutcome],
     asked: int,
-) -> RenderableType:
+) -> Iterator[ReportSection]:
     """A table of causes, and the examples with both answers, what the experiments contradict first."""
-    from rich.console import Group
-
-    return Group(*_parts(run, answers, judge_id, causes, outcomes, asked))
-
-
-def _parts(
-    run: Run,
-    answers: Run | None,
-    judge_id: str,
-    causes: Sequence[CauseTally],
-    outcomes: Sequence[ExperimentOutcome],
-    asked: int,
-) -> Iterator[RenderableType]:
-    from rich.text import Text
-
-    told = f"  {plural(len(outcomes), 'experiment')}, {asked:,} asked now; judge {safe(judge_id)}"
-    yield Text(safe(run.name), style="bold") + Text(told, style="dim")
-    yield _table(causes)
-    for one in causes:
-        for why, count in one.without.items():
-            yield Text(f"! {one.cause or UNNAMED}: {plural(count, 'example')} without an experiment: {safe(why)}.")
+    told = f"{plural(len(outcomes), 'experiment')}, {asked:,} asked now; judge {safe(judge_id)}"
+    without = tuple(
+        f"! {one.cause or UNNAMED}: {plural(count, 'example')} without an experiment: {safe(why)}."
+        for one in causes for why, count in one.without.items()
+    )     # fmt: skip
+    yield ReportSection(safe(run.name), told, table=_table(causes), after=without)
     order = ("refuted", "undecided", "confirmed")
     listed = sorted(outcomes, key=lambda one: order.index(one.verdict))
-    for found in listed[:MOST_EXAMPLES]:
-        yield Text("")
-        yield from _lines(found)
+    yield from map(_example_section, listed[:MOST_EXAMPLES])
     if len(listed) > MOST_EXAMPLES:
-        yield Text(f"\n{len(listed) - MOST_EXAMPLES:,} more experiments: --json has them all.", style="dim")
-    yield Text(f"\n{MEANING}", style="dim")
-    if answers is not None:
-        yield Text(f"Look at a new answer in full: {command('show', answers.run_id, 'QUERY_ID')}", style="dim")
+        yield ReportSection(notes=(f"{len(listed) - MOST_EXAMPLES:,} more experiments: --json has them all.",))
+    look = f"Look at a new answer in full: {command('show', answers.run_id, 'QUERY_ID')}" if answers else ""
+    yield ReportSection(notes=(MEANING, look) if look else (MEANING,))
 
 
-def _table(causes: Sequence[CauseTally]) -> RenderableType:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("cause")
-    table.add_column("in")
-    for name in ("inferred", "experiments", "confirmed", "refuted", "undecided", "share"):
-        table.add_column(name, justify="right")
+def _table(causes: Sequence[CauseTally]) -> ReportTable:
+    heads = columns("cause", "in", numbers=("inferred", "experiments", "confirmed", "refuted", "undecided", "share"))
+    rows = []
     for one in causes:
         counts = (f"{count:,}" for count in (one.inferred, one.made, one.confirmed, one.refuted, one.undecided))
-        table.add_row(
-            one.cause or UNNAMED, one.component, *counts, confirmed_share(one)
-        )
-    return table
+        rows.append((one.cause or UNNAMED, one.component, *counts, confirmed_share(one)))
+    return ReportTable(heads, tuple(rows))
 
 
-def _lines(one: ExperimentOutcome) -> Iterator[RenderableType]:
-    from rich.text import Text
-
+def _example_section(one: ExperimentOutcome) -> ReportSection:
     made = one.experiment
-    head = Text(f"{safe(made.query_id)}  ", style="dim") + Text(made.cause, style="bold")
-    head += Text(f" · {made.rule.name}: ") + Text(one.verdict, style=STYLES[one.verdict])
-    yield head + Text(f", {line(one.why, MOST_ANSWER)}")
-    yield Text(f"  before: {line(made.answer, MOST_ANSWER) or '–'}  ({line(made.before.sign, MOST_ANSWER)})")
-    yield Text(f"  after:  {line(one.answer, MOST_ANSWER) or '–'}")
+    heading = (
+        Phrase(f"{safe(made.query_id)}  ", "faint"), made.cause, Phrase(f" · {made.rule.name}: ", "plain"),
+        Phrase(one.verdict, TONES[one.verdict]), Phrase(f", {line(one.why, MOST_ANSWER)}", "plain"),
+    )     # fmt: skip
+    before = f"  before: {line(made.answer, MOST_ANSWER) or '–'}  ({line(made.before.sign, MOST_ANSWER)})"
+    return ReportSection(heading, lead=(before, f"  after:  {line(one.answer, MOST_ANSWER) or '–'}"))

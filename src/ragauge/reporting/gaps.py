@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragauge.analysis.results.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
 from ragauge.reporting.losses import HEADS, MEANING, against, cells, leading, minded, named, sentence
 from ragauge.reporting.overview_json import estimate_json
+from ragauge.reporting.sections import ReportSection, ReportTable, columns
 from ragauge.reporting.words import line, safe
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 MOST_ROWS = 40     # of segments
 
@@ -29,19 +27,10 @@ def gaps_json(gaps: Gaps) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def gaps_text(gaps: Gaps) -> RenderableType:
+def sections(gaps: Gaps) -> Iterator[ReportSection]:
     """A table overall and one by segment."""
-    from rich.console import Group
-
-    return Group(*_parts(gaps))
-
-
-def _parts(gaps: Gaps) -> Iterator[RenderableType]:
-    from rich.text import Text
-
-    yield Text(safe(gaps.run), style="bold") + Text(f"  held against {against(gaps)}", style="dim")
-    yield Text(safe(sentence(gaps)))
-    yield _table([("", one) for one in leading(gaps)], "metric")
+    overall = _table([("", one) for one in leading(gaps)], "metric")
+    yield ReportSection(safe(gaps.run), f"held against {against(gaps)}", (safe(sentence(gaps)),), overall)
     first = leading(gaps)[0].metric
     rows = [
         (f"{line(column)} = {line(value)}", one)
@@ -51,26 +40,15 @@ def _parts(gaps: Gaps) -> Iterator[RenderableType]:
         if one.metric == first
     ]
     if rows:
-        yield Text(f"By segment: {first}", style="bold")
-        yield _table(rows[:MOST_ROWS], "segment")
         more = f"{len(rows) - MOST_ROWS:,} more segments, and " if len(rows) > MOST_ROWS else ""
-        yield Text(f"{more}the other metrics by segment: --json has them.", style="dim")
-    for note in minded(gaps):
-        yield Text(f"! {safe(note)}")
-    yield Text(MEANING, style="dim")
+        note = f"{more}the other metrics by segment: --json has them."
+        yield ReportSection(f"By segment: {first}", table=_table(rows[:MOST_ROWS], "segment"), notes=(note,))
+    yield ReportSection(after=tuple(f"! {safe(note)}" for note in minded(gaps)), notes=(MEANING,))
 
 
-def _table(rows: Sequence[tuple[str, MetricGaps]], head: str) -> RenderableType:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(head)
-    for name in HEADS:
-        table.add_column(name, justify="right")
-    for label, one in rows:
-        table.add_row(label or named(one), *(" ".join(cell).strip() for cell in cells(one)))
-    return table
+def _table(rows: Sequence[tuple[str, MetricGaps]], head: str) -> ReportTable:
+    shown = ((label or named(one), *(" ".join(cell).strip() for cell in cells(one))) for label, one in rows)
+    return ReportTable(columns(head, numbers=HEADS), tuple(shown))
 
 
 def _metric(one: MetricGaps) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A judge against people, for the terminal, as Markdown and as JSON."""
+"""A judge against people, as sections and as JSON."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragauge.reporting.judged import money
+from ragauge.reporting.sections import ReportSection, ReportTable, columns
 from ragauge.reporting.words import line, safe
+from ragauge.reporting.writers import markdown as writer
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from ragauge.analysis.judges.agreement import Agreement, AgreementFigure
     from ragauge.analysis.judges.check import CheckedJudge, Differs, JudgeCheck, JudgePair
     from ragauge.stats.instrument import JudgeMeanError
@@ -28,45 +28,24 @@ LEVEL = 0.95
 SLIGHT = 0.2     # a kappa up to which agreement is slight: Landis and Koch (1977)
 FEW = 50     # parts below which intervals are too wide to choose a judge by
 Rows = list[tuple[str, ...]]
-Section = tuple[str, tuple[str, ...], Rows]     # heading, columns, rows
+HeadedRows = tuple[str, tuple[str, ...], Rows]     # heading, columns, rows
 
 
-def terminal(found: JudgeCheck, most: int = MOST) -> RenderableType:
-    """The whole report, tables and worst parts."""
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    shown: list[RenderableType] = [Text("\n".join(_head(found)))]
-    for heading, columns, rows in _sections(found):
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for n, column in enumerate(columns):
-            table.add_column(column, justify="left" if n == 0 else "right")
-        for row in rows:
-            table.add_row(*(Text(cell) for cell in row))
-        shown += [Text(f"\n{heading}", style="bold"), table]
+def sections(found: JudgeCheck, most: int | None = MOST) -> Iterator[ReportSection]:
+    """The whole report, tables and worst parts, `most` a judge; None for all."""
+    yield ReportSection(lead=tuple(_head(found)))
+    for heading, heads, rows in _tables(found):
+        yield ReportSection(heading, table=ReportTable(columns(heads[0], numbers=heads[1:]), tuple(rows)))
     for one in found.judges:
         if one.differs:
-            shown.append(Text(f"\n{_differ_heading(one)}", style="bold"))
-            shown += [Text(text) for place, differs in enumerate(one.differs[:most], 1)
-                      for text in _differs(place, differs)]  # fmt: skip
-    shown += [Text(), Text(SAYS, style="dim")]
-    return Group(*shown)
+            after = tuple(_differs(place, differs) for place, differs in enumerate(one.differs[:most], 1))
+            yield ReportSection(_differ_heading(one), after=after)
+    yield ReportSection(notes=(SAYS,))
 
 
 def markdown(found: JudgeCheck) -> str:
     """The whole report as Markdown."""
-    parts = ["# Judge check", "\n".join(f"- {text}" for text in _head(found))]
-    for heading, columns, rows in _sections(found):
-        table = [" | ".join(columns), "|".join("---" for _ in columns), *(" | ".join(map(_cell, row)) for row in rows)]
-        parts += [f"## {heading}", "\n".join(f"| {text} |" for text in table)]
-    for one in found.judges:
-        if one.differs:
-            parts.append(f"## {_differ_heading(one)}")
-            parts += ["\n".join(_cell(text) + "  " for text in _differs(n, differs))
-                      for n, differs in enumerate(one.differs, 1)]  # fmt: skip
-    return "\n\n".join([*parts, SAYS]) + "\n"
+    return writer.markdown("Judge check", sections(found, None))
 
 
 def as_json(found: JudgeCheck) -> str:
@@ -151,7 +130,7 @@ def _doubted(one: CheckedJudge, found: JudgeCheck) -> str:
     return f"{said}{wide} Do not rely on its scores here: look at what differs, below, or take another judge."
 
 
-def _sections(found: JudgeCheck) -> Iterator[Section]:
+def _tables(found: JudgeCheck) -> Iterator[HeadedRows]:
     figures = ("judge", "n", "accuracy", "balanced", "Cohen's kappa", "no verdict")
     yield "Agreement with people", figures, [_line(one, one.whole) for one in found.judges]
     if len(found.labels) > len(("supported", "not")):
@@ -176,8 +155,8 @@ def _sections(found: JudgeCheck) -> Iterator[Section]:
         yield KEPT, ("judge", "from", "by people", "by the judge", "difference"), kept
     asked = [one for one in found.judges if one.said.took.replies]
     if asked:
-        columns = ("judge", "calls", "tokens in", "tokens out", "cost", "per 1,000 parts")
-        yield "What it takes", columns, [_cost(one, found.n_parts) for one in asked]
+        heads = ("judge", "calls", "tokens in", "tokens out", "cost", "per 1,000 parts")
+        yield "What it takes", heads, [_cost(one, found.n_parts) for one in asked]
     without: Rows = [(f"{name(one)}: {line(why, 90)}", f"{count:,}") for one in found.judges
                      for why, count in one.without.items()]  # fmt: skip
     if without:
@@ -256,18 +235,19 @@ def _differ_heading(one: CheckedJudge) -> str:
     return f"Where {name(one)} and people differ ({len(one.differs):,}), worst first"
 
 
-def _differs(place: int, one: Differs) -> Iterator[str]:
+def _differs(place: int, one: Differs) -> str:
     verdict, text = one.verdict, one.row.answer[one.part.start : one.part.end]
     sure = "" if verdict.p is None else f" (p {verdict.p:.2f})"
     judge = WORDS.get(verdict.label or "", verdict.label or "")
     where = f"line {one.row.line}"
     if str(one.row.line) not in one.row.query_id.split():     # a row without an id of its own is called by its line
         where += f", {line(one.row.query_id, 40)}"
-    yield f"{place}. {where}: people say {WORDS.get(one.human, one.human)}, the judge {judge}{sure}"
-    yield f"   {line(text, 220)}"
+    said = f"{place}. {where}: people say {WORDS.get(one.human, one.human)}, the judge {judge}{sure}"
+    said += f"\n   {line(text, 220)}"
     window = _window(one)
-    if window:
-        yield f"   by passage {verdict.window.passage if verdict.window else 0}: {line(window, 220)}"
+    if window and verdict.window is not None:
+        said += f"\n   by passage {verdict.window.passage}: {line(window, 220)}"
+    return said
 
 
 def _window(one: Differs) -> str:
@@ -318,10 +298,3 @@ def _figure_json(figure: AgreementFigure) -> dict[str, Any]:
     if found is not None:
         ends = {"low": found.low, "high": found.high, "method": found.method}
     return {"value": figure.value, **ends, "reason": figure.reason}
-
-
-def _cell(text: str) -> str:
-    escaped = text
-    for mark in ("\\", "|", "<", "*", "_", "`", "["):
-        escaped = escaped.replace(mark, f"\\{mark}")
-    return escaped

@@ -1,8 +1,11 @@
-"""What a probe of a judge found, in the terminal."""
+"""What a probe of a judge found."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from ragauge.reporting.sections import ReportSection
 
 if TYPE_CHECKING:
     from ragauge.analysis.judges.probes import PositionProbe
@@ -11,7 +14,7 @@ if TYPE_CHECKING:
 MOST = 10     # pairs that are named
 
 
-def terminal(judge_id: str, found: PositionProbe) -> str:
+def sections(judge_id: str, found: PositionProbe) -> Iterator[ReportSection]:
     """The shares with their intervals, and the pairs to look at."""
     lines = [
         f"{judge_id}: {found.n:,} pairs, each in both orders; {found.decided:,} with both verdicts",
@@ -27,7 +30,7 @@ def terminal(judge_id: str, found: PositionProbe) -> str:
         lines.append(f"changed: {', '.join(found.flipped[:MOST])}{more}")
     for name, reason in list(found.undecided.items())[:MOST]:
         lines.append(f"no verdict on {name}: {reason}")
-    return "\n".join(lines)
+    yield ReportSection(lead=tuple(lines))
 
 
 def _said(one: MeanEstimate) -> str:

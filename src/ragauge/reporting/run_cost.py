@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragauge.analysis.judges.cost import JudgeCost, MetricCost, RunCost
 from ragauge.analysis.results.paid import Paid
 from ragauge.reporting.judged import money, paid_json, paid_words
+from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable
 from ragauge.reporting.words import line, safe
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-
 MOST_EXAMPLES = 10
+SHARED = (
+    "Questions are asked once for all metrics that need them: costs of metrics do not add up. "
+    "alone: what leaving the metric out would save."
+)
 HEADS = ("calls", "in vain", "tokens in", "tokens out", "cost")
 
 
@@ -48,53 +49,38 @@ def cost_json(cost: RunCost) -> dict[str, Any]:
     }     # fmt: skip
 
 
-def cost_text(cost: RunCost) -> RenderableType:
-    """Everything for a terminal, the most expensive examples alone."""
-    from rich.console import Group
-    from rich.text import Text
-
-    head = Text(safe(cost.run.name), style="bold") + Text(f"  run {cost.run.run_id}", style="dim")
+def sections(cost: RunCost) -> Iterator[ReportSection]:
+    """Everything, the most expensive examples alone."""
+    name, run = safe(cost.run.name), f"run {cost.run.run_id}"
     if not cost.paid.calls:
-        return Group(head, Text("No call to a model was made for this run."))
-    return Group(head, *_parts(cost))
-
-
-def _parts(cost: RunCost) -> Iterator[RenderableType]:
-    from rich.text import Text
-
-    yield Text(f"Judging it took {paid_words(cost.paid)}.")
-    if cost.paid.unpriced:
-        yield Text("RAGAUGE_PRICES names a file with prices of your own.", style="dim")
+        yield ReportSection(name, run, ("No call to a model was made for this run.",))
+        return
+    notes = ("RAGAUGE_PRICES names a file with prices of your own.",) if cost.paid.unpriced else ()
+    yield ReportSection(name, run, (f"Judging it took {paid_words(cost.paid)}.",), notes=notes)
     if len(cost.models) > 1:
-        yield Text("\nBy model", style="bold")
-        yield _table(("model",), (((model,), paid) for model, paid in cost.models.items()))
+        yield ReportSection("By model", table=_table(("model",), (((one,), paid) for one, paid in cost.models.items())))
     for judge in cost.judges:
         yield from _judge(judge)
     if cost.examples:
         most = f" ({MOST_EXAMPLES} of {len(cost.examples):,}; --json lists all)"
-        yield Text(f"\nMost expensive examples{most if len(cost.examples) > MOST_EXAMPLES else ''}", style="bold")
         shown = (
             ((line(one.query_id) + (f" #{one.repeat}" if one.repeat else ""),), one.paid)
             for one in cost.examples[:MOST_EXAMPLES]
         )
-        yield _table(("example",), shown)
+        heading = f"Most expensive examples{most if len(cost.examples) > MOST_EXAMPLES else ''}"
+        yield ReportSection(heading, table=_table(("example",), shown))
 
 
-def _judge(judge: JudgeCost) -> Iterator[RenderableType]:
-    from rich.text import Text
-
-    yield Text(f"\nJudge {safe(judge.judge_id) or 'not recorded'}", style="bold")
+def _judge(judge: JudgeCost) -> Iterator[ReportSection]:
+    heading = f"Judge {safe(judge.judge_id) or 'not recorded'}"
     if not judge.asked:
-        yield Text("asked no model for this run")
+        yield ReportSection(heading, lead=("asked no model for this run",))
         return
-    yield _table(("question", "model"), (((one.question, one.model), one.paid) for one in judge.asked))
+    asked = (((one.question, one.model), one.paid) for one in judge.asked)
+    yield ReportSection(heading, table=_table(("question", "model"), asked))
     if judge.metrics:
-        yield _table(("metric", "asks", "shared with", "alone"), map(_metric, judge.metrics))
-        yield Text(
-            "Questions are asked once for all metrics that need them: costs of metrics do not add up. "
-            "alone: what leaving the metric out would save.",
-            style="dim",
-        )
+        table = _table(("metric", "asks", "shared with", "alone"), map(_metric, judge.metrics))
+        yield ReportSection(table=table, notes=(SHARED,))
 
 
 def _metric(one: MetricCost) -> tuple[tuple[str, ...], Paid]:
@@ -106,17 +92,10 @@ def _shared(others: int) -> str:
     return f"{others} metrics" if others > 1 else "1 metric" if others else "–"
 
 
-def _table(names: tuple[str, ...], rows: Iterable[tuple[tuple[str, ...], Paid]]) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for head in HEADS:
-        table.add_column(head, justify="right", no_wrap=True)
+def _table(names: tuple[str, ...], rows: Iterable[tuple[tuple[str, ...], Paid]]) -> ReportTable:
+    numbers = (ReportColumn(head, "number", whole=True) for head in HEADS)
+    shown = []
     for cells, paid in rows:
-        numbers = (paid.calls, paid.failed, paid.input_tokens, paid.output_tokens)
-        table.add_row(*(Text(safe(cell)) for cell in cells), *(f"{n:,}" for n in numbers), money(paid.known_cost))
-    return table
+        counts = (paid.calls, paid.failed, paid.input_tokens, paid.output_tokens)
+        shown.append((*map(safe, cells), *(f"{n:,}" for n in counts), money(paid.known_cost)))
+    return ReportTable((*(ReportColumn(name, fold=True) for name in names), *numbers), tuple(shown), tight=True)

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from ragauge.reporting.sections import ReportSection, ReportTable, columns
+from ragauge.reporting.words import safe
+
+NONE = "No studies yet. Start with: ragauge chunking SET --corpus PATH --chunker token:size=200,400"
 
 
-def studies_table(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
-    """The stored studies for a terminal: name, kind, set, age and how many trials are in which state."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from ragauge.reporting.words import safe
-
-    if not rows:
-        return Text("No studies yet. Start with: ragauge chunking SET --corpus PATH --chunker token:size=200,400")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("study", "kind", "set", "created", "trials"):
-        table.add_column(column)
+def sections(rows: Sequence[Mapping[str, Any]]) -> Iterator[ReportSection]:
+    """The stored studies: name, kind, set, age and how many trials are in which state."""
+    shown = []
     for row in rows:
         trials = ", ".join(f"{n} {state}" for state, n in row["trials"].items()) or "none"
-        head = Text(safe(row["name"])), row["kind"], Text(safe(row["set"]))
-        table.add_row(*head, row["created_at"][:16].replace("T", " "), trials)
-    return table
+        when = row["created_at"][:16].replace("T", " ")
+        shown.append((safe(row["name"]), row["kind"], safe(row["set"]), when, trials))
+    heads = columns("study", "kind", "set", "created", "trials")
+    yield ReportSection(table=ReportTable(heads, tuple(shown))) if rows else ReportSection(lead=(NONE,))

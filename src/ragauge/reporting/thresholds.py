@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.diagnosis.starting_points import STARTING
 from ragauge.analysis.history.thresholds import ByOutcome, ScoreLevel, Thresholds
+from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, columns
 from ragauge.reporting.words import between, line
 from ragauge.stats.instrument import WITH_ERROR
 from ragauge.text.amounts import number
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-
     from ragauge.stats.result import Interval
 
 # metrics that count alike over different units: what is known of one says nothing of the other
@@ -63,22 +62,18 @@ def _ends(found: Interval | None) -> list[float] | None:
     return None if found is None else [found.low, found.high]
 
 
-def thresholds_terminal(found: Thresholds) -> RenderableType:
+def sections(found: Thresholds) -> Iterator[ReportSection]:
     """The levels with their shares and what follows, or what the run reaches."""
-    from rich.console import Group
-    from rich.text import Text
-
     by = f" · judged by {found.judge_id}" if found.judge_id else ""
-    head = Text(found.metric, style="bold") + Text(f"  run {line(found.run)} ({found.run_id}){by}", style="dim")
-    point = [Text(starting(found), style="dim")] if found.point is not None else []
-    if found.by_outcome is None:
-        return Group(head, *_reached(found), *point)
+    about = f"run {line(found.run)} ({found.run_id}){by}"
+    notes = (starting(found),) if found.point is not None else ()
     shares = found.by_outcome
-    parts: list[RenderableType] = [head, Text(_about(found, shares))]
-    if shares.levels:
-        parts.append(_levels(found, shares))
-    parts += [Text(_trend(found, shares)), Text(conclusion(found, shares), style="bold"), *point]
-    return Group(*parts)
+    if shares is None:
+        yield _reached(found, about, notes)
+        return
+    after = _trend(found, shares), Phrase(conclusion(found, shares), "strong")
+    levels = _levels(found, shares) if shares.levels else None
+    yield ReportSection(found.metric, about, (_about(found, shares),), levels, after, notes)
 
 
 def starting(found: Thresholds) -> str:
@@ -98,18 +93,13 @@ def _about(found: Thresholds, shares: ByOutcome) -> str:
     return f"{said}{rate}{others}"
 
 
-def _levels(found: Thresholds, shares: ByOutcome) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("score", no_wrap=True)
-    table.add_column("n", justify="right")
-    table.add_column("turned out well", no_wrap=True)
-    table.add_column(f"0 {'·' * (TRACK - 4)} 1", no_wrap=True)
-    table.add_column(f"from here on ({shares.confidence:.0%})", no_wrap=True)
-    table.add_column("")
+def _levels(found: Thresholds, shares: ByOutcome) -> ReportTable:
+    heads = (
+        ReportColumn("score", whole=True), ReportColumn("n", "number"), ReportColumn("turned out well", whole=True),
+        ReportColumn(f"0 {'·' * (TRACK - 4)} 1", "bar", whole=True),
+        ReportColumn(f"from here on ({shares.confidence:.0%})", whole=True), ReportColumn(""),
+    )     # fmt: skip
+    rows = []
     for one in shares.levels:
         served = shares.level is not None and one.serves
         first = served and shares.level in (one.low, one.high)
@@ -117,9 +107,9 @@ def _levels(found: Thresholds, shares: ByOutcome) -> Table:
             f"{number(rate)} {between(ends)}".strip()
             for rate, ends in ((one.rate, one.interval), (one.from_rate, one.from_interval))
         )
-        mark = Text("◀" if first else "✓" if served else "", style="green" if served else "")
-        table.add_row(_span(one, found.kind), f"{one.n:,}", rate, track(one, shares.target), from_rate, mark)
-    return table
+        mark = Phrase("◀" if first else "✓" if served else "", "good" if served else "")
+        rows.append((_span(one, found.kind), f"{one.n:,}", rate, track(one, shares.target), from_rate, mark))
+    return ReportTable(heads, tuple(rows))
 
 
 def _span(one: ScoreLevel, kind: str) -> str:
@@ -187,22 +177,18 @@ def conclusion(found: Thresholds, shares: ByOutcome) -> str:
     return f"Not enough data to say which level reaches {wanted}: {plural(shares.n, 'response')} with an outcome.{more}"
 
 
-def _reached(found: Thresholds) -> list[RenderableType]:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
+def _reached(found: Thresholds, about: str, notes: tuple[str, ...]) -> ReportSection:
     if not found.reached:
-        return [Text("No example has a score.")]
+        return ReportSection(found.metric, about, ("No example has a score.",), notes=notes)
     side = {"higher": "score at least", "lower": "score at most", "neither": "score at most"}[found.direction]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head, justify in (("share of the examples", "right"), (side, "right"), ("95 % interval of that score", "left")):
-        table.add_column(head, justify="right" if justify == "right" else "left")
-    for one in found.reached:
-        ends = between(one.interval, found.kind) or "too few examples"
-        table.add_row(f"{one.share:.0%}", number(one.value, found.kind), ends)
+    heads = *columns(numbers=("share of the examples", side)), ReportColumn("95 % interval of that score")
+    rows = tuple(
+        (f"{one.share:.0%}", number(one.value, found.kind), between(one.interval, found.kind) or "too few examples")
+        for one in found.reached
+    )
     mean = f"{number(found.mean, found.kind)} {between(found.interval, found.kind)}".strip()
     if found.judged is not None:
         mean += f"{WITH_ERROR} {between(found.judged, found.kind)}"
-    about = f"No outcome is recorded with the responses. {plural(found.n, 'example')}, mean {mean}."
-    return [Text(about), table, Text(DESCRIPTION, style="bold")]
+    lead = f"No outcome is recorded with the responses. {plural(found.n, 'example')}, mean {mean}."
+    after = (Phrase(DESCRIPTION, "strong"),)
+    return ReportSection(found.metric, about, (lead,), ReportTable(heads, rows), after, notes)

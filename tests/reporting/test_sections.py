@@ -1,0 +1,79 @@
+"""Sections and their writers."""
+
+from __future__ import annotations
+
+import pytest
+from rich.console import Console
+
+from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, columns
+from ragauge.reporting.writers.markdown import markdown, table_lines
+from ragauge.reporting.writers.terminal import terminal
+
+COMMAND = "ragauge show a-run-with-a-long-name another-example-with-a-long-name"
+
+
+def shown(*sections: ReportSection, width: int = 60) -> str:
+    """What a terminal of that width shows."""
+    console = Console(width=width, color_system=None)
+    with console.capture() as captured:
+        console.print(terminal(sections), crop=False)
+    return captured.get()
+
+
+def a_table(*rows: tuple[str, ...]) -> ReportTable:
+    """Rows of a name, a bar and a number."""
+    return ReportTable((ReportColumn("name"), ReportColumn("0  1", "bar"), ReportColumn("share", "number")), rows)
+
+
+def test_every_part_of_a_section_is_written_in_its_order() -> None:
+    """Heading, about, lead, table, paragraphs, notes and commands follow each other in both formats."""
+    parts = ["Title", "beside", "first words", "cell", "a paragraph", "a note", "ragauge runs"]
+    section = ReportSection(
+        "Title", "beside", ("first words",), a_table(("cell", "██", "0.50")), ("a paragraph",), ("a note",),
+        ("ragauge runs",),
+    )     # fmt: skip
+    for text in (shown(section), markdown("Page", [section])):
+        places = [text.index(part) for part in parts]
+        assert places == sorted(places)
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_text_from_data_is_no_markup(width: int) -> None:
+    """What looks like a terminal's or Markdown's markup is shown as it stands."""
+    hostile = "[bold]a[/bold] | *b* <i>"
+    section = ReportSection(lead=(hostile,), table=ReportTable(columns("name"), ((hostile,),)))
+    assert shown(section, width=width).count(hostile) == 2
+    page = markdown("Page", [section])
+    assert "<i>" not in page
+    assert page.count(r"\*b\*") == 2
+    assert r"\|" in page
+
+
+def test_a_command_is_never_broken() -> None:
+    """A command longer than the terminal stays on one line, so that it can be copied."""
+    assert f"  {COMMAND}\n" in shown(ReportSection(commands=(COMMAND,)), width=20)
+
+
+def test_markdown_leaves_out_bars_and_keeps_numbers_right() -> None:
+    """A bar has no column in Markdown; a column of numbers is aligned to the right."""
+    assert list(table_lines(a_table(("a_b", "██", "0.50 [0.1, 0.9]")))) == [
+        "| name | share |", "|---|--:|", r"| a\_b | 0.50 [0.1, 0.9] |",
+    ]     # fmt: skip
+
+
+def test_phrases_of_a_cell_keep_their_tone_and_line() -> None:
+    """A strong phrase on a line of its own is strong in Markdown, and a line of its own in both."""
+    table = ReportTable(columns("name"), ((("k: 5 → 8\n", Phrase("not compared", "strong"), ": other set"),),))
+    assert list(table_lines(table))[-1] == "| k: 5 → 8<br>**not compared**: other set |"
+    assert [text.strip() for text in shown(ReportSection(table=table)).splitlines()][-2:] == [
+        "not compared: other set", "",
+    ]     # fmt: skip
+
+
+def test_one_blank_line_stands_between_sections() -> None:
+    """Sections stand apart by one blank line, whether or not a table, which brings its own, stands between them."""
+    table = a_table(("a", "", "1"))
+    lines = shown(ReportSection("One", lead=("words",)), ReportSection("Two", table=table), ReportSection("Three"))
+    text = "\n".join(line.strip() for line in lines.splitlines())
+    assert "words\n\nTwo" in text
+    assert "1\n\nThree" in text
