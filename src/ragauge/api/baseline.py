@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baselines import also_a_run, resolve
 from ragauge.api.inputs.sources import HasRun, run_of
-from ragauge.api.queries.columns import StoredColumns, causes_of, handed_on
-from ragauge.api.queries.paired import measuring
-from ragauge.api.queries.questions import by_question, same_questions
+from ragauge.api.queries.columns import causes_of, handed_on
+from ragauge.api.queries.paired import Paired, measuring
+from ragauge.api.queries.questions import same_questions
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.commands import command
@@ -124,7 +124,7 @@ class RunPair:
         self._index, self._keep = index, keep
         self._metrics = list(metrics)
         self._renamed: dict[str, Mapping[str, str]] = {}     # run -> id of an example there -> its id here
-        self._baseline = None if base is None else self._beside(base, self._common(base, self._metrics))
+        self._baseline = None if base is None else self._beside(base, self._metrics)
         self._oracle = self._found()
         self.readers: tuple[BaselineReader, ...] = tuple(
             comparison for comparison in (self._baseline, self._oracle and self._oracle[1]) if comparison is not None
@@ -162,9 +162,12 @@ class RunPair:
         import polars as pl
 
         from ragauge.analysis.comparison.changes import held_against
+        from ragauge.analysis.comparison.unanswered import unanswered
 
         renamed = self._renamed.get(self._base.run_id, {})
+        here = causes_of(self._store, self._run.run_id, self._judge_id, self._index)
         causes = causes_of(self._store, self._base.run_id, self._judge_id, found.base.index, renamed)
+        found.read_unanswered(unanswered(self._index, here), unanswered(found.base.index, causes))
         if found.paired:
             causes = causes.filter(pl.col("query_id").is_in(list(self._index.query_ids)))
         return held_against(self._base, found.join, found.changes, causes, paired=found.paired)
@@ -178,32 +181,17 @@ class RunPair:
         given = self._base is not None and self._base.run_id == run.run_id
         return OracleRun(run.name, found.there, found.changes, given)
 
-    def _common(self, base: Run, metrics: Sequence[Metric]) -> list[Metric]:
-        from ragauge.analysis.comparison.alike import comparable
-
-        mine, theirs = (measuring(self._store, run, self._judge_id) for run in (self._run, base))
-        return comparable(mine, theirs, metrics)
-
     def _beside(self, base: Run, metrics: Sequence[Metric]) -> BaselineReader:
         from ragauge.analysis.comparison.alike import is_paired
         from ragauge.analysis.comparison.changes import BaselineReader
-        from ragauge.analysis.comparison.join import Join
         from ragauge.engine.judge_error import judge_errors
 
-        names = [str(metric) for metric in metrics]
-        numbers = self._store.scores.evaluated(base.run_id, self._judge_id, names)
-        if self._keep:
-            kept = {number for number, _ in self._store.runs.order(base.run_id, self._keep)}
-            numbers = type(numbers)("q", (number for number in numbers if number in kept))
-        index = self._store.runs.index(base.run_id, numbers)
-        named = by_question(self._store, self._index, index)
-        if named is not index:
-            self._renamed[base.run_id] = dict(zip(index.query_ids, named.query_ids, strict=True))
-        there = StoredColumns(self._store, base.run_id, self._judge_id, named, ahead=names)
-        paired = is_paired(self._run, base, Join(self._index.query_ids, named.query_ids))
+        pair = Paired(self._store, self._run, base, self._judge_id, metrics, self._keep, known=self._index)
+        self._renamed[base.run_id] = pair.renamed
         return BaselineReader(
-            self._index, there, metrics, paired=paired, errors=judge_errors(self._judge_id, self._store)
-        )
+            self._index, pair.base, pair.metrics, paired=is_paired(self._run, base, pair.join),
+            errors=judge_errors(self._judge_id, self._store),
+        )     # fmt: skip
 
     def _found(self) -> tuple[Run, BaselineReader] | None:
         """The newest run on oracle passages of the same set that was measured alike, or the one given as baseline."""
@@ -218,7 +206,7 @@ class RunPair:
             if run.variant != "oracle":
                 continue
             try:
-                return run, self._beside(run, self._common(run, metrics))
+                return run, self._beside(run, metrics)
             except UsageError:     # measured otherwise: the baseline's refusal was raised before
                 continue
         return None

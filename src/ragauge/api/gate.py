@@ -152,7 +152,7 @@ class _Gate:
         if self._base is None or not drops:
             return None
         metrics = list(dict.fromkeys(drops))
-        found = Paired(self._store, self._run, self._base, self._judge_id, metrics, known=self._index)
+        found = Paired(self._store, self._run, self._base, self._judge_id, metrics, known=self._index, whole=True)
         absent = [str(metric) for metric in drops if metric not in found.metrics]
         if absent:
             raise self._unmeasured(self._base, absent[0])

@@ -12,7 +12,7 @@ from ragauge.analysis.comparison.correction import corrected_family
 from ragauge.analysis.comparison.join import Join
 from ragauge.analysis.comparison.pairs import Pairs, pair
 from ragauge.analysis.comparison.regressions import Regressions
-from ragauge.analysis.comparison.unanswered import NAME
+from ragauge.analysis.comparison.unanswered import NAME, SystemFailed
 from ragauge.analysis.results.change import Baseline, ExampleDelta, MetricChange
 from ragauge.analysis.results.summary import Summary
 from ragauge.analysis.results.verdicts import WORSE
@@ -69,6 +69,10 @@ class Changes:
             change = replace(change, where=where)
         self.found.append(change)
         return pairs
+
+    def read_unanswered(self, new: Columns, base: Columns) -> Pairs | None:
+        """Takes in which calls failed in both runs (see `unanswered`); where none did there is nothing to say."""
+        return self.read(SystemFailed(), new, base) if new.value.any() or base.value.any() else None
 
     def moved(self, pairs: Pairs) -> tuple[ExampleDelta, ...]:
         """The examples of these pairs that got worse; none of a metric without direction."""
@@ -133,6 +137,10 @@ class BaselineReader:
         if self.paired:
             base = base.take(self.join.rows(examples, base)[1])
         self.there = (*self.there, summary(metric, base, self._level, self._changes.errors.get(str(metric))))
+
+    def read_unanswered(self, new: Columns, base: Columns) -> None:
+        """Takes in which calls failed: a scorecard shows no such change, but it is one look more, as in `compare`."""
+        self._changes.read_unanswered(new, base)
 
     @property
     def changes(self) -> tuple[MetricChange, ...]:

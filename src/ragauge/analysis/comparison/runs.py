@@ -14,7 +14,6 @@ from ragauge.analysis.comparison.flips import FlipGatherer
 from ragauge.analysis.comparison.join import Join
 from ragauge.analysis.comparison.pairs import Pairs
 from ragauge.analysis.comparison.regressions import coded
-from ragauge.analysis.comparison.unanswered import SystemFailed
 from ragauge.analysis.diagnosis.diagnose import diagnose
 from ragauge.analysis.diagnosis.patterns import WORKING
 from ragauge.analysis.diagnosis.readings import BASELINE, Against
@@ -82,9 +81,7 @@ class Comparer:
 
     def read_unanswered(self, new: Columns, base: Columns) -> None:
         """Takes in which calls failed in both runs (see `unanswered`); where none did there is nothing to say."""
-        if not (new.value.any() or base.value.any()):
-            return
-        pairs = self.whole.read(SystemFailed(), new, base)
+        pairs = self.whole.read_unanswered(new, base)
         if pairs is not None:
             self._read_segments(pairs)
 

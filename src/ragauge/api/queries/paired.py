@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ragauge.api.queries.columns import StoredColumns
 from ragauge.api.queries.questions import by_question
 from ragauge.data.run import Run
+from ragauge.errors import UnknownName
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,9 +42,10 @@ class Paired:
         base: the run that it is held against.
         judge_id: who judged the new run; None = nobody.
         metrics: of interest; those that one run lacks are left out.
-        keep: segment column or "tag" -> value; only examples of the new run that match.
+        keep: segment column or "tag" -> value; only examples that match. Of one in both runs the new run's say so.
         measured: how the new run and the baseline were measured, where the caller has asked already.
         known: the responses of the new run to look at, where the caller has chosen them.
+        whole: responses of the baseline that were evaluated in other metrics alone count, too.
 
     Attributes:
         metrics: those that both runs have.
@@ -59,7 +61,7 @@ class Paired:
     def __init__(
         self, store: Store, new: Run, base: Run, judge_id: str | None, metrics: Sequence[Metric],
         keep: Mapping[str, str] | None = None, measured: tuple[MeasurementSpec, MeasurementSpec] | None = None,
-        known: ResponseIndex | None = None,
+        known: ResponseIndex | None = None, *, whole: bool = False,
     ) -> None:     # fmt: skip
         from ragauge.analysis.comparison.alike import comparable
         from ragauge.analysis.comparison.join import Join
@@ -69,9 +71,8 @@ class Paired:
         names = [str(metric) for metric in self.metrics]
         self._store, self._run = store, new
         self.new = self._scores(new, judge_id, names, keep, known)
-        # where every response counts, those of the baseline that were evaluated in other metrics alone count, too
-        wide = names if known is None else [*names, *store.scores.metrics(base.run_id, judge_id)]
-        self.base = self._scores(base, judge_id, names, None, None, wide)
+        wide = [*names, *store.scores.metrics(base.run_id, judge_id)] if whole else names
+        self.base = self._scores(base, judge_id, names, keep, None, wide)
         own = self.base.index.query_ids
         named = by_question(store, self.new.index, self.base.index)
         self.renamed = dict(zip(own, named.query_ids, strict=True)) if named is not self.base.index else {}
@@ -120,12 +121,27 @@ class Paired:
         known: ResponseIndex | None, wide: Sequence[str] = (),
     ) -> StoredColumns:     # fmt: skip
         store = self._store
-        numbers = store.scores.evaluated(run.run_id, judge_id, list(dict.fromkeys(wide)) or names)
-        if keep:
-            kept = {number for number, _ in store.runs.order(run.run_id, keep)}
-            numbers = type(numbers)("q", (number for number in numbers if number in kept))
-        index = index_of(store, run, numbers, None) if known is None else known
+        index = known
+        if index is None:
+            numbers = store.scores.evaluated(run.run_id, judge_id, list(dict.fromkeys(wide)) or names)
+            index = self._matching(run, store.runs.index(run.run_id, numbers), keep or {})
         return StoredColumns(store, run.run_id, judge_id, index, ahead=names, values_only=True)
+
+    def _matching(self, run: Run, index: ResponseIndex, keep: Mapping[str, str]) -> ResponseIndex:
+        """The responses that a filter lets through; of the baseline also those to examples of the new run."""
+        if not keep:
+            return index
+        is_base = run is not self._run
+        ids = frozenset(self.new.index.query_ids) if is_base else frozenset()
+        try:
+            kept = {number for number, _ in self._store.runs.order(run.run_id, keep)}
+        except UnknownName:
+            if not is_base:
+                raise
+            kept = set()     # the baseline has no such segment: what the new run says of its examples is enough
+        each = zip(index.number.tolist(), index.query.tolist(), strict=True)
+        numbers = [number for number, query in each if number in kept or index.query_ids[query] in ids]
+        return self._store.runs.index(run.run_id, numbers)
 
 
 def index_of(store: Store, run: Run, numbers: array[int], known: ResponseIndex | None) -> ResponseIndex:
