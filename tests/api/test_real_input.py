@@ -23,14 +23,14 @@ pytestmark = [pytest.mark.realdata, pytest.mark.slow, absent]
 
 def evaluated(name: str, documents: Sequence[Document], examples: Sequence[Example], store: str) -> rg.Scorecard:
     """Retrieves, answers and evaluates: nothing of the labels reaches the system."""
-    from ragauge.api.evaluate import EvaluateOptions, evaluate_source
+    from ragauge.api.evaluate import evaluated as evaluated_source
+    from ragauge.api.options import EvaluateOptions
     from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 
     system = ReferenceRag(ReferenceConfig(), documents, WordLlamaEmbedder().embed)
     pairs = tuple((example, system.respond(example)) for example in examples)
-    return finish(
-        lambda: evaluate_source(InputSource((Answered(name, pairs),), name=name), EvaluateOptions(workers=1), store)
-    )
+    wanted = EvaluateOptions(Answered(name, pairs), name=name, workers=1, store=store)
+    return finish(lambda: evaluated_source(wanted))
 
 
 def store_at(folder: Path) -> str:
@@ -113,6 +113,8 @@ def test_ragchecker_file_has_no_passages(tmp_path: Path) -> None:
 
 
 async def _imported(path: Path, store: str) -> rg.Scorecard:
-    from ragauge.api.evaluate import EvaluateOptions, evaluate_source
+    from ragauge.api.evaluate import evaluated as evaluated_source
+    from ragauge.api.options import EvaluateOptions
 
-    return await evaluate_source(InputSource((str(path),), system="model1"), EvaluateOptions(workers=1), store)
+    source = InputSource((str(path),), system="model1")
+    return await evaluated_source(EvaluateOptions(source, workers=1, store=store))

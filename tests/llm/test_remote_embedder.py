@@ -212,7 +212,7 @@ def test_similarity_takes_vectors_only(store: str) -> None:
 def test_a_dry_run_counts_calls_for_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a dry run says is what is then called: guessed questions, their vectors, and those of similarity."""
     import ragauge.api.evaluate as verbs
-    from ragauge.api.inputs.sources import InputSource
+    from ragauge.api.options import EvaluateOptions
     from ragauge.api.threads import finish
 
     monkeypatch.chdir(tmp_path)
@@ -220,12 +220,12 @@ def test_a_dry_run_counts_calls_for_vectors(tmp_path: Path, monkeypatch: pytest.
     path.write_text("".join(json.dumps(row) + "\n" for row in rows(5)))
     with FaultyServer() as server:
         judge = f"openai-chat:any@{server.url},embed=openai:small@{server.url}"
-        wanted = verbs.EvaluateOptions((METRIC, "semantic_similarity"), judge)
-        planned = finish(lambda: verbs.dry_run(InputSource((str(path),)), wanted, "sqlite:///s.db"))
+        wanted = EvaluateOptions(str(path), metrics=(METRIC, "semantic_similarity"), judge=judge, store="sqlite:///s.db")
+        planned = finish(lambda: verbs.dry_run(wanted))
         assert server.requests == []
-        finish(lambda: verbs.evaluate_source(InputSource((str(path),)), wanted, "sqlite:///s.db"))
+        finish(lambda: verbs.evaluated(wanted))
         assert planned["calls"] == len(server.requests) == 4 * 5
-        assert finish(lambda: verbs.dry_run(InputSource((str(path),)), wanted, "sqlite:///s.db"))["calls"] == 0
+        assert finish(lambda: verbs.dry_run(wanted))["calls"] == 0
 
 
 def googled(server: FaultyServer, *asks: Ask) -> list[Reply]:

@@ -13,6 +13,7 @@ from ragauge.api.inputs.sources import HasRun, named, store_url
 from ragauge.api.queries.columns import causes_of
 from ragauge.api.queries.paired import Paired, measuring
 from ragauge.api.results.comparison import ComparisonResult
+from ragauge.api.threads import aside
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.commands import command, speaking_of
@@ -77,18 +78,7 @@ def compare(
         )
 
 
-async def compare_async(
-    base: Any, new: Any, *more: Any, metrics: str | Sequence[object] = (), store: str | None = None,
-    judge: str | None = None, filter: Mapping[str, str] | None = None, level: float = 0.95, segments: bool = True,
-    correction: Correction = "holm",
-) -> ComparisonResult:     # fmt: skip
-    """`compare` as a coroutine: reads in a thread, and does not block the loop."""
-    import asyncio
-
-    return await asyncio.to_thread(
-        compare, base, new, *more, metrics=metrics, store=store, judge=judge, filter=filter, level=level,
-        segments=segments, correction=correction,
-    )     # fmt: skip
+compare_async = aside(compare)
 
 
 def _url(sides: Sequence[Any], store: str | None) -> str:

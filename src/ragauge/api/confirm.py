@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragauge.api.evaluate import EvaluateOptions, evaluate_source
+from ragauge.api.evaluate import evaluated
 from ragauge.api.inputs.arguments import text_of
 from ragauge.api.inputs.calls import USUAL, ModelCallOptions
-from ragauge.api.inputs.sources import HasRun, InputSource, run_of, store_url
+from ragauge.api.inputs.sources import HasRun, run_of, store_url
+from ragauge.api.options import EvaluateOptions
 from ragauge.api.queries.confirmed import causes_now, fingerprint, seen_of
 from ragauge.api.threads import plain
 from ragauge.data.run import Run
@@ -134,8 +135,8 @@ async def confirm_causes(
     finally:
         await system.close()
     if todo.answers is not None:
-        judging = EvaluateOptions(todo.metrics, todo.spec, warn=wanted.warn, calls=wanted.calls)
-        await evaluate_source(InputSource((todo.answers,)), judging, url, progress)
+        what = EvaluateOptions(todo.answers, metrics=todo.metrics, judge=todo.spec, **asdict(wanted.calls))
+        await evaluated(replace(what, store=url, progress=progress, warn=wanted.warn))
     with open_store(url) as opened:
         return _read(todo, system.name, asked, opened)
 

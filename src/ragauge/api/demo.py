@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.evaluate import EvaluateOptions, evaluate_source
+from ragauge.api.evaluate import evaluated
 from ragauge.api.inputs.sources import Answered, InputSource, store_url
+from ragauge.api.options import EvaluateOptions
 from ragauge.api.results.scorecard import Scorecard
 from ragauge.api.threads import plain
 from ragauge.text.commands import command
@@ -97,7 +98,7 @@ async def demo_async(
         source = InputSource(
             (Answered("demo", found.pairs),), name=found.name, system="reference RAG", config=found.config
         )
-        card = await evaluate_source(source, EvaluateOptions(), store_url(store), progress)
+        card = await evaluated(EvaluateOptions(source, store=store_url(store), progress=progress))
         path = output if place == 0 else output.with_name(f"{output.stem}-{found.name}{output.suffix}")
         cards[found.name], about[found.name], paths[found.name] = card, found.about, card.save(path)
     return Demo(cards, about, paths)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.api.baseline import baseline_run, check
-from ragauge.api.inputs.calls import USUAL, ModelCallOptions
-from ragauge.api.inputs.sources import InputSource, place_of, stored
+from ragauge.api.inputs.sources import named, place_of, stored
+from ragauge.api.options import EvaluateOptions
 from ragauge.errors import DataError, JudgeError, RagaugeError, UsageError
 
 if TYPE_CHECKING:
     from ragauge.api.results.scorecard import Scorecard
     from ragauge.data.index_listing import IndexListing
     from ragauge.data.run import Run
-    from ragauge.engine.execute import EvaluationOutcome, Progress
+    from ragauge.engine.execute import EvaluationOutcome
     from ragauge.engine.models import Calling
     from ragauge.engine.plan import Plan
     from ragauge.store.open import Store
@@ -27,49 +26,18 @@ NO_JUDGE = ("none", "")
 UNDER_WAY, GLANCES = 0.3, 10     # seconds until the first calls to a model are made, and in how many parts
 
 
-@dataclass(frozen=True)
-class EvaluateOptions:
-    """What to find out.
-
-    Attributes:
-        metrics: names and presets; () = the default preset.
-        judge: who answers what labels do not: local, or none.
-        limit: evaluate this many examples, drawn at random.
-        keep: segment column (or "tag") -> value; only examples that match all.
-        workers: processes; None = all cores.
-        index: a listing of the documents in the system's index, see `data.readers.index_listing`; None = not known,
-            or as it was known last.
-        warn: receives a warning about the listing.
-        baseline: the run to hold this one against: an id, a name, or what stands for a run; None = none.
-        retry_failed: evaluate again what failed before.
-        judge_repeats: how many times the judge is asked; scores are those of the first.
-        calls: how models are called.
-    """
-
-    metrics: tuple[str, ...] = ()
-    judge: str = "local"
-    limit: int | None = None
-    keep: Mapping[str, str] = field(default_factory=dict)
-    workers: int | None = None
-    index: Any = None
-    warn: Callable[[str], None] | None = None
-    baseline: Any = None
-    retry_failed: bool = False
-    judge_repeats: int = 1
-    calls: ModelCallOptions = USUAL
-
-
 def planner(wanted: EvaluateOptions) -> Callable[[Store, str], tuple[Plan, ...]]:
     """Plans a run of a store, a plan an asking of the judge. Metrics and judge are found first."""
     from ragauge.data.readers.record_reader import warn_user
-    from ragauge.engine.judges import build_judge
+    from ragauge.engine.judges import build_judge, given_judge
     from ragauge.engine.plan import plan
     from ragauge.metrics.catalogue import questions, said_otherwise, select
 
-    metrics = select(wanted.metrics or ("default",))
-    for sentence in said_otherwise(wanted.metrics):
+    names, spec = named(wanted.metrics), given_judge(wanted.judge, wanted.judge_name, wanted.prompts)
+    metrics = select(names or ("default",))
+    for sentence in said_otherwise(names):
         (wanted.warn or warn_user)(f"{sentence}.")
-    if wanted.judge in NO_JUDGE:
+    if spec in NO_JUDGE:
         metrics = [metric for metric in metrics if not questions([metric])]
         if not metrics:
             raise UsageError("every metric asked for needs a judge. Use --judge local, or metrics from labels.")
@@ -79,11 +47,11 @@ def planner(wanted: EvaluateOptions) -> Callable[[Store, str], tuple[Plan, ...]]
         raise UsageError(f"judge_repeats must be 1, or more where metrics ask a judge; got {got}.")
     if wanted.workers is not None and wanted.workers < 1:
         raise UsageError(f"workers must be at least 1, got {wanted.workers}.")
-    needed = bool(asked) or wanted.judge not in ("local", *NO_JUDGE)     # a wrong name is told in any case
-    judge = build_judge(wanted.judge) if needed else None
+    needed = bool(asked) or spec not in ("local", *NO_JUDGE)     # a wrong name is told in any case
+    judge = build_judge(spec) if needed else None
     return lambda store, run_id: tuple(
         plan(
-            store, run_id, asked if repeat else metrics, judge, limit=wanted.limit, keep=wanted.keep,
+            store, run_id, asked if repeat else metrics, judge, limit=wanted.limit, keep=wanted.filter or {},
             judge_repeat=repeat, retry_failed=wanted.retry_failed, listing=listed(wanted, store, run_id),
         )
         for repeat in range(wanted.judge_repeats)
@@ -128,52 +96,45 @@ class Planned(NamedTuple):
     calling: Calling | None
 
 
-def planned(source: InputSource, wanted: EvaluateOptions, store: Store) -> Planned:
+def planned(wanted: EvaluateOptions, store: Store) -> Planned:
     """What has to be done: the source's examples less those that are stored.
 
     Names are checked before anything is read, a baseline before anything is asked, and a run that came in for nothing
     is taken out again.
     """
     plan, base = planner(wanted), baseline_run(wanted.baseline, store)
-    run, new = stored(source, store)
+    run, new = stored(wanted.inputs(), store)
     try:
         plans = plan(store, run.run_id)
         check(store, plans[0], run, base)
-        return Planned(plans, run, new, base, wanted.calls.of(plans[0].judge))
+        return Planned(plans, run, new, base, wanted.of(plans[0].judge))
     except RagaugeError:
         if new:
             store.runs.delete(run.run_id)
         raise
 
 
-async def evaluate_source(
-    source: InputSource,
-    wanted: EvaluateOptions,
-    store: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Scorecard:
+async def evaluated(wanted: EvaluateOptions) -> Scorecard:
     """Stores what is not stored, judges what is not judged, and returns the scorecard."""
     from ragauge.api.cards import card_of
     from ragauge.engine.garbage import rarely_collected, set_apart
     from ragauge.store.open import open_store
 
-    with open_store(place_of(source, store)) as opened, ExitStack() as apart:
+    with open_store(place_of(wanted.inputs(), wanted.store)) as opened, ExitStack() as apart:
         with rarely_collected():     # not while the scorecard is made: what it leaves would add to the peak of memory
-            todo, took = await _judged(source, wanted, opened, progress)
+            todo, took = await _judged(wanted, opened)
             apart.enter_context(set_apart())
         plan = todo.plans[0]
-        shown: dict[str, Any] = {"keep": wanted.keep, "total": plan.total, "whole": True, "took": took}
+        shown: dict[str, Any] = {"keep": wanted.filter or {}, "total": plan.total, "whole": True, "took": took}
         return card_of(opened, todo.run, plan.metrics, plan.judge_id, **shown, baseline=todo.base)
 
 
-async def _judged(
-    source: InputSource, wanted: EvaluateOptions, store: Store, progress: Callable[[Progress], None] | None
-) -> tuple[Planned, dict[str, Any]]:
+async def _judged(wanted: EvaluateOptions, store: Store) -> tuple[Planned, dict[str, Any]]:
     """Stores and judges what is not; what had to be done, and what that took."""
-    todo = planned(source, wanted, store)
+    todo = planned(wanted, store)
     try:
         with _said_alone(todo, wanted, store):
-            return todo, await carried_out(todo, wanted, store, progress)
+            return todo, await carried_out(todo, wanted, store)
     except JudgeError:
         if todo.new and not store.scores.judges(todo.run.run_id):
             store.runs.delete(todo.run.run_id)     # replies that were paid for stay
@@ -199,9 +160,7 @@ def _said_alone(todo: Planned, wanted: EvaluateOptions, store: Store) -> Iterato
         yield
 
 
-async def carried_out(
-    todo: Planned, wanted: EvaluateOptions, store: Store, progress: Callable[[Progress], None] | None
-) -> dict[str, Any]:
+async def carried_out(todo: Planned, wanted: EvaluateOptions, store: Store) -> dict[str, Any]:
     """Executes the plans, one asking of the judge after another; returns what that took."""
     from ragauge.engine.execute import execute
 
@@ -210,7 +169,9 @@ async def carried_out(
     loading = asyncio.create_task(_load_report(todo.calling)) if todo.calling is not None else None
     try:
         for plan in todo.plans:
-            outcome = await execute(plan, store, workers=wanted.workers, progress=progress, calling=todo.calling)
+            outcome = await execute(
+                plan, store, workers=wanted.workers, progress=wanted.progress, calling=todo.calling
+            )
             outcomes.append(outcome)
             if outcome.stopped:
                 break
@@ -262,13 +223,13 @@ def _calls(outcomes: Sequence[EvaluationOutcome]) -> dict[str, Any]:
     return found | ({"stopped": stopped} if stopped else {})
 
 
-async def dry_run(source: InputSource, wanted: EvaluateOptions, store: str | None = None) -> dict[str, Any]:
-    """What `evaluate_source` would do, as JSON types; a run that is not stored stays so, and has no id."""
+async def dry_run(wanted: EvaluateOptions) -> dict[str, Any]:
+    """What `evaluated` would do, as JSON types; a run that is not stored stays so, and has no id."""
     from ragauge.engine.estimate import expect
     from ragauge.store.open import open_store
 
-    with open_store(place_of(source, store)) as opened:
-        todo = planned(source, wanted, opened)
+    with open_store(place_of(wanted.inputs(), wanted.store)) as opened:
+        todo = planned(wanted, opened)
         found, expected = todo.plans[0], expect(todo.plans, opened)
         if todo.new:
             opened.runs.delete(todo.run.run_id)

@@ -13,6 +13,7 @@ from ragauge.api.inputs.sources import LATEST, HasRun, run_of, store_url
 from ragauge.api.queries.columns import StoredColumns
 from ragauge.api.results.gate_result import GateResult
 from ragauge.api.results.scorecard import Scorecard
+from ragauge.api.threads import aside
 from ragauge.data.config.reading import DEFAULT, ConfigFile, read_config
 from ragauge.data.run import Run
 from ragauge.errors import ConfigError, DataError, UnknownName, UsageError
@@ -86,14 +87,7 @@ def _asked(which: str, store: Store) -> Run:
     return found if which == LATEST or found.run_id.startswith(which) else replace(found, name=which)
 
 
-async def gate_async(
-    run: Any, *, baseline: Any = None, rules: str | Path | Mapping[str, Any] = DEFAULT, store: str | None = None,
-    judge: str | None = None,
-) -> GateResult:     # fmt: skip
-    """`gate` as a coroutine: reads in a thread, and does not block the loop."""
-    import asyncio
-
-    return await asyncio.to_thread(gate, run, baseline=baseline, rules=rules, store=store, judge=judge)
+gate_async = aside(gate)
 
 
 class _Gate:

@@ -50,6 +50,16 @@ def finish(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     return result.result()
 
 
+def aside(verb: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """The coroutine form of a plain verb: the same arguments and documentation, read in a thread beside the loop."""
+
+    @wraps(verb)
+    async def awaited(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.to_thread(verb, *args, **kwargs)
+
+    return awaited
+
+
 def plain(verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     """The plain form of a coroutine verb: the same arguments and documentation, waits for the result."""
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ragauge.api.evaluate import EvaluateOptions, evaluate_source
-from ragauge.api.inputs.calls import CallOptions, ModelCallOptions
-from ragauge.api.inputs.sources import InputSource, named
+from ragauge.api.evaluate import evaluated
+from ragauge.api.inputs.sources import named
+from ragauge.api.options import EvaluateOptions, keywords
 from ragauge.api.threads import plain
 
 if TYPE_CHECKING:
     from ragauge.api.results.scorecard import Scorecard
     from ragauge.data.example import EvalSet
-    from ragauge.engine.execute import Progress
 
 
 def read_set(
@@ -42,22 +41,15 @@ def read_set(
     return readers.read_set(source, name=name, columns=columns, segments=named(segments), split=split)
 
 
-async def evaluate_async(
-    source: Any, *, set: Any = None, metrics: str | Sequence[str] = (), store: str | None = None,
-    judge: Any = "local", judge_name: str = "", judge_repeats: int = 1, prompts: Any = None,
-    name: str = "", columns: Mapping[str, str] | None = None, segments: str | Sequence[str] = (),
-    config: Mapping[str, Any] | None = None, variant: str = "own", traffic: bool = False,
-    limit: int | None = None, filter: Mapping[str, str] | None = None, workers: int | None = None,
-    retry_failed: bool = False, index: Any = None, baseline: Any = None,
-    progress: Callable[[Progress], None] | None = None,
-    **calls: Unpack[CallOptions],
-) -> Scorecard:     # fmt: skip
+@keywords(EvaluateOptions)
+async def evaluate_async(wanted: EvaluateOptions) -> Scorecard:
     """How good retrieval and generation each are, with what certainty, and what to do.
 
     Results are durable as they arrive: the same call continues where a stopped one ended, and asks nothing twice.
 
-    Args:
-        source: a stored run (id, name, "latest", what `open_run` gives), or questions with responses: a path, a table.
+    Options:
+        source: a stored run (id, name, "latest", what `open_run` gives), or questions with responses: a path, a table;
+            a tuple of two paths is the eval set and the responses.
         set: the eval set, where the questions are apart: an EvalSet, a path or a table; joined on query_id.
         metrics: names and presets, such as ["recall@5", "prompt"] or "recall@5,prompt"; the default preset when empty.
         judge: "local", "openai:gpt-5-mini" (docs/model-judges.md), a function or object (text in, text out), None.
@@ -78,7 +70,9 @@ async def evaluate_async(
         variant: which passages the answers rest on: "own", "oracle" (labelled), "closed_book" (none) or "replayed".
         traffic: the responses are production traffic, not an eval set's.
         progress: called with what is done, the rate and the time left.
-        calls: concurrency, max_concurrency, max_cost and timeout of calls to a model, as in `ModelCallOptions`.
+        warn: receives what is worth knowing about the data; None = a Python warning.
+        concurrency: calls to a model in flight to begin with; with max_concurrency, max_cost and timeout as in
+            `ModelCallOptions`.
 
     Returns:
         The scorecard: shows itself in a notebook; `card["recall@5"]`, `card.failures`, `card.save("report.html")`.
@@ -87,17 +81,7 @@ async def evaluate_async(
         DataError: a file or table that cannot be read as it is.
         UsageError: an unknown name, with the nearest; a baseline that was judged otherwise.
     """
-    how = (source,) if set is None else (set, source), columns or {}, named(segments), name
-    more = limit, filter or {}, workers, index, None, baseline, retry_failed, judge_repeats
-    asked = named(metrics), _judge(judge, judge_name, prompts), *more, ModelCallOptions.given("evaluate", calls)
-    found = InputSource(*how, config=config or {}, variant=variant, traffic=traffic)
-    return await evaluate_source(found, EvaluateOptions(*asked), store, progress)
-
-
-def _judge(judge: Any, name: str, prompts: Any) -> str:
-    from ragauge.engine.judges import given_judge
-
-    return given_judge(judge, name, prompts)
+    return await evaluated(wanted)
 
 
 evaluate = plain(evaluate_async)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from ragauge.api.inputs.calls import USUAL, ModelCallOptions
+from ragauge.api.options import EvaluateOptions
 from ragauge.cli import options
 from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json, warn
 from ragauge.errors import Interrupted
@@ -17,47 +18,25 @@ from ragauge.text.plural import plural
 
 @options.grouped
 def evaluate(
-    sources: options.Sources,
-    metrics: options.Metrics = "",
-    judge: options.Judge = "local",
-    judge_repeats: options.JudgeRepeats = 1,
-    store: options.Store = "",
-    name: options.Name = "",
-    columns: options.Columns = None,
-    segments: options.Segments = "",
-    limit: options.Limit = None,
-    keep: options.Filter = "",
-    workers: options.Workers = None,
-    index: options.Index = "",
-    baseline: options.Baseline = "",
-    variant: options.Variant = "own",
-    traffic: options.Traffic = False,
-    calls: ModelCallOptions = USUAL,
-    retry_failed: options.RetryFailed = False,
+    wanted: EvaluateOptions,
     only_plan: options.DryRun = False,
     outputs: options.Outputs = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Say how good retrieval and generation each are, with what certainty, and what to do."""
-    from ragauge.api.evaluate import EvaluateOptions, dry_run, evaluate_source
-    from ragauge.api.inputs.sources import InputSource
+    from ragauge.api.evaluate import dry_run, evaluated
     from ragauge.api.results import files
     from ragauge.api.threads import finish
 
     for path in outputs or ():
         files.check(path)
-    how = options.mapping(columns), options.names(segments), name
-    source = InputSource(tuple(sources), *how, warn=warn, variant=variant, traffic=traffic)
-    wanted = EvaluateOptions(
-        options.names(metrics), judge, limit, options.conditions(keep), workers, index or None, warn, baseline,
-        retry_failed, judge_repeats, calls,
-    )     # fmt: skip
+    wanted = replace(wanted, warn=warn)
     if only_plan:
-        show_plan(finish(lambda: dry_run(source, wanted, store or None)), as_json)
+        show_plan(finish(lambda: dry_run(wanted)), as_json)
         return
     with kept_on_interrupt(), progress_line(quiet) as progress:
-        card = finish(lambda: evaluate_source(source, wanted, store or None, progress))
+        card = finish(lambda: evaluated(replace(wanted, progress=progress)))
     page = next((path for path in outputs or () if path.suffix.lower() == ".html"), None)
     show_json(card.to_dict()) if as_json else show(card.to_terminal(page))
     for path in outputs or ():

@@ -69,8 +69,8 @@ def _enter(folder: Path) -> None:
 
 def _first(begun: Begun, store: str, quiet: bool) -> Scorecard | None:
     """The first evaluation; None where the system could not be asked, which is said."""
-    from ragauge.api.evaluate import EvaluateOptions, evaluate_source
-    from ragauge.api.inputs.sources import InputSource
+    from ragauge.api.evaluate import evaluated
+    from ragauge.api.options import EvaluateOptions
     from ragauge.api.run import Running, run_system
     from ragauge.api.threads import finish
     from ragauge.errors import RagaugeError
@@ -83,9 +83,7 @@ def _first(begun: Begun, store: str, quiet: bool) -> Scorecard | None:
             with prints_apart(), progress_line(quiet, "asked") as progress:
                 run = finish(lambda: run_system(running, store or None, progress))
             with progress_line(quiet) as progress:
-                return finish(
-                    lambda: evaluate_source(InputSource((run.run,)), EvaluateOptions(), store or None, progress)
-                )
+                return finish(lambda: evaluated(EvaluateOptions(run.run, store=store or None, progress=progress)))
     except RagaugeError as error:
         if error.exit_code == 130:  # Ctrl-C
             raise

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, fields
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -13,6 +12,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from ragauge.api.inputs.calls import ModelCallOptions
+from ragauge.api.options import EvaluateOptions
 from ragauge.errors import UsageError
 from ragauge.text.commands import speak_of
 
@@ -73,11 +73,6 @@ MaxCost = Annotated[
 Timeout = Annotated[
     float, typer.Option("--timeout", min=0.1, rich_help_panel=CALLS, help="Seconds for one call to a model.")
 ]
-GROUPS: Mapping[type[Any], Mapping[str, Any]] = {
-    ModelCallOptions: {
-        "concurrency": Concurrency, "max_concurrency": MaxConcurrency, "max_cost": MaxCost, "timeout": Timeout,
-    },
-}
 Name = Annotated[str, typer.Option("--name", help="What to call the run; the file's name by default.")]
 Segments = Annotated[str, typer.Option("--segments", help="Columns of the file to report by, comma-separated.")]
 Columns = Annotated[
@@ -101,8 +96,26 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
 
 
+_CALLS: Mapping[str, Any] = {
+    "concurrency": Concurrency, "max_concurrency": MaxConcurrency, "max_cost": MaxCost, "timeout": Timeout,
+}     # fmt: skip
+# the options of a verb -> its fields that are typed, in the order of the help; the others are for Python
+GROUPS: Mapping[type[Any], Mapping[str, Any]] = {
+    ModelCallOptions: _CALLS,
+    EvaluateOptions: {
+        "source": Sources, "metrics": Metrics, "judge": Judge, "judge_repeats": JudgeRepeats, "store": Store,
+        "name": Name, "columns": Columns, "segments": Segments, "limit": Limit, "filter": Filter, "workers": Workers,
+        "index": Index, "baseline": Baseline, "variant": Variant, "traffic": Traffic, **_CALLS,
+        "retry_failed": RetryFailed,
+    },
+}     # fmt: skip
+
+
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """A command with its groups of options spread out: a parameter of a type in GROUPS becomes an option a field."""
+    """A command with its groups of options spread out: a parameter of a type in GROUPS becomes an option a field.
+
+    Defaults are the fields'. What is left out, or empty where the field says None or nothing, stays at its default.
+    """
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, type[Any]] = {}
@@ -113,23 +126,31 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             continue
         groups[name] = kind
         parameters += [
-            one.replace(name=field.name, annotation=GROUPS[kind][field.name], default=_default(field.default))
-            for field in fields(kind)
+            one.replace(name=field, annotation=typed, default=_default(kind, field))
+            for field, typed in GROUPS[kind].items()
         ]
 
     @wraps(command)
     def spread(**given: Any) -> None:
         for name, kind in groups.items():
-            given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+            given[name] = kind(**_read(kind, {field: given.pop(field) for field in GROUPS[kind]}))
         command(**given)
 
-    spread.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    vars(spread)["__signature__"] = inspect.Signature(parameters)
     spread.__annotations__ = {one.name: one.annotation for one in parameters}
     return spread
 
 
-def _default(value: Any) -> Any:
-    return inspect.Parameter.empty if value is MISSING else value
+def _default(kind: type[Any], name: str) -> Any:
+    """What a command takes where nothing is typed: None stands for a default that cannot be typed."""
+    value = inspect.signature(kind).parameters[name].default
+    return value if value is inspect.Parameter.empty or isinstance(value, str | int | float) else None
+
+
+def _read(kind: type[Any], typed: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that were given, as Python takes them."""
+    given = {name: value for name, value in typed.items() if value or _default(kind, name) is not None}
+    return {name: READ[name](value) if name in READ else value for name, value in given.items()}
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -169,3 +190,6 @@ def conditions(text: str) -> Mapping[str, str]:
             raise UsageError(f"--filter: expected column=value, got {part!r}. Write --filter type=multi_hop.")
         found[column.strip()] = value.strip()
     return found
+
+
+READ: Mapping[str, Callable[[Any], Any]] = {"source": tuple, "columns": mapping, "filter": conditions}

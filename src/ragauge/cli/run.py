@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragauge.api.inputs.calls import ModelCallOptions
+from ragauge.api.options import EvaluateOptions
 from ragauge.cli import options
 from ragauge.cli.output import (
     kept_on_interrupt,
@@ -130,20 +131,19 @@ def _variant(oracle: bool, closed_book: bool, context_from: str) -> str:
     return named[0][0] if named else "own"
 
 
-def _judging(metrics: str, judge: str, max_cost: float | None) -> Any:
+def _judging(metrics: str, judge: str, max_cost: float | None) -> EvaluateOptions:
     """What to find out; names are checked before the first question is asked."""
-    from ragauge.api.evaluate import EvaluateOptions, planner
+    from ragauge.api.evaluate import planner
 
-    wanted = EvaluateOptions(options.names(metrics), judge, warn=warn, calls=ModelCallOptions(max_cost=max_cost))
+    wanted = EvaluateOptions("latest", metrics=metrics, judge=judge, warn=warn, max_cost=max_cost)
     planner(wanted)
     return wanted
 
 
-async def _evaluated(found: SystemRun, wanted: Any, progress: Any) -> Scorecard:
-    from ragauge.api.evaluate import evaluate_source
-    from ragauge.api.inputs.sources import InputSource
+async def _evaluated(found: SystemRun, wanted: EvaluateOptions, progress: Any) -> Scorecard:
+    from ragauge.api.evaluate import evaluated
 
-    return await evaluate_source(InputSource((found,)), wanted, None, progress)
+    return await evaluated(replace(wanted, source=found, progress=progress))
 
 
 def _shown(found: SystemRun, card: Scorecard | None, as_json: bool) -> None:

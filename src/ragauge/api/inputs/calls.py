@@ -19,7 +19,7 @@ class CallOptions(TypedDict, total=False):
     timeout: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelCallOptions:
     """How models are called.
 
