@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from ragauge.analysis.results.history_rows import Changed, History, HistoryRow
 from ragauge.analysis.results.summary import Summary
 from ragauge.reporting.judged import money
+from ragauge.reporting.sections import Phrase, ReportTable, columns
 from ragauge.reporting.words import between, cell, line
+from ragauge.reporting.writers.markdown import table_lines
 from ragauge.text.amounts import number
 
 if TYPE_CHECKING:
@@ -188,7 +190,7 @@ def _markdown(history: History) -> Iterator[str]:
         yield "No run was evaluated."
     for name in history.sets:
         yield from (f"### {cell(name)}", "")
-        yield from markdown_table(history, name)
+        yield from table_lines(table(history, name))
         yield ""
 
 
@@ -198,24 +200,23 @@ def section(history: History | None) -> Iterator[str]:
         return
     yield from ("", f"### {TITLE}", "", f"{SAYS}", "")
     for name in history.sets:
-        yield from markdown_table(history, name)
+        yield from table_lines(table(history, name))
 
 
-def markdown_table(history: History, name: str) -> Iterator[str]:
-    """The rows of one set as a Markdown table; rows that are not to be compared say why."""
+def table(history: History, name: str) -> ReportTable:
+    """The rows of one set; those that are not to be compared say why."""
     found = list(lines(history, name))
     many = len({one.series for one in found}) > 1
-    heads = ["when", "run", "what changed", *map(head, history.columns), "commit"]
     more = [key for key in ("judging", "note") if any(getattr(one, key) for one in found)]
-    heads += [{"judging": "judging/question"}.get(key, key) for key in more] + (["series"] if many else [])
-    yield f"| {' | '.join(map(cell, heads))} |"
-    yield "|---|---|---|" + "--:|" * len(history.columns) + "---|" * (len(heads) - 3 - len(history.columns))
+    heads = ["commit", *({"judging": "judging/question"}.get(key, key) for key in more), *(["series"] if many else [])]
+    rows = []
     for one in found:
-        values = [f"{mean} {ends}".strip() for mean, ends in one.values]
-        apart = f"<br>**not compared with the row below**: {cell(one.apart)}" if one.apart else ""
-        facts = [one.when, one.name]
-        rest = [one.git, *(getattr(one, key) for key in more), *([str(one.series)] if many else [])]
-        yield f"| {' | '.join([*map(cell, facts), cell(one.changed) + apart, *values, *map(cell, rest)])} |"
+        apart = ("\n", Phrase("not compared with the row below", "strong"), f": {one.apart}") if one.apart else ()
+        values = (f"{mean} {ends}".strip() for mean, ends in one.values)
+        rest = (one.git, *(getattr(one, key) for key in more), *([str(one.series)] if many else []))
+        rows.append((one.when, one.name, (one.changed, *apart), *values, *rest))
+    measured = columns("when", "run", "what changed", numbers=tuple(map(head, history.columns)))
+    return ReportTable((*measured, *columns(*heads)), tuple(rows))
 
 
 def history_terminal(history: History) -> RenderableType:

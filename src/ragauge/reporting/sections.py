@@ -29,6 +29,7 @@ class ReportColumn:
         kind: numbers stand to the right; a bar is drawn of characters, which a format without them leaves out.
         whole: a cell is never broken over lines.
         fold: a long word is broken anywhere, so that all of it is seen.
+        wide: it is left out where a terminal is too narrow for it.
         tone: of all its cells.
         foot: what stands below them.
     """
@@ -37,6 +38,7 @@ class ReportColumn:
     kind: Kind = "text"
     whole: bool = False
     fold: bool = False
+    wide: bool = False
     tone: Tone = ""
     foot: str = ""
 
@@ -57,7 +59,7 @@ class ReportSection:
     Attributes:
         heading: its name.
         about: what stands beside the heading.
-        lead: sentences before the table.
+        lead: sentences before the table; blanks before one indent all its lines.
         table: the figures.
         after: paragraphs after the table; a line break in one stays.
         notes: how to read it.

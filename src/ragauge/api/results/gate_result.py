@@ -102,9 +102,10 @@ class GateResult:
 
     def to_terminal(self) -> RenderableType:
         """What the command line prints."""
-        from ragauge.reporting.gate_terminal import terminal
+        from ragauge.reporting.gate_terminal import sections
+        from ragauge.reporting.writers.terminal import terminal
 
-        return terminal(self.gated)
+        return terminal(sections(self.gated))
 
     def save(self, path: str | Path) -> Path:
         """Writes the form that the ending names: .xml (JUnit), .md, .json.
