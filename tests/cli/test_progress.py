@@ -14,8 +14,8 @@ from tests.loopback.server import FaultyServer
 import ragauge as rg
 from ragauge.cli.output import progress_line, progress_text
 from ragauge.data.ask import Usage
+from ragauge.engine.caller import CallCounts
 from ragauge.engine.execute import Progress
-from ragauge.engine.models import CallCounts
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from ragauge.data.facts import AnswerFacts, Claim, Evidence
 from ragauge.data.response import Passage, Response
 from ragauge.data.run import Run
 from ragauge.engine import execute as execute_module
+from ragauge.engine import pool as pool_module
 from ragauge.engine.execute import EvaluationOutcome, Progress, execute
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import plan
@@ -523,10 +524,10 @@ def test_batches_follow_the_speed(store: Store, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(execute_module._Execution, "_write", write)
     run_id = imported(store, list(records(150)))
-    monkeypatch.setattr(execute_module, "SECONDS", 0.02)
+    monkeypatch.setattr(pool_module, "SECONDS", 0.02)
     evaluate(store, run_id, build_judge(SLOW))  # 4 questions of 2 ms: two answers in 0.02 s, so the least size
-    assert sizes[-2] == execute_module.LEAST
-    monkeypatch.setattr(execute_module, "SECONDS", 60.0)
+    assert sizes[-2] == pool_module.LEAST
+    monkeypatch.setattr(pool_module, "SECONDS", 60.0)
     sizes.clear()
     evaluate(store, run_id, TinyJudge())
     assert max(sizes) > 40

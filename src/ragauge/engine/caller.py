@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ragauge.data.ask import Ask, ModelName, Reply, reply_key
+from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
 from ragauge.engine.budget import Budget, BudgetReached, Reservation
 from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.errors import JudgeError, RagaugeError
@@ -100,6 +100,38 @@ class PendingAsk:
     purpose: Purpose
     tries: RetryState
     began: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CallCounts:
+    """Calls to models so far.
+
+    Attributes:
+        calls: attempts made.
+        reused: asks that a stored reply answered.
+        in_flight: calls under way.
+        allowed: calls that may be in flight at once now.
+        tokens: paid for.
+        cost: US dollars of the calls whose price is known.
+        unpriced: calls whose price is unknown.
+        troubles: what went wrong -> how often; most were tried again.
+    """
+
+    calls: int
+    reused: int
+    in_flight: int
+    allowed: int
+    tokens: Usage
+    cost: float
+    unpriced: int
+    troubles: Mapping[str, int]
+
+    def plain(self) -> dict[str, float | int | None]:
+        """What was called and paid for, as JSON types; a price that is not known is None, never 0."""
+        return {
+            "calls": self.calls, "replies_reused": self.reused, "cost": None if self.unpriced else self.cost,
+            "input_tokens": self.tokens.input_tokens, "output_tokens": self.tokens.output_tokens,
+        }  # fmt: skip
 
 
 @dataclass

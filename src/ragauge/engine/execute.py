@@ -10,21 +10,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from ragauge.engine.budget import BudgetReached
+from ragauge.engine.caller import CallCounts
 from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judge_batch import JudgedResponse, Work
 from ragauge.engine.judges import spec_of
-from ragauge.engine.models import CallCounts, Calling, Models, asks_models, calling_of
+from ragauge.engine.models import Calling, Models, asks_models, calling_of
 from ragauge.engine.plan import Plan
-from ragauge.engine.pool import InProcess, Pool, Processes, Timed
+from ragauge.engine.pool import MOST, InProcess, Pool, Processes, Timed
 from ragauge.engine.worker import Task
 from ragauge.errors import UsageError
 from ragauge.metrics.catalogue import parse
 from ragauge.store.open import Store
 
 AHEAD = 2  # batches in hand beyond those being judged: one waits for a worker, one is being stored
-FIRST, LEAST, MOST = 16, 8, 256  # responses a batch
 TICK = 1.0  # seconds between two reports while models are asked
-SECONDS = 1.0  # a batch takes about so long: what a kill costs, at most, per worker
 WORTH_ASKING, WORTH_COUNTING = 64, 4_000  # pending responses that pay for starting processes (about 1.5 s each)
 
 
@@ -113,7 +112,7 @@ async def execute(
     todo = min(plan.pending, plan.pending if limit is None else max(0, limit))
     pool = _models(plan, store, calling) or _pool(plan, store, workers, todo)
     execution = _Execution(plan, store, pool, todo, progress)
-    ticking = asyncio.create_task(execution.tick()) if isinstance(pool, Models) else None
+    ticking = asyncio.create_task(execution.tick()) if pool.slow else None
     try:
         await execution.run()
     except BudgetReached as end:
@@ -123,8 +122,7 @@ async def execute(
             ticking.cancel()
             await asyncio.gather(ticking, return_exceptions=True)
         try:
-            if isinstance(pool, Models):
-                await pool.close()
+            await pool.close()
         finally:
             execution.close()
     return execution.outcome()
@@ -142,7 +140,6 @@ class _Execution:
     asked: int = 0
     reused: int = 0
     failed: int = 0
-    size: int = FIRST
     place: int = 0
     again: list[int] = field(default_factory=list)
     stopped: str = ""
@@ -150,10 +147,6 @@ class _Execution:
     writer: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="ragauge-store")
     )
-
-    def __post_init__(self) -> None:
-        if isinstance(self.pool, Models):
-            self.size = self.pool.size
 
     async def run(self) -> None:
         """Keeps every worker busy, and a few batches more than that in hand."""
@@ -195,7 +188,7 @@ class _Execution:
             seconds=time.perf_counter() - self.started,
             workers=self.pool.workers,
             notes=tuple(self.pool.notes),
-            calling=self._calling(),
+            calling=self.pool.calling(),
             stopped=self.stopped,
         )
 
@@ -207,7 +200,7 @@ class _Execution:
         numbers, keys, start = self.plan.numbers, self.plan.keys, self.place
         if start >= self.todo:
             return None
-        end = min(start + self.size, self.todo)
+        end = min(start + self.pool.size, self.todo)
         # responses to one question are judged together, so that equal inputs are asked once
         while end < self.todo and keys[end] == keys[end - 1] and end - start < MOST:
             end += 1
@@ -247,24 +240,17 @@ class _Execution:
         self.asked += timed.result.asked
         self.reused += timed.result.reused
         self.failed += timed.result.failed
-        if isinstance(self.pool, Models):
-            self.size = self.pool.size
-        elif timed.result.judged:
-            fitting = int(len(timed.result.judged) * SECONDS / max(timed.seconds, 1e-6))
-            self.size = max(LEAST, min(MOST, fitting, self.size * 2))
+        self.pool.took(timed)
         if self.progress is not None:
             self.progress(self._progress())
 
     def _progress(self) -> Progress:
         seconds = time.perf_counter() - self.started
-        worked = self.done + (self.pool.under_way if isinstance(self.pool, Models) else 0.0)
+        worked = self.done + self.pool.under_way
         rate = worked / max(seconds, 1e-9)
         left = max(0.0, self.todo - worked) / rate if rate > 0 else None
         done, total = self.plan.done + self.done, self.plan.total
-        return Progress(done, total, rate, left, self.asked, self.reused, self._calling(), seconds)
-
-    def _calling(self) -> CallCounts | None:
-        return self.pool.calling() if isinstance(self.pool, Models) else None
+        return Progress(done, total, rate, left, self.asked, self.reused, self.pool.calling(), seconds)
 
 
 def _seen(writing: asyncio.Future[list[int]]) -> None:
@@ -273,7 +259,7 @@ def _seen(writing: asyncio.Future[list[int]]) -> None:
         writing.exception()
 
 
-def _models(plan: Plan, store: Store, calling: Calling | None) -> Models | None:
+def _models(plan: Plan, store: Store, calling: Calling | None) -> Pool | None:
     """The pool for a judge that asks models; None for any other."""
     calling = calling or calling_of(plan.judge)
     if calling is None or plan.judge is None or not asks_models(plan.judge):

@@ -15,10 +15,11 @@ from ragauge.analysis.judges.label_scores import QUESTION, example_of, scores_of
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import AnswerFacts, FactsOf
 from ragauge.data.labelled import Labelled
+from ragauge.engine.caller import CallCounts
 from ragauge.engine.estimate import CostEstimate, estimate_askings
 from ragauge.engine.judge_batch import told
 from ragauge.engine.judges import build_judge
-from ragauge.engine.models import CallCounts, Calling, asks_models
+from ragauge.engine.models import Calling, asks_models
 from ragauge.engine.routing import asked_of
 from ragauge.engine.session import Progressed, Session
 from ragauge.judging.inputs import VerifyAnswer

@@ -8,9 +8,10 @@ from typing import NamedTuple, Protocol, TypeGuard
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.preference import AnswerPair, Preference
+from ragauge.engine.caller import CallCounts
 from ragauge.engine.estimate import CostEstimate, estimate_askings
 from ragauge.engine.judges import build_judge
-from ragauge.engine.models import AsksModels, CallCounts, Calling, asks_models
+from ragauge.engine.models import AsksModels, Calling, asks_models
 from ragauge.engine.session import Progressed, Session
 from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeGuard, TypeVar
 
-from ragauge.data.ask import Ask, ModelName, Reply, Usage
+from ragauge.data.ask import Ask, ModelName, Reply
 from ragauge.engine.budget import Budget, BudgetReached
-from ragauge.engine.caller import Caller, Purpose, RetryPolicy
+from ragauge.engine.caller import CallCounts, Caller, Purpose, RetryPolicy
 from ragauge.engine.driver import Driving, on_stored
 from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.garbage import none_collected
@@ -48,38 +48,6 @@ class AsksModels(Judge, Protocol):
 def asks_models(judge: object) -> TypeGuard[AsksModels]:
     """Whether a judge asks models."""
     return hasattr(judge, "model_of")
-
-
-@dataclass(frozen=True, slots=True)
-class CallCounts:
-    """Calls to models so far.
-
-    Attributes:
-        calls: attempts made.
-        reused: asks that a stored reply answered.
-        in_flight: calls under way.
-        allowed: calls that may be in flight at once now.
-        tokens: paid for.
-        cost: US dollars of the calls whose price is known.
-        unpriced: calls whose price is unknown.
-        troubles: what went wrong -> how often; most were tried again.
-    """
-
-    calls: int
-    reused: int
-    in_flight: int
-    allowed: int
-    tokens: Usage
-    cost: float
-    unpriced: int
-    troubles: Mapping[str, int]
-
-    def plain(self) -> dict[str, float | int | None]:
-        """What was called and paid for, as JSON types; a price that is not known is None, never 0."""
-        return {
-            "calls": self.calls, "replies_reused": self.reused, "cost": None if self.unpriced else self.cost,
-            "input_tokens": self.tokens.input_tokens, "output_tokens": self.tokens.output_tokens,
-        }  # fmt: skip
 
 
 @dataclass
@@ -199,6 +167,8 @@ class Models:
     answer; once a reply is not stored, that question's prompts are written and its replies read on the loop.
     """
 
+    slow = True     # a batch of a slow model takes minutes
+
     def __init__(self, work: Work, judge: AsksModels, calling: Calling, store: Store, run_id: str) -> None:
         self.notes: list[str] = []
         # not by the clock: a batch lasts as long as its calls do, and what they brought is durable before it ends
@@ -224,6 +194,9 @@ class Models:
     def judge(self, numbers: Sequence[int]) -> Future[Timed]:
         """Judges responses by number."""
         return asyncio.run_coroutine_threadsafe(self._batch(numbers), self._loop)
+
+    def took(self, timed: Timed) -> None:
+        """Nothing: the next batch's size follows from what stored replies answered of those before."""
 
     def calling(self) -> CallCounts:
         """What happened so far."""

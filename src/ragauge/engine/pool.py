@@ -22,12 +22,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ragauge.engine import wire
+from ragauge.engine.caller import CallCounts
 from ragauge.engine.judge_batch import BatchResult, JudgedResponse, Work
 from ragauge.engine.worker import Task, judge_numbers
 from ragauge.errors import JudgeError, RagaugeError, StoreError
 from ragauge.metrics.base import Measured, Metric
 from ragauge.store.open import Store
 
+FIRST, LEAST, MOST = 16, 8, 256  # responses a batch
+SECONDS = 1.0  # a batch takes about so long: what a kill costs, at most, per worker
 START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from ragauge.engine.worker import main; main()"
 # one thread a worker: there is a worker for every core already
 KINDS: Mapping[str, type[RagaugeError]] = {"JudgeError": JudgeError, "StoreError": StoreError}
@@ -43,28 +46,75 @@ class Timed:
 
 
 class Pool(Protocol):
-    """Judges batches of responses, several at a time."""
+    """Judges batches of responses, several at a time, and tells how far it is.
+
+    Attributes:
+        workers: batches judged at a time.
+        notes: what went wrong and was mended.
+        size: responses that the next batch should have.
+        slow: a batch may take minutes, so that whoever waits is told in the middle of one.
+    """
 
     workers: int
     notes: list[str]
+    size: int
+    slow: bool
+
+    @property
+    def under_way(self) -> float:
+        """What is done of the batches under way, in responses."""
 
     def judge(self, numbers: Sequence[int]) -> Future[Timed]:
         """Judges responses by number."""
 
+    def took(self, timed: Timed) -> None:
+        """Learns from a batch that is done how large the next should be."""
+
+    def calling(self) -> CallCounts | None:
+        """Calls to models so far; None for a pool that makes none."""
+
     def stop(self) -> None:
         """Ends at once; what is in flight is lost."""
+
+    async def close(self) -> None:
+        """Writes and closes what only its event loop can; `stop` comes after it."""
+
+
+class SizedBySpeed:
+    """Batches that take about a second each, on this machine's processors."""
+
+    slow = False
+    under_way = 0.0     # a batch is too short to be told apart
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.size = FIRST
+
+    def took(self, timed: Timed) -> None:
+        """The next batch is as large as a second allows, at most twice the last, between LEAST and MOST."""
+        judged = len(timed.result.judged)
+        if judged:
+            fitting = int(judged * SECONDS / max(timed.seconds, 1e-6))
+            self.size = max(LEAST, min(MOST, fitting, self.size * 2))
+
+    def calling(self) -> None:
+        """No model is called."""
+        return
+
+    async def close(self) -> None:
+        """Nothing is open in the event loop."""
 
 
 class WorkerDied(Exception):  # noqa: N818 - what happened
     """A worker process ended in the middle of its work; the text says how."""
 
 
-class InProcess:
+class InProcess(SizedBySpeed):
     """A pool of one thread of this process: no start-up, for little work, and for judges that exist only here."""
 
     def __init__(self, work: Work, store: Store) -> None:
+        super().__init__()
         self.workers = 1
-        self.notes: list[str] = []
         self._work, self._store = work, store
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="ragauge-judge")
 
@@ -82,12 +132,12 @@ class InProcess:
         return Timed(result, time.perf_counter() - started)
 
 
-class Processes:
+class Processes(SizedBySpeed):
     """A pool of worker processes, started when they are first needed."""
 
     def __init__(self, task: Task, metrics: Sequence[Metric], workers: int) -> None:
+        super().__init__()
         self.workers = workers
-        self.notes: list[str] = []
         self._task, self._metrics = task, tuple(metrics)
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="ragauge-worker")
         self._lock = threading.Lock()

@@ -9,8 +9,9 @@ from typing import NamedTuple, Protocol, TypeGuard
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.example import Example
+from ragauge.engine.caller import CallCounts
 from ragauge.engine.estimate import CostEstimate, estimate_askings
-from ragauge.engine.models import AsksModels, CallCounts, Calling, asks_models
+from ragauge.engine.models import AsksModels, Calling, asks_models
 from ragauge.engine.session import Progressed, Session
 from ragauge.judging.inputs import reference_claims
 from ragauge.judging.judge import Judge

@@ -11,9 +11,9 @@ from typing import Generic, Self, TypeVar
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.engine.budget import BudgetReached
-from ragauge.engine.caller import Caller, Purpose
+from ragauge.engine.caller import CallCounts, Caller, Purpose
 from ragauge.engine.execute import TICK, Progress
-from ragauge.engine.models import CallCounts, Calling, asks_models, counts_of
+from ragauge.engine.models import Calling, asks_models, counts_of
 from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.engine.routing import Answers
 from ragauge.judging.judge import Judge
