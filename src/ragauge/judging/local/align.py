@@ -18,7 +18,7 @@ Worth = tuple[float, Relation]
 # what a pair is worth, and what an item costs that has no partner
 CONTENT, FUNCTION, SLOT = 2.0, 0.5, 2.5
 RIVALS = 1.0
-LONELY = (0.1, 0.6)       # of the claim: function word, content
+UNMATCHED = (0.1, 0.6)       # of the claim: function word, content
 SKIPPED = (0.06, 0.3)     # of the passage
 FEWEST_DIGITS = 3         # of a number that may stand where a year does
 SPAN = re.compile(r"\d\s?(?:-|–|to|and)\s?\d{1,2}\b(?!-)")     # of days: both ends count
@@ -68,13 +68,13 @@ def _aligned(claim: Sequence[Item], passage: Sequence[Item], *, free_start: bool
         before.append(0.0 if free_start else before[-1] - cost)
     moves: list[bytearray] = []     # per cell: 1 the claim's item alone, 2 the passage's item alone, 3 a pair
     for one, relations in zip(claim, table, strict=True):
-        lonely = LONELY[one.content]
-        left = before[0] - lonely
+        unmatched = UNMATCHED[one.content]
+        left = before[0] - unmatched
         row = [left]
         move = bytearray(width + 1)
         move[0] = 1
         for at in range(width):
-            best, step = before[at + 1] - lonely, 1
+            best, step = before[at + 1] - unmatched, 1
             if left - skipped[at] > best:
                 best, step = left - skipped[at], 2
             worth = relations.get(at)

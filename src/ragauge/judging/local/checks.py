@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ragauge.judging.local.crossing import by_parts, crossed, parts
-from ragauge.judging.local.differences import AMOUNTS, NEAR_COPY, Difference, apart, difference, lay, stated
+from ragauge.judging.local.differences import AMOUNTS, NEAR_COPY, Difference, align_texts, apart, difference, stated
 from ragauge.judging.local.index import Indexed, Mode
 from ragauge.judging.local.items import items, read, seen, unglossed
 from ragauge.judging.local.overlap import PreparedClaim
@@ -64,7 +64,7 @@ def check(
             break
         said = read(text[start:end], known, small)
         enough = NEAR_COPY if alone else NEARER
-        laid = lay(row, said, enough)
+        laid = align_texts(row, said, enough)
         if laid is None:
             continue
         near = True
@@ -80,7 +80,7 @@ def check(
         if leaps and differs is None and not isinstance(found, Opposed):
             found = Crossed(start, end)
         if differs is None and not leaps and not glossed and (bare := unglossed(text[start:end], said)) is not None:
-            laid = lay(row, bare, enough)
+            laid = align_texts(row, bare, enough)
             if laid is not None and stated(laid):
                 return StatedSpan(start, end)
             differs = difference(laid) if laid is not None and apart(laid, said) else None

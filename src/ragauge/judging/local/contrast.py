@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragauge.judging.local.antonyms import NEGATIONS
-from ragauge.judging.local.differences import AMOUNTS, TextAlignment, difference, lay
+from ragauge.judging.local.differences import AMOUNTS, TextAlignment, align_texts, difference
 from ragauge.judging.local.index import Mode
 from ragauge.judging.local.items import read, seen
 from ragauge.judging.local.overlap import wanted
@@ -30,8 +30,8 @@ def contrast(claim: str, reference: str, mode: Mode) -> str:
         return ""
     known, small = (left | right for left, right in zip(seen(claim), seen(reference), strict=True))
     mine, theirs = read(claim, known, small), read(reference, known, small)
-    laid = lay(mine, theirs, ALIKE)
-    back = lay(theirs, mine, ALIKE)
+    laid = align_texts(mine, theirs, ALIKE)
+    back = align_texts(theirs, mine, ALIKE)
     if laid is None or back is None or (_adds(laid) and _adds(back)):
         return ""
     found = difference(laid)
@@ -41,4 +41,4 @@ def contrast(claim: str, reference: str, mode: Mode) -> str:
 
 
 def _adds(laid: TextAlignment) -> bool:
-    return any(laid.claim[at].content for at in laid.lonely)
+    return any(laid.claim[at].content for at in laid.unmatched)

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from ragauge.judging.local.align import related
 from ragauge.judging.local.antonyms import HEDGES
-from ragauge.judging.local.differences import ARTICLES, Difference, TextAlignment, difference, lay, stated
+from ragauge.judging.local.differences import ARTICLES, Difference, TextAlignment, align_texts, difference, stated
 from ragauge.judging.local.items import Item, read
 from ragauge.text.clauses import clauses
 
@@ -32,7 +32,7 @@ def crossed(laid: TextAlignment) -> bool:
     an amount of the kind of that on which the claim lands ("*12 euros*, children 5 euros"). Only a claim that copies
     the sentence but for one short leap is looked at: of other leaps, six in seven were right.
     """
-    if any(laid.claim[at].content for at in laid.lonely):
+    if any(laid.claim[at].content for at in laid.unmatched):
         return False
     leaps = [(one.passage + 1, two.passage) for one, two in pairwise(laid.pairs) if two.passage - one.passage > 2]
     return len(leaps) == 1 and leaps[0][1] - leaps[0][0] <= FARTHEST and _leaps(laid, *leaps[0])
@@ -83,11 +83,11 @@ def by_parts(claim: Sequence[Item], statements: Sequence[Sequence[Item]], near: 
     """Whether one of the statements says what a claim says, or what differs in the one that says almost it."""
     found = None
     for one in statements:
-        laid = lay(claim, one, near)
+        laid = align_texts(claim, one, near)
         if laid is None:
             continue
         if stated(laid) and not crossed(laid):
             return True
-        if found is None and not any(laid.claim[at].content for at in laid.lonely):
+        if found is None and not any(laid.claim[at].content for at in laid.unmatched):
             found = difference(laid)
     return found

@@ -65,7 +65,7 @@ class TextAlignment:
         return {pair.claim: pair.passage for pair in self.pairs if pair.relation == "same"}
 
     @cached_property
-    def lonely(self) -> list[int]:
+    def unmatched(self) -> list[int]:
         """The claim's items without a partner."""
         paired = {pair.claim for pair in self.pairs}
         return [at for at in range(len(self.claim)) if at not in paired]
@@ -97,7 +97,7 @@ class TextAlignment:
         return self.claim[pair.claim].text, self.passage[pair.passage].text
 
 
-def lay(claim: Sequence[Item], passage: Sequence[Item], near: float = NEAR_COPY) -> TextAlignment | None:
+def align_texts(claim: Sequence[Item], passage: Sequence[Item], near: float = NEAR_COPY) -> TextAlignment | None:
     """The claim beside the sentence; None unless it is a near-copy of a part of it.
 
     Args:
@@ -115,7 +115,7 @@ def lay(claim: Sequence[Item], passage: Sequence[Item], near: float = NEAR_COPY)
     if held >= FEWEST:
         return laid
     paired = {pair.passage for pair in laid.pairs}
-    rest = [one for at, one in enumerate(passage) if at not in paired] + [claim[at] for at in laid.lonely]
+    rest = [one for at, one in enumerate(passage) if at not in paired] + [claim[at] for at in laid.unmatched]
     return None if any(one.content for one in rest) else laid
 
 
@@ -123,7 +123,7 @@ def stated(laid: TextAlignment) -> bool:
     """Whether the sentence says all that the claim says, as far as can be seen."""
     if len(laid.beside) < len(laid.pairs):
         return False
-    alone = any(laid.claim[at].content or laid.claim[at].negates for at in laid.lonely)
+    alone = any(laid.claim[at].content or laid.claim[at].negates for at in laid.unmatched)
     return not alone and not any(laid.passage[at].negates for at in laid.skipped) and difference(laid) is None
 
 
@@ -233,7 +233,7 @@ def _amounts(laid: TextAlignment, amounts: Sequence[AlignedPair]) -> Difference 
     (pair,) = amounts
     if _elsewhere(laid, pair):
         return None
-    if any(laid.claim[at].kind == "number" for at in laid.lonely if abs(at - pair.claim) == 1) or any(
+    if any(laid.claim[at].kind == "number" for at in laid.unmatched if abs(at - pair.claim) == 1) or any(
         laid.passage[at].kind == "number" for at in laid.skipped if abs(at - pair.passage) == 1
     ):
         return None     # a part of a longer number: "seventy - seven"
@@ -259,7 +259,7 @@ def _interchangeable(laid: TextAlignment, pairs: Sequence[AlignedPair]) -> bool:
     keys = {one.key for one in inside}
     if not any(one.content and one.kind == "word" for one in inside) or keys & SYMMETRIC:
         return True
-    alone = {laid.claim[at].key for at in laid.lonely} | {laid.passage[at].key for at in laid.skipped}
+    alone = {laid.claim[at].key for at in laid.unmatched} | {laid.passage[at].key for at in laid.skipped}
     return bool(alone & {"by", "be", "than"})
 
 
@@ -278,18 +278,18 @@ def _hedged(laid: TextAlignment) -> bool:
     paired = {pair.passage for pair in laid.pairs}
     there = range(laid.pairs[-1].passage)
     return any(laid.passage[at].key in HEDGES for at in there if at not in paired) or any(
-        laid.claim[at].key in HEDGES for at in laid.lonely
+        laid.claim[at].key in HEDGES for at in laid.unmatched
     )
 
 
 def _negations(laid: TextAlignment) -> Iterator[Difference | None]:
     """Negations that only one side has; None for one whose negated word the other side does not have."""
-    if any(laid.claim[at].key in FAILED for at in laid.lonely) or any(
+    if any(laid.claim[at].key in FAILED for at in laid.unmatched) or any(
         laid.passage[at].key in FAILED for at in laid.skipped
     ):
         return     # "has failed to do" is "has not done"
     ahead = {its: mine for mine, its in laid.beside.items()}
-    for at in laid.lonely:
+    for at in laid.unmatched:
         if laid.claim[at].negates and not _second_half(laid.claim, at):
             yield _negation(laid.claim, at, laid.beside, laid.passage, "claim", laid.replaced)
     for at in laid.skipped:
@@ -336,7 +336,7 @@ def _restricted(laid: TextAlignment) -> Iterator[Difference]:
     """
     if any(laid.passage[at].key in JUST for at in laid.skipped):
         return
-    for at in laid.lonely:
+    for at in laid.unmatched:
         there = laid.beside.get(at + 1)
         if laid.claim[at].key != "only" or there is None:
             continue
@@ -350,7 +350,7 @@ def _restricted(laid: TextAlignment) -> Iterator[Difference]:
 def _voice(laid: TextAlignment) -> Difference | None:
     """Active here and passive there, with the same names before and behind the verb."""
     mine, its = (" ".join(one.text for one in row[:MOST_SHOWN]) for row in (laid.claim, laid.passage))
-    if _turned(laid.claim, laid.lonely, laid.beside.keys()):
+    if _turned(laid.claim, laid.unmatched, laid.beside.keys()):
         return Difference("roles", mine, its, "by")
     if _turned(laid.passage, laid.skipped, set(laid.beside.values())):
         return Difference("roles", mine, its, mine)

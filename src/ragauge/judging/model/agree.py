@@ -13,7 +13,7 @@ from ragauge.judging.model.asking import QuestionSpec
 from ragauge.judging.model.prompt_blocks import DATA, Block
 from ragauge.judging.model.reading import word, yes
 from ragauge.judging.model.schemas import INTEGER, YES_NO, a_list, an_object, one_of
-from ragauge.judging.model.verdicts import Listing, each
+from ragauge.judging.model.verdicts import Listing, ask_each
 from ragauge.judging.model.wording import Prompt
 
 VERSION = 1
@@ -49,7 +49,7 @@ def agree(inputs: Agree, asked: QuestionSpec) -> Asking:
     blocks += [answer.block("answer claims"), reference.block("reference claims")]
     if inputs.accepted:
         blocks.append(Block.of("other accepted answers", *inputs.accepted))
-    found = yield from each(asked, *asked.worded(COMPARING, *blocks), SCHEMA, answer, reference)
+    found = yield from ask_each(asked, *asked.worded(COMPARING, *blocks), SCHEMA, answer, reference)
     verdicts, stated = found.of(answer), found.of(reference)
     unknown = len(known) < len(inputs.answer_claims)
     return AgreementFacts(

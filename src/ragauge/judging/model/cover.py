@@ -11,7 +11,7 @@ from ragauge.judging.model.asking import QuestionSpec
 from ragauge.judging.model.prompt_blocks import DATA, Block
 from ragauge.judging.model.reading import yes
 from ragauge.judging.model.schemas import INTEGER, YES_NO, a_list, an_object
-from ragauge.judging.model.verdicts import Listing, each
+from ragauge.judging.model.verdicts import Listing, ask_each
 from ragauge.judging.model.wording import Prompt
 
 VERSION = 1
@@ -47,6 +47,6 @@ def _covered(name: str, parts: Sequence[str], prompt: Prompt, inputs: Cover, ask
     listing = Listing(name, "C", dict(enumerate(parts, 1)), lambda item: yes(item.get("met")))
     blocks = Block.of("question", inputs.query), Block.of("answer", inputs.answer), listing.block()
     schema = an_object(**{name: a_list(n=INTEGER, met=YES_NO)})
-    found = yield from each(asked, *asked.worded(prompt, *blocks), schema, listing)
+    found = yield from ask_each(asked, *asked.worded(prompt, *blocks), schema, listing)
     met = found.of(listing)
     return CoverFacts(tuple(met.get(n) for n in listing.texts))

@@ -13,7 +13,7 @@ from ragauge.judging.model.asking import QuestionSpec
 from ragauge.judging.model.prompt_blocks import DATA, Block
 from ragauge.judging.model.reading import texts
 from ragauge.judging.model.schemas import TEXTS, an_object
-from ragauge.judging.model.verdicts import twice
+from ragauge.judging.model.verdicts import ask_retry
 from ragauge.judging.model.wording import Prompt
 
 VERSION = 1
@@ -35,7 +35,7 @@ def guess_questions(inputs: GuessQuestions, asked: QuestionSpec) -> Asking:
     Source: RAGAS, arXiv:2309.15217, section 3: mean cosine of the question with the questions guessed from the answer.
     """
     worded = asked.worded(GUESSING, Block.of("answer", inputs.answer))
-    said, _ = yield from twice(asked, *worded, SCHEMA, _guessed, lambda found: len(found) >= QUESTIONS)
+    said, _ = yield from ask_retry(asked, *worded, SCHEMA, _guessed, lambda found: len(found) >= QUESTIONS)
     guessed = max(said, key=len)[:QUESTIONS]
     if not guessed:
         return GuessedFacts((None,) * QUESTIONS)

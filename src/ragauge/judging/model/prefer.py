@@ -11,7 +11,7 @@ from ragauge.judging.model.asking import QuestionSpec
 from ragauge.judging.model.prompt_blocks import DATA, Block
 from ragauge.judging.model.reading import word
 from ragauge.judging.model.schemas import an_object, one_of
-from ragauge.judging.model.verdicts import NO_VERDICT, together, twice
+from ragauge.judging.model.verdicts import NO_VERDICT, ask_retry, interleave
 from ragauge.judging.model.wording import Prompt
 
 VERSION = 1
@@ -32,7 +32,7 @@ TURNED: Mapping[Better | None, Better | None] = {None: None, 0: 0, 1: 2, 2: 1}
 def prefer(pair: AnswerPair, asked: QuestionSpec) -> Generator[list[Ask], list[Reply], Preference]:
     """Two calls, side by side; a reply without a verdict is asked for again once."""
     first, second = pair.answers
-    (shown, why), (swapped, swapped_why) = yield from together([
+    (shown, why), (swapped, swapped_why) = yield from interleave([
         _preferred(pair.query, order, asked) for order in ((first, second), (second, first))
     ])  # fmt: skip
     return Preference(shown, TURNED[swapped], why or swapped_why)
@@ -44,7 +44,7 @@ def _preferred(
     """The verdict on two answers in this order; None, and why, where there is none."""
     shown = Block("answers", [(f"A{n}", one) for n, one in enumerate(answers, 1)])
     worded = asked.worded(PREFERENCE, Block.of("question", query), shown)
-    said, reason = yield from twice(asked, *worded, SCHEMA, _better, lambda found: found is not None)
+    said, reason = yield from ask_retry(asked, *worded, SCHEMA, _better, lambda found: found is not None)
     return said[-1], reason or NO_VERDICT if said[-1] is None else ""
 
 

@@ -10,7 +10,7 @@ from ragauge.judging.model.asking import QuestionSpec
 from ragauge.judging.model.prompt_blocks import DATA, Block
 from ragauge.judging.model.reading import texts
 from ragauge.judging.model.schemas import TEXTS, an_object
-from ragauge.judging.model.verdicts import twice
+from ragauge.judging.model.verdicts import ask_retry
 from ragauge.judging.model.wording import Prompt
 
 VERSION = 1
@@ -42,7 +42,7 @@ def prepare(query: str, reference: str, asked: QuestionSpec) -> Generator[list[A
         return bool(found.aspects) and (bool(found.claims) or not reference.strip())
 
     worded = asked.worded(PREPARING, Block.of("question", query), Block.of("reference answer", reference))
-    said, reason = yield from twice(asked, *worded, SCHEMA, _prepared, whole)
+    said, reason = yield from ask_retry(asked, *worded, SCHEMA, _prepared, whole)
     if whole(said[-1]):
         return said[-1]
     return Prepared(None, None, reason or "the reply holds no lists of claims and aspects")

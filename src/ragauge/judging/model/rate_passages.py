@@ -13,7 +13,7 @@ from ragauge.judging.model.passage_batches import packs
 from ragauge.judging.model.prompt_blocks import DATA, Block, Numbered
 from ragauge.judging.model.reading import yes
 from ragauge.judging.model.schemas import INTEGER, YES_NO, a_list, an_object
-from ragauge.judging.model.verdicts import Listing, each, together
+from ragauge.judging.model.verdicts import Listing, ask_each, interleave
 from ragauge.judging.model.wording import Prompt
 
 VERSION = 1
@@ -48,7 +48,7 @@ def rate_passages(inputs: RatePassages, asked: QuestionSpec) -> Asking:
     """A passage that goes out in several packs is relevant when one of its parts is; a blank one never is."""
     parts = packs(inputs.passages, asked.settings.pack)
     listings = [_listing("passages", "P", _parts_of(pack.sentences.values())) for pack in parts]
-    found = yield from together([_rated(inputs.query, listing, RATING, asked) for listing in listings])
+    found = yield from interleave([_rated(inputs.query, listing, RATING, asked) for listing in listings])
     ratings = []
     for n, _ in enumerate(inputs.passages, 1):
         said = [verdicts.get(n) for listing, verdicts in zip(listings, found, strict=True) if n in listing.texts]
@@ -64,7 +64,7 @@ def rate_sentences(inputs: RateSentences | RateAnswer, asked: QuestionSpec) -> A
     listings = [
         _listing("sentences", "S", {n: one.sentence.text for n, one in enumerate(part, 1)}) for part in parts
     ]
-    found = yield from together([_rated(inputs.query, listing, system, asked) for listing in listings])
+    found = yield from interleave([_rated(inputs.query, listing, system, asked) for listing in listings])
     ratings = [
         Rating(one.passage, verdicts.get(n), one.sentence.n)
         for part, verdicts in zip(parts, found, strict=True)
@@ -90,4 +90,4 @@ def _rated(
 ) -> Generator[list[Ask], list[Reply], dict[int, bool]]:
     worded = asked.worded(prompt, Block.of("question", query), listing.block())
     schema = an_object(**{listing.name: a_list(n=INTEGER, relevant=YES_NO)})
-    return (yield from each(asked, *worded, schema, listing)).of(listing)
+    return (yield from ask_each(asked, *worded, schema, listing)).of(listing)

@@ -13,7 +13,7 @@ from ragauge.judging.model.passage_batches import Pack
 from ragauge.judging.model.prompt_blocks import DATA, Block, Numbered
 from ragauge.judging.model.reading import places, word, yes
 from ragauge.judging.model.schemas import INTEGER, TEXTS, YES_NO, a_list, an_object, one_of
-from ragauge.judging.model.verdicts import Listing, each, together
+from ragauge.judging.model.verdicts import Listing, ask_each, interleave
 from ragauge.judging.model.wording import Prompt
 
 VERDICTS = ("supported", "contradicted", "absent")
@@ -57,7 +57,7 @@ class Support:
 
     by: tuple[str, ...] = ()
     against: tuple[str, ...] = ()
-    together: bool = False
+    interleave: bool = False
     direct: bool = True
 
 
@@ -87,7 +87,7 @@ def check(
     """
     groups = [[n] for n in range(1, len(claims) + 1)] if asked.settings.per_claim else [list(range(1, len(claims) + 1))]
     turns = [(group, pack) for pack in parts for group in groups if group]
-    found = yield from together([
+    found = yield from interleave([
         _checked(query, {n: claims[n - 1] for n in group}, pack, asked) for group, pack in turns
     ])  # fmt: skip
     supports: list[list[Support | None]] = [[] for _ in claims]
@@ -103,7 +103,7 @@ def _checked(
     """What one pack says about some claims, by their numbers, and why verdicts are missing."""
     listing = Listing("claims", "C", claims, lambda item: support_of(item, pack.sentences))
     worded = asked.worded(CHECKING, Block.of("question", query), pack.block, listing.block())
-    found = yield from each(asked, *worded, SCHEMA, listing)
+    found = yield from ask_each(asked, *worded, SCHEMA, listing)
     return found.of(listing), found.reason
 
 
@@ -117,7 +117,7 @@ def judged(plain: Claim, supports: Sequence[Support | None], parts: Sequence[Pac
     against = [place for one in known for place in one.against]
     if len(known) < len(supports) and not by:
         return replace(plain, status="failed", reason=reason or "no verdict")
-    alone = any(one.by and not one.together for one in known)
+    alone = any(one.by and not one.interleave for one in known)
     shown = by or against
     return replace(
         plain,

@@ -72,7 +72,7 @@ class VerdictsRead(NamedTuple):
         return {n: self.by_place[place] for n, place in places if place in self.by_place}
 
 
-def each(
+def ask_each(
     asked: QuestionSpec, system: str, text: str, schema: Schema, *listings: Listing[Any]
 ) -> Generator[list[Ask], list[Reply], VerdictsRead]:
     """Asks for a verdict on every text, and once more for those that are missing.
@@ -114,7 +114,7 @@ def each(
     return VerdictsRead(found, reason, tuple(values))
 
 
-def twice(
+def ask_retry(
     asked: QuestionSpec,
     system: str,
     text: str,
@@ -161,7 +161,9 @@ def _parts(missing: Sequence[str], *, everything: bool, cut_off: bool) -> list[S
     return [missing]
 
 
-def together(generators: Sequence[Generator[list[Ask], list[Reply], T]]) -> Generator[list[Ask], list[Reply], list[T]]:
+def interleave(
+    generators: Sequence[Generator[list[Ask], list[Reply], T]],
+) -> Generator[list[Ask], list[Reply], list[T]]:
     """Runs several generators side by side: what they ask at one time is one list."""
     waiting: dict[int, list[Ask]] = {}
     results: dict[int, T] = {}

@@ -15,7 +15,7 @@ from ragauge.judging.model.prompt_blocks import DATA, Block
 from ragauge.judging.model.reading import objects, word, written, yes
 from ragauge.judging.model.schemas import INTEGER, TEXT, YES_NO, Schema, a_list, an_object, one_of
 from ragauge.judging.model.support import FIELDS, FORM, RULES, Support, check, judged, support_of
-from ragauge.judging.model.verdicts import Listing, each
+from ragauge.judging.model.verdicts import Listing, ask_each
 from ragauge.judging.model.wording import Prompt
 from ragauge.text.sentences import Sentence, split
 
@@ -91,7 +91,7 @@ def verify_answer(inputs: VerifyAnswer, asked: QuestionSpec) -> Asking:
     passages = [] if fused is None else [fused.block]
     prompt, schema = (LISTING, LISTED) if fused is None else (CHECKING, CHECKED)
     worded = asked.worded(prompt, Block.of("question", inputs.query), *passages, listing.block("answer"))
-    found = yield from each(asked, *worded, schema, listing)
+    found = yield from ask_each(asked, *worded, schema, listing)
     address, refuse = _whole(found.values)
     plain = list(_plain(sentences, found.of(listing), found.reason))
     texts = [claim.text or "" for claim, _ in plain if claim.text]
