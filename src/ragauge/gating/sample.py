@@ -11,10 +11,17 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from ragauge.analysis.estimating import (
+    ScoreSample,
+    difference_test,
+    interval_of_difference,
+    interval_of_mean,
+    judged_difference,
+    judged_mean,
+)
 from ragauge.gating.extremes import both, finite, joined, least_of_zero_one, least_width_of, reach_of
-from ragauge.stats.instrument import JudgeMeanError, widened, widened_difference
-from ragauge.stats.intervals import mean_interval, order_statistics
-from ragauge.stats.paired import paired_interval
+from ragauge.stats.instrument import JudgeMeanError
+from ragauge.stats.intervals import order_statistics
 from ragauge.stats.quantile_bounds import quantile_reach
 from ragauge.stats.result import Alternative, Interval
 from ragauge.stats.weighted import binary
@@ -149,10 +156,10 @@ class MeanDifference:
         changed = (int((d != 0).sum()) + self.failed) / max(1, d.size + self.failed)
         middle = self.estimate if where == "out" else None
         middle = (found.low + found.high) / 2 if middle is None else min(found.high, max(found.low, middle))
-        return widened_difference(found, middle, self.error, changed, seen=True)
+        return judged_difference(found, middle, self.error, changed, seen=True)
 
     def sampled(self, level: float, where: Where = "out") -> Interval | None:
-        """By `stats.paired.paired_interval`."""
+        """By `estimating.interval_of_difference`."""
         key = (level, where)
         if key not in self._intervals:
             self._intervals[key] = self._interval(level, where)
@@ -169,10 +176,7 @@ class MeanDifference:
                 return None
         if not new.size:
             return None
-        return paired_interval(
-            new, base, kind=pairs.metric.scale, weights=weights, clusters=clusters, level=level,
-            bounds=pairs.metric.range,
-        )     # fmt: skip
+        return interval_of_difference(*ScoreSample.pair(pairs.metric, new, base, weights, clusters), level)
 
     def least_width(self, level: float) -> float:
         """Squares about a mean only grow as values are added, so at least those of the pairs remain.
@@ -195,20 +199,18 @@ class MeanDifference:
         return least
 
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:
-        """Whether `stats.difference.paired_test` sees a change for the worse too: it asks sign flips as well.
+        """Whether `estimating.difference_test` sees a change for the worse too: it asks sign flips as well.
 
         Where few pairs differ, an interval by any t is too sure on one side. Of fewer than six pairs, or clusters, that
         test is t alone, so sign flips are asked here: five that all got worse are 1 in 32.
         """
-        from ragauge.stats.difference import paired_test
         from ragauge.stats.permutation import LEAST_FLIPPED, parts_of, sign_flip
 
         pairs, sure = self.pairs, max(alpha, SURE)
         weights, clusters = pairs.weight, pairs.cluster
         alternative: Alternative = "less" if worse_is_less else "greater"
-        found = paired_test(
-            pairs.new, pairs.base, kind=pairs.metric.scale, weights=weights, clusters=clusters, alternative=alternative
-        )
+        sides = ScoreSample.pair(pairs.metric, pairs.new, pairs.base, weights, clusters)
+        found = difference_test(*sides, alternative=alternative)
         if found is None or found.p_value > sure:
             return False
         d = pairs.new - pairs.base
@@ -317,7 +319,7 @@ class MetricLevel:
         middle = self.estimate if where == "out" else (found.low + found.high) / 2
         if middle is None or not self.values.size:
             return found
-        return widened(found, min(found.high, max(found.low, middle)), self.error, self.values, self.weight)
+        return judged_mean(found, min(found.high, max(found.low, middle)), self.error, self.values, self.weight)
 
     def placed(self, where: Where) -> tuple[Floats, Floats | None, Codes | None]:
         """Values, weights and clusters with the failed scores left out, all at their least, or at their greatest."""
@@ -327,7 +329,7 @@ class MetricLevel:
         return values, both(self.weight, self.failed_weight), both(self.cluster, self.failed_cluster)
 
     def sampled(self, level: float, where: Where = "out") -> Interval | None:
-        """By `stats.intervals.mean_interval`; of quantiles by `order_statistics`, whose ends may be infinite."""
+        """By `estimating.interval_of_mean`; of quantiles by `order_statistics`, whose ends may be infinite."""
         values, weights, clusters = self.placed(where)
         if not values.size:
             return None
@@ -335,9 +337,7 @@ class MetricLevel:
             return order_statistics(values, QUANTILES[self.statistic], level, self.metric.range)
         if where != "out" and not finite(values):
             return None
-        return mean_interval(
-            values, kind=self.metric.scale, weights=weights, clusters=clusters, level=level, bounds=self.metric.range
-        )
+        return interval_of_mean(ScoreSample.of(self.metric, values, weights, clusters), level)
 
     def least_width(self, level: float) -> float:
         """As of a difference; Wilson's interval is not centred on the estimate, so a rate has none."""

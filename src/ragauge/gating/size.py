@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from ragauge.analysis.estimating import ScoreSample, interval_of_difference
 from ragauge.gating.decide import ALPHA
 from ragauge.stats.intervals import order_statistics
-from ragauge.stats.paired import paired_interval
 
 CHANGED = 0.1     # share of the examples whose score a usual change turns over, half of them for the better
 USUAL = 3         # points of a drop, where there are examples enough for it
@@ -31,7 +31,7 @@ def uncertainty(n: int) -> float:
     turned = max(1, round(n * CHANGED / 2))
     base, new = np.ones(n), np.ones(n)
     base[:turned], new[-turned:] = 0.0, 0.0
-    found = paired_interval(new, base, kind="rate", level=1 - 2 * ALPHA)
+    found = interval_of_difference(ScoreSample(new, "rate"), ScoreSample(base, "rate"), 1 - 2 * ALPHA)
     return 1.0 if found is None else max(0.0, -found.low)
 
 

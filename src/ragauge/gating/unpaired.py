@@ -7,10 +7,10 @@ from functools import cached_property
 from math import hypot
 from typing import TYPE_CHECKING
 
+from ragauge.analysis.estimating import ScoreSample, difference_test, interval_of_difference, judged_difference
 from ragauge.gating.extremes import finite
 from ragauge.gating.sample import MetricLevel, Where
-from ragauge.stats.instrument import JudgeMeanError, widened_difference
-from ragauge.stats.paired import unpaired_interval
+from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.result import Alternative, Interval
 
 if TYPE_CHECKING:
@@ -122,10 +122,10 @@ class Unpaired:
             return found
         middle = self.estimate if where == "out" else None
         middle = (found.low + found.high) / 2 if middle is None else min(found.high, max(found.low, middle))
-        return widened_difference(found, middle, self.error, 1.0, seen=True)
+        return judged_difference(found, middle, self.error, 1.0, seen=True)
 
     def sampled(self, level: float, where: Where = "out") -> Interval | None:
-        """By `stats.paired.unpaired_interval`."""
+        """By `estimating.interval_of_difference`."""
         key = (level, where)
         if key not in self._intervals:
             self._intervals[key] = self._interval(level, where)
@@ -136,23 +136,17 @@ class Unpaired:
         here, there = self.new.placed(where), self.base.placed(other)
         if not here[0].size or not there[0].size or not finite(here[0], there[0]):
             return None
-        return unpaired_interval(
-            here[0], there[0], kind=self.new.metric.scale, weights=(here[1], there[1]), clusters=(here[2], there[2]),
-            level=level, bounds=self.new.metric.range,
-        )     # fmt: skip
+        new, base = (ScoreSample.of(self.new.metric, *side) for side in (here, there))
+        return interval_of_difference(new, base, level, paired=False)
 
     def least_width(self, level: float) -> float:
         """sqrt(w² + v²), w and v the least that the intervals of the two means reach: so are theirs put together."""
         return hypot(self.new.least_width(level), self.base.least_width(level))
 
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:
-        """Whether `stats.difference.unpaired_test` sees a change for the worse too: of rates it counts."""
-        from ragauge.stats.difference import unpaired_test
-
+        """Whether `estimating.difference_test` sees a change for the worse too: of rates it counts."""
         new, base = self.new, self.base
         alternative: Alternative = "less" if worse_is_less else "greater"
-        found = unpaired_test(
-            new.values, base.values, kind=new.metric.scale, weights=(new.weight, base.weight),
-            clusters=(new.cluster, base.cluster), alternative=alternative,
-        )     # fmt: skip
+        here, there = (ScoreSample.of(side.metric, side.values, side.weight, side.cluster) for side in (new, base))
+        found = difference_test(here, there, paired=False, alternative=alternative)
         return found is not None and found.p_value <= alpha

@@ -6,17 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.comparison.pairs import Pairs
+from ragauge.analysis.estimating import ScoreSample, difference_test, interval_of_difference, judged_difference
 from ragauge.analysis.results.change import ChangeEffect, ExampleDelta, MetricChange
 from ragauge.analysis.results.comparison import AmountChange
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.verdicts import LEAST_SEEN, SAME, UNKNOWN, verdict_of
 from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
 from ragauge.metrics.base import Metric
-from ragauge.stats.difference import paired_test, unpaired_test
 from ragauge.stats.effects import cohens_h, standardized_difference
-from ragauge.stats.instrument import JudgeMeanError, widened_difference
+from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.intervals import order_statistics
-from ragauge.stats.paired import paired_interval, unpaired_interval
 from ragauge.stats.permutation import parts_of
 from ragauge.stats.result import Interval, Tested
 
@@ -52,20 +51,16 @@ def change_of(
     metric, failed = pairs.metric, int(pairs.failed.query.size)
     if not len(pairs):
         return _change(metric, (None, None), MeanEstimate(None, None, 0), None, None, (0, 0, 0), failed, UNKNOWN, ())
-    interval = paired_interval(
-        pairs.new, pairs.base, kind=metric.scale, weights=pairs.weight, clusters=pairs.cluster, level=level,
-        bounds=metric.range,
-    )     # fmt: skip
+    sides = ScoreSample.pair(metric, pairs.new, pairs.base, pairs.weight, pairs.cluster)
+    interval = interval_of_difference(*sides, level)
     new, base = pairs.means()
     d = pairs.new - pairs.base
     differs = float(np.mean(np.abs(d) > ALIKE))
-    found = MeanEstimate(new - base, interval, len(pairs), _judged(interval, new - base, error, differs))
+    found = MeanEstimate(new - base, interval, len(pairs), judged_difference(interval, new - base, error, differs))
     parts = parts_of(d, pairs.weight, pairs.cluster)[0]
     unchanged = parts.size >= LEAST_SEEN and not d.any()     # of amounts, that have no bounds, no interval says so
     verdict = SAME if unchanged else verdict_of(metric.direction, found, pairs.sums(), parts.size)
-    test = None
-    if interval is not None:
-        test = paired_test(pairs.new, pairs.base, kind=metric.scale, weights=pairs.weight, clusters=pairs.cluster)
+    test = None if interval is None else difference_test(*sides)
     effect = _effect(pairs, d, level) if sized else None
     change = _change(metric, (base, new), found, test, effect, _tally(metric, d), failed, verdict, moved)
     return replace(change, differing=int((np.abs(parts) > ALIKE).sum()))
@@ -89,27 +84,15 @@ def unpaired_change(
     here, there = (side.take(np.flatnonzero(side.status == SCORED)) for side in (new, base))
     if not here.value.size or not there.value.size:
         return _change(metric, (None, None), MeanEstimate(None, None, 0), None, None, (0, 0, 0), failed, UNKNOWN, ())
-    weights, clusters = (here.weight, there.weight), (here.cluster, there.cluster)
-    interval = unpaired_interval(
-        here.value, there.value, kind=metric.scale, weights=weights, clusters=clusters, level=level,
-        bounds=metric.range,
-    )     # fmt: skip
+    after, before = (ScoreSample.of(metric, side.value, side.weight, side.cluster) for side in (here, there))
+    interval = interval_of_difference(after, before, level, paired=False)
     means = [float(np.average(side.value, weights=side.weight)) for side in (here, there)]
     d = means[0] - means[1]
-    test = None
-    if interval is not None:
-        test = unpaired_test(here.value, there.value, kind=metric.scale, weights=weights, clusters=clusters)
-    found = MeanEstimate(d, interval, int(here.value.size), _judged(interval, d, error))
+    test = None if interval is None else difference_test(after, before, paired=False)
+    found = MeanEstimate(d, interval, int(here.value.size), judged_difference(interval, d, error))
     units = min(side.value.size if side.cluster is None else np.unique(side.cluster).size for side in (here, there))
     verdict = verdict_of(metric.direction, found, (d, d), units)
     return _change(metric, (means[1], means[0]), found, test, None, (0, 0, 0), failed, verdict, ())
-
-
-def _judged(
-    interval: Interval | None, difference: float, error: JudgeMeanError | None, changed: float = 1.0
-) -> Interval | None:
-    """The interval of the true difference, with the judge's error; None where that is not known."""
-    return None if interval is None or error is None else widened_difference(interval, difference, error, changed)
 
 
 def amount_of(pairs: Pairs, level: float) -> AmountChange:

@@ -17,12 +17,11 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.comparison.pairs import Pairs
+from ragauge.analysis.estimating import ScoreSample, interval_of_difference, interval_of_mean
 from ragauge.analysis.results.gap_rows import ClosedBook, MetricGaps, Oracle
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.scores.segments import tidy
 from ragauge.metrics.base import Metric
-from ragauge.stats.intervals import mean_interval
-from ragauge.stats.paired import paired_interval
 from ragauge.stats.result import Interval
 
 if TYPE_CHECKING:
@@ -129,16 +128,11 @@ def _left_out(pairs: Pairs) -> tuple[int, int]:
 
 
 def _interval(metric: Metric, pairs: Pairs, level: float) -> Interval | None:
-    return paired_interval(
-        pairs.new, pairs.base, kind=metric.scale, weights=pairs.weight, clusters=pairs.cluster, level=level,
-        bounds=metric.range,
-    )  # fmt: skip
+    return interval_of_difference(*ScoreSample.pair(metric, pairs.new, pairs.base, pairs.weight, pairs.cluster), level)
 
 
 def _of_base(metric: Metric, pairs: Pairs, level: float) -> Interval | None:
-    return mean_interval(
-        pairs.base, kind=metric.scale, weights=pairs.weight, clusters=pairs.cluster, level=level, bounds=metric.range
-    )
+    return interval_of_mean(ScoreSample.of(metric, pairs.base, pairs.weight, pairs.cluster), level)
 
 
 def _turned(found: Interval | None, best: float) -> Interval | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.diagnosis.concentration import ALPHA, ANSWERABLE
+from ragauge.analysis.estimating import ScoreSample, interval_of_difference
 from ragauge.analysis.results.change import ExampleDelta, SegmentDrop
 from ragauge.analysis.scores.arrays import numbered
 from ragauge.analysis.scores.segments import FEWEST, NONE, OTHER
-from ragauge.stats.paired import unpaired_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,18 +81,17 @@ class Regressions:
         best: tuple[float, SegmentDrop] | None = None
         for column, value, inside in cells:
             parts = [np.flatnonzero(side) for side in (inside, ~inside)]
-            here, there = (differences[part] for part in parts)
-            found = unpaired_interval(
-                here, there, kind="mean", level=1 - ALPHA / len(cells), bounds=(-width, width),
-                weights=(_taken(weights, parts[0]), _taken(weights, parts[1])),
-                clusters=(_taken(clusters, parts[0]), _taken(clusters, parts[1])),
-            )     # fmt: skip
+            here, there = (
+                ScoreSample(differences[part], "mean", (-width, width), _taken(weights, part), _taken(clusters, part))
+                for part in parts
+            )
+            found = interval_of_difference(here, there, 1 - ALPHA / len(cells), paired=False)
             if found is None:
                 continue
             least = -found.high if direction == "higher" else found.low
             if least > 0 and (best is None or least > best[0]):
                 inner, outer = (float(np.average(differences[p], weights=_taken(weights, p))) for p in parts)
-                best = least, SegmentDrop(f"{column}={value}", inner, outer, int(here.size))
+                best = least, SegmentDrop(f"{column}={value}", inner, outer, int(parts[0].size))
         return None if best is None else best[1]
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from math import ceil, erfc, floor, sqrt
 from typing import TYPE_CHECKING, Literal
 
+from ragauge.analysis.estimating import ScoreSample, interval_of_mean
 from ragauge.errors import UsageError
 from ragauge.stats.correlation import spearman_of_marks
-from ragauge.stats.intervals import mean_interval, order_statistics, wilson
+from ragauge.stats.intervals import order_statistics, wilson
 from ragauge.stats.result import Interval
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ class _Shares:
         y = self._y[rows]
         weights = None if self._weights is None else self._weights[rows]
         clusters = None if self._clusters is None else self._clusters[rows]
-        found = mean_interval(y, kind="rate", weights=weights, clusters=clusters, level=confidence)
+        found = interval_of_mean(ScoreSample(y, "rate", weights=weights, clusters=clusters), confidence)
         return float(np.average(y, weights=weights)), found
 
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from ragauge.stats.intervals import mean_interval
-from ragauge.stats.paired import paired_interval
+from ragauge.analysis.estimating import ScoreSample, interval_of_difference, interval_of_mean
 from ragauge.stats.quantiles import normal_quantile
 from ragauge.stats.result import Interval
 
@@ -157,7 +156,7 @@ def difference(
 ) -> AgreementFigure:
     """Accuracy of one judge less that of another on the same items, paired: Σ_i (1{new_i = h_i} − 1{base_i = h_i}) / n.
 
-    The interval is `paired_interval`'s. Undefined when n = 0.
+    The interval is `estimating.interval_of_difference`'s. Undefined when n = 0.
 
     >>> difference(["a", "b"], ["a", "b"], ["a", "a"]).value
     0.5
@@ -167,14 +166,15 @@ def difference(
     if not right:
         return AgreementFigure(None, reason="nothing to compare")
     value = (sum(right) - sum(before)) / len(right)
-    return AgreementFigure(value, paired_interval(right, before, kind="rate", clusters=clusters, level=LEVEL))
+    new_side, base_side = (ScoreSample(side, "rate", clusters=clusters) for side in (right, before))
+    return AgreementFigure(value, interval_of_difference(new_side, base_side, LEVEL))
 
 
 def _share(one: Sequence[object], other: Sequence[object], clusters: Clusters) -> AgreementFigure:
     same = [float(a == b) for a, b in zip(one, other, strict=True)]
     if not same:
         return AgreementFigure(None, reason="nothing to compare")
-    return AgreementFigure(sum(same) / len(same), mean_interval(same, kind="rate", clusters=clusters, level=LEVEL))
+    return AgreementFigure(sum(same) / len(same), interval_of_mean(ScoreSample(same, "rate", clusters=clusters), LEVEL))
 
 
 def _found(label: str, human: Sequence[str], judge: Sequence[str], clusters: Clusters) -> AgreementFigure:

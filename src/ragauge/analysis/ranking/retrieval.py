@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING, Literal
 
+from ragauge.analysis.estimating import ScoreSample, interval_of_mean
 from ragauge.analysis.ranking.copies import copies
 from ragauge.analysis.results.summary import Summary
 from ragauge.data.score import Status
 from ragauge.errors import UsageError
 from ragauge.metrics.base import Measured, Metric, NotApplicable, Ratio, Value
 from ragauge.metrics.retrieval.ranks import Rankings, rankings
-from ragauge.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
     import polars as pl
@@ -175,7 +175,7 @@ def _summary(column: _Column, level: float) -> Summary:
         not_applicable=count["not_applicable"],
         failed=count["failed"],
         mean=mean,
-        interval=mean_interval(values, kind=metric.scale, bounds=metric.range, level=level),
+        interval=interval_of_mean(ScoreSample.of(metric, values), level),
         low=mean,
         high=mean,
         reasons=dict(reasons.most_common()),

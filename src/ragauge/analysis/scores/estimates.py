@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
+from ragauge.analysis.estimating import ScoreSample, interval_of_mean
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.scores.arrays import ResponseIndex
-from ragauge.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ def estimate(
     bounds: tuple[float, float] = (-inf, inf),
     level: float = 0.95,
 ) -> MeanEstimate:
-    """The mean over some numbers, weighted where responses are, and its interval by `stats.intervals.mean_interval`.
+    """The mean over some numbers, weighted where responses are, and its interval by `estimating.interval_of_mean`.
 
     Responses to one example, examples of one cluster, and several numbers of one response are not independent.
 
@@ -44,9 +44,7 @@ def estimate(
     if total <= 0:
         return MeanEstimate(None, None, int(values.size))
     mean = float(values.sum() if weights is None else (weights * values).sum()) / total
-    interval = mean_interval(
-        values, kind=kind, weights=weights, clusters=clusters(index)[places], level=level, bounds=bounds
-    )
+    interval = interval_of_mean(ScoreSample(values, kind, bounds, weights, clusters(index)[places]), level)
     return MeanEstimate(mean, interval, int(values.size))
 
 

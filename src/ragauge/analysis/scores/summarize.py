@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from ragauge.analysis.estimating import ScoreSample, interval_of_mean, judged_mean
 from ragauge.analysis.results.scorecard import Summary
 from ragauge.analysis.scores.arrays import (
     FAILED,
@@ -18,8 +19,7 @@ from ragauge.analysis.scores.arrays import (
     by_example,
 )
 from ragauge.metrics.base import Metric
-from ragauge.stats.instrument import JudgeMeanError, widened
-from ragauge.stats.intervals import mean_interval
+from ragauge.stats.instrument import JudgeMeanError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +40,7 @@ def summarize(
 ) -> tuple[Summary, ...]:     # fmt: skip
     """One summary a metric, in the order of the metrics.
 
-    mean = Σ wᵢxᵢ / Σ wᵢ over the scored examples (macro), its interval by `stats.intervals.mean_interval`.
+    mean = Σ wᵢxᵢ / Σ wᵢ over the scored examples (macro), its interval by `estimating.interval_of_mean`.
     micro = Σ wᵢ·numeratorᵢ / Σ wᵢ·denominatorᵢ, for ratios of the layers generation and end_to_end: there the
     denominators are claims or citations, and the ratio is a share of all of them. Label metrics such as recall@k
     have none: a share of all labelled documents speaks of the few questions that have many.
@@ -86,14 +86,8 @@ def summary(
     scored = np.flatnonzero(columns.status == SCORED)
     values, weights = columns.value[scored], None if columns.weight is None else columns.weight[scored]
     total, size = _sum(values, weights), _sum(None, weights, scored.size)
-    interval = mean_interval(
-        values,
-        kind=metric.scale,
-        weights=weights,
-        clusters=None if columns.cluster is None else columns.cluster[scored],
-        level=level,
-        bounds=metric.range,
-    )
+    clusters = None if columns.cluster is None else columns.cluster[scored]
+    interval = interval_of_mean(ScoreSample.of(metric, values, weights, clusters), level)
     failed = columns.take(np.flatnonzero(columns.status == FAILED))
     mean = total / size if size > 0 else None
     return Summary(
@@ -110,9 +104,7 @@ def summary(
         high=extreme(failed.high, failed.weight, metric.range[1], total, size, sign=-1.0),
         quantiles=_quantiles(values, weights) if metric.scale == "amount" else {},
         reasons=_reasons(columns) if scored.size < columns.status.size else {},
-        judged=None
-        if error is None or interval is None or mean is None
-        else widened(interval, mean, error, values, weights),
+        judged=judged_mean(interval, mean, error, values, weights),
     )
 
 

@@ -1,0 +1,140 @@
+"""How a mean, a rate or a difference gets its interval and its test: chosen here, for everyone who prints one.
+
+Summaries, segments, gaps, comparisons and the gate hand over samples, and never choose a method themselves. What a
+sample knows decides: whether all values are 0 and 1, weights, clusters, skew, and how far a judge errs on the metric. A
+further way of estimating is a branch here, and all of them have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Literal
+
+from ragauge.stats.difference import paired_test, unpaired_test
+from ragauge.stats.instrument import JudgeMeanError, widened, widened_difference
+from ragauge.stats.intervals import mean_interval
+from ragauge.stats.paired import paired_interval, unpaired_interval
+from ragauge.stats.result import Alternative, Interval, Tested
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragauge.metrics.base import Metric
+
+    Floats = npt.NDArray[np.float64]
+
+Kind = Literal["rate", "mean", "amount"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreSample:
+    """Finite values of one metric, one an example or a pair.
+
+    Attributes:
+        values: shape (n,).
+        kind: rate, mean or amount; an amount is never taken for a rate.
+        bounds: least and greatest possible value.
+        weights: shape (n,), not negative; None = all alike.
+        clusters: shape (n,), labels of what values depend on; None = all independent.
+    """
+
+    values: Floats | Sequence[float]
+    kind: Kind = "mean"
+    bounds: tuple[float, float] = (-inf, inf)
+    weights: npt.NDArray[Any] | None = None
+    clusters: npt.NDArray[Any] | Sequence[Any] | None = None
+
+    @classmethod
+    def of(
+        cls, metric: Metric, values: Floats | Sequence[float], weights: Floats | None = None,
+        clusters: npt.NDArray[Any] | None = None,
+    ) -> ScoreSample:     # fmt: skip
+        """Scores of a metric, whose scale and range say the kind and the bounds."""
+        return cls(values, metric.scale, metric.range, weights, clusters)
+
+    @classmethod
+    def pair(
+        cls, metric: Metric, new: Floats, base: Floats, weights: Floats | None, clusters: npt.NDArray[Any] | None
+    ) -> tuple[ScoreSample, ScoreSample]:
+        """Both sides of pairs, which share their weights and clusters: the new run's and the baseline's."""
+        return cls.of(metric, new, weights, clusters), cls.of(metric, base, weights, clusters)
+
+
+def interval_of_mean(sample: ScoreSample, level: float = 0.95) -> Interval | None:
+    """The interval of a mean or rate by `stats.intervals.mean_interval`; None where nothing can be said."""
+    return mean_interval(
+        sample.values, kind=sample.kind, weights=sample.weights, clusters=sample.clusters, level=level,
+        bounds=sample.bounds,
+    )     # fmt: skip
+
+
+def interval_of_difference(
+    new: ScoreSample, base: ScoreSample, level: float = 0.95, *, paired: bool = True
+) -> Interval | None:
+    """The interval of new − base; None where nothing can be said.
+
+    Args:
+        new: its kind and bounds hold for both; of pairs its weights and clusters, too.
+        base: of pairs in the same order.
+        level: in (0, 1).
+        paired: by `stats.paired.paired_interval`; else of two samples, by `unpaired_interval`.
+    """
+    if paired:
+        return paired_interval(
+            new.values, base.values, kind=new.kind, weights=new.weights, clusters=new.clusters, level=level,
+            bounds=new.bounds,
+        )     # fmt: skip
+    return unpaired_interval(
+        new.values, base.values, kind=new.kind, weights=(new.weights, base.weights),
+        clusters=(new.clusters, base.clusters), level=level, bounds=new.bounds,
+    )     # fmt: skip
+
+
+def difference_test(
+    new: ScoreSample, base: ScoreSample, *, paired: bool = True, alternative: Alternative = "two-sided"
+) -> Tested | None:
+    """The test that nothing changed, as `interval_of_difference`; None where nothing can be tested.
+
+    By `stats.difference.paired_test` or `unpaired_test`; "greater" asks whether new is greater.
+    """
+    if paired:
+        return paired_test(
+            new.values, base.values, kind=new.kind, weights=new.weights, clusters=new.clusters, alternative=alternative
+        )
+    return unpaired_test(
+        new.values, base.values, kind=new.kind, weights=(new.weights, base.weights),
+        clusters=(new.clusters, base.clusters), alternative=alternative,
+    )     # fmt: skip
+
+
+def judged_mean(
+    interval: Interval | None, mean: float | None, error: JudgeMeanError | None, values: Floats,
+    weights: Floats | None = None,
+) -> Interval | None:     # fmt: skip
+    """The interval of the true mean, with the judge's error in it; None where that is not known, or nothing is."""
+    if interval is None or mean is None or error is None:
+        return None
+    return widened(interval, mean, error, values, weights)
+
+
+def judged_difference(
+    interval: Interval | None, difference: float, error: JudgeMeanError | None, changed: float = 1.0, *,
+    seen: bool = False,
+) -> Interval | None:     # fmt: skip
+    """The interval of the true difference, with the judge's error in it; None where that is not known, or nothing is.
+
+    Args:
+        interval: by sampling alone.
+        difference: new − base.
+        error: how far the judge errs on this metric.
+        changed: share of the examples whose score differs; of two samples 1.
+        seen: of the difference in points as this judge sees them, as limits of a gate are.
+    """
+    if interval is None or error is None:
+        return None
+    return widened_difference(interval, difference, error, changed, seen=seen)

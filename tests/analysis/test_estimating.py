@@ -1,0 +1,93 @@
+"""The one place that chooses how a mean, a rate or a difference gets its interval and its test."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ragauge
+from ragauge.analysis.estimating import (
+    ScoreSample,
+    difference_test,
+    interval_of_difference,
+    interval_of_mean,
+    judged_difference,
+    judged_mean,
+)
+from ragauge.analysis.scores.summarize import summary
+from ragauge.metrics.catalogue import parse
+from ragauge.stats.result import Interval
+
+HOUSE = Path(ragauge.__file__).parent
+CHOSEN = {
+    "mean_interval", "paired_interval", "unpaired_interval", "paired_test", "unpaired_test", "widened",
+    "widened_difference",
+}     # fmt: skip
+N = 40
+RANDOM = np.random.default_rng(5)
+SCORES, BEFORE = np.round(RANDOM.beta(5, 2, N), 2), np.round(RANDOM.beta(4, 2, N), 2)
+HITS, HITS_BEFORE = (SCORES > 0.6).astype(float), (BEFORE > 0.6).astype(float)
+KNOWN: dict[str, dict[str, Any]] = {
+    "weights": {"weights": np.where(np.arange(N) % 3, 1.0, 4.0)},
+    "clusters": {"clusters": np.arange(N) // 5},
+}
+ESTIMATES: dict[str, Callable[[ScoreSample, ScoreSample], Interval | None]] = {
+    "mean": lambda new, _: interval_of_mean(new),
+    "pairs": interval_of_difference,
+    "two samples": lambda new, base: interval_of_difference(new, base, paired=False),
+}
+
+
+def imported() -> Iterator[tuple[str, str]]:
+    """(file, name) of everything that code outside `stats` takes from it."""
+    for path in sorted(HOUSE.rglob("*.py")):
+        place = path.relative_to(HOUSE).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ragauge.stats"):
+                yield from ((place, name.name) for name in node.names if not place.startswith("stats/"))
+
+
+def test_nobody_else_chooses() -> None:
+    """No module but the seam takes an interval of a mean or difference, or a test of one, from the statistics."""
+    users = {(place, name) for place, name in imported() if name in CHOSEN}
+    assert {name for _, name in users} == CHOSEN
+    assert {place for place, _ in users} == {"analysis/estimating.py"}
+
+
+@pytest.mark.parametrize("what", KNOWN)
+@pytest.mark.parametrize("of", ESTIMATES)
+@pytest.mark.parametrize("kind", ["rate", "mean"])
+def test_what_a_sample_knows_decides(of: str, what: str, kind: str) -> None:
+    """Weights and clusters change the interval of every estimate, of rates and of means."""
+    values = (HITS, HITS_BEFORE) if kind == "rate" else (SCORES, BEFORE)
+    plain = tuple(ScoreSample(side, bounds=(0.0, 1.0)) for side in values)
+    more = tuple(replace(side, **KNOWN[what]) for side in plain)
+    found, other = ESTIMATES[of](*plain), ESTIMATES[of](*more)
+    assert found is not None
+    assert other is not None
+    assert (found.low, found.high) != (other.low, other.high)
+
+
+def test_the_kind_of_a_sample_decides() -> None:
+    """Rates of 0 and 1 are counted, amounts never: interval and test have other methods."""
+    counted = ScoreSample(HITS, "rate"), ScoreSample(HITS_BEFORE, "rate")
+    measured = ScoreSample(HITS, "amount"), ScoreSample(HITS_BEFORE, "amount")
+    for paired in (True, False):
+        intervals = [interval_of_difference(*pair, paired=paired) for pair in (counted, measured)]
+        tests = [difference_test(*pair, paired=paired) for pair in (counted, measured)]
+        assert len({found.method for found in intervals if found is not None}) == 2
+        assert len({found.method for found in tests if found is not None}) == 2
+
+
+def test_a_judge_whose_error_is_not_known_adds_nothing() -> None:
+    """Without an error there is no second interval, and none of what has no interval."""
+    found = Interval(-0.2, -0.1, "by hand")
+    assert judged_difference(found, -0.15, None) is None
+    assert judged_mean(found, -0.15, None, SCORES) is None
+    assert summary(parse("recall@5"), None).judged is None
