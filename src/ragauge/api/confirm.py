@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.api.evaluate import evaluated
 from ragauge.api.inputs.arguments import text_of
-from ragauge.api.inputs.calls import USUAL, ModelCallOptions
 from ragauge.api.inputs.sources import HasRun, run_of, store_url
-from ragauge.api.options import EvaluateOptions
+from ragauge.api.options import ConfirmOptions, EvaluateOptions, keywords
 from ragauge.api.queries.confirmed import causes_now, fingerprint, seen_of
 from ragauge.api.threads import plain
 from ragauge.data.run import Run
@@ -22,52 +21,10 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.confirmed import CauseTally, Experiment, ExperimentOutcome
     from ragauge.data.example import Example
     from ragauge.data.response import Passage
-    from ragauge.engine.execute import Progress
     from ragauge.engine.systems import System
     from ragauge.store.open import Store
 
-LIMIT, CONCURRENCY, TIMEOUT = 30, 4, 60.0
 RECORDED = "recorded"     # the system of a run that came from a file
-
-
-@dataclass(frozen=True)
-class ConfirmOptions:
-    """What is to be confirmed.
-
-    Attributes:
-        run: the evaluated run: id, name, latest, or what `open_run` gives.
-        system: the system that answered it, in any form that `run` takes; it must take passages.
-        corpus: documents by id: a path, a table or a mapping; None = the run's own passages and candidates.
-        limit: experiments, at most.
-        seed: of the draw.
-        control: answer from the unchanged passages again too, for systems that answer otherwise each time.
-        judge: whose causes, by spec or the beginning of an id; None = the last judge's.
-        settings: of the system.
-        concurrency: questions under way, at most.
-        timeout: seconds for one attempt at a question.
-        calls: how the judge's models are called.
-        warn: receives what the user should know.
-    """
-
-    run: Any
-    system: Any
-    corpus: Any = None
-    limit: int = LIMIT
-    seed: int = 0
-    control: bool = False
-    judge: str | None = None
-    settings: Any = None
-    concurrency: int = CONCURRENCY
-    timeout: float = TIMEOUT
-    calls: ModelCallOptions = USUAL
-    warn: Callable[[str], None] | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("limit", "concurrency"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"confirm: {name} must be at least 1, got {getattr(self, name)}.")
-        if self.timeout <= 0:
-            raise UsageError(f"confirm: timeout must be above 0 seconds, got {self.timeout:g}.")
 
 
 @dataclass(frozen=True)
@@ -113,9 +70,7 @@ class _Todo(NamedTuple):
     metrics: tuple[str, ...]
 
 
-async def confirm_causes(
-    wanted: ConfirmOptions, store: str | None = None, progress: Callable[[Progress], None] | None = None
-) -> Confirmation:
+async def confirm_causes(wanted: ConfirmOptions) -> Confirmation:
     """Asks the system again, judges the new answers as the first ones were, and reads them.
 
     Raises:
@@ -125,18 +80,18 @@ async def confirm_causes(
     from ragauge.engine.systems import build_system
     from ragauge.store.open import open_store
 
-    url = store_url(store or getattr(wanted.run, "url", None))
+    url = store_url(wanted.store or getattr(wanted.run, "url", None))
     system = build_system(wanted.system, wanted.settings)
     try:
         system.check("replayed")
         with open_store(url) as opened:
             todo = _todo(wanted, system, opened)
-            asked = await _asked(wanted, system, todo, opened, progress)
+            asked = await _asked(wanted, system, todo, opened)
     finally:
         await system.close()
     if todo.answers is not None:
-        what = EvaluateOptions(todo.answers, metrics=todo.metrics, judge=todo.spec, **asdict(wanted.calls))
-        await evaluated(replace(what, store=url, progress=progress, warn=wanted.warn))
+        what = EvaluateOptions(todo.answers, metrics=todo.metrics, judge=todo.spec, max_cost=wanted.max_cost)
+        await evaluated(replace(what, store=url, progress=wanted.progress, warn=wanted.warn))
     with open_store(url) as opened:
         return _read(todo, system.name, asked, opened)
 
@@ -181,9 +136,7 @@ def _todo(wanted: ConfirmOptions, system: System, store: Store) -> _Todo:
     return _Todo(failed, examples, tuple(experiments), without, run, answers, judge_id, spec, metrics)
 
 
-async def _asked(
-    wanted: ConfirmOptions, system: System, todo: _Todo, store: Store, progress: Callable[[Progress], None] | None
-) -> int:
+async def _asked(wanted: ConfirmOptions, system: System, todo: _Todo, store: Store) -> int:
     from ragauge.engine.counterfactual import ask_again
 
     if todo.answers is None:
@@ -191,7 +144,7 @@ async def _asked(
     try:
         return await ask_again(
             system, todo.answers, todo.experiments, todo.examples, store, control=wanted.control,
-            concurrency=wanted.concurrency, timeout=wanted.timeout, progress=progress,
+            concurrency=wanted.concurrency, timeout=wanted.timeout, progress=wanted.progress,
         )  # fmt: skip
     except SystemFailed:
         if not store.collecting.held(todo.answers.run_id):
@@ -258,17 +211,13 @@ def _texts(gold: Mapping[str, tuple[Passage, ...]]) -> dict[str, list[str | None
     return {query_id: [passage.text for passage in passages] for query_id, passages in gold.items()}
 
 
-async def confirm_async(
-    run: Any, system: Any, *, corpus: Any = None, limit: int = LIMIT, seed: int = 0, control: bool = False,
-    judge: str | None = None, settings: Any = None, concurrency: int = CONCURRENCY, timeout: float = TIMEOUT,
-    store: str | None = None, progress: Callable[[Progress], None] | None = None,
-    warn: Callable[[str], None] | None = None,
-) -> Confirmation:     # fmt: skip
+@keywords(ConfirmOptions)
+async def confirm_async(wanted: ConfirmOptions) -> Confirmation:
     """Which of a run's causes hold when the passages are changed: answers failed examples again, with extra calls.
 
     Answers and verdicts are kept as a run of their own: the same call asks nothing twice, and a higher limit only adds.
 
-    Args:
+    Options:
         run: the evaluated run: id, name, "latest", what `open_run` gives.
         system: the system that answered it, in any form that `run` takes; it must take passages.
         corpus: the texts of the labelled documents: a path, a table, or {doc_id: text}.
@@ -280,6 +229,7 @@ async def confirm_async(
         settings: of the system: a mapping, or a YAML file with a section `system`.
         concurrency: questions under way, at most.
         timeout: seconds for one attempt at a question.
+        max_cost: US dollars that the judge may spend now, never exceeded; None = no bound.
         store: URL of the store.
         progress: called with what is done.
         warn: receives what is worth knowing.
@@ -288,10 +238,7 @@ async def confirm_async(
         UsageError: a system that takes no passages, with what to implement; a run without causes.
         SystemFailed: nothing was answered, and the system is not there.
     """
-    wanted = ConfirmOptions(
-        run, system, corpus, limit, seed, control, judge, settings, concurrency, timeout, warn=warn
-    )  # fmt: skip
-    return await confirm_causes(wanted, store, progress)
+    return await confirm_causes(wanted)
 
 
 confirm = plain(confirm_async)

@@ -12,9 +12,11 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ragauge.api.inputs.calls import ModelCallOptions
+from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
     from ragauge.api.inputs.sources import InputSource
+    from ragauge.data.run import Variant
     from ragauge.engine.execute import Progress
 
 Given = TypeVar("Given")
@@ -99,3 +101,81 @@ class EvaluateOptions(ModelCallOptions):
             one if self.set is None else (self.set, *one), self.columns or {}, named(self.segments), self.name,
             config=self.config or {}, warn=self.warn, variant=self.variant, traffic=self.traffic,
         )     # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """What is to be run. Each field is an argument of `run`, whose documentation explains it."""
+
+    system: Any = field(kw_only=False)
+    set: Any = field(kw_only=False)
+    name: str = ""
+    settings: Any = None
+    repeat: int = 1
+    concurrency: int = 4
+    timeout: float = 60.0
+    limit: int | None = None
+    filter: Mapping[str, str] | None = None
+    variant: str = "own"
+    context_from: Any = None
+    corpus: Any = None
+    fresh: bool = False
+    retry_failed: bool = False
+    store: str | None = None
+    progress: Callable[[Progress], None] | None = None
+    warn: Callable[[str], None] | None = None
+    columns: Mapping[str, str] | None = None
+    segments: str | Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        from ragauge.api.inputs.sources import VARIANTS
+
+        least = {"repeat": 1, "concurrency": 1, "limit": 1}
+        for name, low in least.items():
+            value = getattr(self, name)
+            if value is not None and value < low:
+                raise UsageError(f"run: {name} must be at least {low}, got {value}.")
+        if self.timeout <= 0:
+            raise UsageError(f"run: timeout must be above 0 seconds, got {self.timeout:g}.")
+        if self.variant not in VARIANTS:
+            raise UnknownName("variant", self.variant, VARIANTS)
+        if self.variant != "own" and self.context_from is not None and self.variant != "replayed":
+            raise UsageError(f"run: passages come from another run or are those of {self.variant}, not both.")
+        if self.variant == "replayed" and self.context_from is None:
+            raise UsageError("run: the variant replayed needs the run whose passages are used: context_from=RUN.")
+        if self.fresh and self.retry_failed:
+            raise UsageError("run: fresh starts another run, retry_failed goes on with the last one. Choose one.")
+
+    @property
+    def of(self) -> Variant:
+        """The variant."""
+        from ragauge.api.inputs.sources import VARIANTS
+
+        return "replayed" if self.context_from is not None else VARIANTS[VARIANTS.index(self.variant)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfirmOptions:
+    """What is to be confirmed. Each field is an argument of `confirm`, whose documentation explains it."""
+
+    run: Any = field(kw_only=False)
+    system: Any = field(kw_only=False)
+    corpus: Any = None
+    limit: int = 30
+    seed: int = 0
+    control: bool = False
+    judge: str | None = None
+    settings: Any = None
+    concurrency: int = 4
+    timeout: float = 60.0
+    max_cost: float | None = None
+    store: str | None = None
+    progress: Callable[[Progress], None] | None = None
+    warn: Callable[[str], None] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("limit", "concurrency"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"confirm: {name} must be at least 1, got {getattr(self, name)}.")
+        if self.timeout <= 0:
+            raise UsageError(f"confirm: timeout must be above 0 seconds, got {self.timeout:g}.")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run
-from ragauge.api.inputs.sources import VARIANTS, named, store_url
+from ragauge.api.inputs.sources import named, store_url
+from ragauge.api.options import RunOptions, keywords
 from ragauge.api.queries.run_counts import counts_of
 from ragauge.api.runs import OpenRun
 from ragauge.api.threads import plain
-from ragauge.data.run import Run, Variant
+from ragauge.data.run import Run
 from ragauge.errors import SystemFailed, UnknownName, UsageError
 from ragauge.text.plural import plural
 
@@ -20,77 +21,9 @@ if TYPE_CHECKING:
     from ragauge.analysis.overview.run_counts import RunCounts
     from ragauge.data.example import EvalSet, Example
     from ragauge.engine.collect import Collected
-    from ragauge.engine.execute import Progress
     from ragauge.engine.system_caller import Asking
     from ragauge.engine.systems import System
     from ragauge.store.open import Store
-
-CONCURRENCY, TIMEOUT = 4, 60.0
-
-
-@dataclass(frozen=True)
-class Running:
-    """What is to be run.
-
-    Attributes:
-        system: a System, a URL, module:name, a path of recorded responses, a function, class or object.
-        set: the questions: an EvalSet, a path, a table, or the name of a stored set.
-        name: of the run; the system's name by default.
-        settings: of the system: a mapping, or a YAML file with a section `system`.
-        repeat: how many times each question is asked.
-        concurrency: questions under way, at most.
-        timeout: seconds for one attempt at a question.
-        limit: ask this many questions, drawn at random: the same ones of a set for every system.
-        keep: segment column (or "tag") -> value; only examples that match.
-        variant: own, oracle, closed_book or replayed.
-        context_from: the run whose passages are handed to the generator; makes the variant replayed.
-        corpus: documents by id, for oracle passages: a path, a table or a mapping.
-        fresh: start another run where an unfinished one could go on.
-        retry_failed: ask again what failed, in the newest run of the same kind, and what it lacks.
-        warn: receives what the user should know.
-        columns: our field -> the column of the set's file, or of a file of recorded responses.
-        segments: columns of the set to report by.
-    """
-
-    system: Any
-    set: Any
-    name: str = ""
-    settings: Any = None
-    repeat: int = 1
-    concurrency: int = CONCURRENCY
-    timeout: float = TIMEOUT
-    limit: int | None = None
-    keep: Mapping[str, str] = field(default_factory=dict)
-    variant: str = "own"
-    context_from: Any = None
-    corpus: Any = None
-    fresh: bool = False
-    retry_failed: bool = False
-    warn: Callable[[str], None] | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    segments: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        least = {"repeat": 1, "concurrency": 1, "limit": 1}
-        for name, low in least.items():
-            value = getattr(self, name)
-            if value is not None and value < low:
-                raise UsageError(f"run: {name} must be at least {low}, got {value}.")
-        if self.timeout <= 0:
-            raise UsageError(f"run: timeout must be above 0 seconds, got {self.timeout:g}.")
-        if self.variant not in VARIANTS:
-            raise UnknownName("variant", self.variant, VARIANTS)
-        if self.variant != "own" and self.context_from is not None and self.variant != "replayed":
-            raise UsageError(f"run: passages come from another run or are those of {self.variant}, not both.")
-        if self.variant == "replayed" and self.context_from is None:
-            raise UsageError("run: the variant replayed needs the run whose passages are used: context_from=RUN.")
-        if self.fresh and self.retry_failed:
-            raise UsageError("run: fresh starts another run, retry_failed goes on with the last one. Choose one.")
-
-    @property
-    def of(self) -> Variant:
-        """The variant."""
-        return "replayed" if self.context_from is not None else VARIANTS[VARIANTS.index(self.variant)]
 
 
 class SystemRun(OpenRun):
@@ -132,9 +65,7 @@ class RunJob:
     continued: bool
 
 
-async def run_system(
-    wanted: Running, store: str | None = None, progress: Callable[[Progress], None] | None = None
-) -> SystemRun:
+async def run_system(wanted: RunOptions) -> SystemRun:
     """Asks what is not answered yet, and returns the run.
 
     Raises:
@@ -145,14 +76,14 @@ async def run_system(
     from ragauge.engine.system_caller import PATIENCE
     from ragauge.store.open import open_store
 
-    with open_store(store_url(store)) as opened:
+    with open_store(store_url(wanted.store)) as opened:
         job = await begun(wanted, opened)
         run_id, state = job.run.run_id, opened.collecting
         try:
             collected = await collect(
                 job.system, job.askings, opened, run_id, concurrency=wanted.concurrency,
                 patience=replace(PATIENCE, call=wanted.timeout, total=max(PATIENCE.total, wanted.timeout)),
-                total=job.run.planned, again=wanted.retry_failed, progress=progress,
+                total=job.run.planned, again=wanted.retry_failed, progress=wanted.progress,
             )  # fmt: skip
         except BaseException as end:
             if isinstance(end, SystemFailed) and not job.continued and not state.held(run_id):
@@ -168,18 +99,18 @@ async def run_system(
         )
 
 
-async def begun(wanted: Running, store: Store) -> RunJob:
+async def begun(wanted: RunOptions, store: Store) -> RunJob:
     """The run, begun or found, and what it lacks. Everything that can be wrong with a system's name is said here."""
     from ragauge.engine.collect import in_order
     from ragauge.engine.system_caller import Asking
     from ragauge.engine.systems import build_system, columns_of_set, handed
 
     warn = wanted.warn or _silent
-    columns = columns_of_set(wanted.system, wanted.columns)
-    eval_set = set_of(wanted.set, store, wanted.warn, columns, wanted.segments)
-    chosen = _chosen(eval_set, wanted.keep)
+    columns = columns_of_set(wanted.system, wanted.columns or {})
+    eval_set = set_of(wanted.set, store, wanted.warn, columns, named(wanted.segments))
+    chosen = _chosen(eval_set, wanted.filter or {})
     context = baseline_run(wanted.context_from, store)
-    system = build_system(wanted.system, wanted.settings, eval_set, wanted.columns)
+    system = build_system(wanted.system, wanted.settings, eval_set, wanted.columns or {})
     system.check(wanted.of)
     subset, other = replace(eval_set, examples=chosen), context.run_id if context is not None else ""
     passages, left = handed(wanted.of, subset, store, corpus=wanted.corpus, run_id=other)
@@ -204,7 +135,7 @@ async def begun(wanted: Running, store: Store) -> RunJob:
 
 
 def _run(
-    wanted: Running, store: Store, system: System, eval_set: EvalSet, context: Run | None, planned: int
+    wanted: RunOptions, store: Store, system: System, eval_set: EvalSet, context: Run | None, planned: int
 ) -> tuple[Run, bool]:
     """The run to go on with, or a new one; and whether it was there."""
     from ragauge.api.inputs import git
@@ -223,10 +154,10 @@ def _run(
     return replace(found, planned=planned, state="running"), True
 
 
-def _config(wanted: Running, system: System, context: Run | None) -> dict[str, Any]:
+def _config(wanted: RunOptions, system: System, context: Run | None) -> dict[str, Any]:
     """The settings for the record: all that tells one run from another, so that the same ones go on."""
     repeat = wanted.repeat if wanted.repeat > 1 else None
-    selection = {"limit": wanted.limit, "filter": dict(wanted.keep), "repeat": repeat}
+    selection = {"limit": wanted.limit, "filter": dict(wanted.filter or {}), "repeat": repeat}
     asked = {name: value for name, value in selection.items() if value}
     return {
         **system.config, **({"selection": asked} if asked else {}),
@@ -234,7 +165,7 @@ def _config(wanted: Running, system: System, context: Run | None) -> dict[str, A
     }  # fmt: skip
 
 
-def _name(wanted: Running, system: System) -> str:
+def _name(wanted: RunOptions, system: System) -> str:
     """The system's name, a file's without its ending, and the variant."""
     recorded = isinstance(wanted.system, str | Path) and Path(wanted.system).is_file()
     name = Path(system.name).stem if recorded else system.name
@@ -302,20 +233,14 @@ def _silent(_: str) -> None:
     """Says nothing."""
 
 
-async def run_async(
-    system: Any, set: Any, *, name: str = "", settings: Any = None, repeat: int = 1, concurrency: int = CONCURRENCY,
-    timeout: float = TIMEOUT, limit: int | None = None, filter: Mapping[str, str] | None = None,
-    variant: str = "own", context_from: Any = None, corpus: Any = None, fresh: bool = False,
-    retry_failed: bool = False, store: str | None = None, progress: Callable[[Progress], None] | None = None,
-    warn: Callable[[str], None] | None = None, columns: Mapping[str, str] | None = None,
-    segments: str | Sequence[str] = (),
-) -> SystemRun:     # fmt: skip
+@keywords(RunOptions)
+async def run_async(wanted: RunOptions) -> SystemRun:
     """Asks a system every question of a set and keeps what it returns; hand the result to `evaluate`.
 
     Responses are durable as they arrive: the same call continues a run that was stopped, and asks nothing twice.
     Failures are kept as such, one an example.
 
-    Args:
+    Options:
         system: a function or coroutine function of the question, an object with `query`, or with `retrieve` and
             `generate`, "module:name", a URL, a path of recorded responses, or a System.
         set: the questions: an EvalSet, a path, a table, the name of a stored set.
@@ -341,11 +266,7 @@ async def run_async(
         UsageError: a system that cannot be had, or cannot do the variant: said before the first question.
         SystemFailed: nothing was answered, and the system is not there or does not let us in.
     """
-    wanted = Running(
-        system, set, name, settings, repeat, concurrency, timeout, limit, filter or {}, variant, context_from, corpus,
-        fresh, retry_failed, warn, columns or {}, named(segments),
-    )  # fmt: skip
-    return await run_system(wanted, store, progress)
+    return await run_system(wanted)
 
 
 run = plain(run_async)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from ragauge.api.inputs.calls import ModelCallOptions
+from ragauge.api.options import ConfirmOptions
 from ragauge.cli import options
 from ragauge.cli.output import kept_on_interrupt, progress_line, show, show_json, warn
 
@@ -33,34 +34,26 @@ Timeout = Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds for
 MaxCost = Annotated[float | None, typer.Option("--max-cost", help="US dollars that the judge may spend; a hard stop.")]
 
 
+options.GROUPS[ConfirmOptions] = {
+    "run": Run, "system": System, "corpus": Corpus, "limit": Limit, "seed": Seed, "control": Control, "judge": Judge,
+    "settings": Settings, "concurrency": Concurrency, "timeout": Timeout, "max_cost": MaxCost, "store": options.Store,
+}     # fmt: skip
+
+
+@options.grouped
 def confirm(
-    run: Run,
-    system: System,
-    corpus: Corpus = "",
-    limit: Limit = 30,
-    seed: Seed = 0,
-    control: Control = False,
-    judge: Judge = "",
-    settings: Settings = "",
-    concurrency: Concurrency = 4,
-    timeout: Timeout = 60.0,
-    max_cost: MaxCost = None,
-    store: options.Store = "",
+    wanted: ConfirmOptions,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Confirm a run's causes: change the passages of failed examples, answer again, and see. Makes extra calls."""
-    from ragauge.api.confirm import ConfirmOptions, confirm_causes
+    from ragauge.api.confirm import confirm_causes
     from ragauge.api.threads import finish
     from ragauge.reporting.confirmed import sections
     from ragauge.reporting.writers.terminal import terminal
 
-    wanted = ConfirmOptions(
-        run, system, corpus or None, limit, seed, control, judge or None, settings or None, concurrency,
-        timeout, ModelCallOptions(max_cost=max_cost), warn,
-    )  # fmt: skip
     with kept_on_interrupt("Every answer so far is kept."), progress_line(quiet, "done") as progress:
-        found = finish(lambda: confirm_causes(wanted, store or None, progress))
+        found = finish(lambda: confirm_causes(replace(wanted, progress=progress, warn=warn)))
     if as_json:
         show_json(found.to_dict())
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -70,18 +71,19 @@ def _enter(folder: Path) -> None:
 def _first(begun: Begun, store: str, quiet: bool) -> Scorecard | None:
     """The first evaluation; None where the system could not be asked, which is said."""
     from ragauge.api.evaluate import evaluated
-    from ragauge.api.options import EvaluateOptions
-    from ragauge.api.run import Running, run_system
+    from ragauge.api.options import EvaluateOptions, RunOptions
+    from ragauge.api.run import run_system
     from ragauge.api.threads import finish
     from ragauge.errors import RagaugeError
 
-    running = Running(
-        begun.target, begun.eval_set, limit=FIRST, warn=warn, columns=begun.asked.columns, segments=begun.asked.segments
+    running = RunOptions(
+        begun.target, begun.eval_set, store=store or None, limit=FIRST, warn=warn, columns=begun.asked.columns,
+        segments=begun.asked.segments,
     )
     try:
         with kept_on_interrupt():
             with prints_apart(), progress_line(quiet, "asked") as progress:
-                run = finish(lambda: run_system(running, store or None, progress))
+                run = finish(lambda: run_system(replace(running, progress=progress)))
             with progress_line(quiet) as progress:
                 return finish(lambda: evaluated(EvaluateOptions(run.run, store=store or None, progress=progress)))
     except RagaugeError as error:

@@ -100,7 +100,7 @@ _CALLS: Mapping[str, Any] = {
     "concurrency": Concurrency, "max_concurrency": MaxConcurrency, "max_cost": MaxCost, "timeout": Timeout,
 }     # fmt: skip
 # the options of a verb -> its fields that are typed, in the order of the help; the others are for Python
-GROUPS: Mapping[type[Any], Mapping[str, Any]] = {
+GROUPS: dict[type[Any], Mapping[str, Any]] = {
     ModelCallOptions: _CALLS,
     EvaluateOptions: {
         "source": Sources, "metrics": Metrics, "judge": Judge, "judge_repeats": JudgeRepeats, "store": Store,

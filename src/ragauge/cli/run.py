@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragauge.api.options import EvaluateOptions
+from ragauge.api.options import EvaluateOptions, RunOptions
 from ragauge.cli import options
 from ragauge.cli.output import (
     kept_on_interrupt,
@@ -94,18 +94,19 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Ask a system every question of a set, and keep what it returns. The same command goes on where one stopped."""
-    from ragauge.api.run import Running, run_system
+    from ragauge.api.run import run_system
     from ragauge.api.threads import finish
 
-    wanted = Running(
-        system, eval_set, name, settings or None, repeat, concurrency, timeout, limit, options.conditions(keep),
-        _variant(oracle, closed_book, context_from), context_from or None, corpus or None, fresh, retry_failed, warn,
-        options.mapping(columns), options.names(segments),
+    wanted = RunOptions(
+        system, eval_set, name=name, settings=settings or None, repeat=repeat, concurrency=concurrency, timeout=timeout,
+        limit=limit, filter=options.conditions(keep), variant=_variant(oracle, closed_book, context_from),
+        context_from=context_from or None, corpus=corpus or None, fresh=fresh, retry_failed=retry_failed,
+        store=store or None, warn=warn, columns=options.mapping(columns), segments=segments,
     )  # fmt: skip
     check = _judging(metrics, judge, max_cost) if evaluate else None
     kept = kept_on_interrupt("Every response so far is kept.")
     with kept, prints_apart(), progress_line(quiet, "answered") as progress:
-        found = finish(lambda: run_system(wanted, store or None, progress))
+        found = finish(lambda: run_system(replace(wanted, progress=progress)))
     card = None
     if check is not None:
         with kept_on_interrupt(), progress_line(quiet) as progress:
