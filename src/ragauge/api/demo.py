@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ragauge.engine.execute import Progress
+    from ragauge.reporting.sections import ReportSection, ReportTable, Wording
 
 HEADLINE = ("recall@5", "context_recall", "faithfulness", "fabricated_specifics", "answer_correctness")
 
@@ -45,38 +46,43 @@ class Demo:
 
     def to_terminal(self) -> RenderableType:
         """One table of the three, the verdict on each, and where the reports are."""
-        from rich import box
-        from rich.console import Group
-        from rich.table import Table
-        from rich.text import Text
+        from ragauge.reporting.writers.terminal import terminal
 
-        from ragauge.reporting.words import ARROWS, interval, verdict, with_error
+        return terminal(self._sections())
+
+    def _sections(self) -> Iterator[ReportSection]:
+        from ragauge.reporting.sections import Phrase, ReportSection
+        from ragauge.reporting.words import verdict
+
+        first = next(iter(self.cards.values()))
+        yield ReportSection(lead=(
+            "A question-answering system over the manual, policies and release notes of a backup appliance.",
+            f"{first.card.n} questions, three configurations, judged offline by the embedded local judge.",
+        ))  # fmt: skip
+        yield ReportSection(table=self._table(first))
+        for name, card in self.cards.items():
+            causes = (f"  cause {cause}: {count}" for cause, count in list(card.causes.items())[:3])
+            where = Phrase(f"  report {self.paths[name]}", "link")
+            heading = f"{name}: ", Phrase(self.about[name], "faint")
+            yield ReportSection(heading, lead=(verdict(card.card), *causes, where))
+        report, example = command("report", "good"), command("show", "broken-retrieval", "q033")
+        yield ReportSection(lead=(f"Look at one in full: {report} · {example}",))
+
+    def _table(self, first: Scorecard) -> ReportTable:
+        from ragauge.reporting.sections import Phrase, ReportColumn, ReportTable
+        from ragauge.reporting.words import ARROWS, interval, with_error
         from ragauge.text.amounts import number
 
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))     # 80 columns hold it
-        first = next(iter(self.cards.values()))
-        table.add_column("metric", no_wrap=True)
-        for name in self.cards:
-            table.add_column(name, justify="right", overflow="fold")
+        rows: list[tuple[Wording, ...]] = []
         for name in HEADLINE:
             found = [card[name] for card in self.cards.values()]
             cells = (f"{number(one.mean, one.kind)} {interval(one)}".strip() for one in found)
-            table.add_row(name + ARROWS[first[name].direction], *cells)
+            rows.append((name + ARROWS[first[name].direction], *cells))
             if any(one.judged for one in found):
-                table.add_row("  with judge's error", *map(with_error, found), style="dim")
-        parts: list[RenderableType] = [
-            Text("A question-answering system over the manual, policies and release notes of a backup appliance."),
-            Text(f"{first.card.n} questions, three configurations, judged offline by the embedded local judge.\n"),
-            table,
-        ]
-        for name, card in self.cards.items():
-            parts += [Text(f"{name}: ", style="bold") + Text(self.about[name], style="dim"), Text(verdict(card.card))]
-            parts += [Text(f"  cause {cause}: {count}") for cause, count in list(card.causes.items())[:3]]
-            parts += [Text(f"  report {self.paths[name]}\n", style="cyan")]
-        report, example = command("report", "good"), command("show", "broken-retrieval", "q033")
-        told = f"Look at one in full: {report} · {example}"
-        parts.append(Text(told, no_wrap=True, overflow="ignore"))
-        return Group(*parts)
+                said = ("  with judge's error", *map(with_error, found))
+                rows.append(tuple(Phrase(cell, "faint") for cell in said))
+        heads = (ReportColumn(name, "number", fold=True) for name in self.cards)
+        return ReportTable((ReportColumn("metric", whole=True), *heads), tuple(rows), tight=True)
 
 
 async def demo_async(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Tone = Literal["", "plain", "strong", "faint", "good", "bad", "unsure", "title"]
+Tone = Literal["", "plain", "strong", "faint", "good", "bad", "unsure", "title", "link"]
 Kind = Literal["text", "number", "bar"]
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 STYLES: Mapping[Tone, str] = {
     "": "", "plain": "not bold", "strong": "bold", "faint": "dim", "good": "green", "bad": "bold red",
-    "unsure": "yellow", "title": "bold cyan",
+    "unsure": "yellow", "title": "bold cyan", "link": "cyan",
 }     # fmt: skip
 WIDE = 110     # characters of a terminal that has room for the columns that are shown in a wide one alone
 
