@@ -186,6 +186,22 @@ def test_export_of_scores(cli: Cli, evaluated: str) -> None:
     assert not Path("new").exists()
 
 
+def test_runs_are_listed_in_pages(cli: Cli, evaluated: str) -> None:
+    """--limit, --after, --sort and --filter give a part of the list; an unknown order or filter is a usage error."""
+    Path("other.jsonl").write_text('{"query": "How long?", "answer": "The trial lasts 30 days."}\n')
+    cli("evaluate", "other.jsonl", "-q", "-m", "answer_tokens")
+    every = [run["run_id"] for run in cli("runs", "--json").json()]
+    (first,) = cli("runs", "--json", "--limit", "1").json()
+    assert first["run_id"] == every[0]
+    assert [run["run_id"] for run in cli("runs", "--json", "--after", every[0]).json()] == every[1:]
+    assert [run["run_id"] for run in cli("runs", "--json", "--sort", "oldest").json()] == every[::-1]
+    assert [run["run_id"] for run in cli("runs", "--json", "--filter", "name=ten").json()] == [evaluated]
+    for wrong, words in (("--sort=newst", "nearest: newest"), ("--filter=nme=ten", "nearest: name")):
+        done = cli("runs", wrong)
+        assert done.code == 2
+        assert words in done.err
+
+
 def test_delete(cli: Cli, evaluated: str) -> None:
     """Deleting asks, on stderr; without an answer nothing happens; with --yes the run and its scores are gone."""
     asked = cli("delete", "ten")

@@ -169,6 +169,43 @@ class RunsContract:
         store.runs.import_run(RUN, records(1))
         assert store.runs.find("latest").run_id == old.run_id
 
+    @pytest.mark.parametrize("sort", ["newest", "oldest", "name"])
+    def test_pages_are_the_list(self, store: Store, sort: str) -> None:
+        """Pages that each begin after the last run of the one before are the whole list, in every order."""
+        for n, name in enumerate(("b", "a", "b", "c", "a"), 1):
+            store.runs.import_run(replace(RUN, name=name), records(n))
+        whole = [run.run_id for run in store.runs.list(sort=sort)]
+        paged: list[str] = []
+        while page := store.runs.list(2, after=paged[-1] if paged else "", sort=sort):
+            paged += [run.run_id for run in page]
+        assert paged == whole
+        names = [store.runs.find(run_id).name for run_id in whole]
+        assert names == {"newest": [*"acbab"], "oldest": [*"babca"], "name": [*"aabbc"]}[sort]
+
+    def test_a_run_that_is_added_shifts_no_page(self, store: Store) -> None:
+        """A page after a run is the same whether or not newer runs came meanwhile."""
+        old, middle, _ = (store.runs.import_run(RUN, records(n)) for n in (1, 2, 3))
+        assert store.runs.list(1, after=middle.run_id) == [old]
+        store.runs.import_run(RUN, records(4))
+        assert store.runs.list(1, after=middle.run_id) == [old]
+
+    def test_list_is_filtered(self, store: Store) -> None:
+        """Only runs with the values named are listed, and paged; what cannot be sorted or filtered by is refused."""
+        one, _, three = (
+            store.runs.import_run(replace(RUN, system=system), records(n)) for n, system in enumerate("aba", 1)
+        )
+        assert store.runs.list(filter={"system": "a"}) == [three, one]
+        assert store.runs.list(1, after=three.run_id, filter={"system": "a"}) == [one]
+        assert store.runs.list(filter={"system": "a", "name": "none"}) == []
+        with pytest.raises(UnknownName, match="nearest: system"):
+            store.runs.list(filter={"sytem": "a"})
+        with pytest.raises(UnknownName, match="nearest: newest"):
+            store.runs.list(sort="newst")
+        with pytest.raises(UnknownName, match="no run 'nothing'"):
+            store.runs.list(after="nothing")
+        with pytest.raises(UsageError, match="limit must be at least 1, got 0"):
+            store.runs.list(0)
+
     def test_latest_is_a_systems_own_run(self, store: Store) -> None:
         """Experiments that confirm a run's causes are not the latest run, unless there is nothing else."""
         own = store.runs.import_run(RUN, records(2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -188,15 +188,23 @@ def open_run(which: str = "latest", *, store: str | None = None) -> OpenRun:
         return OpenRun(run_of(which, opened), opened.url)
 
 
-def runs(*, study: str = "", store: str | None = None) -> list[dict[str, Any]]:
+def runs(
+    *, study: str = "", limit: int | None = None, after: str = "", sort: str = "newest",
+    filter: Mapping[str, str] | None = None, store: str | None = None,
+) -> list[dict[str, Any]]:     # fmt: skip
     """The stored runs, newest first, each with its last means.
 
     Args:
         study: only the trials of this study, which are not listed otherwise.
+        limit: most runs, at least 1; None = all.
+        after: the run_id that the page before ended with; "" = from the start.
+        sort: newest, oldest or name.
+        filter: set, system, name, kind, variant or state -> its value.
         store: URL of the store.
 
     Raises:
-        UnknownName: no such study.
+        UnknownName: no such study, order or filter, or no run of the id in `after`.
+        UsageError: a limit below 1.
     """
     from ragauge.store.open import open_store
 
@@ -204,7 +212,7 @@ def runs(*, study: str = "", store: str | None = None) -> list[dict[str, Any]]:
     with open_store(store_url(store)) as opened:
         if study:
             opened.studies.read(study)
-        for run in opened.runs.list(study=study or None):
+        for run in opened.runs.list(limit, study=study or None, after=after, sort=sort, filter=filter):
             judges = [judge for judge in opened.scores.judges(run.run_id) if judge]
             judge = judges[0] if judges else None
             summaries = opened.summaries.read(run.run_id, judge) or opened.summaries.read(run.run_id, None)

@@ -20,13 +20,21 @@ if TYPE_CHECKING:
 
 def list_runs(
     study: Annotated[str, typer.Option("--study", help="Only the trials of this study.")] = "",
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many; all by default.")] = None,
+    after: Annotated[str, typer.Option("--after", help="The id that the page before ended with.")] = "",
+    sort: Annotated[str, typer.Option("--sort", help="newest, oldest or name.")] = "newest",
+    filter: Annotated[
+        str, typer.Option("--filter", help="Only these: set=golden, system=app:answer, name, kind, variant or state.")
+    ] = "",
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
     """List the stored runs, newest first; those of a study under --study."""
     from ragauge.api.runs import runs, runs_table
 
-    rows = runs(study=study, store=store or None)
+    rows = runs(
+        study=study, limit=limit, after=after, sort=sort, filter=options.conditions(filter), store=store or None
+    )
     show_json(rows) if as_json else shown(runs_table(rows))
 
 

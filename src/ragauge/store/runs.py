@@ -6,13 +6,13 @@ import builtins
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, exists, func, select, text
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select, text
 
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.data.example import Example
 from ragauge.data.response import Response
 from ragauge.data.run import Run
-from ragauge.errors import UnknownName
+from ragauge.errors import UnknownName, UsageError
 from ragauge.store import importing
 from ragauge.store.database import Database, chunks, raw_rows
 from ragauge.store.importing import run_of_row
@@ -29,6 +29,14 @@ if TYPE_CHECKING:
     import polars as pl
 
 LATEST = "latest"
+SORTS = {
+    "newest": (runs.c.run_no.desc(),), "oldest": (runs.c.run_no.asc(),),
+    "name": (runs.c.name.asc(), runs.c.run_no.asc()),
+}     # fmt: skip
+FILTERS = {
+    "set": runs.c.set_name, "system": runs.c.system, "name": runs.c.name, "kind": runs.c.kind,
+    "variant": runs.c.variant, "state": runs.c.state,
+}     # fmt: skip
 # In this order: what refers goes before what it refers to. The run's own rows go by cascade.
 STEPS = tuple(
     text(step)
@@ -100,13 +108,39 @@ class Runs:
                 raise UnknownName("run", which, {*known_runs(connection), LATEST}, "ragauge runs lists them.")
             return found
 
-    def list(self, limit: int | None = None, *, study: str | None = None) -> builtins.list[Run]:
-        """Runs, newest first: without those that are trials of a study, or those of one study alone."""
-        mine = _of_no_study() if study is None else runs.c.run_no.in_(
+    def list(
+        self, limit: int | None = None, *, study: str | None = None, after: str = "", sort: str = "newest",
+        filter: Mapping[str, str] | None = None,
+    ) -> builtins.list[Run]:     # fmt: skip
+        """Runs, page by page: without those that are trials of a study, or those of one study alone.
+
+        Args:
+            limit: of one page, at least 1; None = all.
+            study: whose trials.
+            after: the run_id that the page before ended with; "" = from the start. Runs that were added meanwhile
+                shift no page.
+            sort: newest, oldest, or name (of equal names the oldest first).
+            filter: set, system, name, kind, variant or state -> its value.
+
+        Raises:
+            UsageError: a limit below 1.
+            UnknownName: no such sort or filter, or no run of the id in `after`.
+        """
+        if limit is not None and limit < 1:
+            raise UsageError(f"runs: limit must be at least 1, got {limit}.")
+        if sort not in SORTS:
+            raise UnknownName("order of runs", sort, SORTS)
+        wanted = [_of_no_study() if study is None else runs.c.run_no.in_(
             select(trials.c.run_no).join(studies).where(studies.c.name == study)
-        )
+        )]
+        for name, value in (filter or {}).items():
+            if name not in FILTERS:
+                raise UnknownName("filter of runs", name, FILTERS)
+            wanted.append(FILTERS[name] == value)
         with self._database.read() as connection:
-            rows = connection.execute(select(runs).where(mine).order_by(runs.c.run_no.desc()).limit(limit))
+            if after:
+                wanted.append(_behind(connection, after, sort))
+            rows = connection.execute(select(runs).where(*wanted).order_by(*SORTS[sort]).limit(limit))
             return [run_of_row(row) for row in rows]
 
     def delete(self, run_id: str) -> None:
@@ -231,6 +265,17 @@ def _moved_last(connection: Connection) -> Run | None:
             return run
         first = first or run
     return first
+
+
+def _behind(connection: Connection, run_id: str, sort: str) -> ColumnElement[bool]:
+    """What comes after a run in this order."""
+    number = run_no(connection, run_id)
+    if sort == "newest":
+        return runs.c.run_no < number
+    if sort == "oldest":
+        return runs.c.run_no > number
+    name = connection.execute(select(runs.c.name).where(runs.c.run_no == number)).scalar_one()
+    return or_(runs.c.name > name, and_(runs.c.name == name, runs.c.run_no > number))
 
 
 def _of_no_study() -> ColumnElement[bool]:
