@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragauge.api.baselines import baselines as baselines
     from ragauge.api.baselines import remove_baseline as remove_baseline
     from ragauge.api.baselines import set_baseline as set_baseline
+    from ragauge.api.chunking import chunking as chunking
     from ragauge.api.compare import compare as compare
     from ragauge.api.confirm import Confirmation as Confirmation
     from ragauge.api.confirm import confirm as confirm
@@ -30,11 +31,13 @@ if TYPE_CHECKING:
     from ragauge.api.results.comparison import ComparisonResult as ComparisonResult
     from ragauge.api.results.gate_result import GateResult as GateResult
     from ragauge.api.results.scorecard import Scorecard as Scorecard
+    from ragauge.api.results.study import StudyResult as StudyResult
     from ragauge.api.run import SystemRun as SystemRun
     from ragauge.api.run import run as run
     from ragauge.api.runs import OpenRun as OpenRun
     from ragauge.api.runs import open_run as open_run
     from ragauge.api.runs import runs as runs
+    from ragauge.api.studies import open_study as open_study
     from ragauge.api.thresholds import ThresholdsResult as ThresholdsResult
     from ragauge.api.thresholds import thresholds as thresholds
     from ragauge.api.validate import validate as validate
@@ -68,6 +71,9 @@ _FROM = {
     "thresholds": "ragauge.api.thresholds",
     "note": "ragauge.api.history",
     "check_judge": "ragauge.api.judge_check",
+    "chunking": "ragauge.api.chunking",
+    "StudyResult": "ragauge.api.results.study",
+    "open_study": "ragauge.api.studies",
     "compare": "ragauge.api.compare",
     "Confirmation": "ragauge.api.confirm",
     "confirm": "ragauge.api.confirm",

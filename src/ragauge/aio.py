@@ -7,10 +7,11 @@ The plain verbs work in a running loop too, by waiting; these do not block it.
 
 from __future__ import annotations
 
+from ragauge.api.chunking import chunking_async as chunking
 from ragauge.api.compare import compare_async as compare
 from ragauge.api.confirm import confirm_async as confirm
 from ragauge.api.gate import gate_async as gate
 from ragauge.api.run import run_async as run
 from ragauge.api.verbs import evaluate_async as evaluate
 
-__all__ = ["compare", "confirm", "evaluate", "gate", "run"]
+__all__ = ["chunking", "compare", "confirm", "evaluate", "gate", "run"]

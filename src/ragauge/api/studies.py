@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.api.inputs.sources import store_url
 
 if TYPE_CHECKING:
+    from ragauge.api.results.study import StudyResult
     from ragauge.data.example import EvalSet
     from ragauge.data.study import Study
     from ragauge.engine.studies.maker import TrialMaker
@@ -54,3 +55,43 @@ def delete_study(name: str, *, store: str | None = None) -> int:
         trials = len(opened.studies.read(name).trials)
         opened.studies.delete(name)
     return trials
+
+
+def open_study(
+    name: str, *, metric: str = "", base: str = "", target: float | None = None, log: bool = False,
+    store: str | None = None,
+) -> StudyResult:     # fmt: skip
+    """A stored study with what its trials say together.
+
+    Args:
+        name: of the study.
+        metric: what decides; by default the kind's own.
+        base: the trial that others are held against, by name.
+        target: take the cheapest trial whose whole interval meets this value of the metric.
+        log: look for the knee on the logarithm of the cost.
+        store: URL of the store.
+
+    Raises:
+        UnknownName: no such study, metric or trial.
+    """
+    from ragauge.analysis.scores.arrays import ScoreArrays
+    from ragauge.api.results.study import StudyResult
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        study = opened.studies.read(name)
+        complete = [trial for trial in study.trials if trial.state == "complete"]
+        frames = {trial.name: opened.scores.frame(trial.run_id, None) for trial in complete}
+        held = {trial: set(frame["metric"].unique().to_list()) for trial, frame in frames.items()}
+        first = opened.scores.metrics(complete[0].run_id, None) if complete else []
+        names = tuple(one for one in first if all(one in mine for mine in held.values()))
+        segments = opened.runs.segments(complete[0].run_id) if complete else None
+    masks = {} if segments is None else {
+        f"{column}={value}": (segments[column] == value).fill_null(value=False).to_numpy()
+        for column in segments.columns[1:]
+        for value in segments[column].drop_nulls().unique(maintain_order=True)
+    }     # fmt: skip
+    scores = {trial: ScoreArrays.of(frame) for trial, frame in frames.items()}
+    return StudyResult(
+        study, opened.url, scores, names, masks=masks, metric=metric, base=base, target=target, logarithmic=log
+    )

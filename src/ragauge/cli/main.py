@@ -11,6 +11,7 @@ import typer
 from ragauge.cli import (
     baseline,
     cache,
+    chunking,
     compare,
     confirm,
     demo,
@@ -53,6 +54,7 @@ app.command()(report.report)
 app.command()(explain.explain)
 app.command()(confirm.confirm)
 app.command()(compare.compare)
+app.command()(chunking.chunking)
 app.command()(gate.gate)
 app.command()(validate.validate)
 app.command()(doctor.doctor)

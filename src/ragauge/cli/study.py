@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -35,3 +36,47 @@ def delete(name: Name, store: options.Store = "", yes: options.Yes = False) -> N
         typer.confirm(f"Delete the study {name} with all of its runs?", abort=True, err=True)
     trials = delete_study(name, store=store or None)
     typer.echo(f"deleted {name} ({plural(trials, 'trial')})", err=True)
+
+
+@app.command()
+def show(
+    name: Name,
+    metric: Annotated[str, typer.Option("--metric", help="What decides.")] = "",
+    base: Annotated[str, typer.Option("--base", help="The trial that others are held against.")] = "",
+    target: Annotated[float | None, typer.Option("--target", help="Take the cheapest that surely reaches it.")] = None,
+    log: Annotated[bool, typer.Option("--log", help="Look for the knee on the logarithm of the cost.")] = False,
+    store: options.Store = "",
+    as_json: options.Json = False,
+) -> None:
+    """Show a study: its trials, which may be the best, which to take."""
+    from ragauge.api.studies import open_study
+
+    found = open_study(name, metric=metric, base=base, target=target, log=log, store=store or None)
+    show_json(found.to_dict()) if as_json else shown(found.to_terminal())
+
+
+@app.command()
+def report(
+    name: Name,
+    output: Annotated[Path, typer.Option("-o", "--output", help="A file: .html, .md or .json.")],
+    metric: Annotated[str, typer.Option("--metric", help="What decides.")] = "",
+    base: Annotated[str, typer.Option("--base", help="The trial that others are held against.")] = "",
+    store: options.Store = "",
+) -> None:
+    """Write a study's report."""
+    from ragauge.api.studies import open_study
+
+    found = open_study(name, metric=metric, base=base, store=store or None)
+    typer.echo(f"wrote {found.save(output)}", err=True)
+
+
+@app.command()
+def export(
+    name: Name,
+    output: Annotated[Path, typer.Option("-o", "--output", help="A file: .csv or .json.")],
+    store: options.Store = "",
+) -> None:
+    """Write a study's trials, a row each: parameters, measurements, means."""
+    from ragauge.api.studies import open_study
+
+    typer.echo(f"wrote {open_study(name, store=store or None).save(output)}", err=True)

@@ -14,8 +14,8 @@ from ragauge.metrics.base import Metric
 from ragauge.metrics.naming import Aliases, head_of, read, unknown
 from ragauge.metrics.presets import PRESETS
 
-Family = Literal["retrieval", "context", "answer"]
-FAMILIES: tuple[Family, ...] = ("retrieval", "context", "answer")
+Family = Literal["retrieval", "spans", "context", "answer"]
+FAMILIES: tuple[Family, ...] = ("retrieval", "spans", "context", "answer")
 
 
 @cache
@@ -26,6 +26,10 @@ def family(name: Family) -> tuple[type[Metric], ...]:
             from ragauge.metrics import retrieval
 
             return retrieval.METRICS
+        case "spans":
+            from ragauge.metrics import spans
+
+            return spans.METRICS
         case "context":
             from ragauge.metrics import context
 

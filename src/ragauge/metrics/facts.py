@@ -12,6 +12,7 @@ from ragauge.data.ranking import Ranking
 from ragauge.data.response import REDACTED, Response
 from ragauge.metrics.base import Failed, NotApplicable, NotAsked
 from ragauge.metrics.retrieval.ranks import of_chunks
+from ragauge.metrics.spans.char_spans import char_spans, token_spans
 from ragauge.metrics.usage import used
 from ragauge.text.sentences import split
 
@@ -261,6 +262,8 @@ def _answerable(facts: Facts) -> Any:
 FREE: Mapping[str, Callable[[Facts], Any]] = {
     "labels.ranking": _ranking,
     "labels.chunks": _chunks,
+    "labels.token_spans": lambda facts: token_spans(facts.example),
+    "labels.char_spans": lambda facts: char_spans(facts.example, facts.response),
     "response.passages": _response_part("passages"),
     "response.texts": _response_part("passages"),
     "response.answer": _response_part("answer"),
@@ -268,8 +271,7 @@ FREE: Mapping[str, Callable[[Facts], Any]] = {
     "response.latency_ms": _spent("latency_ms"),
     "response.tokens": _spent("tokens"),
     "response.cost": _spent("cost"),
-    "set.query": lambda facts: facts.example.query,
-    "set.references": lambda facts: facts.example.references,
+    "set.query": lambda facts: facts.example.query, "set.references": lambda facts: facts.example.references,
     "set.answerable": _answerable,
     "set.expected": lambda facts: facts.example.answerable is not False,     # an answer is, for all that is known
 }

@@ -1,0 +1,113 @@
+"""Quality against cost: the settings that nothing beats in both, and where more cost stops paying."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+RESAMPLES = 1_000
+LEAST_AGREEMENT = 0.6
+LEAST_DISTANCE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Knee:
+    """Where a front of quality against cost bends most.
+
+    Attributes:
+        trial: its number; None where there is no clear knee.
+        distance: of the point above the straight line between the ends, both axes scaled to [0, 1].
+        agreement: share of resamples of the examples whose knee is the same trial.
+        reason: why there is no clear knee; "" where there is one.
+    """
+
+    trial: int | None
+    distance: float
+    agreement: float
+    reason: str = ""
+
+
+def pareto_front(quality: Sequence[float], cost: Sequence[float]) -> tuple[int, ...]:
+    """Numbers of the points that no other point beats: less cost at no less quality, or more quality at no more cost.
+
+    From the cheapest on; of points alike in both, the first.
+
+    >>> pareto_front([0.5, 0.9, 0.7, 0.9], [1, 4, 2, 5])
+    (0, 2, 1)
+    """
+    order = sorted(range(len(quality)), key=lambda n: (cost[n], -quality[n], n))
+    found: list[int] = []
+    for n in order:
+        if not found or quality[n] > quality[found[-1]]:
+            found.append(n)
+    return tuple(found)
+
+
+def knee_of(quality: Sequence[float], cost: Sequence[float], *, logarithmic: bool = False) -> tuple[int, float] | None:
+    """The point of the front that lies farthest above the line between its ends, and by how much.
+
+    distance = max over the front of y − x, with quality y and cost x scaled to [0, 1] between the ends
+
+    Returns:
+        None for a front of fewer than three points, which has no bend.
+
+    Source: Satopää and others, Finding a "Kneedle" in a Haystack, 2011.
+
+    >>> knee_of([0.0, 0.8, 1.0], [0.0, 2.0, 10.0])
+    (1, 0.6000000000000001)
+    """
+    front = pareto_front(quality, cost)
+    if len(front) < 3:
+        return None
+    costs = [log(cost[n]) if logarithmic else cost[n] for n in front]
+    low, high = costs[0], costs[-1]
+    bottom, top = quality[front[0]], quality[front[-1]]
+    distances = [
+        (quality[n] - bottom) / (top - bottom) - (one - low) / (high - low) for n, one in zip(front, costs, strict=True)
+    ]
+    best = max(range(len(front)), key=distances.__getitem__)
+    return front[best], distances[best]
+
+
+def knee(
+    values: Array, cost: Sequence[float], clusters: npt.NDArray[np.integer] | None = None, *,
+    logarithmic: bool = False, seed: int = 0,
+) -> Knee:     # fmt: skip
+    """The knee of mean quality against cost, and how often resamples of the examples agree.
+
+    Args:
+        values: shape (n, m), a row an example, a column a trial, larger is better; rows with NaN are left out.
+        cost: of each trial, smaller is better; above 0 where it is taken as a logarithm.
+        clusters: shape (n,), labels; drawn whole.
+        logarithmic: scale the logarithm of cost.
+        seed: of the resamples.
+    """
+    import numpy as np
+
+    from ragauge.stats.resampling import resample_means
+
+    whole = ~np.isnan(values).any(axis=1)
+    if whole.sum() < 2:
+        return Knee(None, 0.0, 0.0, "fewer than two examples are scored in every trial")
+    resampled = resample_means(
+        values[whole], clusters=None if clusters is None else clusters[whole], resamples=RESAMPLES, seed=seed
+    )
+    found = knee_of(resampled.estimates.tolist(), cost, logarithmic=logarithmic)
+    if found is None:
+        return Knee(None, 0.0, 0.0, "fewer than three settings are on the front")
+    same = [knee_of(row, cost, logarithmic=logarithmic) for row in resampled.draws.tolist()]
+    agreement = sum(one is not None and one[0] == found[0] for one in same) / len(same)
+    if found[1] < LEAST_DISTANCE:
+        return Knee(None, found[1], agreement, f"no clear knee: the bend is {found[1]:.2f}, below {LEAST_DISTANCE}")
+    if agreement < LEAST_AGREEMENT:
+        told = f"no clear knee: {agreement:.0%} of the resamples agree, below {LEAST_AGREEMENT:.0%}"
+        return Knee(None, found[1], agreement, told)
+    return Knee(found[0], found[1], agreement)

@@ -1,0 +1,101 @@
+"""Where chunks stand in their document: offsets that are given are verified, others are found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ragauge.errors import DataError
+
+SHOWN = 60
+ALLOW = "--allow-changed leaves such chunks out and counts them."
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A chunk as a chunker returned it.
+
+    Attributes:
+        text: of the chunk.
+        start: its first character in the document, as the chunker says; None = it does not say.
+    """
+
+    text: str
+    start: int | None = None
+
+
+@dataclass
+class Alignment:
+    """Where the chunks of one document stand, and what had to be done for it.
+
+    Attributes:
+        spans: (start, end, text) of each chunk that has text, in order.
+        found: chunks whose offset was missing or wrong.
+        ambiguous: of these, those whose text stands in several places.
+        empty: chunks without text, which are left out.
+        changed: chunks whose text is not in the document, which are left out too.
+    """
+
+    spans: list[tuple[int, int, str]] = field(default_factory=list)
+    found: int = 0
+    ambiguous: int = 0
+    empty: int = 0
+    changed: int = 0
+
+
+def align(doc_id: str, text: str, pieces: Sequence[Piece], *, allow_changed: bool = False) -> Alignment:
+    """The places of a document's chunks, in the order given.
+
+    An offset counts if the text there is the chunk's. Other chunks are looked for in order, white space ignored: of the
+    places that begin after the chunk before began, the one nearest to where that ended.
+
+    Raises:
+        DataError: the text of a chunk is not in the document, unless `allow_changed`.
+    """
+    result, squeezed = Alignment(), _Squeezed(text)
+    before_start, before_end = -1, 0
+    for number, piece in enumerate(pieces, 1):
+        if not piece.text.strip():
+            result.empty += 1
+            continue
+        start, end = piece.start, (piece.start or 0) + len(piece.text)
+        if start is None or text[start:end] != piece.text or start < 0:
+            result.found += 1
+            places = squeezed.places(piece.text, before_start + 1, before_end)
+            if not places:
+                if not allow_changed:
+                    told = f"its text is not in the document: {' '.join(piece.text.split())[:SHOWN]!r}."
+                    raise DataError(told, source=f"chunk {number} of {doc_id}", hint=ALLOW)
+                result.changed += 1
+                continue
+            result.ambiguous += len(places) > 1
+            start, end = min(places, key=lambda place: abs(place[0] - before_end))
+        result.spans.append((start, end, piece.text))
+        before_start, before_end = start, end
+    return result
+
+
+class _Squeezed:
+    """A text without white space, and where each character that is left stood."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at: list[int] | None = None
+        self._bare = ""
+
+    def places(self, chunk: str, least: int, near: int) -> list[tuple[int, int]]:
+        """(start, end) where the chunk stands from `least` on, up to the first place at or after `near`."""
+        from bisect import bisect_left
+
+        if self._at is None:
+            self._at = [n for n, sign in enumerate(self._text) if not sign.isspace()]
+            self._bare = "".join(self._text.split())
+        wanted = "".join(chunk.split())
+        found: list[tuple[int, int]] = []
+        place = self._bare.find(wanted, bisect_left(self._at, least))
+        while place >= 0:
+            found.append((self._at[place], self._at[place + len(wanted) - 1] + 1))
+            if found[-1][0] >= near:
+                break
+            place = self._bare.find(wanted, place + 1)
+        return found

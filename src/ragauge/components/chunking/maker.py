@@ -1,0 +1,226 @@
+"""Trials of chunkers: cut, index, rank once, and read every cutoff and budget from the one ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from statistics import mean
+from time import perf_counter
+from typing import Any
+
+from ragauge.components.chunking.alignment import Alignment, align
+from ragauge.components.chunking.chunkers import chunker_of, name_of
+from ragauge.components.chunking.tokens import TokenisedDocument
+from ragauge.data.canonical import digest
+from ragauge.data.example import Example, Span
+from ragauge.data.gold_overlap import GoldOverlap
+from ragauge.data.response import Passage, Response
+from ragauge.data.study import Measurement
+from ragauge.engine.studies.retrieval import RetrieverName, retriever_over
+from ragauge.errors import DataError, UsageError
+from ragauge.metrics.base import Measured, Metric
+from ragauge.metrics.catalogue import parse
+from ragauge.metrics.spans.filling import Fill, attainable, merged
+
+FAMILY = ("token_recall", "token_precision", "token_iou", "attainable_recall")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkingSettings:
+    """What all chunkers of a study share.
+
+    Attributes:
+        retriever: bm25, dense or hybrid.
+        k: cutoffs.
+        budgets: of tokens.
+        fill: cut shortens the last chunk, so that all send equally many tokens; whole leaves it out.
+        allow_changed: leave out chunks whose text is not in the document, and count them.
+    """
+
+    retriever: RetrieverName = "bm25"
+    k: tuple[int, ...] = (1, 3, 5, 10, 15, 20)
+    budgets: tuple[int, ...] = (512, 1024, 2048, 4096)
+    fill: Fill = "cut"
+    allow_changed: bool = False
+
+    def __post_init__(self) -> None:
+        for name, values in (("k", self.k), ("budget", self.budgets)):
+            if any(value < 1 for value in values):
+                raise UsageError(f"chunking: {name} must be at least 1, got {min(values)}.")
+        if not self.k and not self.budgets:
+            raise UsageError("chunking: name at least one cutoff or budget.")
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """What is scored, in order."""
+        fill = "" if self.fill == "cut" else f":fill={self.fill}"
+        filled = [f"{name}:budget={budget}{fill}" for budget in self.budgets for name in FAMILY]
+        names = [*filled, *(f"{name}@{k}" for k in self.k for name in FAMILY)]
+        return tuple(parse(name) for name in [*names, "precision_omega", "precision_omega:unit=char"])
+
+
+class ChunkingMaker:
+    """Makes trials of chunkers over one corpus.
+
+    Args:
+        texts: doc_id -> text.
+        settings: what all trials share.
+    """
+
+    kind = "chunking"
+
+    def __init__(self, texts: Mapping[str, str], settings: ChunkingSettings) -> None:
+        self._settings = settings
+        self._documents = {doc_id: TokenisedDocument(doc_id, text) for doc_id, text in texts.items()}
+        hashes = {doc_id: sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for doc_id, text in texts.items()}
+        self.fixed: Mapping[str, Any] = {
+            "corpus": digest(hashes)[:16], "retriever": settings.retriever, "k": list(settings.k),
+            "budgets": list(settings.budgets), "fill": settings.fill,
+        }     # fmt: skip
+
+    def name(self, parameters: Mapping[str, Any]) -> str:
+        """The chunker with its parameters."""
+        return name_of(parameters)
+
+    def open(self, parameters: Mapping[str, Any]) -> ChunkingTrial:
+        """Cuts every document, finds the chunks in it, and indexes them."""
+        cut = chunker_of(parameters)
+        started = perf_counter()
+        alignments = {
+            doc_id: align(doc_id, one.text, cut(one), allow_changed=self._settings.allow_changed)
+            for doc_id, one in self._documents.items()
+        }
+        seconds = perf_counter() - started
+        config = {**self.fixed, **parameters}
+        return ChunkingTrial(config, self._settings, self._documents, alignments, seconds)
+
+
+@dataclass
+class _IndexedChunk:
+    passage: Passage
+    tokens: Span
+    chars: Span
+
+
+@dataclass
+class _Tally:
+    greedy: int = 0
+    spans: int = 0
+    cut: int = 0
+    seconds: float = 0.0
+
+
+class ChunkingTrial:
+    """One chunker's chunks, searched."""
+
+    def __init__(
+        self, config: Mapping[str, Any], settings: ChunkingSettings, documents: Mapping[str, TokenisedDocument],
+        alignments: Mapping[str, Alignment], seconds: float,
+    ) -> None:     # fmt: skip
+        self.config: Mapping[str, Any] = config
+        self.metrics: Sequence[Metric] = settings.metrics
+        self._settings, self._documents, self._alignments = settings, documents, alignments
+        self._chunks: dict[str, _IndexedChunk] = {}
+        self._of: dict[str, list[_IndexedChunk]] = {doc_id: [] for doc_id in documents}
+        self._seconds, self._tally = seconds, _Tally()
+        for doc_id, found in alignments.items():
+            for number, (start, end, text) in enumerate(found.spans, 1):
+                span = Span(doc_id, start, end)
+                passage = Passage(f"{doc_id}#{number}", doc_id, text, span=span)
+                chunk = _IndexedChunk(passage, documents[doc_id].in_tokens(start, end), span)
+                self._chunks[passage.passage_id] = chunk
+                self._of[doc_id].append(chunk)
+        if not self._chunks:
+            raise DataError("it cuts no chunk at all.", source=name_of({"chunker": config.get("chunker", "")}))
+        started = perf_counter()
+        texts = [one.passage.text or "" for one in self._chunks.values()]
+        self._retriever = retriever_over(settings.retriever, list(self._chunks), texts)
+        self._tally.seconds = perf_counter() - started
+
+    def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[Measured]]]:
+        """One ranking for each example, deep enough for every cutoff and budget."""
+        for example in examples:
+            started = perf_counter()
+            ranked = self._ranked(example.query)
+            self._tally.seconds += perf_counter() - started
+            passages = tuple(chunk.passage for chunk in ranked)
+            yield Response(example.query_id, passages=passages), self._scores(example, ranked)
+
+    def _ranked(self, query: str) -> list[_IndexedChunk]:
+        budget, cutoff = max(self._settings.budgets, default=0), max(self._settings.k, default=0)
+        usual = self._index_tokens / len(self._chunks)
+        depth = max(cutoff, int(1.5 * budget / max(usual, 1.0)) + 5)
+        while True:
+            found = self._retriever.search(query, min(depth, len(self._chunks)))
+            hits = [self._chunks[hit.passage_id] for hit in found]
+            held, n = 0, 0
+            while n < len(hits) and (held < budget or n < cutoff):
+                held += hits[n].tokens.end - hits[n].tokens.start
+                n += 1
+            if held >= budget or len(hits) < depth:
+                return hits[:n]
+            depth *= 2
+
+    def _scores(self, example: Example, ranked: Sequence[_IndexedChunk]) -> list[Measured]:
+        """Every metric of one example; gold spans outside the corpus are an error that names them."""
+        gold = example.gold_spans or ()
+        for span in gold:
+            document = self._documents.get(span.doc_id)
+            if document is None or not 0 <= span.start < span.end <= len(document.text):
+                told = "is in no document of the corpus" if document is None else "lies outside the document"
+                problem = f"the gold span [{span.start}, {span.end}) of {span.doc_id!r} {told}."
+                raise DataError(problem, source=f"example {example.query_id}", hint="Give the labelled corpus.")
+        chars = merged(gold)
+        tokens = merged([self._documents[one.doc_id].in_tokens(one.start, one.end) for one in chars])
+        near = [chunk for doc_id in dict.fromkeys(one.doc_id for one in gold) for chunk in self._of[doc_id]]
+        touching_chars = tuple(chunk.chars for chunk in near if _touches(chunk.chars, chars))
+        touching = tuple(chunk.tokens for chunk in near if _touches(chunk.tokens, tokens))
+        found = {
+            "labels.token_spans": GoldOverlap(tokens, tuple(one.tokens for one in ranked), touching),
+            "labels.char_spans": GoldOverlap(chars, tuple(one.chars for one in ranked), touching_chars),
+        }
+        self._count(chars, near, found["labels.token_spans"])
+        return [Measured.of(metric.value(found[metric.needs["found"]])) for metric in self.metrics]
+
+    def _count(self, gold: Sequence[Span], near: Sequence[_IndexedChunk], found: GoldOverlap) -> None:
+        tally = self._tally
+        tally.spans += len(gold)
+        tally.cut += sum(not any(_holds(one.chars, span) for one in near) for span in gold)
+        if gold:
+            policies = [(k, None) for k in self._settings.k] + [(None, budget) for budget in self._settings.budgets]
+            tally.greedy += any(not attainable(found, k, budget, self._settings.fill)[1] for k, budget in policies)
+
+    @property
+    def _index_tokens(self) -> int:
+        return sum(one.tokens.end - one.tokens.start for one in self._chunks.values())
+
+    def measurements(self) -> Sequence[Measurement]:
+        """Sizes of chunks and index, what alignment had to do, gold spans cut, and what it took."""
+        sizes = [one.tokens.end - one.tokens.start for one in self._chunks.values()]
+        corpus = sum(map(len, self._documents.values()))
+        alignments, tally = self._alignments.values(), self._tally
+        kinds = ("found", "ambiguous", "empty", "changed")
+        counts = {name: sum(getattr(one, name) for one in alignments) for name in kinds}
+        return (
+            Measurement("chunks", float(len(sizes))),
+            Measurement("chunk_tokens", mean(sizes), "tokens", float(min(sizes)), float(max(sizes)), len(sizes)),
+            Measurement("index_tokens", float(sum(sizes)), "tokens"),
+            Measurement("index_share", sum(sizes) / corpus if corpus else None),
+            Measurement("gold_spans_cut", tally.cut / tally.spans if tally.spans else None, "", n=tally.spans),
+            *(Measurement(f"chunks_{name}", float(n)) for name, n in counts.items()),
+            Measurement("attainable_greedy", float(tally.greedy), "examples"),
+            Measurement("split_seconds", self._seconds, "s"),
+            Measurement("search_seconds", tally.seconds, "s"),
+        )     # fmt: skip
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def _touches(span: Span, gold: Sequence[Span]) -> bool:
+    return any(one.doc_id == span.doc_id and one.start < span.end and span.start < one.end for one in gold)
+
+
+def _holds(span: Span, gold: Span) -> bool:
+    return span.doc_id == gold.doc_id and span.start <= gold.start and gold.end <= span.end

@@ -1,0 +1,40 @@
+"""Whole documents as offsets count them: every character of a text, nothing stripped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ragauge.data.readers.corpus import SUFFIXES, read_corpus
+from ragauge.errors import DataError
+
+
+def plain_texts(source: Any) -> dict[str, str]:
+    """doc_id -> text of every document. Of text files every character counts, front matter too; line ends are one.
+
+    Args:
+        source: a folder of text files (doc_id is the path in it without the ending), or whatever `read_corpus` reads.
+
+    Raises:
+        DataError: there is no document, one is not UTF-8, or two share an id.
+    """
+    folder = Path(source) if isinstance(source, str | Path) else None
+    if folder is None or not folder.is_dir() or any(folder.glob("corpus.jsonl*")):
+        return {document.doc_id: document.text for document in read_corpus(source)}
+    found: dict[str, str] = {}
+    for path in sorted(one for one in folder.rglob("*") if one.suffix in SUFFIXES and one.is_file()):
+        doc_id = path.relative_to(folder).with_suffix("").as_posix()
+        if doc_id in found:
+            raise DataError(f"two documents have the id {doc_id!r}.", source=str(path), hint="Rename one of them.")
+        found[doc_id] = _decoded(path)
+    if not found:
+        raise DataError(f"no text file ({', '.join(SUFFIXES)}) in this folder.", source=str(folder))
+    return found
+
+
+def _decoded(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        problem = f"expected UTF-8, got byte 0x{error.object[error.start]:02x} at offset {error.start}."
+        raise DataError(problem, source=str(path), hint="Save the file as UTF-8.") from error

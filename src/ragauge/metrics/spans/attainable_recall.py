@@ -1,0 +1,55 @@
+"""The most that chunks could reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragauge.data.gold_overlap import GoldOverlap
+from ragauge.metrics.base import Metric, Needs, NotApplicable, Ratio
+from ragauge.metrics.spans.filling import Fill, Unit, attainable, check, size
+
+
+@dataclass(frozen=True, slots=True)
+class AttainableRecall(Metric):
+    """Recall of gold tokens by the best choice of chunks: what is missing to 1 is lost to chunk boundaries.
+
+    attainable_recall@k = max over C of #(G and C) / #G
+
+    G  tokens of the gold spans, each once
+    C  tokens of any k chunks, or of any that fill the budget
+
+    @k takes the first k chunks, budget=B the first that fill B tokens: fill=cut shortens the last one to fit,
+    fill=whole leaves it out. unit=char counts characters in place of tokens of the document.
+    Every choice of up to 12 touching chunks is tried; of more a greedy choice is a lower bound.
+    token_recall is lower by what ranking loses. Not applicable without gold spans, or where the index is not known.
+    Source: Smith and Troynikov, Evaluating Chunking Strategies for Retrieval, 2024.
+
+    >>> from ragauge.data.example import Span
+    >>> found = GoldOverlap((Span("d", 2, 6),), (Span("d", 0, 4), Span("d", 8, 12)), (Span("d", 0, 4), Span("d", 4, 8)))
+    >>> AttainableRecall(k=1).value(found)
+    Ratio(numerator=2, denominator=4)
+    """
+
+    measures: ClassVar = "retrieval"
+
+    unit: Unit = "token"
+    budget: int | None = None
+    fill: Fill = "cut"
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        check(self.name(), self.unit, self.k, self.budget, self.fill)
+
+    @property
+    def needs(self) -> Needs:
+        """The spans, in tokens or characters."""
+        return {"found": f"labels.{self.unit}_spans"}
+
+    def value(self, found: GoldOverlap) -> Ratio | NotApplicable:
+        if not found.gold:
+            return NotApplicable("no gold spans")
+        if found.touching is None:
+            return NotApplicable("the chunks of the index are not known")
+        reached, _ = attainable(found, self.k, self.budget, self.fill)
+        return Ratio(reached, size(found.gold))

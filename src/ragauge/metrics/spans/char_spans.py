@@ -1,0 +1,31 @@
+"""Spans of an ordinary response, where nothing is known but what it holds."""
+
+from __future__ import annotations
+
+from ragauge.data.example import Example
+from ragauge.data.gold_overlap import GoldOverlap
+from ragauge.data.response import Response
+from ragauge.metrics.base import Failed, NotApplicable
+from ragauge.metrics.spans.filling import merged
+
+
+def char_spans(example: Example, response: Response) -> GoldOverlap | NotApplicable | Failed:
+    """Characters of the gold spans and of the passages returned; which chunks the index holds is not known."""
+    if not example.gold_spans:
+        return NotApplicable("no gold spans")
+    if response.error is not None:
+        return Failed(f"the system failed: {response.error}")
+    if response.passages is None:
+        return NotApplicable("passages not recorded")
+    spans = [passage.span for passage in response.passages]
+    known = [span for span in spans if span is not None]
+    if len(known) < len(spans):
+        return NotApplicable("where the passages stand in their documents is not recorded (span)")
+    return GoldOverlap(merged(example.gold_spans), tuple(known))
+
+
+def token_spans(example: Example) -> NotApplicable:
+    """Tokens are counted over whole documents, which no response holds: `ragauge chunking` scores them."""
+    if not example.gold_spans:
+        return NotApplicable("no gold spans")
+    return NotApplicable("the documents' tokens are not known; ragauge chunking counts them, unit=char does without")

@@ -1,0 +1,54 @@
+"""Intersection over union of tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragauge.data.gold_overlap import GoldOverlap
+from ragauge.metrics.base import Metric, Needs, NotApplicable, Ratio
+from ragauge.metrics.spans.filling import Fill, Unit, check, covered, first, size
+
+
+@dataclass(frozen=True, slots=True)
+class TokenIou(Metric):
+    """Gold tokens returned, of all tokens that are gold or were returned.
+
+    token_iou@k = #(G and R) / (len(R) + #(G without R))
+
+    G    tokens of the gold spans, each once
+    R    tokens of the chunks returned
+    len  counts what stands in two chunks twice
+
+    @k takes the first k chunks, budget=B the first that fill B tokens: fill=cut shortens the last one to fit,
+    fill=whole leaves it out. unit=char counts characters in place of tokens of the document.
+    Not applicable without gold spans; 0 where nothing was returned.
+    Source: Smith and Troynikov, Evaluating Chunking Strategies for Retrieval, 2024.
+
+    >>> from ragauge.data.example import Span
+    >>> found = GoldOverlap((Span("d", 2, 6),), (Span("d", 0, 4), Span("d", 8, 12)), (Span("d", 0, 4), Span("d", 4, 8)))
+    >>> TokenIou(k=1).value(found)
+    Ratio(numerator=2, denominator=6)
+    """
+
+    measures: ClassVar = "retrieval"
+
+    unit: Unit = "token"
+    budget: int | None = None
+    fill: Fill = "cut"
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        check(self.name(), self.unit, self.k, self.budget, self.fill)
+
+    @property
+    def needs(self) -> Needs:
+        """The spans, in tokens or characters."""
+        return {"found": f"labels.{self.unit}_spans"}
+
+    def value(self, found: GoldOverlap) -> Ratio | NotApplicable:
+        if not found.gold:
+            return NotApplicable("no gold spans")
+        chunks = first(found.retrieved, self.k, self.budget, self.fill)
+        shared = covered(found.gold, chunks)
+        return Ratio(shared, size(chunks) + size(found.gold) - shared)

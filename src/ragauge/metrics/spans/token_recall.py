@@ -1,0 +1,52 @@
+"""Recall of the tokens of gold spans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragauge.data.gold_overlap import GoldOverlap
+from ragauge.metrics.base import Metric, Needs, NotApplicable, Ratio
+from ragauge.metrics.spans.filling import Fill, Unit, check, covered, first, size
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRecall(Metric):
+    """Share of the gold tokens that stand in the chunks returned.
+
+    token_recall@k = #(G and R) / #G
+
+    G  tokens of the gold spans, each once
+    R  tokens of the chunks returned
+
+    @k takes the first k chunks, budget=B the first that fill B tokens: fill=cut shortens the last one to fit,
+    fill=whole leaves it out. unit=char counts characters in place of tokens of the document.
+    Not applicable without gold spans; 0 where nothing was returned.
+    Source: Smith and Troynikov, Evaluating Chunking Strategies for Retrieval, 2024.
+
+    >>> from ragauge.data.example import Span
+    >>> found = GoldOverlap((Span("d", 2, 6),), (Span("d", 0, 4), Span("d", 8, 12)), (Span("d", 0, 4), Span("d", 4, 8)))
+    >>> TokenRecall(k=1).value(found)
+    Ratio(numerator=2, denominator=4)
+    """
+
+    measures: ClassVar = "retrieval"
+
+    unit: Unit = "token"
+    budget: int | None = None
+    fill: Fill = "cut"
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        check(self.name(), self.unit, self.k, self.budget, self.fill)
+
+    @property
+    def needs(self) -> Needs:
+        """The spans, in tokens or characters."""
+        return {"found": f"labels.{self.unit}_spans"}
+
+    def value(self, found: GoldOverlap) -> Ratio | NotApplicable:
+        if not found.gold:
+            return NotApplicable("no gold spans")
+        chunks = first(found.retrieved, self.k, self.budget, self.fill)
+        return Ratio(covered(found.gold, chunks), size(found.gold))

@@ -1,0 +1,87 @@
+"""Fronts, knees and recommendations."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from ragauge.analysis.scores.arrays import ScoreArrays
+from ragauge.analysis.studies.front import knee, knee_of, pareto_front
+from ragauge.analysis.studies.reading import read_trials, trial_means
+from ragauge.metrics.catalogue import parse
+
+RECALL = parse("recall@5")
+
+
+def scored(values: list[float]) -> ScoreArrays:
+    """Scores of one metric, an example each."""
+    n = len(values)
+    return ScoreArrays.of(pl.DataFrame({
+        "query_id": [f"q{i}" for i in range(n)], "repeat": [0] * n, "metric": ["recall@5"] * n,
+        "status": ["scored"] * n,
+        "value": values, "numerator": [None] * n, "denominator": [None] * n, "low": values, "high": values,
+        "reason": [""] * n,
+    }, schema_overrides={"numerator": pl.Float64, "denominator": pl.Float64}))     # fmt: skip
+
+
+def test_front_holds_what_nothing_beats() -> None:
+    """A point stays on the front unless another is no dearer and no worse, and better in one of both."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        quality, cost = rng.integers(0, 6, 8).tolist(), rng.integers(0, 6, 8).tolist()
+        beaten = {
+            i for i in range(8) for j in range(8)
+            if quality[j] >= quality[i] and cost[j] <= cost[i] and (quality[j] > quality[i] or cost[j] < cost[i])
+        }     # fmt: skip
+        front = pareto_front(quality, cost)
+        assert {(quality[n], cost[n]) for n in front} == {(quality[n], cost[n]) for n in range(8) if n not in beaten}
+        assert [cost[n] for n in front] == sorted(cost[n] for n in front)
+
+
+def test_knee_is_told_only_where_it_is_clear() -> None:
+    """A bend that resamples agree on is the knee; a straight front and two points have none, with the reason."""
+    rng = np.random.default_rng(3)
+    noise = rng.normal(scale=0.02, size=(100, 4))
+    clear = knee(np.array([0.2, 0.8, 0.9, 1.0]) + noise, [1, 2, 5, 9])
+    assert (clear.trial, clear.reason) == (1, "")
+    assert clear.agreement > 0.9
+    straight = knee(np.array([0.1, 0.4, 0.7, 1.0]) + noise * 0.01, [1, 4, 7, 10])
+    assert straight.trial is None
+    assert "below 0.05" in straight.reason
+    assert "fewer than three" in knee(np.array([[0.1, 0.2], [0.2, 0.4]]), [1, 2]).reason
+    assert knee_of([0.0, 0.5, 1.0], [1, 10, 100], logarithmic=True) != knee_of([0.0, 0.5, 1.0], [1, 10, 100])
+
+
+def test_cheapest_of_the_best_is_taken() -> None:
+    """Of what may be best the cheapest is taken; a clear loser is not in the set, cheap as it is."""
+    rng = np.random.default_rng(5)
+    base = rng.uniform(0.3, 0.7, 80)
+    scores = {
+        "poor": scored((base - 0.2).tolist()), "good": scored((base + rng.normal(0, 0.02, 80)).tolist()),
+        "dear": scored((base + rng.normal(0, 0.02, 80)).tolist()),
+    }     # fmt: skip
+    found = read_trials(scores, RECALL, "index_tokens", {"poor": 1.0, "good": 2.0, "dear": 3.0})
+    assert found.best_set == ("good", "dear")
+    assert found.recommendation.trial == "good"
+    sure = read_trials(scores, RECALL, "index_tokens", {"poor": 1.0, "good": 2.0, "dear": 3.0}, target=0.2)
+    assert sure.recommendation.trial == "poor"
+    near = float(base.mean()) - 0.001
+    unsure = read_trials(scores, RECALL, "index_tokens", {"poor": 1.0, "good": 2.0, "dear": 3.0}, target=near)
+    assert unsure.recommendation.trial is None
+    assert (unsure.recommendation.examples or 0) > 80
+    never = read_trials(scores, RECALL, "index_tokens", {"poor": 1.0, "good": 2.0, "dear": 3.0}, target=0.99)
+    assert never.recommendation == type(never.recommendation)(None, "no trial's mean meets recall@5 0.99")
+
+
+def test_differences_are_one_family() -> None:
+    """Differences to the base are paired, by segment too, and Holm's p over all of them is no less than each alone."""
+    rng = np.random.default_rng(6)
+    base = rng.uniform(0, 0.5, 60)
+    scores = {"base": scored(base.tolist()), "more": scored((base + rng.uniform(0.0, 0.2, 60)).tolist())}
+    alone = trial_means(scores, RECALL, base="base")
+    both = trial_means(scores, RECALL, base="base", segments={"half=first": np.arange(60) < 30})
+    assert [one.segment for one in both] == ["", "", "half=first", "half=first"]
+    assert both[0].p_value is None
+    assert 0.05 < (both[1].difference or 0) < 0.15
+    assert (both[1].p_value or 0) >= (alone[1].p_value or 0)
+    assert both[3].counts["scored"] == 30

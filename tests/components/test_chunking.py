@@ -1,0 +1,221 @@
+"""Chunkers: where their chunks stand, what they cut, and how a study of them reads."""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+import ragauge as rg
+from ragauge.cli.main import main
+from ragauge.components.chunking.alignment import Piece, align
+from ragauge.components.chunking.chunkers import chunker_of, grid_of
+from ragauge.components.chunking.maker import ChunkingMaker, ChunkingSettings
+from ragauge.components.chunking.tokens import TokenisedDocument
+from ragauge.data.readers.chroma import read_chroma
+from ragauge.data.readers.plain_texts import plain_texts
+from ragauge.errors import DataError, UnknownName, UsageError
+from ragauge.text.count import count
+
+TEXT = "The hub is grey.\n\nIt pairs with 60 devices; naïve users — 東京 — pair one. " * 6 + "The end 🎉 is near."
+CHROMA = Path(__file__).resolve().parents[3] / "shared/data/chroma_chunking"
+CORPORA = ("chatlogs", "finance", "pubmed", "state_of_the_union", "wikitexts")
+
+
+def test_token_belongs_to_the_span_of_its_last_character() -> None:
+    """Tokens are as many as are counted, and neighbouring spans share them out, every token once, in any script."""
+    document = TokenisedDocument("d", TEXT)
+    assert len(document) == count(TEXT)
+    rng = Random(1)
+    for _ in range(50):
+        edges = [0, *sorted(rng.sample(range(1, len(TEXT)), 4)), len(TEXT)]
+        spans = [document.in_tokens(a, b) for a, b in pairwise(edges)]
+        assert [one.end for one in spans[:-1]] == [one.start for one in spans[1:]]
+        assert (spans[0].start, spans[-1].end) == (0, len(document))
+
+
+@pytest.mark.parametrize("name", ["token", "sentence", "recursive"])
+@pytest.mark.parametrize("overlap", [0, 10])
+def test_own_chunkers_hold_the_text(name: str, overlap: int) -> None:
+    """Every chunk stands where it says, holds at most its size, and together they hold all that is not white space."""
+    document = TokenisedDocument("d", TEXT)
+    pieces = chunker_of({"chunker": name, "size": 30, "overlap": overlap})(document)
+    found = align("d", TEXT, pieces)
+    assert (found.found, found.empty, len(found.spans)) == (0, 0, len(pieces))
+    held = {n for start, end, _ in found.spans for n in range(start, end)}
+    assert {n for n, sign in enumerate(TEXT) if not sign.isspace()} <= held
+    assert max(count(TEXT[start:end]) for start, end, _ in found.spans) <= 33     # joined parts may take a few more
+    if overlap and name == "token":     # others repeat whole parts alone, where these are short enough
+        assert sum(end - start for start, end, _ in found.spans) > len(TEXT)
+
+
+def test_offsets_are_verified_and_mended() -> None:
+    """Right offsets stay; wrong or missing ones are found in order, white space ignored, and ambiguous ones counted."""
+    text = "alpha beta. alpha  beta. gamma alpha beta."
+    given = [Piece("alpha beta.", 0), Piece("alpha beta.", 3), Piece("gamma"), Piece("alpha\nbeta."), Piece("  ")]
+    found = align("d", text, given)
+    assert [(start, end) for start, end, _ in found.spans] == [(0, 11), (12, 24), (25, 30), (31, 42)]
+    assert (found.found, found.empty) == (3, 1)
+    with pytest.raises(DataError, match=r"chunk 2 of d: its text is not in the document.*--allow-changed"):
+        align("d", text, [Piece("alpha"), Piece("delta")])
+    assert align("d", text, [Piece("alpha"), Piece("delta")], allow_changed=True).changed == 1
+
+
+def test_lists_multiply() -> None:
+    """Lists of values multiply to a grid; a name that means nothing is an error with the nearest."""
+    assert len(grid_of("recursive:size=200,400,800:overlap=0,50")) == 6
+    assert grid_of("llamaindex:SentenceSplitter:chunk_size=64")[0]["chunker"] == "llamaindex:SentenceSplitter"
+    with pytest.raises(UsageError, match="is no chunker"):
+        grid_of("token:size=4:oops")
+    with pytest.raises(UnknownName, match="nearest: token"):
+        chunker_of({"chunker": "tokens"})
+    with pytest.raises(UnknownName, match="no parameter of token 'sise'; nearest: size"):
+        chunker_of({"chunker": "token", "sise": 4})
+    with pytest.raises(UsageError, match="pip install chonkie"):
+        chunker_of({"chunker": "chonkie:TokenChunker"})
+
+
+def test_other_chunkers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LlamaIndex's splitters, a function by name and a file of chunks all give chunks that stand in the text."""
+    document = TokenisedDocument("d", TEXT)
+    monkeypatch.chdir(tmp_path)
+    code = "def lines(text, least=1):\n    return [one for one in text.split('. ') if len(one) > least]\n"
+    (tmp_path / "my_cutter.py").write_text(code)
+    (tmp_path / "chunks.jsonl").write_text(json.dumps({"doc_id": "d", "text": TEXT[5:40], "start": 5}) + "\n")
+    llamaindex = {"chunker": "llamaindex:SentenceSplitter", "chunk_size": 40, "chunk_overlap": 0}
+    function, file = {"chunker": "my_cutter:lines", "least": 2}, {"chunker": "chunks.jsonl"}
+    for parameters, least in ((llamaindex, 3), (function, 7), (file, 1)):
+        found = align("d", TEXT, chunker_of(parameters)(document))
+        assert len(found.spans) >= least, parameters
+        assert all("".join(TEXT[a:b].split()) == "".join(text.split()) for a, b, text in found.spans)
+
+
+@pytest.fixture
+def hubs(tmp_path: Path) -> tuple[Path, Path]:
+    """A corpus of twelve pages, and a question on each with its gold span."""
+    folder, rows = tmp_path / "docs", []
+    folder.mkdir()
+    for n in range(12):
+        fact = f"The code of device{n} is {n * 7}. "
+        text = f"Page {n}.\n\n" + "Filler stands here. " * n + fact + "More filler. " * 20
+        (folder / f"page{n}.md").write_text(text)
+        start = text.index("The code")
+        rows.append({
+            "query_id": f"q{n}", "query": f"What is the code of device{n}?", "segments": {"half": str(n < 6)},
+            "gold_spans": [{"doc_id": f"page{n}", "start": start, "end": text.index(".", start) + 1}],
+        })     # fmt: skip
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text("\n".join(json.dumps(row) for row in rows))
+    return questions, folder
+
+
+def test_study_of_chunkers(hubs: tuple[Path, Path], tmp_path: Path) -> None:
+    """A study reads as a table, a set that may be best and segments; failed trials keep their reason; it is saved."""
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    found = rg.chunking(*hubs, ["token:size=8,64", "token:size=4:overlap=9"], k=[1, 5], budget=[16, 64], store=store)
+    assert found.trials["state"].to_list() == ["complete", "complete", "failed"]
+    assert "overlap must be at least 0" in found.trials["reason"][2]
+    assert found.metric == "token_recall@5"
+    assert set(found.best_set) | set(found.front) <= set(found.trials["trial"])
+    assert found.segments["segment"].unique().to_list() != []
+    row = {name: found.trials[name][1] for name in found.names}
+    assert row["token_recall@5"] <= row["attainable_recall@5"] <= 1
+    for ending in ("md", "html", "json", "csv"):
+        assert "token:size=64" in found.save(tmp_path / f"study.{ending}").read_text()
+    again = rg.open_study(found.study.name, base="token:size=8", store=store)
+    assert again.study == found.study
+    assert any(one.difference is not None for one in again.means)
+    assert rg.runs(store=store) == []
+    assert len(rg.runs(study=found.study.name, store=store)) == 2
+
+
+def test_commands(
+    hubs: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command prints the study, and study list, show, report, export and delete find it."""
+    questions, folder = map(str, hubs)
+    monkeypatch.setenv("RAGAUGE_STORE", f"sqlite:///{tmp_path / 'store.db'}")
+
+    def said(*words: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["ragauge", *words])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert end.value.code == 0, words
+        return capsys.readouterr().out
+
+    cut = ("--chunker", "recursive:size=16,64", "--name", "codes", "--budget", "32", "-k", "1")
+    assert "May be the best by" in said("chunking", questions, "--corpus", folder, *cut)
+    assert "codes" in said("study", "list")
+    assert "recursive:size=16" in said("study", "show", "codes", "--base", "recursive:size=64")
+    said("study", "report", "codes", "-o", str(tmp_path / "report.html"))
+    said("study", "export", "codes", "-o", str(tmp_path / "trials.csv"))
+    assert "codes" not in said("runs")
+    said("study", "delete", "codes", "--yes")
+    assert "No studies yet" in said("study", "list")
+
+
+def test_gold_outside_the_corpus_is_named(hubs: tuple[Path, Path]) -> None:
+    """A gold span of an unknown document, or beyond a document's end, fails with the example that has it."""
+    asked = rg.Example("q1", "Where?", gold_spans=(rg.Span("nowhere", 0, 5),))
+    opened = ChunkingMaker({"d": TEXT}, ChunkingSettings()).open({"chunker": "token", "size": 20})
+    with pytest.raises(DataError, match=r"example q1: the gold span .* is in no document"):
+        list(opened.answers([asked]))
+    beyond = rg.Example("q2", "Where?", gold_spans=(rg.Span("d", 5, len(TEXT) + 1),))
+    with pytest.raises(DataError, match="lies outside the document"):
+        list(opened.answers([beyond]))
+
+
+def published(text: str, chunks: list[str], spans: list[tuple[int, int]]) -> float:
+    """precision_omega as Chroma's report counts it: a chunk's first place in the text, and touching ends count."""
+    placed = [(at, at + len(one)) for one in chunks for at in [text.find(one)]]
+    gold = {n for start, end in spans for n in range(start, end)}
+    held = {n for a, b in placed if any(a <= end and start <= b for start, end in spans) for n in range(a, b)}
+    return len(gold & held) / len(gold | held)
+
+
+@pytest.mark.realdata
+@pytest.mark.skipif(not CHROMA.is_dir(), reason="the public data is not there")
+@pytest.mark.parametrize(
+    ("chunker", "size", "overlap", "mean", "spread"),
+    [("recursive", 800, 400, 6.7, 5.2), ("token", 800, 400, 4.7, 3.1), ("recursive", 400, 200, 13.9, 10.4),
+     ("token", 400, 200, 8.4, 5.1), ("recursive", 400, 0, 17.7, 14.0), ("token", 400, 0, 12.5, 8.1),
+     ("recursive", 200, 0, 29.9, 18.4), ("token", 200, 0, 21.0, 11.9)],
+)     # fmt: skip
+def test_published_precision_omega(chunker: str, size: int, overlap: int, mean: float, spread: float) -> None:
+    """Under the published rule every published mean and standard deviation comes out within 0.1 points."""
+    questions = read_chroma(CHROMA / "questions_df.csv")
+    cut = chunker_of({"chunker": chunker, "size": size, "overlap": overlap})
+    texts = {name: text for name, text in plain_texts(CHROMA).items() if name in CORPORA}
+    chunks = {name: [one.text for one in cut(TokenisedDocument(name, text))] for name, text in texts.items()}
+    values = []
+    for asked in questions:
+        spans = asked.gold_spans or ()
+        name = spans[0].doc_id
+        values.append(100 * published(texts[name], chunks[name], [(one.start, one.end) for one in spans]))
+    assert (np.mean(values), np.std(values)) == pytest.approx((mean, spread), abs=0.1)
+
+
+@pytest.mark.realdata
+@pytest.mark.skipif(not CHROMA.is_dir(), reason="the public data is not there")
+def test_cutoff_and_budget_disagree(tmp_path: Path) -> None:
+    """With BM25, k=5 prefers recursive 800/400 by 8 to 12 points of recall, and 1,024 tokens 200/0 by 5 to 9."""
+    texts = {name: text for name, text in plain_texts(CHROMA).items() if name in CORPORA}
+    found = rg.chunking(
+        CHROMA / "questions_df.csv", texts, ["recursive:size=800:overlap=400", "recursive:size=200:overlap=0"],
+        k=[5], budget=[1024], base="recursive:overlap=0:size=200", store=f"sqlite:///{tmp_path / 'store.db'}",
+    )     # fmt: skip
+    gained = {one.metric: one for one in found.means if one.difference is not None}
+    at_k, at_budget = gained["token_recall@5"], gained["token_recall:budget=1024"]
+    assert at_k.difference is not None
+    assert at_budget.difference is not None
+    assert 0.08 <= at_k.difference <= 0.12
+    assert -0.09 <= at_budget.difference <= -0.05
+    assert at_k.difference_interval is not None
+    assert at_budget.difference_interval is not None
+    assert at_k.difference_interval.low > 0 > at_budget.difference_interval.high
+    assert any("the budget decides" in note for note in found.notes)
