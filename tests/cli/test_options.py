@@ -70,7 +70,7 @@ def test_typed_options_are_fields(kind: type[Any]) -> None:
         assert info.help
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", [*VERBS, "check_judge"])
 def test_every_keyword_is_explained(verb: str) -> None:
     """The documentation of a verb explains every option that it takes."""
     told = inspect.getdoc(getattr(rg, verb)) or ""

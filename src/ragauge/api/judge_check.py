@@ -6,10 +6,11 @@ import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
-from ragauge.api.inputs.calls import USUAL, CallOptions, ModelCallOptions
+from ragauge.api.inputs.calls import USUAL, ModelCallOptions
 from ragauge.api.inputs.sources import named, store_url
+from ragauge.api.options import keywords
 from ragauge.api.threads import plain
 from ragauge.errors import UsageError
 
@@ -45,6 +46,23 @@ class Checking:
     segments: Sequence[str] = ()
     supported: Collection[str] = ()
     calls: ModelCallOptions = USUAL
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckJudgeOptions(ModelCallOptions):
+    """A judge to check. Each field is an argument of `check_judge`, whose documentation explains it."""
+
+    source: Any = field(kw_only=False)
+    judge: Any = "local"
+    judge_name: str = ""
+    prompts: Any = None
+    modes: str | Sequence[str] = MODES
+    limit: int | None = None
+    columns: Mapping[str, str] | None = None
+    segments: str | Sequence[str] = ()
+    supported: str | Collection[str] = ()
+    store: str | None = None
+    progress: Callable[[Progress], None] | None = None
 
 
 def rows_of(wanted: Checking) -> LabelledRows:
@@ -84,16 +102,11 @@ def ways_of(wanted: Checking) -> tuple[Way, ...]:
     return ways((*wanted.judges, REFERENCE), wanted.modes or MODES)
 
 
-async def check_judge_async(
-    source: Any, *, judge: Any = "local", judge_name: str = "", prompts: Any = None,
-    modes: str | Sequence[str] = MODES, limit: int | None = None,
-    columns: Mapping[str, str] | None = None, segments: str | Sequence[str] = (),
-    supported: str | Collection[str] = (), store: str | None = None,
-    progress: Callable[[Progress], None] | None = None, **calls: Unpack[CallOptions],
-) -> JudgeCheck:     # fmt: skip
+@keywords(CheckJudgeOptions)
+async def check_judge_async(wanted: CheckJudgeOptions) -> JudgeCheck:
     """How far a judge agrees with people; how far it is off is kept, and from then on in the intervals of its scores.
 
-    Args:
+    Options:
         source: answers or claims with passages and labels: a path or a table (docs/model-judges.md).
         judge: "local", "openai:gpt-5-mini", or a function or object (text in, text out); the local one comes along.
         judge_name: what identifies such a function or object in reports and stored replies.
@@ -105,7 +118,8 @@ async def check_judge_async(
         supported: values of the label that mean supported; the usual words when empty.
         store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
         progress: called with what is done, the rate and the time left.
-        calls: concurrency, max_concurrency, max_cost and timeout of calls to a model, as in `ModelCallOptions`.
+        concurrency: calls to a model in flight to begin with; with max_concurrency, max_cost and timeout as in
+            `ModelCallOptions`.
 
     Raises:
         DataError: a file that cannot be read.
@@ -113,10 +127,10 @@ async def check_judge_async(
     """
     from ragauge.engine.judges import given_judge
 
-    spec = given_judge(judge, judge_name, prompts)
-    words = named(supported if isinstance(supported, str) else tuple(supported))
-    how = named(modes), limit, columns or {}, named(segments), words, ModelCallOptions.given("check_judge", calls)
-    return await check_labelled(Checking(source, (spec,), *how), store, progress)
+    spec, right = given_judge(wanted.judge, wanted.judge_name, wanted.prompts), wanted.supported
+    words = named(right if isinstance(right, str) else tuple(right))
+    how = named(wanted.modes), wanted.limit, wanted.columns or {}, named(wanted.segments), words, wanted
+    return await check_labelled(Checking(wanted.source, (spec,), *how), wanted.store, wanted.progress)
 
 
 check_judge = plain(check_judge_async)

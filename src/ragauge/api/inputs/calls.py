@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, TypedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragauge.engine.judges import Judge
     from ragauge.engine.models import Calling
-
-
-class CallOptions(TypedDict, total=False):
-    """The fields of `ModelCallOptions` as keyword arguments of a verb; any of them may be left out."""
-
-    concurrency: int
-    max_concurrency: int | None
-    max_cost: float | None
-    timeout: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,15 +26,6 @@ class ModelCallOptions:
     max_concurrency: int | None = None
     max_cost: float | None = None
     timeout: float = 120.0
-
-    @staticmethod
-    def given(verb: str, options: CallOptions) -> ModelCallOptions:
-        """The options that a verb was given. TypeError for a keyword that the verb does not know."""
-        known = {field.name for field in fields(ModelCallOptions)}
-        for name in options:
-            if name not in known:
-                raise TypeError(f"{verb}() got an unexpected keyword argument {name!r}")
-        return ModelCallOptions(**options)
 
     def of(self, *judges: Judge | None) -> Calling | None:
         """The means of calling these judges' models, shared by all; None where no judge asks a model.
