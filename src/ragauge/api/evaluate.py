@@ -145,12 +145,11 @@ async def _judged(wanted: EvaluateOptions, store: Store) -> tuple[Planned, dict[
 def _said_alone(todo: Planned, wanted: EvaluateOptions, store: Store) -> Iterator[None]:
     """Warns where somebody else evaluates the same run at this moment: neither waits for the other's calls."""
     from ragauge.data.readers.record_reader import warn_user
-    from ragauge.store.sqlite import held
 
     if not any(plan.pending and plan.questions for plan in todo.plans):
         yield
         return
-    with held(store.url, todo.run.run_id) as alone:
+    with store.held(todo.run.run_id) as alone:
         if not alone:
             (wanted.warn or warn_user)(
                 f"{todo.run.name} ({todo.run.run_id}) is being evaluated by another process or thread now. What both "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,7 +22,7 @@ class Database:
     """Connections to one store.
 
     Attributes:
-        url: where it is.
+        url: where it is, absolute.
         access: whether it can be written to, or how it is read where it cannot.
 
     A read sees one consistent state and waits for nobody. A write is one transaction: writers of this process queue on
@@ -30,12 +30,20 @@ class Database:
     """
 
     def __init__(self, url: str) -> None:
-        self.url = url
-        self.access = sqlite.access_of(url)
-        self._stamp = sqlite.stamp(url)
-        self.engine = sqlite.engine_of(url, self.access)
+        self.url = sqlite.absolute(url)
+        self.access = sqlite.access_of(self.url)
+        self._stamp = sqlite.stamp(self.url)
+        self.engine = sqlite.engine_of(self.url, self.access)
         self._lock = threading.Lock()
         self._current = threading.local()
+
+    def prepare(self) -> None:
+        """Puts a new database into the state in which readers and one writer do not block each other."""
+        sqlite.use_write_ahead_log(self.engine, self.url, self.access)
+
+    def held(self, run_id: str) -> AbstractContextManager[bool]:
+        """A block that works on a run: True where nobody else does, in this process or another."""
+        return sqlite.held(self.url, run_id)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:

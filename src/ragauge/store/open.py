@@ -77,6 +77,10 @@ class Store:
         """A block whose writes, in all areas, are kept together or not at all."""
         return _transaction(self._database)
 
+    def held(self, run_id: str) -> AbstractContextManager[bool]:
+        """A block that works on a run: True where nobody else does, in this process or another; nobody waits."""
+        return self._database.held(run_id)
+
     def close(self) -> None:
         """Gives the connections back."""
         self._database.close()
@@ -108,13 +112,12 @@ def open_store(url: str = DEFAULT_URL) -> Store:
         UsageError: the URL names no kind of store there is.
         StoreError: it cannot be made or opened, is newer than this program, or is another program's database.
     """
-    from ragauge.store import sqlite
     from ragauge.store.database import Database
     from ragauge.store.migrations.upgrade import upgrade
 
-    database = Database(sqlite.absolute(url))
+    database = Database(url)
     try:
-        sqlite.use_write_ahead_log(database.engine, database.url, database.access)
+        database.prepare()
         upgrade(database)
     except BaseException:
         database.close()
