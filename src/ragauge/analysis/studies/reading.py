@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
+from ragauge.analysis.estimating import ScoreSample, difference_test, interval_of_difference, interval_of_mean
 from ragauge.analysis.scores.arrays import Columns, ScoreColumns, by_example
 from ragauge.analysis.studies.front import Knee, knee, pareto_front
 from ragauge.data.score import STATUSES
 from ragauge.errors import DataError
 from ragauge.metrics.base import Metric
-from ragauge.stats.difference import paired_test
 from ragauge.stats.families import holm
-from ragauge.stats.intervals import mean_interval
 from ragauge.stats.max_t import may_be_best
-from ragauge.stats.paired import paired_interval
 from ragauge.stats.result import Interval
 
 if TYPE_CHECKING:
@@ -176,9 +174,8 @@ def _mean(
     cluster = None if column.cluster is None else column.cluster[here]
     counts: dict[str, int] = {name: int((status == code).sum()) for code, name in enumerate(STATUSES)}
     scored = ~np.isnan(value)
-    interval = mean_interval(
-        value[scored], kind=metric.scale, clusters=None if cluster is None else cluster[scored], bounds=metric.range
-    )
+    clusters = None if cluster is None else cluster[scored]
+    interval = interval_of_mean(ScoreSample.of(metric, value[scored], clusters=clusters))
     mean = float(value[scored].mean()) if scored.any() else None
     if base is None:
         return TrialMean(trial, str(metric), segment, mean, interval, counts)
@@ -186,12 +183,11 @@ def _mean(
     both = scored & ~np.isnan(other)
     if both.sum() < 2:
         return TrialMean(trial, str(metric), segment, mean, interval, counts)
-    pairs, groups = (value[both], other[both]), None if cluster is None else cluster[both]
-    tested = paired_test(*pairs, kind=metric.scale, clusters=groups)
+    pairs = ScoreSample.pair(metric, value[both], other[both], None, None if cluster is None else cluster[both])
+    tested = difference_test(*pairs)
     return TrialMean(
-        trial, str(metric), segment, mean, interval, counts, float((pairs[0] - pairs[1]).mean()),
-        paired_interval(*pairs, kind=metric.scale, clusters=groups, bounds=metric.range),
-        None if tested is None else tested.p_value,
+        trial, str(metric), segment, mean, interval, counts, float((value[both] - other[both]).mean()),
+        interval_of_difference(*pairs), None if tested is None else tested.p_value,
     )     # fmt: skip
 
 
