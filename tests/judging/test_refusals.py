@@ -10,6 +10,7 @@ from tests.judging.refusal_texts_more import ANSWERED as MORE_ANSWERED
 from tests.judging.refusal_texts_more import REFUSED as MORE
 from tests.judging.refusal_texts_more import SHORT, SHORT_ANSWERED
 
+from ragauge.judging.local import refusals
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.statements import statements
 
@@ -245,3 +246,15 @@ def test_no_text_takes_long(part: str) -> None:
     statements(text)
     statements((part.strip() + ". ") * 3_000)
     assert time.process_time() - started < 1.0
+
+
+def test_a_sentence_of_ascii_has_the_hints_it_had() -> None:
+    """The faster hints for ASCII find the same languages as the full ones, in capitals too."""
+    texts = [text for text in (*REFUSALS, *REFUSED, *MORE, *SHORT, *ANSWERED, *MORE_ANSWERED) if text.isascii()]
+    texts += [text.upper() for text in texts] + ["Bilgi vermiyor", "KANN ICH NICHT SAGEN", "no hay nada", "Lass es"]
+    languages: set[str] = set()
+    for text in texts:
+        full = [one.hint.pattern for one in refusals._languages() if one.hint.search(text)]
+        assert [one.hint.pattern for one in refusals._hinted(text)] == full, text
+        languages.update(full)
+    assert len(languages) >= 5
