@@ -29,7 +29,7 @@ from ragauge.analysis.explaining.explain import explain_example
 from ragauge.analysis.explaining.symbols import covered
 from ragauge.analysis.results.explanation import ExampleExplained, Worked
 from ragauge.analysis.results.scorecard import Cause
-from ragauge.data.example import Relevant
+from ragauge.data.example import Relevant, Span
 from ragauge.data.facts import AnswerFacts, CoverFacts, GuessedFacts, ReferenceClaim, ReferenceFacts
 from ragauge.data.response import Response
 from ragauge.data.score import Score
@@ -102,10 +102,37 @@ def test_every_symbol_is_known(metric: Metric) -> None:
 
 
 
-@pytest.mark.parametrize("metric", [one for one in samples() if one.name() != "semantic_similarity"], ids=str)
+# what only a study of chunking knows: tokens of whole documents, and the chunks of the index
+OF_STUDIES = [
+    one for one in samples()
+    if "labels.token_spans" in one.needs.values() or one.name() in ("precision_omega", "attainable_recall")
+]     # fmt: skip
+
+
+def spanned() -> Facts:
+    """Two gold spans, one of which the first passage holds in part."""
+    facts = rich()
+    passages = tuple(replace(one, span=Span(one.doc_id, 0, 20)) for one in facts.response.passages or ())
+    asked = replace(facts.example, gold_spans=(Span("d1", 5, 15), Span("d9", 0, 4)))
+    return rich(example=asked, response=replace(facts.response, passages=passages))
+
+
+@pytest.mark.parametrize("metric", OF_STUDIES, ids=str)
+def test_what_only_a_study_knows_is_said(metric: Metric) -> None:
+    """A metric that no stored answer can be scored by says why, and what can."""
+    (worked,) = explained(spanned(), metric).metrics
+    assert worked.score.status == "not_applicable"
+    assert re.search("ragauge chunking|index are not known", worked.score.reason)
+
+
+EXPLAINED = [one for one in samples() if one.name() != "semantic_similarity" and one not in OF_STUDIES]
+
+
+@pytest.mark.parametrize("metric", EXPLAINED, ids=str)
 def test_every_metric_is_explained(metric: Metric) -> None:
     """Where everything is known, each symbol has its value and the arithmetic ends in the score, worked out anew."""
     facts = rich(example=replace(rich().example, answerable=False)) if metric.name() == "missed_refusal" else rich()
+    facts = spanned() if "labels.char_spans" in metric.needs.values() else facts
     (worked,) = explained(facts, metric).metrics
     assert worked.score.status == "scored", worked.score.reason
     assert all(symbol.value for symbol in worked.symbols)

@@ -117,6 +117,7 @@ def test_a_pair_of_runs_is_one_comparison(kind: str, tmp_path: Path) -> None:
             assert by.alone == "worse"
         if check.verdict == "pass" and one.differing:
             assert check.interval is not None
+            assert one.base is not None
             assert check.interval.low > -LIMIT * one.base
 
 

@@ -28,16 +28,17 @@ QUESTIONS, WORKERS, BATCH = 4, 2, 8
 # batches of one size, so that what is in flight has a bound: per worker one batch judged and one on its way to the disk
 EVALUATE = f"""
 import asyncio, sys
-from ragauge.engine import execute as module
+from ragauge.engine import pool
+pool.FIRST = pool.LEAST = pool.MOST = {BATCH}
+from ragauge.engine.execute import execute
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import plan
 from ragauge.metrics.catalogue import parse
 from ragauge.store.open import open_store
-module.FIRST = module.LEAST = module.MOST = {BATCH}
 with open_store(sys.argv[1]) as store:
     metrics = [parse(name) for name in {NAMES!r}]
     found = plan(store, sys.argv[2], metrics, build_judge({SLOW!r}))
-    asyncio.run(module.execute(found, store, workers={WORKERS}))
+    asyncio.run(execute(found, store, workers={WORKERS}))
 """
 
 

@@ -12,6 +12,7 @@ from dataclasses import fields
 
 from ragauge.analysis.explaining.case import ExampleCase, braces, each, holding, listed, mark, number
 from ragauge.analysis.explaining.ranks import OF_RANKING
+from ragauge.analysis.explaining.spans import of_spans
 from ragauge.analysis.results.explanation import Symbol
 from ragauge.data.facts import Claim
 from ragauge.metrics.base import Failed, Metric, NotApplicable, shown
@@ -292,6 +293,8 @@ OF_CLAIMS: Mapping[str, Value] = {"c": _claims, "S[i]": _supporting, "X[i]": _co
 BY_FACT: Mapping[str, Mapping[str, Value]] = {
     "labels.ranking": OF_RANKING,
     "labels.chunks": OF_RANKING,
+    "labels.token_spans": of_spans("token"),
+    "labels.char_spans": of_spans("char"),
     "verify_answer.support": OF_CLAIMS,
     "verify_answer.used": {
         "U": _used, "v[j]": _marks("verify_answer.used"), "n": _n_passages, "prec@j": _share_at("verify_answer.used"),
