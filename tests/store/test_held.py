@@ -55,6 +55,14 @@ def test_one_holds_it_in_this_process(tmp_path: Path) -> None:
             assert not third     # the one that was not alone has freed nothing
     with held(url, "r1") as later:
         assert later
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_can_be_held_where_no_file_can_be_made(tmp_path: Path) -> None:
+    """A store in a folder that is not there, as in one that is read-only, is worked on without a lock."""
+    url = f"sqlite:///{tmp_path / 'absent' / 'a.db'}"
+    with held(url, "r1") as first, held(url, "r1") as again:
+        assert (first, again) == (True, True)
 
 
 def test_a_killed_process_leaves_nothing_behind(tmp_path: Path, holder: Holder) -> None:

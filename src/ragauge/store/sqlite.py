@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 import time
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.dialects import sqlite
@@ -33,7 +32,6 @@ from sqlalchemy.exc import SQLAlchemyError
 from ragauge.errors import StoreError, UsageError
 
 PREFIX = "sqlite:///"
-WORKING = ".working"     # ends the name of the file whose bytes are locks
 WAIT = 120.0  # seconds that a writer waits for another process's transaction
 WRITES = {"ragauge_writes": True}     # option of a connection whose transactions write
 ANOTHER = "Name a place that you may write to with --store sqlite:///PATH, or set RAGAUGE_STORE."
@@ -42,10 +40,6 @@ ELSEWHERE = "Copy its folder to one that you may write to, and name the copy wit
 Access = Literal["write", "read", "immutable"]
 Upsert = Insert     # an INSERT that knows ON CONFLICT
 DriverError = sqlite3.Error     # what a cursor of the driver's own raises
-
-_guard = threading.Lock()
-_files: dict[str, int] = {}              # never closed: closing one would end every lock of this process on the file
-_mine: set[tuple[str, str]] = set()      # such locks do not see their own process
 
 
 def absolute(url: str) -> str:
@@ -204,53 +198,31 @@ def insert(table: Table) -> Upsert:
 def held(url: str, run_id: str) -> Iterator[bool]:
     """Holds a run while the block works on it; True where nobody else holds it, in this process or another.
 
-    The lock is a byte of an empty file beside the store. A process that is killed leaves none behind. Nobody waits.
-    Where the system has no such locks (Windows, some network folders) it is always True.
+    The lock is on a file beside the store that is there only as long as it is held. Of a process that is killed the
+    file stays, the lock does not. Nobody waits. Where no file can be made or locked it is always True.
 
     Args:
         url: of the store.
         run_id: the run.
     """
-    path = url.removeprefix(PREFIX) + WORKING
-    with _guard:
-        alone = (path, run_id) not in _mine and _locked(path, _byte(run_id))
-        if alone:
-            _mine.add((path, run_id))
+    from filelock import FileLock, Timeout
+
+    path = Path(f"{_path(url)}-{quote(run_id, safe='')}.lock")
+    lock = FileLock(path, thread_local=False)
     try:
-        yield alone
-    finally:
-        if alone:
-            with _guard:
-                _mine.discard((path, run_id))
-                _freed(path, _byte(run_id))
-
-
-def _byte(run_id: str) -> int:
-    return zlib.crc32(run_id.encode()) & 0x7FFF_FFFF
-
-
-def _locked(path: str, at: int) -> bool:
-    """Takes the lock of a byte; False where another process has it."""
-    try:
-        import fcntl
-
-        if path not in _files:
-            _files[path] = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
-        fcntl.lockf(_files[path], fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at)
-    except BlockingIOError:
-        return False
-    except (ImportError, OSError):     # no such locks here
-        return True
-    return True
-
-
-def _freed(path: str, at: int) -> None:
-    try:
-        import fcntl
-
-        fcntl.lockf(_files[path], fcntl.LOCK_UN, 1, at)
-    except (ImportError, OSError, KeyError):
+        lock.acquire(blocking=False)
+    except Timeout:
+        yield False
         return
+    except OSError:
+        yield True
+        return
+    try:
+        yield True
+    finally:
+        with suppress(OSError):     # while it is held: whoever waits for a removed file tries again
+            path.unlink()
+        lock.release()
 
 
 def _path(url: str) -> Path:
