@@ -59,8 +59,9 @@ def test_one_holds_it_in_this_process(tmp_path: Path) -> None:
 
 
 def test_nothing_can_be_held_where_no_file_can_be_made(tmp_path: Path) -> None:
-    """A store in a folder that is not there, as in one that is read-only, is worked on without a lock."""
-    url = f"sqlite:///{tmp_path / 'absent' / 'a.db'}"
+    """A store in a folder where no file can be made is worked on without a lock."""
+    (tmp_path / "file").touch()
+    url = f"sqlite:///{tmp_path / 'file' / 'a.db'}"
     with held(url, "r1") as first, held(url, "r1") as again:
         assert (first, again) == (True, True)
 
