@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.api.baseline import baseline_run, check
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 NO_JUDGE = ("none", "")
-UNDER_WAY, GLANCES = 0.3, 10     # seconds until the first calls to a model are made, and in how many parts
 
 
 def planner(wanted: EvaluateOptions) -> Callable[[Store, str], tuple[Plan, ...]]:
@@ -117,13 +115,10 @@ def planned(wanted: EvaluateOptions, store: Store) -> Planned:
 async def evaluated(wanted: EvaluateOptions) -> Scorecard:
     """Stores what is not stored, judges what is not judged, and returns the scorecard."""
     from ragauge.api.cards import card_of
-    from ragauge.engine.garbage import rarely_collected, set_apart
     from ragauge.store.open import open_store
 
-    with open_store(place_of(wanted.inputs(), wanted.store)) as opened, ExitStack() as apart:
-        with rarely_collected():     # not while the scorecard is made: what it leaves would add to the peak of memory
-            todo, took = await _judged(wanted, opened)
-            apart.enter_context(set_apart())
+    with open_store(place_of(wanted.inputs(), wanted.store)) as opened:
+        todo, took = await _judged(wanted, opened)
         plan = todo.plans[0]
         shown: dict[str, Any] = {"keep": wanted.filter or {}, "total": plan.total, "whole": True, "took": took}
         return card_of(opened, todo.run, plan.metrics, plan.judge_id, **shown, baseline=todo.base)
@@ -165,48 +160,17 @@ async def carried_out(todo: Planned, wanted: EvaluateOptions, store: Store) -> d
 
     started = time.perf_counter()
     outcomes: list[EvaluationOutcome] = []
-    loading = asyncio.create_task(_load_report(todo.calling)) if todo.calling is not None else None
-    try:
-        for plan in todo.plans:
-            outcome = await execute(
-                plan, store, workers=wanted.workers, progress=wanted.progress, calling=todo.calling
-            )
-            outcomes.append(outcome)
-            if outcome.stopped:
-                break
-    finally:
-        if loading is not None:
-            loading.cancel()     # what it has begun goes on, and whoever needs it waits for it
+    for plan in todo.plans:
+        outcome = await execute(plan, store, workers=wanted.workers, progress=wanted.progress, calling=todo.calling)
+        outcomes.append(outcome)
+        if outcome.stopped:
+            break
     seconds, done = time.perf_counter() - started, sum(one.done for one in outcomes)
     return {
         "seconds": round(seconds, 2), "evaluated": outcomes[0].done, "asked": sum(one.asked for one in outcomes),
         "reused": sum(one.reused for one in outcomes),
         "answers_per_second": round(done / seconds, 1) if done else 0.0, **_calls(outcomes),
     }     # fmt: skip
-
-
-async def _load_report(calling: Calling) -> None:
-    """Loads what the scorecard needs while the first calls are under way: the machine is idle then, and not later.
-
-    The time is counted in parts: while the library of the models is loaded the loop stands still, and the first calls
-    are made only after that. A thread that loads at the same moment would make each of them wait for its turn. Where
-    stored replies answer everything the machine is never idle, and nothing is loaded ahead.
-    """
-    while not calling.begun:
-        await asyncio.sleep(UNDER_WAY / GLANCES)
-    for _ in range(GLANCES):
-        await asyncio.sleep(UNDER_WAY / GLANCES)
-    await asyncio.to_thread(_loaded)
-
-
-def _loaded() -> None:
-    from ragauge.engine.garbage import none_collected
-
-    with none_collected():
-        import polars  # noqa: F401 - loaded, not used, like the two below
-
-        from ragauge.analysis.overview import gathered  # noqa: F401
-        from ragauge.api import cards  # noqa: F401
 
 
 def _calls(outcomes: Sequence[EvaluationOutcome]) -> dict[str, Any]:

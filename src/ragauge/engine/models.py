@@ -15,7 +15,6 @@ from ragauge.engine.budget import Budget, BudgetReached
 from ragauge.engine.caller import CallCounts, Caller, Purpose, RetryPolicy
 from ragauge.engine.driver import Driving, on_stored
 from ragauge.engine.embed_answers import EmbedAnswers
-from ragauge.engine.garbage import none_collected
 from ragauge.engine.judge_batch import BatchResult, JobOutcome, QuestionJob, Work, judging
 from ragauge.engine.pool import Timed
 from ragauge.engine.reply_writer import ReplyWriter
@@ -71,16 +70,10 @@ class Calling:
     _embedders: dict[ModelName, ChatModel] = field(default_factory=dict)
     _limiters: dict[tuple[str, str, str], Limiter] = field(default_factory=dict)
 
-    @property
-    def begun(self) -> bool:
-        """Whether a model was asked."""
-        return bool(self._models or self._embedders)
-
     def model(self, name: ModelName) -> ChatModel:
         """The model of a name; made when it is first asked."""
         if name not in self._models:
-            with none_collected():
-                self._models[name] = self.build(name)
+            self._models[name] = self.build(name)
         return self._models[name]
 
     def embedder(self, name: ModelName) -> ChatModel:
