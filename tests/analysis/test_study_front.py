@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pytest
 
 from ragauge.analysis.scores.arrays import ScoreArrays
+from ragauge.analysis.studies.figures import StudyFigures, StudyKind
 from ragauge.analysis.studies.front import knee, knee_of, pareto_front
-from ragauge.analysis.studies.reading import read_trials, trial_means
+from ragauge.analysis.studies.kinds import kind_of
+from ragauge.analysis.studies.reading import StudyTarget, read_trials, trial_means
+from ragauge.data.study import Measurement, Study, Trial
+from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics.catalogue import parse
 
 RECALL = parse("recall@5")
@@ -60,16 +65,17 @@ def test_cheapest_of_the_best_is_taken() -> None:
         "poor": scored((base - 0.2).tolist()), "good": scored((base + rng.normal(0, 0.02, 80)).tolist()),
         "dear": scored((base + rng.normal(0, 0.02, 80)).tolist()),
     }     # fmt: skip
-    found = read_trials(scores, RECALL, "index_tokens", {"poor": 1.0, "good": 2.0, "dear": 3.0})
+    prices = {"poor": 1.0, "good": 2.0, "dear": 3.0}
+    found = read_trials(scores, RECALL, "index_tokens", prices)
     assert found.best_set == ("good", "dear")
     assert found.recommendation.trial == "good"
-    sure = read_trials(scores, RECALL, "index_tokens", {"poor": 1.0, "good": 2.0, "dear": 3.0}, target=0.2)
+    sure = read_trials(scores, RECALL, "index_tokens", prices, target=StudyTarget("recall@5", 0.2))
     assert sure.recommendation.trial == "poor"
     near = float(base.mean()) - 0.001
-    unsure = read_trials(scores, RECALL, "index_tokens", {"poor": 1.0, "good": 2.0, "dear": 3.0}, target=near)
+    unsure = read_trials(scores, RECALL, "index_tokens", prices, target=StudyTarget("recall@5", near))
     assert unsure.recommendation.trial is None
     assert (unsure.recommendation.examples or 0) > 80
-    never = read_trials(scores, RECALL, "index_tokens", {"poor": 1.0, "good": 2.0, "dear": 3.0}, target=0.99)
+    never = read_trials(scores, RECALL, "index_tokens", prices, target=StudyTarget("recall@5", 0.99))
     assert never.recommendation == type(never.recommendation)(None, "no trial's mean meets recall@5 0.99")
 
 
@@ -85,3 +91,37 @@ def test_differences_are_one_family() -> None:
     assert 0.05 < (both[1].difference or 0) < 0.15
     assert (both[1].p_value or 0) >= (alone[1].p_value or 0)
     assert both[3].counts["scored"] == 30
+
+
+def test_a_cost_that_is_missing_is_not_nothing() -> None:
+    """A trial whose cost is not known stands on no front and is not recommended: it does not cost 0."""
+    rng = np.random.default_rng(7)
+    base = rng.uniform(0.3, 0.7, 80)
+    scores = {name: scored((base + rng.normal(0, 0.02, 80)).tolist()) for name in ("unknown", "known", "dear")}
+    found = read_trials(scores, RECALL, "index_tokens", {"known": 2.0, "dear": 3.0})
+    assert "unknown" in found.best_set
+    assert "unknown" not in found.front
+    assert found.recommendation.trial == "known"
+    alone = read_trials({"unknown": scores["unknown"]}, RECALL, "index_tokens", {})
+    assert alone.recommendation.trial is None
+
+
+def test_measurements_decide_where_there_are_no_scores() -> None:
+    """Trials without scores are held to a measurement: by its intervals, with a front and a target, without a knee."""
+    def trial(name: str, value: float, cost: float) -> Trial:
+        told = Measurement("ann_recall", value, "", value - 0.02, value + 0.02, 100)
+        return Trial(name, {"ef": name}, "complete", "", "", (told, Measurement("p50", cost, "ms")))
+
+    kind = StudyKind("indexes", ("ann_recall*",), ("p50",))
+    study = Study("s", "indexes", trials=(trial("a", 0.80, 1.0), trial("b", 0.95, 2.0), trial("c", 0.96, 5.0)))
+    found = StudyFigures(study, kind, {}, ())
+    assert (found.metric, found.scored, found.cost) == ("ann_recall", False, "p50")
+    assert (found.reading.best_set, found.reading.front) == (("b", "c"), ("a", "b", "c"))
+    assert found.reading.recommendation.trial == "b"
+    assert "no examples to draw again" in found.reading.knee.reason
+    sure = StudyFigures(study, kind, {}, ()).ask(target="ann_recall=0.94").reading.recommendation
+    assert sure.trial == "c"
+    with pytest.raises(UsageError, match=r"expected METRIC=x, such as ann_recall=0.8, got 'ann_recall=much'"):
+        StudyFigures(study, kind, {}, ()).ask(target="ann_recall=much")
+    with pytest.raises(UnknownName, match="no kind of study 'indexes'"):
+        kind_of("indexes")

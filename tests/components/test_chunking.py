@@ -120,7 +120,7 @@ def test_study_of_chunkers(hubs: tuple[Path, Path], tmp_path: Path) -> None:
     found = rg.chunking(*hubs, ["token:size=8,64", "token:size=4:overlap=9"], k=[1, 5], budget=[16, 64], store=store)
     assert found.trials["state"].to_list() == ["complete", "complete", "failed"]
     assert "overlap must be at least 0" in found.trials["reason"][2]
-    assert found.metric == "token_recall@5"
+    assert found.metric == "token_recall:budget=16"
     assert set(found.best_set) | set(found.front) <= set(found.trials["trial"])
     assert found.segments["segment"].unique().to_list() != []
     row = {name: found.trials[name][1] for name in found.names}

@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 
+from ragauge.analysis.studies.figures import StudyKind
 from ragauge.data.example import EvalSet, Example, Relevant
 from ragauge.data.response import Passage, Response
 from ragauge.data.study import Measurement
 from ragauge.engine.studies.conduct import conduct
+from ragauge.engine.studies.maker import OpenTrial, TrialMaker
 from ragauge.errors import DataError, UsageError
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse
@@ -52,10 +54,10 @@ class FirstDocuments:
         self._closed.append(self._depth)
 
 
-class DepthMaker:
+class DepthMaker(TrialMaker):
     """Makes such trials, and remembers which."""
 
-    kind = "depths"
+    kind = StudyKind("depths", ("recall",), ("depth",))
 
     def __init__(self, wait: float = 0.0, **fixed: Any) -> None:
         self.fixed: Mapping[str, Any] = fixed
@@ -115,6 +117,30 @@ def test_other_fixed_settings_are_named(store: Store) -> None:
     fresh = conduct(store, "depths", DepthMaker(corpus="b"), SET, GRID[2:], fresh=True)
     assert [trial.name for trial in fresh.trials] == ["depth=5"]
     assert len(store.runs.list(study="depths")) == 1
+
+
+class Grouped(DepthMaker):
+    """Trials that are open two at a time; nothing is labelled, so that they have measurements alone."""
+
+    def groups(self, grid: Sequence[Mapping[str, Any]]) -> Iterable[Sequence[Mapping[str, Any]]]:
+        return [grid[n : n + 2] for n in range(0, len(grid), 2)]
+
+    def together(self, opened: Sequence[OpenTrial]) -> None:
+        assert not set(self.closed) & {int(one.config["depth"]) for one in opened}
+        if any(one.config["depth"] == 6 for one in opened):
+            raise DataError("no timing.", source="clock")
+
+
+def test_groups_are_open_together(store: Store) -> None:
+    """A group is opened and closed whole; without a set trials have no run; what fails a group fails all of it."""
+    maker = Grouped()
+    study = conduct(store, "grouped", maker, None, [{"depth": depth} for depth in (1, 3, 4, 5, 6, 7)])
+    states = {trial.name: trial.state for trial in study.trials}
+    assert (maker.opened, maker.closed) == ([1, 3, 4, 5, 6, 7], [1, 5, 4, 7, 6])
+    assert [states[f"depth={depth}"] for depth in (1, 3, 4, 5, 6, 7)] == [
+        "complete", "failed", "complete", "complete", "failed", "failed"]     # fmt: skip
+    assert {trial.run_id for trial in study.trials} == {""}
+    assert (study.trials[0].measured("depth"), study.trials[5].reason) == (1.0, "clock: no timing.")
 
 
 @pytest.mark.slow

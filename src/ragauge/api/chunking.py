@@ -17,8 +17,8 @@ def chunking(
     set: Any, corpus: Any, chunker: str | Sequence[str], *, retriever: Literal["bm25", "dense", "hybrid"] = "bm25",
     k: Sequence[int] = (1, 3, 5, 10, 15, 20), budget: Sequence[int] = (512, 1024, 2048, 4096),
     fill: Literal["cut", "whole"] = "cut", allow_changed: bool = False, name: str = "", fresh: bool = False,
-    metric: str = "", base: str = "", target: float | None = None, log: bool = False, store: str | None = None,
-    say: Callable[[str], None] | None = None,
+    metric: str = "", base: str = "", target: str | float | None = None, cost: str = "", log: bool = False,
+    store: str | None = None, say: Callable[[str], None] | None = None,
 ) -> StudyResult:     # fmt: skip
     """Which way of cutting documents brings most of the evidence into the context, at what size of index.
 
@@ -38,8 +38,9 @@ def chunking(
         fresh: forget a study of this name first.
         metric: what decides; token_recall:budget=1024 by default, or the nearest there is.
         base: the trial that others are held against.
-        target: take the cheapest whose interval lies above this value of the metric.
-        log: look for the knee on the logarithm of the index's size.
+        target: METRIC=x, or x of what decides: take the cheapest whose whole interval meets it.
+        cost: what a trial costs, such as index_tokens, the default, or embedding_price.
+        log: look for the knee on the logarithm of the cost.
         store: URL of the store.
         say: told what is done, a line a trial.
 
@@ -48,21 +49,20 @@ def chunking(
         DataError: gold spans that are not in the corpus, or a file that cannot be read.
     """
     from ragauge.api.studies import conduct_study, open_study
-    from ragauge.components.chunking.chunkers import grid_of
-    from ragauge.components.chunking.maker import ChunkingMaker, ChunkingSettings
+    from ragauge.components.chunking import chunkers, maker
     from ragauge.data.readers.plain_texts import plain_texts
     from ragauge.errors import UsageError
 
     eval_set = _with_gold(_set(set, store))
     texts = plain_texts(corpus)
-    settings = ChunkingSettings(retriever, tuple(k), tuple(budget), fill, allow_changed)
-    specs = [chunker] if isinstance(chunker, str) else list(chunker)
-    grid = [parameters for spec in specs for parameters in grid_of(spec)]
+    settings = maker.ChunkingSettings(retriever, tuple(k), tuple(budget), fill, allow_changed)
+    specs = [chunker] if isinstance(chunker, str) else chunker
+    grid = [parameters for spec in specs for parameters in chunkers.grid_of(spec)]
     if not grid:
         raise UsageError("chunking: name at least one chunker, such as token:size=200,400.")
     called = name or f"chunking-{eval_set.name}"
-    conduct_study(called, ChunkingMaker(texts, settings), eval_set, grid, fresh=fresh, store=store, say=say)
-    return open_study(called, metric=metric, base=base, target=target, log=log, store=store)
+    conduct_study(called, maker.ChunkingMaker(texts, settings), eval_set, grid, fresh=fresh, store=store, say=say)
+    return open_study(called, metric=metric, base=base, target=target, cost=cost, log=log, store=store)
 
 
 async def chunking_async(set: Any, corpus: Any, chunker: str | Sequence[str], **how: Any) -> StudyResult:

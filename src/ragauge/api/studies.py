@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def conduct_study(
-    name: str, maker: TrialMaker, eval_set: EvalSet, grid: Sequence[Mapping[str, Any]], *, fresh: bool = False,
+    name: str, maker: TrialMaker, eval_set: EvalSet | None, grid: Sequence[Mapping[str, Any]], *, fresh: bool = False,
     store: str | None = None, say: Callable[[str], None] | None = None,
 ) -> Study:     # fmt: skip
     """Makes the trials of a grid that are not there yet, as `engine.studies.conduct` says, in a store by its URL."""
@@ -58,8 +58,8 @@ def delete_study(name: str, *, store: str | None = None) -> int:
 
 
 def open_study(
-    name: str, *, metric: str = "", base: str = "", target: float | None = None, log: bool = False,
-    store: str | None = None,
+    name: str, *, metric: str = "", base: str = "", target: str | float | None = None, cost: str = "",
+    log: bool = False, store: str | None = None,
 ) -> StudyResult:     # fmt: skip
     """A stored study with what its trials say together.
 
@@ -67,31 +67,35 @@ def open_study(
         name: of the study.
         metric: what decides; by default the kind's own.
         base: the trial that others are held against, by name.
-        target: take the cheapest trial whose whole interval meets this value of the metric.
-        log: look for the knee on the logarithm of the cost.
+        target: METRIC=x, or x of what decides: take the cheapest trial whose whole interval meets it.
+        cost: the measurement that says what a trial costs; by default the kind's own.
+        log: look for knees on the logarithm of the cost.
         store: URL of the store.
 
     Raises:
-        UnknownName: no such study, metric or trial.
+        UnknownName: no such study, kind, metric, measurement or trial.
+        UsageError: a target that is no number.
     """
     from ragauge.analysis.scores.arrays import ScoreArrays
+    from ragauge.analysis.studies.figures import StudyFigures
+    from ragauge.analysis.studies.kinds import kind_of
     from ragauge.api.results.study import StudyResult
     from ragauge.store.open import open_store
 
     with open_store(store_url(store)) as opened:
         study = opened.studies.read(name)
-        complete = [trial for trial in study.trials if trial.state == "complete"]
-        frames = {trial.name: opened.scores.frame(trial.run_id, None) for trial in complete}
+        kind = kind_of(study.kind)
+        scored = [trial for trial in study.trials if trial.state == "complete" and trial.run_id]
+        frames = {trial.name: opened.scores.frame(trial.run_id, None) for trial in scored}
         held = {trial: set(frame["metric"].unique().to_list()) for trial, frame in frames.items()}
-        first = opened.scores.metrics(complete[0].run_id, None) if complete else []
+        first = opened.scores.metrics(scored[0].run_id, None) if scored else []
         names = tuple(one for one in first if all(one in mine for mine in held.values()))
-        segments = opened.runs.segments(complete[0].run_id) if complete else None
+        segments = opened.runs.segments(scored[0].run_id) if scored else None
     masks = {} if segments is None else {
         f"{column}={value}": (segments[column] == value).fill_null(value=False).to_numpy()
         for column in segments.columns[1:]
         for value in segments[column].drop_nulls().unique(maintain_order=True)
     }     # fmt: skip
     scores = {trial: ScoreArrays.of(frame) for trial, frame in frames.items()}
-    return StudyResult(
-        study, opened.url, scores, names, masks=masks, metric=metric, base=base, target=target, logarithmic=log
-    )
+    figures = StudyFigures(study, kind, scores, names, masks)
+    return StudyResult(figures.ask(metric=metric, base=base, target=target, cost=cost, log=log), opened.url)

@@ -29,7 +29,10 @@ def chunking(
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget a study of this name first.")] = False,
     metric: Annotated[str, typer.Option("--metric", help="What decides, such as token_iou:budget=1024.")] = "",
     base: Annotated[str, typer.Option("--base", help="The trial that others are held against.")] = "",
-    target: Annotated[float | None, typer.Option("--target", help="Take the cheapest that surely reaches it.")] = None,
+    target: Annotated[
+        str, typer.Option("--target", metavar="METRIC=x", help="Take the cheapest that surely reaches it.")
+    ] = "",
+    cost: Annotated[str, typer.Option("--cost", help="The measurement that a trial costs.")] = "",
     log: Annotated[bool, typer.Option("--log", help="Look for the knee on the logarithm of the cost.")] = False,
     outputs: Annotated[
         list[Path] | None, typer.Option("-o", "--output", help="A file: .md, .html, .json, .csv.")
@@ -45,8 +48,8 @@ def chunking(
 
     result = api.chunking(
         questions, corpus, chunker, retriever=retriever, k=_numbers("-k", k), budget=_numbers("--budget", budget),
-        fill=fill, allow_changed=allow_changed, name=name, fresh=fresh, metric=metric, base=base, target=target,
-        log=log, store=store or None, say=lambda line: typer.echo(line, err=True),
+        fill=fill, allow_changed=allow_changed, name=name, fresh=fresh, metric=metric, base=base, target=target or None,
+        cost=cost, log=log, store=store or None, say=lambda line: typer.echo(line, err=True),
     )     # fmt: skip
     for path in outputs or ():
         typer.echo(f"wrote {result.save(path)}", err=True)

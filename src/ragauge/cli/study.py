@@ -43,7 +43,10 @@ def show(
     name: Name,
     metric: Annotated[str, typer.Option("--metric", help="What decides.")] = "",
     base: Annotated[str, typer.Option("--base", help="The trial that others are held against.")] = "",
-    target: Annotated[float | None, typer.Option("--target", help="Take the cheapest that surely reaches it.")] = None,
+    target: Annotated[
+        str, typer.Option("--target", metavar="METRIC=x", help="Take the cheapest that surely reaches it.")
+    ] = "",
+    cost: Annotated[str, typer.Option("--cost", help="The measurement that a trial costs.")] = "",
     log: Annotated[bool, typer.Option("--log", help="Look for the knee on the logarithm of the cost.")] = False,
     store: options.Store = "",
     as_json: options.Json = False,
@@ -51,7 +54,7 @@ def show(
     """Show a study: its trials, which may be the best, which to take."""
     from ragauge.api.studies import open_study
 
-    found = open_study(name, metric=metric, base=base, target=target, log=log, store=store or None)
+    found = open_study(name, metric=metric, base=base, target=target or None, cost=cost, log=log, store=store or None)
     show_json(found.to_dict()) if as_json else shown(found.to_terminal())
 
 

@@ -1,46 +1,25 @@
-"""Studies in words and tables."""
+"""Studies in words, tables and charts; what a kind of study adds stands among them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from ragauge.reporting.sections import ReportSection, ReportTable, columns
+from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyTable
+from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable, columns
 from ragauge.reporting.words import safe
 from ragauge.text.amounts import number, signed
 
 if TYPE_CHECKING:
+    from ragauge.analysis.studies.figures import StudyFigures
+    from ragauge.analysis.studies.front import Knee
     from ragauge.analysis.studies.reading import StudyReading, TrialMean
-    from ragauge.data.study import Study
 
 NONE = "No studies yet. Start with: ragauge chunking SET --corpus PATH --chunker token:size=200,400"
-STYLE = (
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em}"
-    "table{border-collapse:collapse;display:block;overflow-x:auto}th,td{padding:.3em .8em;text-align:left;"
-    "border-bottom:1px solid #8884}"
+KEY = (
+    "May be the best: no other is better by more than chance, all comparisons held at 95 % together. "
+    "Differences are paired; p is corrected by Holm over trials and segments."
 )
-
-
-class ReadStudy(Protocol):
-    """What is told of a study; `api.results.study.StudyResult` is one."""
-
-    study: Study
-    metric: str
-    cost: str
-    base: str
-
-    @property
-    def means(self) -> Sequence[TrialMean]:
-        """Every metric of every complete trial."""
-
-    @property
-    def reading(self) -> StudyReading:
-        """What is decided."""
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Further sentences."""
 
 
 def sections(rows: Sequence[Mapping[str, Any]]) -> Iterator[ReportSection]:
@@ -54,95 +33,164 @@ def sections(rows: Sequence[Mapping[str, Any]]) -> Iterator[ReportSection]:
     yield ReportSection(table=ReportTable(heads, tuple(shown))) if rows else ReportSection(lead=(NONE,))
 
 
-def study_sections(found: ReadStudy) -> Iterator[ReportSection]:
-    """The reading, a table of trials, and what else they show."""
-    head, rows = _table(found)
-    table = ReportTable(columns(*head), tuple(tuple(safe(one) for one in row) for row in rows)) if rows else None
-    lead, after = (tuple(safe(line) for line in lines) for lines in (_sentences(found), _remarks(found)))
-    yield ReportSection(found.study.kind, safe(found.study.name), lead, table, after)
+def study_sections(found: StudyFigures) -> Iterator[ReportSection]:
+    """The reading, the trials, segments, what the kind adds, and what to run next."""
+    told = [safe(one) for one in found.told if isinstance(one, str)]
+    rest = (*told, *map(safe, _incomplete(found)))
+    lead = tuple(map(safe, _sentences(found)))
+    notes = (KEY,) if found.complete and found.metric else ()
+    yield ReportSection(found.kind.name, safe(found.study.name), lead, _trials(found), rest, notes)
+    if found.segment_means:
+        yield ReportSection("Segments", found.metric, table=_segments(found))
+    for one in found.told:
+        if isinstance(one, StudyTable):
+            yield _added(one)
+    runs = [trial.run_id for trial in found.complete if trial.run_id]
+    if len(runs) > 1:
+        yield ReportSection("Next", commands=(
+            f"ragauge compare {runs[0]} {runs[1]}", f"ragauge study report {found.study.name} -o study.html"))
 
 
-def study_html(found: ReadStudy) -> str:
-    """The same as a page that needs nothing beside it and holds no script."""
-    head, rows = _table(found)
-    title = escape(safe(found.study.name))
-    heads = "".join(f"<th>{escape(safe(one))}</th>" for one in head)
-    cells = "".join(f"<tr>{''.join(f'<td>{escape(safe(one))}</td>' for one in row)}</tr>" for row in rows)
-    before, after = (
-        "".join(f"<p>{escape(safe(line))}</p>" for line in lines) for lines in (_sentences(found), _remarks(found))
-    )
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f"<style>{STYLE}</style></head><body><h1>{title}</h1>{before}"
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>{after}</body></html>\n"
-    )
+def study_charts(found: StudyFigures) -> Iterator[StudyChart]:
+    """What the kind draws, then quality against each cost with the front and its knee."""
+    yield from (one for one in found.told if isinstance(one, StudyChart))
+    if not (found.complete and found.metric):
+        return
+    for cost, reading in found.readings.items():
+        prices = found.costs(cost)
+        if not cost or len(prices) < 2:
+            continue
+        bend = reading.trials[reading.knee.trial] if reading.knee.trial is not None else ""
+        points = []
+        for trial, price in prices.items():
+            one = found.mean(trial)
+            if one is not None and one.mean is not None:
+                series = "on the front" if trial in reading.front else "beaten"
+                label = f"{trial} (knee)" if trial == bend else trial
+                low, high = (one.interval.low, one.interval.high) if one.interval else (None, None)
+                points.append(ChartPoint(price, one.mean, series, low, high, label))
+        log = found.logarithmic and min(prices.values()) > 0
+        yield StudyChart(f"{found.metric} against {cost}", "points", cost, found.metric, tuple(points), log)
 
 
-def _sentences(found: ReadStudy) -> Iterator[str]:
+def study_html(found: StudyFigures, *, framed: bool = False) -> str:
+    """The same as a page that needs nothing beside it and holds no script.
+
+    Args:
+        found: what to show.
+        framed: for the srcdoc of a frame, as notebooks show it.
+    """
+    from markupsafe import Markup
+
+    from ragauge.reporting.charts.studies import study_chart
+    from ragauge.reporting.html import environment, style_sheet
+
+    style, digest = style_sheet()
+    charts = [(one.title, Markup(study_chart(one))) for one in study_charts(found) if one.points]  # noqa: S704 - our own drawing
+    return environment().get_template("study.html").render(
+        title=found.study.name, kind=found.kind.name, study=found.study, sections=list(study_sections(found)),
+        charts=charts, framed=framed, style=Markup(style), digest=digest,  # noqa: S704 - our own file
+    )     # fmt: skip
+
+
+def _sentences(found: StudyFigures) -> Iterator[str]:
     """What is decided."""
-    if not any(trial.state == "complete" for trial in found.study.trials):
+    if not found.complete:
         yield "No trial is complete."
+        return
+    if not found.metric:
+        yield "Nothing decides: the trials have neither scores nor a measurement that does."
         return
     reading = found.reading
     taken = reading.recommendation
     about = f"; about {taken.examples:,} examples would decide" if taken.examples else ""
-    yield f"Take {taken.trial}: {taken.reason}." if taken.trial else f"No recommendation: {taken.reason}{about}."
+    yield f"Take {taken.trial}: {taken.reason}{about}." if taken.trial else f"No recommendation: {taken.reason}{about}."
     yield f"May be the best by {reading.metric} (95 %): {', '.join(reading.best_set)}."
-    if reading.cost:
-        yield f"Not beaten at their {reading.cost}: {', '.join(reading.front)}."
-        knee = reading.knee
-        yield (
-            f"Knee: {reading.trials[knee.trial]} ({knee.agreement:.0%} of resamples agree)."
-            if knee.trial is not None else f"Knee: {knee.reason}."
-        )     # fmt: skip
+    for cost, one in found.readings.items():
+        if cost:
+            yield f"Not beaten at their {cost}: {', '.join(one.front)}. {_knee(one)}"
+            if absent := [trial.name for trial in found.complete if trial.name not in found.costs(cost)]:
+                yield f"Without a {cost}: {', '.join(absent)}."
 
 
-def _remarks(found: ReadStudy) -> Iterator[str]:
-    yield from found.notes
+def _knee(reading: StudyReading) -> str:
+    knee: Knee = reading.knee
+    if knee.trial is None:
+        return f"{knee.reason[:1].upper()}{knee.reason[1:]}."
+    return f"Knee: {reading.trials[knee.trial]} ({knee.agreement:.0%} of resamples agree)."
+
+
+def _incomplete(found: StudyFigures) -> Iterator[str]:
     for trial in found.study.trials:
         if trial.state != "complete":
             yield f"{trial.name}: {trial.state}{f': {trial.reason}' if trial.reason else ''}"
 
 
-def _table(found: ReadStudy) -> tuple[list[str], list[list[str]]]:
-    """A row a complete trial: what decides with its interval and counts, the difference, what is lost, the costs."""
-    means = {(one.trial, one.metric): one for one in found.means}
-    attainable = found.metric.replace("token_recall", "attainable_recall")
-    split = found.metric.startswith("token_recall") and any(one.metric == attainable for one in found.means)
-    measured = list(dict.fromkeys(
-        one.name for trial in found.study.trials for one in trial.measurements
-        if one.name in (found.cost, "chunk_tokens", "gold_spans_cut")
-    ))     # fmt: skip
-    head = ["trial", found.metric, "scored", *([f"vs {found.base}"] if found.base else [])]
-    head += ["lost to boundaries", "lost to ranking"] if split else []
+def _trials(found: StudyFigures) -> ReportTable | None:
+    """A row a complete trial: what decides with its interval and counts, the difference, costs and what is shown."""
+    if not found.complete:
+        return None
+    measured = [name for name in (*found.kind.costs, *found.kind.shown) if name in found.measured]
+    measured = measured or list(found.measured)
+    decides = [ReportColumn(found.metric), ReportColumn("examples")] if found.metric else []
+    heads = [ReportColumn("trial", fold=True), *decides, *([ReportColumn(f"vs {found.base}")] if found.base else [])]
     rows = []
-    for trial in found.study.trials:
-        one = means.get((trial.name, found.metric))
-        if one is None:
-            continue
-        row = [trial.name, _with_interval(one), f"{one.counts['scored']:,} of {sum(one.counts.values()):,}"]
+    for trial in found.complete:
+        one = found.mean(trial.name)
+        row = [safe(trial.name)]
+        if found.metric:
+            row += [_with_interval(one), _counts(one)]
         if found.base:
             row.append(_difference(one))
-        if split:
-            most = means[trial.name, attainable].mean or 0.0
-            row += [number(1 - most), number(most - (one.mean or 0.0))]
-        row += [_measured(trial.measured(name)) for name in measured]
-        rows.append(row)
-    return [*head, *measured], rows
+        row += [_measured(trial.measured(name), _unit(found, name)) for name in measured]
+        rows.append(tuple(row))
+    return ReportTable((*heads, *(ReportColumn(name, "number") for name in measured)), tuple(rows))
 
 
-def _with_interval(one: TrialMean) -> str:
+def _segments(found: StudyFigures) -> ReportTable:
+    heads = ("segment", "trial", found.metric, "examples", *((f"vs {found.base}",) if found.base else ()))
+    rows = []
+    for one in found.segment_means:
+        row = [safe(one.segment), safe(one.trial), _with_interval(one), _counts(one)]
+        rows.append(tuple([*row, _difference(one)] if found.base else row))
+    return ReportTable(columns(*heads), tuple(rows))
+
+
+def _added(table: StudyTable) -> ReportSection:
+    heads = tuple(ReportColumn(safe(one), "number" if one in table.numbers else "text") for one in table.columns)
+    rows = tuple(tuple(safe(one) for one in row) for row in table.rows)
+    lead, notes = (tuple(map(safe, lines)) for lines in (table.lead, table.notes))
+    return ReportSection(safe(table.heading), lead=lead, table=ReportTable(heads, rows), notes=notes)
+
+
+def _unit(found: StudyFigures, name: str) -> str:
+    return next((one.unit for trial in found.complete for one in trial.measurements if one.name == name), "")
+
+
+def _with_interval(one: TrialMean | None) -> str:
+    if one is None or one.mean is None:
+        return "–"
     ends = f" [{number(one.interval.low)}, {number(one.interval.high)}]" if one.interval else ""
     return f"{number(one.mean)}{ends}"
 
 
-def _difference(one: TrialMean) -> str:
-    if one.difference is None or one.difference_interval is None:
+def _counts(one: TrialMean | None) -> str:
+    """The four counts; of those that are 0 only scored is told."""
+    if one is None:
+        return "–"
+    return " · ".join(f"{n:,} {status}" for status, n in one.counts.items() if n or status == "scored")
+
+
+def _difference(one: TrialMean | None) -> str:
+    if one is None or one.difference is None or one.difference_interval is None:
         return "–"
     ends = one.difference_interval
     told = f"{signed(one.difference)} [{signed(ends.low)}, {signed(ends.high)}]"
     return told if one.p_value is None else f"{told} p {one.p_value:.2g}"
 
 
-def _measured(value: float | None) -> str:
-    return "–" if value is None else number(value, "amount" if value > 1 else "mean")
+def _measured(value: float | None, unit: str) -> str:
+    if value is None:
+        return "–"
+    shown = number(value, "amount" if unit or value > 1 else "mean")
+    return f"${shown}" if unit == "USD" else f"{shown} {unit}".strip()

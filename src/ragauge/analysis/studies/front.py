@@ -97,6 +97,10 @@ def knee(
     whole = ~np.isnan(values).any(axis=1)
     if whole.sum() < 2:
         return Knee(None, 0.0, 0.0, "fewer than two examples are scored in every trial")
+    if len(cost) < 3:
+        return Knee(None, 0.0, 0.0, "fewer than three settings are on the front")
+    if logarithmic and min(cost, default=1.0) <= 0:
+        return Knee(None, 0.0, 0.0, "no clear knee: a cost of 0 has no logarithm")
     resampled = resample_means(
         values[whole], clusters=None if clusters is None else clusters[whole], resamples=RESAMPLES, seed=seed
     )

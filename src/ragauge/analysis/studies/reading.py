@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,10 @@ from ragauge.analysis.estimating import ScoreSample, difference_test, interval_o
 from ragauge.analysis.scores.arrays import Columns, ScoreColumns, by_example
 from ragauge.analysis.studies.front import Knee, knee, pareto_front
 from ragauge.data.score import STATUSES
+from ragauge.data.study import Measurement, Trial
 from ragauge.errors import DataError
 from ragauge.metrics.base import Metric
+from ragauge.metrics.catalogue import parse
 from ragauge.stats.families import holm
 from ragauge.stats.max_t import may_be_best
 from ragauge.stats.result import Interval
@@ -55,13 +57,21 @@ class TrialMean:
 
 
 @dataclass(frozen=True, slots=True)
+class StudyTarget:
+    """What a trial has to reach: `value` of `metric`, with its whole interval."""
+
+    metric: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
 class Recommendation:
     """Which trial to take.
 
     Attributes:
         trial: its name; None = not enough data, or none will do.
         reason: one sentence.
-        examples: about how many would decide; None where that is not the question.
+        examples: about how many would decide what is left open; None where nothing is, or no number would.
     """
 
     trial: str | None
@@ -75,7 +85,7 @@ class StudyReading:
 
     Attributes:
         metric: what trials are held to.
-        cost: the measurement that says what they cost.
+        cost: the measurement that says what they cost; "" where none does, and the front is that of the metric alone.
         best_set: trials that may be the best, the confidence being 95 %.
         front: trials that no other beats in metric and cost, the cheapest first.
         knee: of the front, trials by their number in `trials`.
@@ -115,46 +125,93 @@ def trial_means(
             found.append(_mean(trial, metric, segment, column, there, mask))
     tested = [n for n, one in enumerate(found) if one.p_value is not None]
     for n, p in zip(tested, holm([found[n].p_value or 0.0 for n in tested]), strict=True):
-        one = found[n]
-        found[n] = TrialMean(
-            one.trial, one.metric, one.segment, one.mean, one.interval, one.counts, one.difference,
-            one.difference_interval, p,
-        )     # fmt: skip
+        found[n] = replace(found[n], p_value=p)
     return found
 
 
 def read_trials(
     scores: Mapping[str, ScoreColumns], metric: Metric, cost: str, costs: Mapping[str, float], *,
-    target: float | None = None, logarithmic: bool = False,
+    target: StudyTarget | None = None, logarithmic: bool = False,
 ) -> StudyReading:     # fmt: skip
     """Which trials may be best by a metric, which none beats at their cost, and which to take.
 
     Args:
         scores: trial -> its scores; of the same examples in the same order.
         metric: which; where lower is better its sign is turned.
-        cost: the name of the cost.
-        costs: trial -> what it costs.
-        target: take the cheapest whose interval lies above this value; None = the cheapest that may be best.
+        cost: the name of the cost; "" = there is none.
+        costs: trial -> what it costs; a trial that is absent stands on no front and is not recommended.
+        target: take the cheapest whose whole interval reaches it; None = the cheapest that may be best.
         logarithmic: look for the knee on the logarithm of cost.
+
+    Raises:
+        DataError: a trial lacks the metric, or has scores of other examples.
     """
     import numpy as np
 
     names, sign = tuple(scores), -1.0 if metric.direction == "lower" else 1.0
     columns = [_column(one, str(metric)) for one in scores.values()]
+    if len({one.index.query_ids for one in scores.values()}) > 1:
+        raise DataError("the trials have scores of different examples.", hint="Make the study anew with --fresh.")
     values = sign * np.column_stack([one.value for one in columns])
     clusters = columns[0].cluster
-    marks = may_be_best(values, clusters)
-    best = tuple(name for name, stays in zip(names, marks, strict=True) if stays)
+    best = tuple(name for name, stays in zip(names, may_be_best(values, clusters), strict=True) if stays)
     whole = ~np.isnan(values).any(axis=1)
     means = values[whole].mean(axis=0).tolist() if whole.any() else [0.0] * len(names)
-    prices = [costs[name] for name in names]
-    front = tuple(names[n] for n in pareto_front(means, prices))
-    bend = knee(values, prices, clusters, logarithmic=logarithmic)
+    priced = [n for n, name in enumerate(names) if name in costs or not cost]
+    prices = [costs[names[n]] if cost else 0.0 for n in priced]
+    front = tuple(names[priced[n]] for n in pareto_front([means[n] for n in priced], prices))
+    bend = knee(values[:, priced], prices, clusters, logarithmic=logarithmic)
+    bend = bend if bend.trial is None else replace(bend, trial=priced[bend.trial])
     if target is None:
-        taken = _cheapest_of_best(best, costs, cost, int(whole.sum()))
+        taken = _cheapest_of_best(scores, metric, best, costs, cost, int(whole.sum()))
     else:
-        taken = _cheapest_above(trial_means(scores, metric), costs, metric, target)
+        held = parse(target.metric)
+        taken = _cheapest_above(trial_means(scores, held), costs, cost, target, lower=held.direction == "lower")
     return StudyReading(str(metric), cost, best, front, bend, names, taken)
+
+
+def measured_means(trials: Sequence[Trial], name: str) -> tuple[TrialMean, ...]:
+    """A measurement of each trial in the form of a mean, for trials that have no scores."""
+    found = []
+    for trial in trials:
+        one = next((one for one in trial.measurements if one.name == name), Measurement(name, None))
+        interval = None
+        if one.value is not None and one.low is not None and one.high is not None:
+            interval = Interval(one.low, one.high, "measured")
+        counts: dict[str, int] = dict.fromkeys(STATUSES, 0)
+        counts["scored"] = one.n if one.value is not None else 0
+        found.append(TrialMean(trial.name, name, ALL, one.value, interval, counts))
+    return tuple(found)
+
+
+def read_measured(
+    trials: Sequence[Trial], name: str, cost: str, costs: Mapping[str, float], *, target: StudyTarget | None = None
+) -> StudyReading:
+    """As `read_trials`, of a measurement where larger is better and nothing is known but its interval.
+
+    A trial may be the best unless the whole interval of another lies above its own. There is no knee: there are no
+    examples to draw again.
+    """
+    means = [one for one in measured_means(trials, name) if one.mean is not None]
+    if not means:
+        raise DataError(f"no trial has a value of {name}.", hint="Name another metric with --metric.")
+    lows = [one.interval.low if one.interval else one.mean or 0.0 for one in means]
+    best = tuple(
+        one.trial for one in means if (one.interval.high if one.interval else one.mean or 0.0) >= max(lows)
+    )
+    priced = [one for one in means if one.trial in costs or not cost]
+    points = pareto_front([one.mean or 0.0 for one in priced], [costs.get(one.trial, 0.0) for one in priced])
+    front = tuple(priced[n].trial for n in points)
+    bend = Knee(None, 0.0, 0.0, "no clear knee: a measurement has no examples to draw again")
+    if target is None:
+        known = [one for one in best if one in costs] or list(best)
+        taken = Recommendation(
+            min(known, key=lambda one: costs.get(one, 0.0)),
+            f"the cheapest by {cost or 'name'} of the {len(best)} whose interval reaches the best",
+        )
+    else:
+        taken = _cheapest_above(measured_means(trials, target.metric), costs, cost, target, lower=False)
+    return StudyReading(name, cost, best, front, bend, tuple(one.trial for one in means), taken)
 
 
 def _column(scores: ScoreColumns, metric: str) -> Columns:
@@ -191,29 +248,49 @@ def _mean(
     )     # fmt: skip
 
 
-def _cheapest_of_best(best: Sequence[str], costs: Mapping[str, float], cost: str, n: int) -> Recommendation:
+def _cheapest_of_best(
+    scores: Mapping[str, ScoreColumns], metric: Metric, best: Sequence[str], costs: Mapping[str, float], cost: str,
+    n: int,
+) -> Recommendation:     # fmt: skip
     if n < 2:
         return Recommendation(None, "not enough data: fewer than two examples are scored in every trial")
-    taken = min(best, key=lambda name: costs[name])
+    if cost and not any(name in costs for name in best):
+        return Recommendation(None, f"none of those that may be the best has a {cost}")
     if len(best) == 1:
-        return Recommendation(taken, "it is the best, the confidence being 95 %")
-    return Recommendation(taken, f"the cheapest by {cost} of the {len(best)} that may be the best")
+        return Recommendation(best[0], "it is the best, the confidence being 95 %")
+    means = {one.trial: one for one in trial_means({name: scores[name] for name in best}, metric)}
+    lower = metric.direction == "lower"
+    top = max(best, key=lambda name: (means[name].mean or 0.0) * (-1 if lower else 1))
+    if not cost:
+        return Recommendation(top, f"the best by its mean of the {len(best)} that may be the best")
+    taken = min((name for name in best if name in costs), key=lambda name: costs[name])
+    told = f"the cheapest by {cost} of the {len(best)} that may be the best"
+    if taken == top:
+        return Recommendation(taken, told)
+    pair = {name: scores[name] for name in (taken, top)}
+    gap = next(one for one in trial_means(pair, metric, base=taken) if one.trial == top)
+    examples = None
+    if gap.difference and gap.difference_interval:
+        ends = gap.difference_interval
+        told += f"; {top} has {abs(gap.difference):.3f} {'less' if lower else 'more'}, which may be chance"
+        examples = max(n + 1, ceil(n * ((ends.high - ends.low) / 2 / abs(gap.difference)) ** 2))
+    return Recommendation(taken, told, examples)
 
 
 def _cheapest_above(
-    means: Sequence[TrialMean], costs: Mapping[str, float], metric: Metric, target: float
+    means: Sequence[TrialMean], costs: Mapping[str, float], cost: str, target: StudyTarget, *, lower: bool
 ) -> Recommendation:
-    lower = metric.direction == "lower"
+    goal, aim = target.value, f"{target.metric} {target.value:g}"
     known = [(one, one.mean, one.interval) for one in means if one.mean is not None and one.interval is not None]
-    sure = [one.trial for one, _, i in known if (i.high <= target if lower else i.low >= target)]
-    if sure:
-        taken = min(sure, key=lambda name: costs[name])
-        return Recommendation(taken, f"the cheapest whose whole interval meets {metric} {target:g}")
-    near = [(abs(mean - target), i, one) for one, mean, i in known if (mean < target if lower else mean > target)]
+    sure = [one.trial for one, _, i in known if (i.high <= goal if lower else i.low >= goal)]
+    if priced := [name for name in sure if name in costs or not cost]:
+        taken = min(priced, key=lambda name: costs.get(name, 0.0))
+        return Recommendation(taken, f"the cheapest whose whole interval meets {aim}")
+    near = [(abs(mean - goal), i, one) for one, mean, i in known if (mean < goal if lower else mean > goal)]
     if not near:
-        return Recommendation(None, f"no trial's mean meets {metric} {target:g}")
+        return Recommendation(None, f"no trial's mean meets {aim}")
     gap, interval, one = max(near, key=lambda item: item[0])
     n = one.counts["scored"]
     needed = ceil(n * (max(abs(interval.high - interval.low) / 2, 1e-9) / gap) ** 2)
-    told = f"not enough data: {one.trial} meets {metric} {target:g} by its mean, not by its interval"
+    told = f"not enough data: {one.trial} meets {aim} by its mean, not by its interval"
     return Recommendation(None, told, max(needed, n + 1))

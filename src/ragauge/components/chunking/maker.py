@@ -9,6 +9,7 @@ from statistics import mean
 from time import perf_counter
 from typing import Any
 
+from ragauge.analysis.studies.chunking import CHUNKING
 from ragauge.components.chunking.alignment import Alignment, align
 from ragauge.components.chunking.chunkers import chunker_of, name_of
 from ragauge.components.chunking.tokens import TokenisedDocument
@@ -17,6 +18,7 @@ from ragauge.data.example import Example, Span
 from ragauge.data.gold_overlap import GoldOverlap
 from ragauge.data.response import Passage, Response
 from ragauge.data.study import Measurement
+from ragauge.engine.studies.maker import TrialMaker
 from ragauge.engine.studies.retrieval import RetrieverName, retriever_over
 from ragauge.errors import DataError, UsageError
 from ragauge.metrics.base import Measured, Metric
@@ -60,7 +62,7 @@ class ChunkingSettings:
         return tuple(parse(name) for name in [*names, "precision_omega", "precision_omega:unit=char"])
 
 
-class ChunkingMaker:
+class ChunkingMaker(TrialMaker):
     """Makes trials of chunkers over one corpus.
 
     Args:
@@ -68,7 +70,7 @@ class ChunkingMaker:
         settings: what all trials share.
     """
 
-    kind = "chunking"
+    kind = CHUNKING
 
     def __init__(self, texts: Mapping[str, str], settings: ChunkingSettings) -> None:
         self._settings = settings
@@ -77,6 +79,7 @@ class ChunkingMaker:
         self.fixed: Mapping[str, Any] = {
             "corpus": digest(hashes)[:16], "retriever": settings.retriever, "k": list(settings.k),
             "budgets": list(settings.budgets), "fill": settings.fill,
+            "allow_changed": settings.allow_changed,
         }     # fmt: skip
 
     def name(self, parameters: Mapping[str, Any]) -> str:

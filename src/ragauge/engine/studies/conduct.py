@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from ragauge.data.example import EvalSet
 from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.data.study import Measurement, Study, Trial
 from ragauge.engine.studies.maker import OpenTrial, TrialMaker
-from ragauge.errors import DataError, StoreError, UsageError
+from ragauge.errors import RagaugeError, StoreError, UsageError
 from ragauge.metrics.base import Measured
 from ragauge.store.open import Store
 from ragauge.store.scores import Column
+from ragauge.text.plural import plural
 
 Say = Callable[[str], None]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +34,20 @@ class _Result:
 
 
 def conduct(
-    store: Store, name: str, maker: TrialMaker, eval_set: EvalSet, grid: Sequence[Mapping[str, Any]], *,
+    store: Store, name: str, maker: TrialMaker, eval_set: EvalSet | None, grid: Sequence[Mapping[str, Any]], *,
     fresh: bool = False, say: Say | None = None,
 ) -> Study:     # fmt: skip
     """Makes every trial of a grid that the study does not hold complete already.
 
     A study of this name with the same kind, set and fixed settings is continued: new parameters join, complete
     trials stay as they are, failed and unfinished ones are made again. Run, responses, scores and measurements of a
-    trial are written in one transaction, so that a kill costs the trial under way and nothing else.
+    trial are written in one transaction, so that a kill costs the trials under way and nothing else.
 
     Args:
         store: where the study is kept.
         name: of the study.
         maker: of the trials.
-        eval_set: what every trial is asked.
+        eval_set: what every trial is asked; None = trials have measurements alone.
         grid: the parameters of each trial.
         fresh: forget a study of this name first.
         say: told what is done, a line a trial.
@@ -58,49 +62,87 @@ def conduct(
         raise UsageError(f"the study {name} has no trial. Name at least one setting to try.")
     if fresh and store.studies.has(name):
         store.studies.delete(name)
-    wanted = Study(name, maker.kind, eval_set.name, eval_set.version, dict(maker.fixed))
+    about = (eval_set.name, eval_set.version) if eval_set else ("", "")
+    wanted = Study(name, maker.kind.name, *about, dict(maker.fixed))
     if store.studies.has(name):
         _refuse_other(store.studies.read(name), wanted)
     else:
         store.studies.begin(wanted)
     complete = {trial.name for trial in store.studies.read(name).trials if trial.state == "complete"}
     named = {maker.name(parameters): parameters for parameters in grid}
-    for number, (called, parameters) in enumerate(named.items(), 1):
-        head = f"trial {number} of {len(named)}: {called}"
-        if called in complete:
-            _tell(say, f"{head}: there already")
-            continue
-        _tell(say, head)
-        _make(store, name, maker, eval_set, Trial(called, dict(parameters)), say)
+    if there := [called for called in named if called in complete]:
+        _tell(say, f"{plural(len(there), 'trial')} of {len(named)} there already: {', '.join(there)}")
+    made = _Making(store, name, maker, eval_set, say, len(named) - len(there))
+    for group in maker.groups([parameters for called, parameters in named.items() if called not in complete]):
+        made.group([Trial(maker.name(parameters), dict(parameters)) for parameters in group])
     return store.studies.read(name)
 
 
-def _make(store: Store, study: str, maker: TrialMaker, eval_set: EvalSet, trial: Trial, say: Say | None) -> None:
-    """One trial, kept as complete or as failed."""
-    store.studies.put(study, trial)
-    try:
-        result = _result(maker.open(trial.parameters), eval_set)
-    except StoreError:
-        raise     # no trial of any settings could be kept
-    except Exception as error:     # whatever a library raises, the other trials are made
-        reason = f"{type(error).__name__}: {error}" if not isinstance(error, UsageError | DataError) else str(error)
-        _tell(say, f"{trial.name} failed: {reason}")
-        store.studies.put(study, Trial(trial.name, trial.parameters, "failed", reason))
-        return
-    with store.transaction():
-        run_id = _keep_run(store, study, maker.kind, eval_set, trial, result)
-        store.studies.put(
-            study, Trial(trial.name, trial.parameters, "complete", "", run_id, result.measurements)
-        )
+class _Making:
+    """Trials made group by group."""
+
+    def __init__(
+        self, store: Store, study: str, maker: TrialMaker, eval_set: EvalSet | None, say: Say | None, planned: int
+    ) -> None:
+        self._store, self._study, self._maker, self._set = store, study, maker, eval_set
+        self._say, self._planned, self._begun = say, planned, 0
+
+    def group(self, trials: Sequence[Trial]) -> None:
+        """Opens all of them, then lets each answer; each is kept as complete or as failed."""
+        with ExitStack() as held:
+            opened: list[tuple[Trial, OpenTrial]] = []
+            for trial in trials:
+                self._begun += 1
+                _tell(self._say, f"trial {self._begun} of {self._planned}: {trial.name}")
+                self._store.studies.put(self._study, trial)
+                if (one := self._tried(trial, partial(self._maker.open, trial.parameters))) is not None:
+                    held.callback(one.close)
+                    opened.append((trial, one))
+            ready = [one for _, one in opened]
+            for trial, one in opened if self._prepared(opened, ready) else ():
+                result = self._tried(trial, partial(_result, one, self._set))
+                if result is not None:
+                    self._keep(trial, result)
+
+    def _prepared(self, opened: Sequence[tuple[Trial, OpenTrial]], ready: Sequence[OpenTrial]) -> bool:
+        """Whether what is done with a whole group went well; else all of it has failed."""
+        try:
+            self._maker.together(ready)
+        except StoreError:
+            raise
+        except Exception as error:     # whatever a library raises
+            for trial, _ in opened:
+                self._failed(trial, error)
+            return False
+        return True
+
+    def _tried(self, trial: Trial, attempt: Callable[[], T]) -> T | None:
+        try:
+            return attempt()
+        except StoreError:
+            raise     # no trial of any settings could be kept
+        except Exception as error:     # whatever a library raises, the other trials are made
+            self._failed(trial, error)
+            return None
+
+    def _failed(self, trial: Trial, error: Exception) -> None:
+        reason = str(error) if isinstance(error, RagaugeError) else f"{type(error).__name__}: {error}"
+        _tell(self._say, f"{trial.name} failed: {reason}")
+        self._store.studies.put(self._study, Trial(trial.name, trial.parameters, "failed", reason))
+
+    def _keep(self, trial: Trial, result: _Result) -> None:
+        with self._store.transaction():
+            run_id = ""
+            if self._set is not None and result.answers:
+                run_id = _keep_run(self._store, self._study, self._maker.kind.name, self._set, trial, result)
+            kept = Trial(trial.name, trial.parameters, "complete", "", run_id, result.measurements)
+            self._store.studies.put(self._study, kept)
 
 
-def _result(opened: OpenTrial, eval_set: EvalSet) -> _Result:
-    try:
-        answers = tuple(opened.answers(eval_set.examples))
-        columns = tuple(Column(str(metric), metric.version) for metric in opened.metrics)
-        return _Result(dict(opened.config), columns, answers, tuple(opened.measurements()))
-    finally:
-        opened.close()
+def _result(opened: OpenTrial, eval_set: EvalSet | None) -> _Result:
+    answers = tuple(opened.answers(eval_set.examples if eval_set else ()))
+    columns = tuple(Column(str(metric), metric.version) for metric in opened.metrics)
+    return _Result(dict(opened.config), columns, answers, tuple(opened.measurements()))
 
 
 def _keep_run(

@@ -1,0 +1,270 @@
+"""What a kind of study declares, and what is read of its trials: the figures that every output shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from ragauge.analysis.studies.reading import (
+    ALL,
+    StudyReading,
+    StudyTarget,
+    TrialMean,
+    measured_means,
+    read_measured,
+    read_trials,
+    trial_means,
+)
+from ragauge.data.study import Study
+from ragauge.errors import UnknownName, UsageError
+from ragauge.metrics.catalogue import parse
+
+if TYPE_CHECKING:
+    from ragauge.analysis.scores.arrays import ScoreColumns
+    from ragauge.analysis.studies.reading import Mask
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTable:
+    """A table that a kind adds under the trials.
+
+    Attributes:
+        heading: of its section.
+        columns: their heads.
+        rows: cells as they are printed, as many as there are columns.
+        numbers: heads of the columns that stand to the right.
+        lead: sentences before it.
+        notes: how to read it.
+    """
+
+    heading: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numbers: tuple[str, ...] = ()
+    lead: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPoint:
+    """A mark of a chart.
+
+    Attributes:
+        x: a number; of bars the name of the bar.
+        y: its height; of bars their length.
+        series: which line, or which colour.
+        low: lower end of its interval; None = none is drawn.
+        high: upper end.
+        label: what stands beside it, such as knee.
+    """
+
+    x: float | str
+    y: float
+    series: str = ""
+    low: float | None = None
+    high: float | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyChart:
+    """A chart of the HTML report; other outputs leave it out, and JSON holds its points.
+
+    Attributes:
+        title: what it shows.
+        mark: bars (one a name, lying), lines (one a series), or points.
+        x: title of the axis of x; of bars unused.
+        y: title of the axis of y; of bars of their length.
+        points: its marks, in order.
+        log: whether x is logarithmic; then every x lies above 0.
+    """
+
+    title: str
+    mark: Literal["bars", "lines", "points"]
+    x: str
+    y: str
+    points: tuple[ChartPoint, ...]
+    log: bool = False
+
+
+Told = str | StudyTable | StudyChart
+
+
+def _nothing(_: StudyFigures) -> Iterable[Told]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class StudyKind:
+    """A kind of study, declared once; named in `analysis.studies.kinds` so that stored studies find it.
+
+    Attributes:
+        name: such as chunking; kept with every study.
+        decides: what trials are held to: printed names of metrics, or of measurements with intervals for trials without
+            scores, the first that every complete trial has; * stands for anything.
+        costs: measurements that say what a trial costs, smaller being better; the first decides unless another is
+            asked for. A trial without one is left out of its front, never counted as 0.
+        shown: further measurements that are columns of the table of trials.
+        tells: sentences, tables and charts that the kind adds, in order.
+    """
+
+    name: str
+    decides: tuple[str, ...]
+    costs: tuple[str, ...]
+    shown: tuple[str, ...] = ()
+    tells: Callable[[StudyFigures], Iterable[Told]] = field(default=_nothing, compare=False)
+
+
+class StudyFigures:
+    """The trials of a study, read once for every output.
+
+    Attributes:
+        study: the trials with their parameters, states and measurements.
+        kind: what decides and what it costs.
+        scores: trial -> its scores, of the complete ones that have any.
+        names: printed names of the metrics that all of these have.
+        masks: column=value -> which examples are of this segment.
+        metric: what trials are held to: a metric, or a measurement where `scored` is False; "" = nothing.
+        scored: whether trials are held to scores of examples.
+        base: the trial that others are held against; "" = none.
+        target: the value that has to be reached, of which metric; None = as much as can be had.
+        cost: the measurement that decides between trials; "" where no trial has one.
+        logarithmic: whether knees are looked for on the logarithm of the cost.
+    """
+
+    def __init__(
+        self, study: Study, kind: StudyKind, scores: Mapping[str, ScoreColumns], names: Sequence[str],
+        masks: Mapping[str, Mask] | None = None,
+    ) -> None:     # fmt: skip
+        self.study, self.kind, self.scores, self.names = study, kind, scores, tuple(names)
+        self.masks: Mapping[str, Mask] = masks or {}
+        self.complete = tuple(trial for trial in study.trials if trial.state == "complete")
+        first = self.complete[0].measurements if self.complete else ()
+        self.measured = tuple(dict.fromkeys(one.name for trial in self.complete for one in trial.measurements))
+        held = [one.name for one in first if one.low is not None]     # with an interval, so that it can decide
+        wanted = [name for pattern in kind.decides for name in (*self.names, *held) if fnmatchcase(name, pattern)]
+        self.metric = next(iter([*wanted, *self.names]), "")
+        self.scored = self.metric in self.names
+        self.cost = next((name for name in kind.costs if name in self.measured), "")
+        self.base, self.logarithmic = "", False
+        self.target: StudyTarget | None = None
+
+    def ask(
+        self, *, metric: str = "", base: str = "", target: str | float | None = None, cost: str = "", log: bool = False
+    ) -> StudyFigures:
+        """Sets what is asked of the trials; called before anything is read.
+
+        Args:
+            metric: what decides; "" = the kind's own.
+            base: the trial that others are held against.
+            target: METRIC=x, or x of what decides.
+            cost: which cost decides; "" = the kind's first.
+            log: look for knees on the logarithm of the cost.
+
+        Raises:
+            UnknownName: no such metric, trial or cost.
+            UsageError: a target that is no number.
+        """
+        aim = str(target) if target is not None else ""
+        of, _, value = aim.rpartition("=")
+        if self.complete:
+            self.metric = self._known(metric or of) or self.metric
+            self.scored = self.metric in self.names
+        if base and base not in {trial.name for trial in self.complete}:
+            raise UnknownName("complete trial", base, [trial.name for trial in self.complete])
+        if cost and self.complete and cost not in self.measured:
+            raise UnknownName("measurement of this study", cost, self.measured)
+        if aim:
+            try:
+                self.target = StudyTarget(self._known(of) or self.metric, float(value))
+            except ValueError:
+                message = f"--target: expected METRIC=x, such as {self.metric}=0.8, got {aim!r}."
+                raise UsageError(message) from None
+        self.base, self.cost, self.logarithmic = base, cost or self.cost, log
+        return self
+
+    def _known(self, name: str) -> str:
+        """The printed name of a metric, or the name of a measurement, that the trials have."""
+        if not name or name in self.measured or not self.complete:
+            return name
+        printed = str(parse(name)) if self.names else name
+        if printed not in self.names:
+            raise UnknownName("metric of this study", name, [*self.names, *self.measured])
+        return printed
+
+    @cached_property
+    def _deciding(self) -> tuple[TrialMean, ...]:
+        """What decides, over all examples and by segment, all differences being one family."""
+        if not self.scored:
+            return measured_means(self.complete, self.metric) if self.metric else ()
+        base = self.base if self.base in self.scores else ""
+        return tuple(trial_means(self.scores, parse(self.metric), base=base, segments=self.masks))
+
+    @cached_property
+    def means(self) -> tuple[TrialMean, ...]:
+        """Every metric of every complete trial over all examples, with the difference to the base."""
+        found: list[TrialMean] = []
+        for name in self.names:
+            base = self.base if self.base in self.scores else ""
+            mine = self._deciding if name == self.metric else trial_means(self.scores, parse(name), base=base)
+            found += [one for one in mine if one.segment == ALL]
+        return (*found, *(() if self.scored else self._deciding))
+
+    @cached_property
+    def segment_means(self) -> tuple[TrialMean, ...]:
+        """What decides, by segment."""
+        return tuple(one for one in self._deciding if one.segment != ALL)
+
+    def mean(self, trial: str, metric: str = "") -> TrialMean | None:
+        """One trial's mean of a metric, or of what decides."""
+        wanted = metric or self.metric
+        return self._by_name.get((trial, wanted))
+
+    @cached_property
+    def _by_name(self) -> Mapping[tuple[str, str], TrialMean]:
+        return {(one.trial, one.metric): one for one in self.means}
+
+    def costs(self, name: str) -> dict[str, float]:
+        """Trial -> what it costs, of the complete ones where this was measured."""
+        found = {trial.name: trial.measured(name) for trial in self.complete}
+        return {trial: value for trial, value in found.items() if value is not None}
+
+    @cached_property
+    def readings(self) -> Mapping[str, StudyReading]:
+        """Cost -> what is decided against it, the cost that decides first; "" where there is no cost.
+
+        Raises:
+            UsageError: no trial is complete, or nothing in them decides.
+        """
+        if not self.complete:
+            raise UsageError(f"no trial of {self.study.name} is complete.")
+        if not self.metric:
+            raise UsageError(f"the trials of {self.study.name} have neither scores nor a measurement that decides.")
+        names = [self.cost, *(name for name in self.kind.costs if name in self.measured and name != self.cost)]
+        found = {}
+        for name in names:
+            costs = self.costs(name)
+            if self.scored:
+                found[name] = read_trials(
+                    self.scores, parse(self.metric), name, costs, target=self.target, logarithmic=self.logarithmic
+                )
+            else:
+                found[name] = read_measured(self.complete, self.metric, name, costs, target=self.target)
+        return found
+
+    @property
+    def reading(self) -> StudyReading:
+        """What is decided against the cost that decides.
+
+        Raises:
+            UsageError: no trial is complete, or nothing in them decides.
+        """
+        return self.readings[self.cost]
+
+    @cached_property
+    def told(self) -> tuple[Told, ...]:
+        """The sentences, tables and charts of the kind."""
+        return tuple(self.kind.tells(self)) if self.complete else ()
