@@ -30,8 +30,9 @@ from ragauge.judging.local.judge import LocalJudge
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting import gate_words
 from ragauge.reporting.as_json import summary_json
-from ragauge.reporting.terminal import track
+from ragauge.reporting.scorecard import sections, track
 from ragauge.reporting.words import estimate as said
+from ragauge.reporting.writers.terminal import track as drawn
 from ragauge.stats.instrument import JudgeMeanError
 
 FAITHFULNESS = parse("faithfulness")
@@ -89,8 +90,11 @@ def test_words_show_both_intervals() -> None:
     assert summary_json(found)["ci"] == ends
     assert summary_json(found)["judged_ci"] == wide
     assert "judged_ci" not in summary_json(of(0.6, None))
-    assert "─" in track(found)
-    assert "─" not in track(of(0.6, None))
+    wide_bar, narrow_bar = track(found), track(of(0.6, None))
+    assert wide_bar is not None
+    assert narrow_bar is not None
+    assert "─" in drawn(wide_bar)
+    assert "─" not in drawn(narrow_bar)
 
 
 def test_explain_says_how_the_wide_interval_was_made() -> None:
@@ -187,14 +191,14 @@ def test_the_terminal_names_the_wide_interval_at_every_width(width: int) -> None
     """In a column where there is room, else in a line under the table."""
     from ragauge.analysis.results.scorecard import JudgeNote, ScorecardData
     from ragauge.data.run import Run
-    from ragauge.reporting.terminal import terminal
+    from ragauge.reporting.writers.terminal import terminal
 
     card = ScorecardData(Run("r1", "r"), JudgeNote("local:x", "It judged.", errors={"faithfulness": ERROR}), N, 0,
                      (of(0.6),), {}, (), {}, 0, ())  # fmt: skip
     console = Console(width=width)
     with console.capture() as got:
-        console.print(terminal(card))
+        console.print(terminal(sections(card)))
     wide = of(0.6).judged
     assert wide is not None
     assert f"[{wide.low:.2f}, {wide.high:.2f}]" in got.get()
-    assert "ith judge's error" in got.get()
+    assert "ith the judge's error" in got.get()

@@ -12,14 +12,14 @@ from ragauge.analysis.results.confirmed import CauseTally, Confirmed, Experiment
 from ragauge.analysis.results.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import ScorecardData
+from ragauge.reporting import scorecard
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.as_json import as_json
 from ragauge.reporting.confirmed import experiments_say
 from ragauge.reporting.gaps import sections
 from ragauge.reporting.html import html
 from ragauge.reporting.losses import losses, sentence
-from ragauge.reporting.markdown import markdown
-from ragauge.reporting.terminal import terminal
+from ragauge.reporting.writers.markdown import markdown
 from ragauge.reporting.writers.terminal import terminal as written
 from ragauge.stats.result import Interval
 
@@ -91,9 +91,10 @@ def test_every_report_tells_the_gaps(card: ScorecardData, gaps: Gaps) -> None:
     assert "one note" in shown
     assert "Up to 3 examples in no pair" in shown
     assert 'id="losses"' not in bare
-    assert "is 0.50 on own retrieval. On the labelled passages it is 0.70" in markdown(with_gaps)
+    said = markdown("", scorecard.sections(with_gaps))
+    assert "is 0.50 on own retrieval. On the labelled passages it is 0.70" in said
     assert "Where quality is lost" in _printed(with_gaps)
-    assert "Where quality is lost" not in _printed(card) + markdown(card)
+    assert "Where quality is lost" not in _printed(card) + markdown("", scorecard.sections(card), 2)
     assert as_json(with_gaps)["gaps"]["metrics"]["answer_correctness"]["oracle"]["oracle_gap"]["n"] == 80
     assert (as_json(card)["gaps"], as_json(card)["confirmed"]) == (None, None)
     console = Console(width=150)
@@ -109,8 +110,8 @@ def test_a_confirmed_share_stands_beside_the_inferred_one(card: ScorecardData, c
     assert experiments_say(confirmed, "noise") == experiments_say(None, "retrieval_miss") == ""
     whole = replace(card, confirmed=confirmed, causes={"retrieval_miss": 40, "noise": 5}, failed_examples=45)
     assert "0.80 [0.49, 0.94]" in html(whole)
-    assert said in markdown(whole)
-    assert "8 of 10 confirmed" in _printed(whole)
+    assert said in markdown("", scorecard.sections(whole), 2)
+    assert "confirmed in 8 of 10 experiments" in _printed(whole)
     told = as_json(whole)["confirmed"]
     assert list(told["causes"]) == ["retrieval_miss"]
     assert told["causes"]["retrieval_miss"]["confirmed_share"] == 0.8
@@ -119,5 +120,5 @@ def test_a_confirmed_share_stands_beside_the_inferred_one(card: ScorecardData, c
 def _printed(card: ScorecardData) -> str:
     console = Console(width=140)
     with console.capture() as captured:
-        console.print(terminal(card))
+        console.print(written(scorecard.sections(card)))
     return captured.get()

@@ -9,8 +9,10 @@ from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.as_json import as_json
 from ragauge.reporting.examples import missed, pieces, says
 from ragauge.reporting.html import html
-from ragauge.reporting.markdown import markdown
-from ragauge.reporting.terminal import terminal, track
+from ragauge.reporting.scorecard import sections, track
+from ragauge.reporting.writers import markdown as writer
+from ragauge.reporting.writers.terminal import terminal
+from ragauge.reporting.writers.terminal import track as drawn_track
 
 
 class Page(HTMLParser):
@@ -31,11 +33,15 @@ class Page(HTMLParser):
         self.text.append(data)
 
 
+def markdown(card: ScorecardData) -> str:
+    return writer.markdown("", sections(card), 2)
+
+
 def printed(card: ScorecardData) -> str:
     from rich.console import Console
 
     out = io.StringIO()
-    Console(file=out, width=140, color_system=None).print(terminal(card))
+    Console(file=out, width=140, color_system=None).print(terminal(sections(card)))
     return out.getvalue()
 
 
@@ -85,7 +91,7 @@ def test_one_run_same_numbers_everywhere(card: ScorecardData) -> None:
 def test_metric_that_applies_to_nothing_is_named_once_with_its_reason(card: ScorecardData) -> None:
     """A metric without any input is told apart from one that scored 0."""
     out = printed(card)
-    assert "not applicable (no aspects prepared): completeness" in out
+    assert "Not applicable (no aspects prepared): completeness" in out
     assert as_json(card)["metrics"]["completeness"]["mean"] is None
 
 
@@ -106,7 +112,9 @@ def test_missed_documents_are_named(card: ScorecardData) -> None:
 
 def test_track_marks_the_mean_inside_its_interval(card: ScorecardData) -> None:
     """The mark of the mean stands where the mean is on the line from 0 to 1."""
-    drawn = track(card.summaries[0])
+    bar = track(card.summaries[0])
+    assert bar is not None
+    drawn = drawn_track(bar)
     assert drawn.index("●") == int(0.41 * len(drawn))
     assert drawn.index("━") < drawn.index("●") < drawn.rindex("━")
 
@@ -114,4 +122,4 @@ def test_track_marks_the_mean_inside_its_interval(card: ScorecardData) -> None:
 def test_amounts_show_quantiles(card: ScorecardData) -> None:
     """Latency is shown with its quantiles and without a line from 0 to 1."""
     assert "p50 900 ms, p95 3,210 ms" in printed(card)
-    assert track(card.summaries[3]) == ""
+    assert track(card.summaries[3]) is None

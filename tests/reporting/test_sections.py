@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, columns
+from ragauge.reporting.anchors import Anchors, ServedLinks
+from ragauge.reporting.sections import Bar, Phrase, ReportColumn, ReportItem, ReportSection, ReportTable, columns
+from ragauge.reporting.writers.html import sections_html, table_html
 from ragauge.reporting.writers.markdown import markdown, table_lines
 from ragauge.reporting.writers.terminal import terminal
 
@@ -77,3 +79,63 @@ def test_one_blank_line_stands_between_sections() -> None:
     text = "\n".join(line.strip() for line in lines.splitlines())
     assert "words\n\nTwo" in text
     assert "1\n\nThree" in text
+
+
+def test_links_of_a_page_are_addresses_where_pages_are_served() -> None:
+    """The same table leads to parts of a page that stands alone and to addresses of a served one; data stays text."""
+    hostile = "<b>q 1</b>"
+    bar = Bar(0.1, 0.2, 0.3, to=("low", "recall@5"))
+    table = ReportTable(
+        (ReportColumn("name"), ReportColumn("on 0 to 1", "bar")),
+        (("a group",), ((Phrase(hostile, to=("ex", hostile, 0)), " ↓"), bar)),
+    )     # fmt: skip
+    anchors = Anchors()
+    anchors.add("ex", hostile, 0)
+    alone = str(table_html(table, anchors, hostile))
+    served = str(table_html(table, ServedLinks("/ui", "r1"), hostile))
+    assert 'href="#ex-b-q-1-b-0"' in alone
+    assert alone.count("href=") == 1     # nothing says where the bar leads
+    assert 'href="/ui/runs/r1/examples/%3Cb%3Eq%201%3C%2Fb%3E?repeat=0"' in served
+    assert 'href="/ui/runs/r1/examples?sort=recall%405"' in served
+    for page in (alone, served):
+        assert "<b>" not in page
+        assert "&lt;b&gt;q 1&lt;/b&gt;</a> ↓" in page
+        assert '<th scope="rowgroup" colspan="2">a group</th>' in page
+
+
+def test_a_page_has_every_part_of_a_section() -> None:
+    """Heading, lead, warning, table, list, paragraph, note and command are each there, in that order."""
+    section = ReportSection(
+        "Title", "beside", ("first words",), a_table(("cell", "", "0.50")), ("a paragraph",), ("a note",),
+        ("ragauge runs",), (ReportItem("a finding", (("fix", "do it"), ("why", ""))),), ("mind this",),
+    )     # fmt: skip
+    page = str(sections_html([section, ReportSection("Left out", skip=("html",))], Anchors()))
+    parts = ["Title", "beside", "first words", "mind this", "cell", "a finding", "do it", "a paragraph", "a note",
+             "ragauge runs"]     # fmt: skip
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
+    assert "why" not in page
+    assert "Left out" not in page
+
+
+@pytest.mark.parametrize(("width", "left"), [(120, "abc"), (42, "ab"), (30, "a")])
+def test_columns_are_left_out_until_the_table_fits(width: int, left: str) -> None:
+    """What needs the most room goes first, and what is said in its place stands below the table."""
+    table = ReportTable(
+        tuple(ReportColumn(name, whole=True, room=room, instead=(f"no {name}",)) for room, name in enumerate("abc")),
+        (tuple(name * 15 for name in "abc"),),
+    )     # fmt: skip
+    text = shown(ReportSection(table=table), width=width)
+    assert [name for name in "abc" if name * 15 in text] == list(left)
+    assert [name for name in "abc" if f"no {name}" in text] == [name for name in "abc" if name not in left]
+
+
+def test_cells_of_a_joined_column_stand_in_the_one_before() -> None:
+    """In Markdown a number and its interval are one cell; a named one has its head before it."""
+    table = ReportTable(
+        (*columns("name", numbers=("mean",)), ReportColumn("95% interval", joins="after"),
+         ReportColumn("with error", joins="named")), (("a", "0.5", "[0.1, 0.9]", "[0, 1]"),),
+    )     # fmt: skip
+    assert list(table_lines(table)) == [
+        "| name | mean, 95% interval |", "|---|--:|", "| a | 0.5 [0.1, 0.9] with error [0, 1] |",
+    ]     # fmt: skip

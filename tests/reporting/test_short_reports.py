@@ -12,9 +12,8 @@ import pytest
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.reporting.markdown import markdown
+from ragauge.reporting.scorecard import sections
 from ragauge.reporting.segments import ranked, worst_segments
-from ragauge.reporting.terminal import terminal
 from ragauge.reporting.words import (
     against,
     cell,
@@ -25,16 +24,22 @@ from ragauge.reporting.words import (
     pareto_line,
     verdict,
 )
+from ragauge.reporting.writers import markdown as writer
+from ragauge.reporting.writers.terminal import terminal
 from ragauge.stats.result import Interval
 
 Whole = Callable[..., ScorecardData]
+
+
+def markdown(card: ScorecardData) -> str:
+    return writer.markdown("", sections(card), 2)
 
 
 def printed(card: ScorecardData, width: int) -> str:
     from rich.console import Console
 
     out = io.StringIO()
-    Console(file=out, width=width, color_system=None).print(terminal(card))
+    Console(file=out, width=width, color_system=None).print(terminal(sections(card)))
     return out.getvalue()
 
 

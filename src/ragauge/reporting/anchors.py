@@ -1,8 +1,10 @@
-"""Ids of the page: what a link can land on."""
+"""Where links lead: ids of a page that stands alone, or addresses where pages are served."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from urllib.parse import quote
 
 MOST = 40     # characters of a name that an id repeats
 
@@ -23,6 +25,7 @@ class Anchors:
     def __init__(self) -> None:
         self._ids: dict[tuple[object, ...], str] = {}
         self._taken: set[str] = set()
+        self._pointed: dict[tuple[object, ...], str] = {}
 
     def add(self, kind: str, *names: object) -> str:
         """The id of a thing that the page holds; the same when it is asked for again."""
@@ -41,4 +44,35 @@ class Anchors:
     def link(self, kind: str, *names: object) -> str:
         """A link to a thing; "" when the page does not hold it."""
         found = self._ids.get((kind, *names))
-        return "" if found is None else f"#{found}"
+        return self._pointed.get((kind, *names), "") if found is None else f"#{found}"
+
+    def point(self, kind: str, *names: object, at: str) -> None:
+        """Lets a thing that has no place of its own be found where something else is."""
+        self._pointed[kind, *names] = at
+
+
+class ServedLinks:
+    """Addresses of things where pages are served, below an address that every page shares.
+
+    Args:
+        root: the address, without a slash at its end.
+        run_id: of the run that the things are of.
+
+    >>> links = ServedLinks("/ragauge", "r1")
+    >>> links.link("ex", "q 1", 0), links.link("def", "recall@5"), links.link("bin", "recall@5", 3)
+    ('/ragauge/runs/r1/examples/q%201?repeat=0', '/ragauge/metrics/recall%405', '')
+    """
+
+    PATHS: Mapping[str, str] = {     # kind -> path, with a place for each name
+        "def": "/metrics/{}", "run": "/runs/{}", "ex": "/runs/{run}/examples/{}?repeat={}",
+        "cause": "/runs/{run}/examples?cause={}", "seg": "/runs/{run}/examples?segment.{}={}",
+        "low": "/runs/{run}/examples?sort={}",
+    }     # fmt: skip
+
+    def __init__(self, root: str, run_id: str) -> None:
+        self._root, self._run = root, quote(run_id, safe="")
+
+    def link(self, kind: str, *names: object) -> str:
+        """The address of a thing; "" for one that has no page."""
+        path = self.PATHS.get(kind)
+        return "" if path is None else self._root + path.format(*(quote(str(n), safe="") for n in names), run=self._run)

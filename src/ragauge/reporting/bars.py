@@ -10,6 +10,7 @@ from ragauge.analysis.results.change import Baseline, MetricChange
 from ragauge.analysis.results.scorecard import Finding, Reading, ScorecardData
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting.anchors import Anchors
+from ragauge.reporting.sections import Bar
 from ragauge.reporting.words import UNNAMED, difference, line, relative
 from ragauge.stats.result import Interval
 from ragauge.text.amounts import number, signed, valued
@@ -26,21 +27,6 @@ POINTS_CAPTION = (
     "Line from 0 to 1; the upright mark is the starting point, a value to begin with until there is a baseline: "
     "from the article BEE-30050, or, where it says ours, a guess."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A middle with its interval and the point it is held against, as shares of the line's width; hue names a style.
-
-    wide is the interval with the judge's error, drawn lighter behind; None where there is none.
-    """
-
-    low: float
-    middle: float
-    high: float
-    point: float | None
-    hue: str = ""
-    wide: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

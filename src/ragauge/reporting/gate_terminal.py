@@ -33,8 +33,8 @@ def sections(gated: Gated) -> Iterator[ReportSection]:
 def _table(gated: Gated) -> ReportTable:
     heads = (
         ReportColumn("", whole=True), ReportColumn("rule", fold=True),
-        ReportColumn("before → now", whole=True, wide=True), ReportColumn("estimate, 90 % interval"),
-        ReportColumn("must be", whole=True, wide=True), ReportColumn("n", "number"),
+        ReportColumn("before → now", whole=True, room=1), ReportColumn("estimate, 90 % interval"),
+        ReportColumn("must be", whole=True, room=1), ReportColumn("n", "number"),
         ReportColumn("verdict", whole=True),
     )     # fmt: skip
     rows = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.analysis.results.history_rows import Changed, History, HistoryRow
 from ragauge.analysis.results.summary import Summary
 from ragauge.reporting.judged import money
-from ragauge.reporting.sections import Phrase, ReportTable, columns
+from ragauge.reporting.sections import Phrase, ReportSection, ReportTable, columns
 from ragauge.reporting.words import between, cell, line
 from ragauge.reporting.writers.markdown import table_lines
 from ragauge.text.amounts import number
@@ -194,13 +194,12 @@ def _markdown(history: History) -> Iterator[str]:
         yield ""
 
 
-def section(history: History | None) -> Iterator[str]:
+def of_report(history: History | None) -> Iterator[ReportSection]:
     """The section of a run's report: the evaluations of its set before it; nothing where there is none."""
     if history is None:
         return
-    yield from ("", f"### {TITLE}", "", f"{SAYS}", "")
     for name in history.sets:
-        yield from table_lines(table(history, name))
+        yield ReportSection(TITLE, lead=(SAYS,), table=table(history, name), skip=("terminal",))
 
 
 def table(history: History, name: str) -> ReportTable:

@@ -9,32 +9,20 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.reporting import alignment, confirmed, examples, losses, page, words
+from ragauge.reporting import alignment, confirmed, examples, losses, page, scorecard, words
+from ragauge.reporting.writers.html import bar_html, breakable, lengths_html, linked, percent, table_html
 from ragauge.text.amounts import valued
 from ragauge.text.plural import plural
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
 
 STYLE = "report/style.css"
-
-
-def percent(value: float) -> str:
-    """A share as a length inside 0 to 100 %."""
-    return f"{100 * min(1.0, max(0.0, value)):.1f}%"
 
 
 def plainly(value: Any) -> Any:
     """Text without control characters; markup of our own stays as it is."""
     return words.safe(value) if type(value) is str else value
-
-
-def breakable(name: str) -> Markup:
-    """A metric's name that may break after an underscore and before a parameter."""
-    from markupsafe import Markup, escape
-
-    return Markup("<wbr>").join(escape(words.safe(part)) for part in re.split(r"(?<=_)|(?=[:@])", name))
 
 
 def tight(formula: str) -> str:
@@ -77,7 +65,8 @@ def environment() -> Environment:
         experiments_say=confirmed.experiments_say, confirmed_share=confirmed.confirmed_share,
         meaning_of_experiments=confirmed.MEANING, heads_of_losses=losses.HEADS, meaning_of_losses=losses.MEANING,
         whose=alignment.whose, change_class=page.change_class, pairs=page.pairs, spoken=page.spoken,
-        scored=examples.scored, valued=valued,
+        scored=examples.scored, valued=valued, track=scorecard.track, table=table_html, bar=bar_html,
+        lengths=lengths_html, linked=linked,
     )  # fmt: skip
     return made
 

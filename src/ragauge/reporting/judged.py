@@ -86,15 +86,6 @@ def spread_heads(rows: list[SpreadRow]) -> tuple[str, ...]:
     return ("metric", *askings, "range", "std. dev.", "responses that changed")
 
 
-def page_values(use: JudgeUse | None) -> Mapping[str, Any]:
-    """What the page's section on the judge shows."""
-    rows = spread_rows(use)
-    return {
-        "judging": tuple(sentences(use)), "askings": rows, "asking_heads": spread_heads(rows),
-        "askings_title": SPREAD, "askings_say": SPREAD_SAYS,
-    }     # fmt: skip
-
-
 def paid_json(paid: Paid) -> dict[str, Any]:
     """Calls, tokens and cost as JSON types; cost null where a price is unknown."""
     return {

@@ -22,6 +22,7 @@ from ragauge.reporting import (
     judged,
     lists,
     losses,
+    scorecard,
     segment_sizes,
 )
 from ragauge.reporting.anchors import Anchors
@@ -138,7 +139,10 @@ def context(card: ScorecardData) -> dict[str, Any]:
         "shown": tuple(in_full(view, anchors) for view in card.worst), "columns": headline(card.summaries),
         "config": json.dumps(plain(card.run.config), indent=2, ensure_ascii=False, default=str),
     }  # fmt: skip
-    found |= {"interval_methods": interval_methods(card), **judged.page_values(card.use)}
+    found |= {"interval_methods": interval_methods(card), "judging": tuple(judged.sentences(card.use))}
+    for summary in card.summaries:
+        anchors.point("low", summary.metric, at=low(summary.metric))
+    found |= {"scores": scorecard.scores(card), "askings": scorecard.askings(card)}
     return {**found, "sections": tuple(sections(found))}
 
 

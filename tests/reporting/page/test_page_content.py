@@ -30,7 +30,7 @@ def test_page_says_how_the_run_stands_against_its_baseline(page: Any) -> None:
     assert against.text.startswith("Mixed against main: worse on recall@5 −0.10 and context_recall −0.08; better on")
     assert "answer_relevance +0.06" in against.text
     assert against in list(next(page.all("header")).all())
-    assert "▼ −0.10 worse" in page.with_class("scores")[0].text
+    assert "−0.10 [−0.17, −0.04] ▼ worse" in page.with_class("scores")[0].text
 
 
 def test_first_thing_to_do_stands_at_the_top(whole: Whole, page: Any) -> None:
@@ -145,7 +145,7 @@ def test_all_metrics_failed(whole: Whole, tree: Tree) -> None:
     )
     page = tree(replace(card, summaries=failed, overview=Overview(), baseline=None))
     page.check_links()
-    assert "0 scored · 30 failed; between 0.00 and 1.00 with the failed ones" in page.text
+    assert "0 scored · 30 failed with the failed ones 0.00 to 1.00" in page.text
 
 
 def test_no_judge_and_one_example(whole: Whole, tree: Tree) -> None:

@@ -146,9 +146,10 @@ class Scorecard:
 
     def to_markdown(self) -> str:
         """Short enough for a pull request."""
-        from ragauge.reporting.markdown import markdown
+        from ragauge.reporting.scorecard import sections
+        from ragauge.reporting.writers.markdown import markdown
 
-        return markdown(self.card)
+        return markdown("", sections(self.card), 2)
 
     def to_html(self) -> str:
         """One self-contained page."""
@@ -158,9 +159,10 @@ class Scorecard:
 
     def to_terminal(self, report: Path | None = None) -> RenderableType:
         """What the command line prints; it ends with the path of the full report, or how to write one."""
-        from ragauge.reporting.terminal import terminal
+        from ragauge.reporting.scorecard import sections
+        from ragauge.reporting.writers.terminal import terminal
 
-        return terminal(self.card, report)
+        return terminal(sections(self.card, report))
 
     def save(self, path: str | Path) -> Path:
         """Writes a report whose form its ending names: .html, .md, .json; .jsonl, .csv, .parquet for the scores.

@@ -2,55 +2,102 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
-from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, Wording
-from ragauge.reporting.words import cell
+from ragauge.reporting.sections import (
+    Bar,
+    Lengths,
+    Phrase,
+    ReportColumn,
+    ReportItem,
+    ReportSection,
+    ReportTable,
+    TableCell,
+    Wording,
+    merged,
+    phrases,
+    plain,
+)
+from ragauge.reporting.words import cell, opened, safe
+
+INTERVAL = re.compile(r"\\\[([−+$\d.,]+%?, [−+$\d.,]+%?)\\\](?!\()")     # numbers alone are no link
 
 
-def markdown(title: str, sections: Iterable[ReportSection]) -> str:
-    """A page: the title, then every section under its heading; bars are left out."""
-    parts = [f"# {title}"]
+def markdown(title: str, sections: Iterable[ReportSection], level: int = 1) -> str:
+    """A page: the title, then every section under its heading; bars are left out.
+
+    Args:
+        title: of the page; "" for none.
+        sections: what it shows.
+        level: of its headings: how many # the title, or a section at the top, has.
+    """
+    parts = [f"{'#' * level} {title}"] if title else []
     for section in sections:
-        parts.extend(_section(section))
+        if "markdown" not in section.skip:
+            parts.extend(_section(section, level))
     return "\n\n".join(parts) + "\n"
 
 
 def table_lines(table: ReportTable) -> Iterator[str]:
     """A table's lines: names of columns, their sides, rows."""
-    shown = [(n, column) for n, column in enumerate(table.columns) if column.kind != "bar"]
-    yield f"| {' | '.join(cell(column.head) for _, column in shown)} |"
-    yield f"|{'|'.join('--:' if column.kind == 'number' else '---' for _, column in shown)}|"
+    drawn = [[n for n in places if table.columns[n].kind != "bar"] for places in merged(table)]
+    shown = [places for places in drawn if places]
+    heads = ([table.columns[n] for n in places if table.columns[n].joins != "named"] for places in shown)
+    yield f"| {' | '.join(cell(', '.join(one.head for one in mine if one.head)) for mine in heads)} |"
+    yield f"|{'|'.join('--:' if table.columns[places[0]].kind == 'number' else '---' for places in shown)}|"
     for row in table.rows:
-        yield f"| {' | '.join(_of(row[n], column) for n, column in shown)} |"
+        if len(row) == 1 < len(table.columns):
+            yield f"| {_words(Phrase(plain(row[0]), 'strong'))} |{' |' * (len(shown) - 1)}"
+        else:
+            cells = (" ".join(filter(None, (_cell(row[n], table.columns[n]) for n in places))) for places in shown)
+            yield f"| {' | '.join(cells)} |"
 
 
-def _section(section: ReportSection) -> Iterator[str]:
+def _section(section: ReportSection, level: int) -> Iterator[str]:
     if section.heading:
-        yield f"## {_said(section.heading)}" + (f" ({cell(section.about)})" if section.about else "")
-    if section.lead:
-        yield "\n".join(f"- {_said(one)}" for one in section.lead)
+        about = f" ({cell(section.about)})" if section.about else ""
+        yield f"{'#' * (level if section.top else level + 1)} {_words(section.heading)}{about}"
+    if len(section.lead) > 1 and not section.top:
+        yield "\n".join(f"- {_words(one)}" for one in section.lead)
+    else:
+        yield from map(_words, section.lead)
+    yield from (f"> {cell(warning)}" for warning in section.warnings)
     if section.table is not None:
         yield "\n".join(table_lines(section.table))
-    yield from (_said(one, "  \n") for one in section.after)
+    if section.items:
+        yield "\n".join(line for item in section.items for line in _item(item))
+    yield from (_words(one, "  \n") for one in section.after)
     yield from map(cell, section.notes)
     if section.commands:
-        yield "\n".join(("```sh", *section.commands, "```"))
+        yield "\n".join(("```sh", *(" ".join(safe(one).split("\n")) for one in section.commands), "```"))
 
 
-def _of(wording: Wording, column: ReportColumn) -> str:
+def _item(item: ReportItem) -> Iterator[str]:
+    sign = item.sign or "-"
+    yield f"{sign} {_words(Phrase(plain(item.heading), 'strong'))}{f' ({cell(item.about)})' if item.about else ''}"
+    for label, wording in item.rows:
+        if said := _words(wording):
+            yield f"{' ' * (len(sign) + 1)}- {f'{opened(cell(label))}: ' if label else ''}{said}"
+
+
+def _cell(found: TableCell, column: ReportColumn) -> str:
     """A cell; numbers are ours, so that nothing in them needs an escape."""
-    return wording if column.kind == "number" and isinstance(wording, str) else _said(wording)
+    if isinstance(found, Bar | Lengths):
+        return ""
+    if column.kind == "number" and isinstance(found, str):
+        return found
+    said = _words(found).strip()
+    return f"{cell(column.head)} {said}" if said and column.joins == "named" else said
 
 
-def _said(wording: Wording, newline: str = "<br>") -> str:
-    parts = wording if isinstance(wording, tuple) else (wording,)
-    return "".join(_phrase(Phrase(one) if isinstance(one, str) else one, newline) for one in parts)
+def _words(wording: Wording, newline: str = "<br>") -> str:
+    return "".join(_phrase(one, newline) for one in phrases(wording))
 
 
 def _phrase(phrase: Phrase, newline: str) -> str:
-    text = newline.join(map(_escaped, phrase.text.split("\n")))
-    return f"**{text}**" if phrase.tone == "strong" and text else text
+    text = INTERVAL.sub(r"[\1]", newline.join(map(_escaped, phrase.text.split("\n"))))
+    return f"**{text}**" if phrase.tone in ("strong", "bad") and text else text
 
 
 def _escaped(text: str) -> str:

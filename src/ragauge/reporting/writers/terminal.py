@@ -1,12 +1,24 @@
-"""Sections in a terminal."""
+"""Sections in a terminal, laid out for its width."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.reporting.sections import Phrase, ReportSection, ReportTable, Tone, Wording
+from ragauge.reporting.sections import (
+    Bar,
+    Lengths,
+    ReportColumn,
+    ReportItem,
+    ReportSection,
+    ReportTable,
+    TableCell,
+    Tone,
+    Wording,
+    phrases,
+)
+from ragauge.reporting.words import safe
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -17,12 +29,14 @@ STYLES: Mapping[Tone, str] = {
     "": "", "plain": "not bold", "strong": "bold", "faint": "dim", "good": "green", "bad": "bold red",
     "unsure": "yellow", "title": "bold cyan", "link": "cyan",
 }     # fmt: skip
-WIDE = 110     # characters of a terminal that has room for the columns that are shown in a wide one alone
+TRACK, SHORT_TRACK = 24, 14     # characters of a line: in a terminal of at least BROAD, and in others
+BROAD = 120
+MOST_TEXT = 44                  # characters of text that may be broken over lines, by which a table's width is judged
 
 
 def terminal(sections: Iterable[ReportSection]) -> RenderableType:
     """All sections, a blank line between two of them; a table ends with one of its own."""
-    return SectionScreen(tuple(sections))
+    return SectionScreen(tuple(section for section in sections if "terminal" not in section.skip))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +52,9 @@ class SectionScreen:
 
         last: RenderableType | None = None
         for section in self.sections:
-            if last is not None and not isinstance(last, Table):
+            if last is not None and not (isinstance(last, Table) and last.box):
                 yield Text()
-            for last in _section(section, wide=options.max_width >= WIDE):
+            for last in _section(section, console, options):
                 yield last
 
 
@@ -49,25 +63,42 @@ def styled(wording: Wording, tone: Tone = "") -> Text:
     from rich.text import Text
 
     found = Text(style="" if isinstance(wording, tuple) else STYLES[tone])
-    for one in wording if isinstance(wording, tuple) else (wording,):
-        phrase = Phrase(one) if isinstance(one, str) else one
-        found.append(phrase.text.expandtabs(), STYLES[phrase.tone or tone])
+    for phrase in phrases(wording):
+        found.append(safe(phrase.text).expandtabs(), STYLES[phrase.tone or tone])
     return found
 
 
-def _section(section: ReportSection, *, wide: bool) -> Iterator[RenderableType]:
+def track(bar: Bar, width: int = TRACK) -> str:
+    """An interval on a line, thinner with the judge's error, the point that it is held against upright."""
+    cells = ["·"] * width
+
+    def place(value: float) -> int:
+        return min(width - 1, max(0, int(value * width)))
+
+    for ends, mark in ((bar.wide, "─"), ((bar.low, bar.high), "━")):
+        if ends is not None:
+            cells[place(ends[0]) : place(ends[1]) + 1] = mark * (place(ends[1]) - place(ends[0]) + 1)
+    if bar.point is not None:
+        cells[place(bar.point)] = "│"
+    cells[place(bar.middle)] = "●"
+    return "".join(cells)
+
+
+def _section(section: ReportSection, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
     from rich.text import Text
 
     if section.heading:
-        about = Text(f"  {section.about}", style="dim") if section.about else Text()
-        yield Text.assemble(styled(section.heading, "strong"), about)
+        about = Text(f"  {safe(section.about)}", style="dim") if section.about else Text()
+        yield Text.assemble(styled(section.heading, "title" if section.top else "strong"), about)
     yield from map(_paragraph, section.lead)
+    yield from (styled(f"! {warning}", "unsure") for warning in section.warnings)
     if section.table is not None:
-        yield _table(section.table, wide=wide)
+        yield from _fitting(section.table, console, options)
+    yield from (part for item in section.items for part in _item(item))
     yield from map(_paragraph, section.after)
     yield from (styled(note, "faint") for note in section.notes)
     for command in section.commands:
-        yield Text(f"  {command}", style="cyan", no_wrap=True, overflow="ignore")
+        yield Text(f"  {safe(command)}", style="cyan", no_wrap=True, overflow="ignore")
 
 
 def _paragraph(wording: Wording) -> RenderableType:
@@ -79,19 +110,77 @@ def _paragraph(wording: Wording) -> RenderableType:
     return Padding(found[blanks:], (0, 0, 0, blanks)) if blanks else found
 
 
-def _table(found: ReportTable, *, wide: bool) -> Table:
+def _item(item: ReportItem) -> Iterator[RenderableType]:
+    """The heading, and each label with its words, which wrap beside it."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    about = Text(f"  {safe(item.about)}", style="dim") if item.about else Text()
+    yield Text.assemble(Text(f"{item.sign} " if item.sign else "", style="bold"), styled(item.heading, "strong"), about)
+    rows = Table.grid(padding=(0, 2, 0, 0))
+    rows.add_column(style="cyan", no_wrap=True)
+    rows.add_column(overflow="fold")
+    for label, wording in item.rows:
+        if (words := styled(wording)).plain:
+            rows.add_row(label, words)
+    if rows.rows:
+        yield Padding(rows, (0, 0, 0, 3))
+
+
+def _fitting(found: ReportTable, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+    """The table without the columns that there is no room for, and what stands below it in their place."""
+    from rich.measure import Measurement
+
+    shown = list(range(len(found.columns)))
+    track_width = TRACK if options.max_width >= BROAD else SHORT_TRACK
+    away = sorted((n for n in shown if found.columns[n].room), key=lambda n: found.columns[n].room)
+    while away:
+        laid = _table(found, shown, track_width, MOST_TEXT)
+        if Measurement.get(console, options.update(max_width=10_000), laid).maximum <= options.max_width:
+            break
+        shown.remove(away.pop())
+    yield _table(found, shown, track_width)
+    for n, column in enumerate(found.columns):
+        if n not in shown:
+            yield from map(_paragraph, column.instead)
+
+
+def _table(found: ReportTable, shown: Sequence[int], width: int, most: int | None = None) -> Table:
+    """Some of its columns, text not wider than `most` where that is given."""
     from rich import box
     from rich.table import Table
 
-    padding = (0, 1, 0, 0) if found.tight else (0, 1)
+    padding = (0, 2, 0, 0) if found.bare else (0, 1, 0, 0) if found.tight else (0, 1)
     footed = any(column.foot for column in found.columns)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=padding, show_footer=footed)
-    shown = [n for n, column in enumerate(found.columns) if wide or not column.wide]
+    table = Table(
+        box=None if found.bare else box.SIMPLE_HEAD, pad_edge=False, padding=padding, show_header=not found.bare,
+        show_footer=footed,
+    )     # fmt: skip
     for column in (found.columns[n] for n in shown):
+        broken = column.kind == "text" and not column.whole
         table.add_column(
-            styled(column.head), column.foot, justify="right" if column.kind == "number" else "left",
+            styled(_head(column, width)), column.foot, justify="right" if column.kind == "number" else "left",
             style=STYLES[column.tone], no_wrap=column.whole, overflow="fold" if column.fold else "ellipsis",
+            max_width=most if broken else None,
         )     # fmt: skip
     for row in found.rows:
-        table.add_row(*(styled(row[n]) for n in shown))
+        heads = len(row) == 1 < len(found.columns)
+        table.add_row(*([styled(_first(row[0]), "title")] if heads else [_cell(row[n], width) for n in shown]))
     return table
+
+
+def _first(found: TableCell) -> Wording:
+    return "" if isinstance(found, Bar | Lengths) else phrases(found)[0]
+
+
+def _head(column: ReportColumn, width: int) -> str:
+    return f"{column.ends[0]:<{width - len(column.ends[1])}}{column.ends[1]}" if any(column.ends) else column.head
+
+
+def _cell(found: TableCell, width: int, tone: Tone = "") -> Text:
+    if isinstance(found, Bar):
+        return styled(track(found, width), "bad" if found.hue == "worse" else "good" if found.hue else "")
+    if isinstance(found, Lengths):
+        return styled("█" * max(1, round(width * found.shares[-1])) if found.shares[-1] else "", "bad")
+    return styled(found, tone)
