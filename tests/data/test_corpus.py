@@ -12,6 +12,7 @@ import pytest
 
 from ragauge.data.document import Document
 from ragauge.data.readers.corpus import read_corpus, texts_of
+from ragauge.data.readers.plain_texts import plain_texts
 from ragauge.errors import DataError
 
 
@@ -75,7 +76,6 @@ def test_rule_later_in_the_page_is_no_front_matter(tmp_path: Path) -> None:
         ("---\njust words\n---\nText.", r"a\.md line 2: the front matter must be a mapping, got str\. Write key"),
         ("---\ntitle: [a]\n---\nText.", r"a\.md: title must be text, got list\."),
         ("---\nupdated_at: spring\n---\nText.", r"a\.md: updated_at must be an ISO date, got 'spring'\. Write it as"),
-        ("---\ntitle: T\n---\n\n", r"a\.md: the page has no text\."),
     ],
 )
 def test_bad_page(tmp_path: Path, page: str, message: str) -> None:
@@ -128,6 +128,39 @@ def test_a_corpus_in_any_form_is_the_same(tmp_path: Path, form: str) -> None:
     assert read_corpus(sources(tmp_path)[form]) == READ
 
 
+def test_empty_documents_stay(tmp_path: Path) -> None:
+    """A document without title and text is a document with an empty text, in a file as in a folder."""
+    assert read_corpus({"a": "A.", "b": ""}) == (Document("a", "", "A."), Document("b", "", ""))
+    (tmp_path / "c.jsonl").write_text('{"_id": "a", "text": "A"}\n{"_id": "b", "title": "", "text": ""}\n')
+    assert [one.text for one in read_corpus(tmp_path / "c.jsonl")] == ["A", ""]
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "empty.md").write_text("---\ntitle: T\n---\n\n")
+    (tmp_path / "pages" / "full.md").write_text("Text.")
+    assert [one.text for one in read_corpus(tmp_path / "pages")] == ["", "Text."]
+    assert plain_texts(tmp_path / "pages")["full"] == "Text."
+
+
+def test_one_page_is_a_corpus(tmp_path: Path) -> None:
+    """A single text file is a corpus of one document; every character of it counts where offsets do."""
+    (tmp_path / "hub.md").write_text("# The hub\n\nIt is grey.\n")
+    assert read_corpus(tmp_path / "hub.md") == (Document("hub", "The hub", "# The hub\n\nIt is grey."),)
+    assert plain_texts(str(tmp_path / "hub.md")) == {"hub": "# The hub\n\nIt is grey.\n"}
+    (tmp_path / "blank.md").write_text("\n")
+    for read in (plain_texts, read_corpus):
+        with pytest.raises(DataError, match=r"blank\.md: no document in it has a text"):
+            read(tmp_path / "blank.md")
+
+
+def test_pages_beside_a_corpus_file_are_told(tmp_path: Path) -> None:
+    """A folder with corpus.jsonl is read from that alone; what else looks like a document there is named."""
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "a", "text": "A"}\n')
+    (tmp_path / "README.md").write_text("About this folder.")
+    assert len(read_corpus(tmp_path)) == 1
+    (tmp_path / "hub.md").write_text("The hub is grey.")
+    with pytest.warns(UserWarning, match=r"corpus\.jsonl is the corpus; not read: hub\.md\. Name another folder"):
+        assert len(read_corpus(tmp_path)) == 1
+
+
 def test_a_mapping_is_a_corpus() -> None:
     """Texts by id are documents without titles, in the mapping's order."""
     assert read_corpus({"b": "One.", "a": "Two."}) == (Document("b", "", "One."), Document("a", "", "Two."))
@@ -137,14 +170,14 @@ def test_a_mapping_is_a_corpus() -> None:
     ("lines", "message"),
     [
         (b'{"_id": "a", "text": "A"}\n\n{"_id": "a", "text": "B"}', r"c\.jsonl line 3: has the doc_id of line 1: 'a'"),
-        (b'{"_id": "a", "text": "A"}\n{"_id": "b", "text": " "}\n', r"c\.jsonl line 2: document 'b' has no text"),
+        (b'{"_id": "a", "text": ""}\n{"_id": "b", "text": " "}\n', r"c\.jsonl: no document in it has a text"),
         (b'{"_id": " ", "text": "A"}\n', r"c\.jsonl line 1: no document with id and text \(found: _id, text\)"),
         (b'{"_id": "a", "text": "caf\xe9"}\n', r"c\.jsonl line 1: byte 0xE9 at position 26 is not UTF-8"),
         (b"doc_id,text\n", r"c\.jsonl"),
     ],
 )
 def test_bad_corpus_file(tmp_path: Path, lines: bytes, message: str) -> None:
-    """A repeated id, a blank document, one without id and bytes that are not UTF-8 are named with their line."""
+    """A repeated id, blank documents alone, one without id and bytes that are not UTF-8 are named with their line."""
     (tmp_path / "c.jsonl").write_bytes(lines)
     with pytest.raises(DataError, match=message):
         read_corpus(tmp_path / "c.jsonl")
@@ -153,7 +186,7 @@ def test_bad_corpus_file(tmp_path: Path, lines: bytes, message: str) -> None:
 def test_bad_texts_in_memory() -> None:
     """What is handed over in memory is held to the same rules, and its place is counted."""
     for source, message in (
-        ({"a": "A.", "b": ""}, "corpus document 2: document 'b' has no text"),
+        ({"a": "", "b": ""}, "corpus: no document in it has a text"),
         ({"a": None}, "corpus document 1: no document with id and text"),
         ({}, "there is no document"),
         (7, "cannot read a corpus"),

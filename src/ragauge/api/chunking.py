@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def chunking(
     set: Any, corpus: Any, chunker: str | Sequence[str], *, retriever: Literal["bm25", "dense", "hybrid"] = "bm25",
     k: Sequence[int] = (1, 3, 5, 10, 15, 20), budget: Sequence[int] = (512, 1024, 2048, 4096),
-    fill: Literal["cut", "whole"] = "cut", allow_changed: bool = False, name: str = "", fresh: bool = False,
+    fill: Literal["cut", "whole"] = "cut", allow_changed: bool = False,
+    price_of: str = "openai:text-embedding-3-small", name: str = "", fresh: bool = False,
     metric: str = "", base: str = "", target: str | float | None = None, cost: str = "", log: bool = False,
     store: str | None = None, say: Callable[[str], None] | None = None,
 ) -> StudyResult:     # fmt: skip
@@ -34,6 +35,7 @@ def chunking(
         budget: numbers of tokens to look at.
         fill: how a budget is filled: cut shortens the last chunk, whole leaves it out.
         allow_changed: leave out chunks whose text is not in the document, and count them.
+        price_of: the embedding model whose price an index has; "" = none is told.
         name: of the study; chunking-SET by default.
         fresh: forget a study of this name first.
         metric: what decides; token_recall:budget=1024 by default, or the nearest there is.
@@ -49,25 +51,42 @@ def chunking(
         DataError: gold spans that are not in the corpus, or a file that cannot be read.
     """
     from ragauge.api.studies import conduct_study, open_study
-    from ragauge.components.chunking import chunkers, maker
+    from ragauge.components.chunking.maker import ChunkingMaker, ChunkingSettings
     from ragauge.data.readers.plain_texts import plain_texts
-    from ragauge.errors import UsageError
 
-    eval_set = _with_gold(_set(set, store))
-    texts = plain_texts(corpus)
-    settings = maker.ChunkingSettings(retriever, tuple(k), tuple(budget), fill, allow_changed)
-    specs = [chunker] if isinstance(chunker, str) else chunker
-    grid = [parameters for spec in specs for parameters in chunkers.grid_of(spec)]
-    if not grid:
-        raise UsageError("chunking: name at least one chunker, such as token:size=200,400.")
-    called = name or f"chunking-{eval_set.name}"
-    conduct_study(called, maker.ChunkingMaker(texts, settings), eval_set, grid, fresh=fresh, store=store, say=say)
+    eval_set, texts = _with_gold(_set(set, store)), plain_texts(corpus)
+    settings = ChunkingSettings(retriever, tuple(k), tuple(budget), fill, allow_changed, price_of)
+    grid, called = _grid(chunker, texts), name or f"chunking-{eval_set.name}"
+    made = ChunkingMaker(texts, settings, eval_set)
+    conduct_study(called, made, eval_set, grid, fresh=fresh, store=store, say=say)
     return open_study(called, metric=metric, base=base, target=target, cost=cost, log=log, store=store)
 
 
 async def chunking_async(set: Any, corpus: Any, chunker: str | Sequence[str], **how: Any) -> StudyResult:
     """As `chunking`, in a thread: the loop goes on meanwhile."""
     return await asyncio.to_thread(partial(chunking, set, corpus, chunker, **how))
+
+
+def _grid(chunker: str | Sequence[str], documents: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The parameters of every trial.
+
+    What is misspelt or not installed is an error before the first trial; what a class refuses fails its trial.
+    """
+    from ragauge.components.chunking.chunkers import chunker_of, grid_of
+    from ragauge.errors import RagaugeError, UsageError
+
+    specs = [chunker] if isinstance(chunker, str) else chunker
+    grid = [parameters for spec in specs for parameters in grid_of(spec)]
+    if not grid:
+        raise UsageError("chunking: name at least one chunker, such as token:size=200,400.")
+    for parameters in grid:
+        try:
+            chunker_of(parameters, documents)
+        except RagaugeError:
+            raise
+        except Exception:     # noqa: S112 - told as the reason of the trial
+            continue
+    return grid
 
 
 def _set(source: Any, store: str | None) -> EvalSet:

@@ -25,6 +25,9 @@ def chunking(
     allow_changed: Annotated[
         bool, typer.Option("--allow-changed", help="Leave out chunks whose text is not in the document.")
     ] = False,
+    price_of: Annotated[
+        str, typer.Option("--price-of", help="The embedding model whose price an index has.")
+    ] = "openai:text-embedding-3-small",
     name: Annotated[str, typer.Option("--name", help="Of the study; chunking-SET by default.")] = "",
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget a study of this name first.")] = False,
     metric: Annotated[str, typer.Option("--metric", help="What decides, such as token_iou:budget=1024.")] = "",
@@ -48,12 +51,14 @@ def chunking(
 
     result = api.chunking(
         questions, corpus, chunker, retriever=retriever, k=_numbers("-k", k), budget=_numbers("--budget", budget),
-        fill=fill, allow_changed=allow_changed, name=name, fresh=fresh, metric=metric, base=base, target=target or None,
-        cost=cost, log=log, store=store or None, say=lambda line: typer.echo(line, err=True),
+        fill=fill, allow_changed=allow_changed, price_of=price_of, name=name, fresh=fresh, metric=metric, base=base,
+        target=target or None, cost=cost, log=log, store=store or None, say=lambda line: typer.echo(line, err=True),
     )     # fmt: skip
     for path in outputs or ():
         typer.echo(f"wrote {result.save(path)}", err=True)
     show_json(result.to_dict()) if as_json else show(result.to_terminal())
+    if not result.figures.complete:
+        raise typer.Exit(1)
 
 
 def _numbers(option: str, text: str) -> list[int]:

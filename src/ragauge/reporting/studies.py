@@ -47,8 +47,8 @@ def study_sections(found: StudyFigures) -> Iterator[ReportSection]:
             yield _added(one)
     runs = [trial.run_id for trial in found.complete if trial.run_id]
     if len(runs) > 1:
-        yield ReportSection("Next", commands=(
-            f"ragauge compare {runs[0]} {runs[1]}", f"ragauge study report {found.study.name} -o study.html"))
+        report = f"ragauge study report {found.study.name} -o study.html"
+        yield ReportSection("Next", commands=(f"ragauge compare {runs[0]} {runs[1]}", report))
 
 
 def study_charts(found: StudyFigures) -> Iterator[StudyChart]:
@@ -132,8 +132,9 @@ def _trials(found: StudyFigures) -> ReportTable | None:
         return None
     measured = [name for name in (*found.kind.costs, *found.kind.shown) if name in found.measured]
     measured = measured or list(found.measured)
-    decides = [ReportColumn(found.metric), ReportColumn("examples")] if found.metric else []
-    heads = [ReportColumn("trial", fold=True), *decides, *([ReportColumn(f"vs {found.base}")] if found.base else [])]
+    decides = [ReportColumn(found.metric, whole=True), ReportColumn("examples", wide=True)] if found.metric else []
+    versus = [ReportColumn(f"vs {found.base}")] if found.base else []
+    heads = [ReportColumn("trial", fold=True), *decides, *versus]
     rows = []
     for trial in found.complete:
         one = found.mean(trial.name)
@@ -142,9 +143,10 @@ def _trials(found: StudyFigures) -> ReportTable | None:
             row += [_with_interval(one), _counts(one)]
         if found.base:
             row.append(_difference(one))
-        row += [_measured(trial.measured(name), _unit(found, name)) for name in measured]
+        row += [_measured(trial.measured(name), _unit(found, name), name) for name in measured]
         rows.append(tuple(row))
-    return ReportTable((*heads, *(ReportColumn(name, "number") for name in measured)), tuple(rows))
+    costs = [ReportColumn(name, "number", wide=name not in found.kind.costs and len(measured) > 1) for name in measured]
+    return ReportTable((*heads, *costs), tuple(rows))
 
 
 def _segments(found: StudyFigures) -> ReportTable:
@@ -189,8 +191,9 @@ def _difference(one: TrialMean | None) -> str:
     return told if one.p_value is None else f"{told} p {one.p_value:.2g}"
 
 
-def _measured(value: float | None, unit: str) -> str:
+def _measured(value: float | None, unit: str, name: str) -> str:
+    """A measurement with its unit, unless its name tells that."""
     if value is None:
         return "–"
     shown = number(value, "amount" if unit or value > 1 else "mean")
-    return f"${shown}" if unit == "USD" else f"{shown} {unit}".strip()
+    return f"${shown}" if unit == "USD" else shown if unit in name.split("_") else f"{shown} {unit}".strip()

@@ -32,7 +32,7 @@ CHUNKING = StudyKind(
         *(f"token_recall:budget={n}{fill}" for n in (1024, 2048, 512, 4096) for fill in ("", ":fill=whole")),
         "token_recall:budget=*", CUTOFF, "token_recall@*",
     ),
-    ("index_tokens", "embedding_price"), ("chunks", "chunk_tokens", "gold_spans_cut"), _tells,
+    ("index_tokens",), ("embedding_price", "chunks", "chunk_tokens", "gold_spans_cut"), _tells,
 )     # fmt: skip
 
 

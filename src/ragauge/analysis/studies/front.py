@@ -96,9 +96,9 @@ def knee(
 
     whole = ~np.isnan(values).any(axis=1)
     if whole.sum() < 2:
-        return Knee(None, 0.0, 0.0, "fewer than two examples are scored in every trial")
+        return Knee(None, 0.0, 0.0, "no clear knee: fewer than two examples are scored in every trial")
     if len(cost) < 3:
-        return Knee(None, 0.0, 0.0, "fewer than three settings are on the front")
+        return Knee(None, 0.0, 0.0, "no clear knee: fewer than three settings are on the front")
     if logarithmic and min(cost, default=1.0) <= 0:
         return Knee(None, 0.0, 0.0, "no clear knee: a cost of 0 has no logarithm")
     resampled = resample_means(
@@ -106,7 +106,7 @@ def knee(
     )
     found = knee_of(resampled.estimates.tolist(), cost, logarithmic=logarithmic)
     if found is None:
-        return Knee(None, 0.0, 0.0, "fewer than three settings are on the front")
+        return Knee(None, 0.0, 0.0, "no clear knee: fewer than three settings are on the front")
     same = [knee_of(row, cost, logarithmic=logarithmic) for row in resampled.draws.tolist()]
     agreement = sum(one is not None and one[0] == found[0] for one in same) / len(same)
     if found[1] < LEAST_DISTANCE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -46,33 +47,75 @@ class Alignment:
 def align(doc_id: str, text: str, pieces: Sequence[Piece], *, allow_changed: bool = False) -> Alignment:
     """The places of a document's chunks, in the order given.
 
-    An offset counts if the text there is the chunk's. Other chunks are looked for in order, white space ignored: of the
-    places that begin after the chunk before began, the one nearest to where that ended.
+    An offset counts if the text there is the chunk's; where that text also stands elsewhere, it has to fit the order of
+    the other offsets too. Other chunks are looked for in order, white space ignored: of the places that begin after the
+    chunk before began (if there is none, of all places) the one nearest to where that ended.
 
     Raises:
         DataError: the text of a chunk is not in the document, unless `allow_changed`.
     """
     result, squeezed = Alignment(), _Squeezed(text)
+    places = _verified(text, pieces)
     before_start, before_end = -1, 0
-    for number, piece in enumerate(pieces, 1):
+    for number, (piece, given) in enumerate(zip(pieces, places, strict=True), 1):
         if not piece.text.strip():
             result.empty += 1
             continue
-        start, end = piece.start, (piece.start or 0) + len(piece.text)
-        if start is None or text[start:end] != piece.text or start < 0:
+        start, end = given, given + len(piece.text)
+        if given < 0:
             result.found += 1
-            places = squeezed.places(piece.text, before_start + 1, before_end)
-            if not places:
+            near = squeezed.places(piece.text, before_start + 1, before_end)
+            near = near or squeezed.places(piece.text, 0, before_end)
+            if not near:
                 if not allow_changed:
                     told = f"its text is not in the document: {' '.join(piece.text.split())[:SHOWN]!r}."
                     raise DataError(told, source=f"chunk {number} of {doc_id}", hint=ALLOW)
                 result.changed += 1
                 continue
-            result.ambiguous += len(places) > 1
-            start, end = min(places, key=lambda place: abs(place[0] - before_end))
+            result.ambiguous += len(near) > 1
+            start, end = min(near, key=lambda place: abs(place[0] - before_end))
         result.spans.append((start, end, piece.text))
         before_start, before_end = start, end
     return result
+
+
+def _verified(text: str, pieces: Sequence[Piece]) -> list[int]:
+    """The offset of each chunk; -1 where there is none, or it is wrong.
+
+    Offsets that are in order are those of the longest rising run; another one counts only if its text stands nowhere
+    else: a library that looks for a text may have found a later copy of it.
+    """
+    given = [piece.start if piece.start is not None else -1 for piece in pieces]
+    right = [
+        n for n, (start, piece) in enumerate(zip(given, pieces, strict=True))
+        if start >= 0 and text[start : start + len(piece.text)] == piece.text
+    ]     # fmt: skip
+    rising = _rising([given[n] for n in right])
+    found = [-1] * len(pieces)
+    for place, n in enumerate(right):
+        if place in rising or text.find(pieces[n].text) == text.rfind(pieces[n].text):
+            found[n] = given[n]
+    return found
+
+
+def _rising(numbers: Sequence[int]) -> set[int]:
+    """Places of the longest run of numbers that rise, others left out.
+
+    >>> sorted(_rising([0, 4, 90, 8, 12]))
+    [0, 1, 3, 4]
+    """
+    ends: list[int] = []     # the least number that a run of each length ends with
+    last: list[int] = []     # the place of that number
+    before: list[int] = []
+    for place, number in enumerate(numbers):
+        length = bisect_left(ends, number)
+        before.append(last[length - 1] if length else -1)
+        ends[length:length + 1], last[length:length + 1] = [number], [place]
+    run, place = set[int](), last[-1] if last else -1
+    while place >= 0:
+        run.add(place)
+        place = before[place]
+    return run
 
 
 class _Squeezed:
@@ -85,8 +128,6 @@ class _Squeezed:
 
     def places(self, chunk: str, least: int, near: int) -> list[tuple[int, int]]:
         """(start, end) where the chunk stands from `least` on, up to the first place at or after `near`."""
-        from bisect import bisect_left
-
         if self._at is None:
             self._at = [n for n, sign in enumerate(self._text) if not sign.isspace()]
             self._bare = "".join(self._text.split())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,20 @@ from ragauge.components.chunking.cutting import CUTTERS
 from ragauge.components.chunking.tokens import TokenisedDocument
 from ragauge.data.readers import jsonl
 from ragauge.engine.studies.importing import load, named_class
-from ragauge.errors import DataError, UnknownName, UsageError
+from ragauge.errors import DataError, UnknownName, UsageError, nearest
+from ragauge.text.count import count, token_bytes
 
 Cut = Callable[[TokenisedDocument], Sequence[Piece]]
-LIBRARIES = {     # prefix -> modules that a class is looked for in, and what has to be installed
-    "langchain": (("langchain_text_splitters",), "langchain-text-splitters"),
-    "llamaindex": (("llama_index.core.node_parser",), "llama-index-core"),
-    "chonkie": (("chonkie",), "chonkie"),
-    "semantic-text-splitter": (("semantic_text_splitter",), "semantic-text-splitter"),
+# prefix -> module that a class is looked for in, what has to be installed, how its classes are told to count tokens
+LIBRARIES: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
+    "langchain": ("langchain_text_splitters", "langchain-text-splitters", {"length_function": count}),
+    "llamaindex": ("llama_index.core.node_parser", "llama-index-core", {"tokenizer": token_bytes}),
+    "chonkie": ("chonkie", "chonkie", {"tokenizer": count}),
+    "semantic-text-splitter": ("semantic_text_splitter", "semantic-text-splitter", {"callback": count}),
 }
+LENGTH = "length"     # of a library's class: length=token counts as we do
+START = "start_index"     # as LangChain and Chonkie call an offset
+FORMS = "A chunker returns a list of texts, of {text, start}, or of objects with text."
 
 
 def grid_of(spec: str) -> list[dict[str, Any]]:
@@ -40,82 +46,116 @@ def grid_of(spec: str) -> list[dict[str, Any]]:
     return [{"chunker": name, **dict(choice)} for choice in product(*lists)]
 
 
-def chunker_of(parameters: Mapping[str, Any]) -> Cut:
+def chunker_of(parameters: Mapping[str, Any], known: Collection[str] | None = None) -> Cut:
     """What cuts documents, by the parameters of a trial.
+
+    Args:
+        parameters: chunker, and what its constructor or function takes; `length=token` makes a library's class count
+            cl100k tokens where it would count characters.
+        known: ids of the documents; a file with chunks of another is refused. None = any.
 
     Raises:
         UnknownName: no chunker, class or parameter of this name.
-        UsageError: a library that is not installed, or a value that it does not take.
+        MissingExtra: a library that is not installed.
+        UsageError: a length that is not token or char.
+        DataError: a file of chunks that cannot be read.
     """
     name = str(parameters["chunker"])
     given = {key: value for key, value in parameters.items() if key != "chunker"}
     prefix, _, rest = name.partition(":")
     if name in CUTTERS:
         cutter = CUTTERS[name]
-        known = [key for key in inspect.signature(cutter).parameters if key != "document"]
+        takes = [key for key in inspect.signature(cutter).parameters if key != "document"]
         for key in given:
-            if key not in known:
-                raise UnknownName(f"parameter of {name}", key, known)
+            if key not in takes:
+                raise UnknownName(f"parameter of {name}", key, takes)
         return lambda document: cutter(document, **given)
     if prefix in LIBRARIES:
         return _of_library(prefix, rest, given)
-    if Path(name).is_file():
-        return _of_file(Path(name))
+    path = Path(name)
+    if path.suffix in (".jsonl", ".json") or path.is_file():
+        return _of_file(path, known)
     if ":" not in name:
         raise UnknownName("chunker", name, [*CUTTERS, *LIBRARIES], "A function is named module:name.")
     made = load(name)
-    function = made(**given) if isinstance(made, type) else made
-    extra = {} if isinstance(made, type) else given
-    return lambda document: [_piece(one) for one in function(document.text, **extra)]
+    function = made(**given) if isinstance(made, type) else partial(made, **given)
+    return lambda document: _pieces(function(document.text), name)
 
 
 def _of_library(prefix: str, class_name: str, given: Mapping[str, Any]) -> Cut:
-    modules, package = LIBRARIES[prefix]
-    cls = named_class(modules, class_name or "TextSplitter", package)
-    from_tokens = getattr(cls, "from_tiktoken_encoder", None) if "encoding_name" in given else None
+    module, package, counting = LIBRARIES[prefix]
+    made_of = named_class(module, class_name or "TextSplitter", package)
+    length = given.get(LENGTH, "char")
+    if length not in ("token", "char"):
+        raise UsageError(f"{prefix}: {LENGTH} must be token or char, got {length}.")
+    given = {key: value for key, value in given.items() if key != LENGTH}
+    counted = counting if length == "token" else {}
     if prefix == "semantic-text-splitter":
-        made = cls(given.get("capacity", 400), **{key: one for key, one in given.items() if key != "capacity"})
-        return lambda document: [Piece(text, start) for start, text in made.chunk_indices(document.text)]
-    made = (from_tokens or cls)(**given)
-    match prefix:
-        case "langchain":
-            return lambda document: [Piece(text) for text in made.split_text(document.text)]
-        case "llamaindex":
-            return lambda document: _of_nodes(made, document.text)
-    return lambda document: [_piece(one) for one in made(document.text)]
+        capacity = given.pop("capacity", 400)
+        splitter = made_of.from_callback(count, capacity, **given) if counted else made_of(capacity, **given)
+        return lambda document: [Piece(text, start) for start, text in splitter.chunk_indices(document.text)]
+    return partial(_CUTS[prefix], made_of(**given, **counted))
 
 
-def _of_nodes(made: Any, text: str) -> list[Piece]:
-    if hasattr(made, "split_text"):
-        return [Piece(one) for one in made.split_text(text)]
+def _by_langchain(splitter: Any, document: TokenisedDocument) -> list[Piece]:
+    """Documents where the class makes them, so that an offset which add_start_index asks for is read."""
+    cut = getattr(splitter, "create_documents", None)
+    found = cut([document.text]) if cut else splitter.split_text(document.text)
+    return [Piece(one) if isinstance(one, str) else Piece(one.page_content, one.metadata.get(START)) for one in found]
+
+
+def _by_llamaindex(parser: Any, document: TokenisedDocument) -> list[Piece]:
     from llama_index.core import Document
 
-    nodes = made.get_nodes_from_documents([Document(text=text)])
+    nodes = parser.get_nodes_from_documents([Document(text=document.text)])
     return [Piece(node.text, node.start_char_idx) for node in nodes]
 
 
-def _of_file(path: Path) -> Cut:
+def _by_chonkie(chunker: Any, document: TokenisedDocument) -> list[Piece]:
+    return _pieces(chunker(document.text), type(chunker).__name__)
+
+
+_CUTS: Mapping[str, Callable[[Any, TokenisedDocument], Sequence[Piece]]] = {
+    "langchain": _by_langchain, "llamaindex": _by_llamaindex, "chonkie": _by_chonkie,
+}     # fmt: skip
+
+
+def _of_file(path: Path, known: Collection[str] | None) -> Cut:
     """Chunks of a JSONL file: doc_id, text, and start where it is known; in the order of each document."""
+    if not path.is_file():
+        raise DataError("there is no such file of chunks.", source=str(path), hint="Name a .jsonl file.")
     by_document: dict[str, list[Piece]] = {}
     for n, row in jsonl.read(path).rows:
         text, doc_id, start = row.get("text"), row.get("doc_id"), row.get("start")
-        if not isinstance(text, str) or doc_id is None or not (start is None or isinstance(start, int)):
-            problem = f"a chunk has doc_id, text, and perhaps start; found: {', '.join(row)}."
+        if not isinstance(text, str) or doc_id is None or not (start is None or type(start) is int):
+            problem = f"a chunk has doc_id, text, and perhaps start, a whole number; found: {', '.join(row)}."
             raise DataError(problem, source=str(path), line=n, hint='Write {"doc_id": "a", "text": "…", "start": 0}.')
+        if known is not None and str(doc_id) not in known:
+            near = nearest(str(doc_id), known)
+            told = f"{doc_id!r} is no document of the corpus{f'; nearest: {near[0]}' if near else ''}."
+            raise DataError(told, source=str(path), line=n, hint="Hand in the corpus that was cut.")
         by_document.setdefault(str(doc_id), []).append(Piece(text, start))
     return lambda document: by_document.get(document.doc_id, [])
 
 
-def _piece(one: Any) -> Piece:
-    """A chunk as a function or library may return it: a text, (start, end), a mapping, or an object with text."""
+def _pieces(found: Any, name: str) -> list[Piece]:
+    """What a function or a library's chunker returned."""
+    if isinstance(found, str | bytes) or not isinstance(found, Iterable):
+        raise UsageError(f"{name} returned {type(found).__name__}. {FORMS}")
+    return [_piece(one, name) for one in found]
+
+
+def _piece(one: Any, name: str) -> Piece:
+    """A chunk as it may be returned: a text, a mapping, or an object with text; with its start where it says one."""
     if isinstance(one, str):
         return Piece(one)
     if isinstance(one, Mapping):
-        return Piece(str(one["text"]), one.get("start", one.get("start_index")))
-    text = getattr(one, "text", None) or getattr(one, "page_content", None)
+        text, start = one.get("text"), one.get("start", one.get(START))
+    else:
+        text = getattr(one, "text", None) or getattr(one, "page_content", None)
+        start = getattr(one, START, None)
     if not isinstance(text, str):
-        raise UsageError(f"a chunk must be a text, a mapping or an object with text, got {type(one).__name__}.")
-    start = getattr(one, "start_index", None)
+        raise UsageError(f"{name} returned a chunk without text: {type(one).__name__}. {FORMS}")
     return Piece(text, start if isinstance(start, int) else None)
 
 

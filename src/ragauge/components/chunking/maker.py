@@ -19,11 +19,12 @@ from ragauge.data.gold_overlap import GoldOverlap
 from ragauge.data.response import Passage, Response
 from ragauge.data.study import Measurement
 from ragauge.engine.studies.maker import TrialMaker
-from ragauge.engine.studies.retrieval import RetrieverName, retriever_over
-from ragauge.errors import DataError, UsageError
+from ragauge.engine.studies.retrieval import RetrieverName, embedding_price, retriever_over
+from ragauge.errors import DataError, UsageError, nearest
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.spans.filling import Fill, attainable, merged
+from ragauge.stats.intervals import wilson
 
 FAMILY = ("token_recall", "token_precision", "token_iou", "attainable_recall")
 
@@ -38,6 +39,7 @@ class ChunkingSettings:
         budgets: of tokens.
         fill: cut shortens the last chunk, so that all send equally many tokens; whole leaves it out.
         allow_changed: leave out chunks whose text is not in the document, and count them.
+        price_of: the embedding model whose price an index has, provider:model; "" = none is told.
     """
 
     retriever: RetrieverName = "bm25"
@@ -45,6 +47,7 @@ class ChunkingSettings:
     budgets: tuple[int, ...] = (512, 1024, 2048, 4096)
     fill: Fill = "cut"
     allow_changed: bool = False
+    price_of: str = "openai:text-embedding-3-small"
 
     def __post_init__(self) -> None:
         for name, values in (("k", self.k), ("budget", self.budgets)):
@@ -52,6 +55,8 @@ class ChunkingSettings:
                 raise UsageError(f"chunking: {name} must be at least 1, got {min(values)}.")
         if not self.k and not self.budgets:
             raise UsageError("chunking: name at least one cutoff or budget.")
+        if self.price_of:
+            embedding_price(self.price_of, 1)
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -59,6 +64,8 @@ class ChunkingSettings:
         fill = "" if self.fill == "cut" else f":fill={self.fill}"
         filled = [f"{name}:budget={budget}{fill}" for budget in self.budgets for name in FAMILY]
         names = [*filled, *(f"{name}@{k}" for k in self.k for name in FAMILY)]
+        beside = 5 if 5 in self.k else next(iter(self.k), None)     # where characters are told beside tokens
+        names += [] if beside is None else [f"{name}:unit=char@{beside}" for name in FAMILY[:3]]
         return tuple(parse(name) for name in [*names, "precision_omega", "precision_omega:unit=char"])
 
 
@@ -68,19 +75,39 @@ class ChunkingMaker(TrialMaker):
     Args:
         texts: doc_id -> text.
         settings: what all trials share.
+        examples: what will be asked, with gold spans; overlapping ones are merged.
+
+    Raises:
+        DataError: a gold span of an unknown document, or one that is empty or outside its document.
     """
 
     kind = CHUNKING
 
-    def __init__(self, texts: Mapping[str, str], settings: ChunkingSettings) -> None:
+    def __init__(self, texts: Mapping[str, str], settings: ChunkingSettings, examples: Iterable[Example]) -> None:
         self._settings = settings
         self._documents = {doc_id: TokenisedDocument(doc_id, text) for doc_id, text in texts.items()}
+        self._gold = {one.query_id: self._placed(one) for one in examples}
         hashes = {doc_id: sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for doc_id, text in texts.items()}
         self.fixed: Mapping[str, Any] = {
             "corpus": digest(hashes)[:16], "retriever": settings.retriever, "k": list(settings.k),
             "budgets": list(settings.budgets), "fill": settings.fill,
-            "allow_changed": settings.allow_changed,
+            "allow_changed": settings.allow_changed, "price_of": settings.price_of,
         }     # fmt: skip
+
+    def _placed(self, example: Example) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+        """The gold spans of an example, merged, in characters and in tokens."""
+        for span in example.gold_spans or ():
+            document = self._documents.get(span.doc_id)
+            if document is None or not 0 <= span.start < span.end <= len(document.text):
+                if document is None:
+                    near = ", ".join(nearest(span.doc_id, self._documents, 3, 0.0))
+                    told = f"is in no document of the corpus, which has {near} …"
+                else:
+                    told = f"lies outside the document, which has {len(document.text):,} characters"
+                problem = f"the gold span [{span.start}, {span.end}) of {span.doc_id!r} {told}."
+                raise DataError(problem, source=f"example {example.query_id}", hint="Give the labelled corpus.")
+        chars = merged(example.gold_spans or ())
+        return chars, merged([self._documents[one.doc_id].in_tokens(one.start, one.end) for one in chars])
 
     def name(self, parameters: Mapping[str, Any]) -> str:
         """The chunker with its parameters."""
@@ -88,7 +115,7 @@ class ChunkingMaker(TrialMaker):
 
     def open(self, parameters: Mapping[str, Any]) -> ChunkingTrial:
         """Cuts every document, finds the chunks in it, and indexes them."""
-        cut = chunker_of(parameters)
+        cut = chunker_of(parameters, self._documents)
         started = perf_counter()
         alignments = {
             doc_id: align(doc_id, one.text, cut(one), allow_changed=self._settings.allow_changed)
@@ -96,10 +123,18 @@ class ChunkingMaker(TrialMaker):
         }
         seconds = perf_counter() - started
         config = {**self.fixed, **parameters}
-        return ChunkingTrial(config, self._settings, self._documents, alignments, seconds)
+        return ChunkingTrial(config, self._settings, self._documents, self._gold, Cuts(alignments, seconds))
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """Where a chunker's chunks stand in each document, and the seconds that it took."""
+
+    alignments: Mapping[str, Alignment]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class _IndexedChunk:
     passage: Passage
     tokens: Span
@@ -119,15 +154,15 @@ class ChunkingTrial:
 
     def __init__(
         self, config: Mapping[str, Any], settings: ChunkingSettings, documents: Mapping[str, TokenisedDocument],
-        alignments: Mapping[str, Alignment], seconds: float,
+        gold: Mapping[str, tuple[tuple[Span, ...], tuple[Span, ...]]], cuts: Cuts,
     ) -> None:     # fmt: skip
         self.config: Mapping[str, Any] = config
         self.metrics: Sequence[Metric] = settings.metrics
-        self._settings, self._documents, self._alignments = settings, documents, alignments
+        self._settings, self._documents, self._gold, self._cuts = settings, documents, gold, cuts
         self._chunks: dict[str, _IndexedChunk] = {}
         self._of: dict[str, list[_IndexedChunk]] = {doc_id: [] for doc_id in documents}
-        self._seconds, self._tally = seconds, _Tally()
-        for doc_id, found in alignments.items():
+        self._tally = _Tally()
+        for doc_id, found in cuts.alignments.items():
             for number, (start, end, text) in enumerate(found.spans, 1):
                 span = Span(doc_id, start, end)
                 passage = Passage(f"{doc_id}#{number}", doc_id, text, span=span)
@@ -166,17 +201,9 @@ class ChunkingTrial:
             depth *= 2
 
     def _scores(self, example: Example, ranked: Sequence[_IndexedChunk]) -> list[Measured]:
-        """Every metric of one example; gold spans outside the corpus are an error that names them."""
-        gold = example.gold_spans or ()
-        for span in gold:
-            document = self._documents.get(span.doc_id)
-            if document is None or not 0 <= span.start < span.end <= len(document.text):
-                told = "is in no document of the corpus" if document is None else "lies outside the document"
-                problem = f"the gold span [{span.start}, {span.end}) of {span.doc_id!r} {told}."
-                raise DataError(problem, source=f"example {example.query_id}", hint="Give the labelled corpus.")
-        chars = merged(gold)
-        tokens = merged([self._documents[one.doc_id].in_tokens(one.start, one.end) for one in chars])
-        near = [chunk for doc_id in dict.fromkeys(one.doc_id for one in gold) for chunk in self._of[doc_id]]
+        """Every metric of one example."""
+        chars, tokens = self._gold[example.query_id]
+        near = [chunk for doc_id in dict.fromkeys(one.doc_id for one in chars) for chunk in self._of[doc_id]]
         touching_chars = tuple(chunk.chars for chunk in near if _touches(chunk.chars, chars))
         touching = tuple(chunk.tokens for chunk in near if _touches(chunk.tokens, tokens))
         found = {
@@ -202,18 +229,26 @@ class ChunkingTrial:
         """Sizes of chunks and index, what alignment had to do, gold spans cut, and what it took."""
         sizes = [one.tokens.end - one.tokens.start for one in self._chunks.values()]
         corpus = sum(map(len, self._documents.values()))
-        alignments, tally = self._alignments.values(), self._tally
+        alignments, tally, model = self._cuts.alignments.values(), self._tally, self._settings.price_of
+        cut = wilson(tally.cut, tally.spans)
         kinds = ("found", "ambiguous", "empty", "changed")
         counts = {name: sum(getattr(one, name) for one in alignments) for name in kinds}
         return (
             Measurement("chunks", float(len(sizes))),
-            Measurement("chunk_tokens", mean(sizes), "tokens", float(min(sizes)), float(max(sizes)), len(sizes)),
+            Measurement("chunk_tokens", mean(sizes), "tokens", n=len(sizes)),
+            Measurement("chunk_tokens_least", float(min(sizes)), "tokens", n=len(sizes)),
+            Measurement("chunk_tokens_most", float(max(sizes)), "tokens", n=len(sizes)),
             Measurement("index_tokens", float(sum(sizes)), "tokens"),
             Measurement("index_share", sum(sizes) / corpus if corpus else None),
-            Measurement("gold_spans_cut", tally.cut / tally.spans if tally.spans else None, "", n=tally.spans),
+            *((Measurement("embedding_price", embedding_price(model, sum(sizes)), "USD"),) if model else ()),
+            Measurement(
+                "gold_spans_cut", tally.cut / tally.spans if tally.spans else None, "",
+                cut.low if cut else None, cut.high if cut else None, tally.spans,
+            ),
+            Measurement("documents_empty", float(sum(not one.text.strip() for one in self._documents.values()))),
             *(Measurement(f"chunks_{name}", float(n)) for name, n in counts.items()),
             Measurement("attainable_greedy", float(tally.greedy), "examples"),
-            Measurement("split_seconds", self._seconds, "s"),
+            Measurement("split_seconds", self._cuts.seconds, "s"),
             Measurement("search_seconds", tally.seconds, "s"),
         )     # fmt: skip
 

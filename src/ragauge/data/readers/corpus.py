@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import warnings
 from collections.abc import Collection, Iterator, Mapping
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -18,12 +19,13 @@ from ragauge.data.readers.values import described
 from ragauge.errors import DataError
 
 FENCE = "---"
+EXPLAINING = ("README", "LICENSE", "LICENCE", "SOURCE", "NOTICE", "CHANGELOG")     # files about a folder, no documents
 SUFFIXES = (".md", ".txt", ".rst")
 ENDINGS = "*.md, *.txt, *.rst"
 FIRST_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
 ACCEPTED = (
     f"Accepted: .jsonl, .csv, .tsv or .parquet with a column {' or '.join(DOC_KEYS)} and a column "
-    f"{' or '.join(TEXT_KEYS)}, a BEIR folder with corpus.jsonl, a folder of text files ({ENDINGS}), "
+    f"{' or '.join(TEXT_KEYS)}, a BEIR folder with corpus.jsonl, a text file or a folder of them ({ENDINGS}), "
     "a table in memory, or a mapping of id and text."
 )
 
@@ -31,24 +33,32 @@ ACCEPTED = (
 def read_corpus(source: Any) -> tuple[Document, ...]:
     """Every document of a corpus, in the order of the source.
 
-    - A folder with corpus.jsonl (also packed as .gz or .zst) is read as BEIR's: `_id`, `title`, `text`.
+    - A folder with corpus.jsonl (also packed as .gz or .zst) is read as BEIR's: `_id`, `title`, `text`. Text files
+      beside it are no documents; unless they only explain the folder (README and the like), a warning says so.
     - Any other folder: its text files (.md, .txt, .rst) and those of the folders below, in the order of their names;
       names that begin with a dot are passed by. A file may open with front matter: YAML between two lines that hold
       only ``---``. Its keys title, kind, updated_at and superseded_by are read, others are ignored. Without a title
       there, the first heading is the title, and without a heading the file's name. doc_id is the file's path in the
       folder without its ending; the text is everything after the front matter, without the white space around it.
-    - A file or a table in memory: a column of ids, one of texts, and title, kind, updated_at and superseded_by where
-      they are given.
+    - One text file is read as a folder that holds nothing else.
+    - Any other file or a table in memory: a column of ids, one of texts, and title, kind, updated_at and superseded_by
+      where they are given.
     - A mapping of id and text.
 
     Raises:
-        DataError: with its place (file, line or document): nothing of that name, no document, an id that two
-            documents have, a document with neither title nor text, bytes that are not UTF-8, front matter that
-            cannot be read.
+        DataError: with its place (file, line or document): nothing of that name, no document, none with a text, an
+            id that two documents have, bytes that are not UTF-8, front matter that cannot be read.
+
+    A document without a text stays in, its text "": whoever cuts or indexes documents counts it as empty.
     """
+    if (page := text_file(source)) is not None:
+        return _with_text((_page(page.name, _decoded(str(page), page.read_bytes())),), str(page))
     folder = _folder(source)
     if folder is not None:
-        return tuple(_pages(folder))
+        return _with_text(tuple(_pages(folder)), str(folder))
+    if unread := beside(source):
+        told = f"{source}: corpus.jsonl is the corpus; not read: {', '.join(unread[:3])}{' …' if unread[3:] else ''}."
+        warnings.warn(f"{told} Name another folder if these are the documents.", UserWarning, stacklevel=2)
     rows = _rows(source)
     documents: dict[str, Document] = {}
     places: dict[str, int] = {}
@@ -59,12 +69,31 @@ def read_corpus(source: Any) -> tuple[Document, ...]:
             raise rows.error(
                 f"has the doc_id of {same}: {document.doc_id!r}.", n, "Give every document an id of its own."
             )
-        if not document.text.strip() and not document.title.strip():
-            raise rows.error(f"document {document.doc_id!r} has no text.", n, "Write a text or remove the document.")
         documents[document.doc_id], places[document.doc_id] = document, n
     if not documents:
         raise rows.error("there is no document in it.", hint=ACCEPTED)
-    return tuple(documents.values())
+    return _with_text(tuple(documents.values()), rows.source)
+
+
+def text_file(source: Any) -> Path | None:
+    """The one text file that is meant; None where the source is anything else."""
+    path = Path(source) if isinstance(source, str | Path) else None
+    return path if path is not None and path.suffix in SUFFIXES and path.is_file() else None
+
+
+def beside(source: Any) -> list[str]:
+    """Names of text files that stand in a folder beside its corpus.jsonl, and so are not read."""
+    folder = Path(source) if isinstance(source, str | Path) else None
+    if folder is None or not folder.is_dir() or not any(_corpora(folder)):
+        return []
+    return sorted(name for name, _ in _below(folder, "") if Path(name).stem.upper() not in EXPLAINING)
+
+
+def _with_text(documents: tuple[Document, ...], source: str) -> tuple[Document, ...]:
+    """The documents, if any has a text."""
+    if not any(one.text.strip() for one in documents):
+        raise DataError("no document in it has a text.", source=source, hint="Write texts, or name another corpus.")
+    return documents
 
 
 def texts_of(source: Any, wanted: Collection[str]) -> dict[str, str]:
@@ -185,8 +214,6 @@ def _decoded(name: str, raw: bytes) -> str:
 def _page(name: str, text: str) -> Document:
     meta, body = _parted(name, text)
     body = body.strip()
-    if not body:
-        raise DataError("the page has no text.", source=name, hint="Write a body or remove the file.")
     heading = FIRST_HEADING.search(body)
     stem = name.rpartition(".")[0]
     return Document(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ragauge.data.readers.corpus import SUFFIXES, read_corpus
+from ragauge.data.readers.corpus import SUFFIXES, read_corpus, text_file
 from ragauge.errors import DataError
 
 
@@ -13,11 +13,14 @@ def plain_texts(source: Any) -> dict[str, str]:
     """doc_id -> text of every document. Of text files every character counts, front matter too; line ends are one.
 
     Args:
-        source: a folder of text files (doc_id is the path in it without the ending), or whatever `read_corpus` reads.
+        source: a folder of text files (doc_id is the path in it without the ending), one text file, or whatever
+            `read_corpus` reads.
 
     Raises:
-        DataError: there is no document, one is not UTF-8, or two share an id.
+        DataError: there is no document, none has a text, one is not UTF-8, or two share an id.
     """
+    if (page := text_file(source)) is not None:
+        return _some({page.stem: _decoded(page)}, page)
     folder = Path(source) if isinstance(source, str | Path) else None
     if folder is None or not folder.is_dir() or any(folder.glob("corpus.jsonl*")):
         return {document.doc_id: document.text for document in read_corpus(source)}
@@ -29,7 +32,14 @@ def plain_texts(source: Any) -> dict[str, str]:
         found[doc_id] = _decoded(path)
     if not found:
         raise DataError(f"no text file ({', '.join(SUFFIXES)}) in this folder.", source=str(folder))
-    return found
+    return _some(found, folder)
+
+
+def _some(texts: dict[str, str], source: Path) -> dict[str, str]:
+    """The texts, if any is not blank."""
+    if not any(text.strip() for text in texts.values()):
+        raise DataError("no document in it has a text.", source=str(source), hint="Name another corpus.")
+    return texts
 
 
 def _decoded(path: Path) -> str:

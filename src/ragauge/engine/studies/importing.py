@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
 from typing import Any
 
-from ragauge.errors import UnknownName, UsageError
+from ragauge.errors import MissingExtra, UnknownName
 from ragauge.systems.importing import find, is_there, load
 
 __all__ = ["load", "named_class"]
 
 
-def named_class(modules: Sequence[str], name: str, package: str) -> Any:
-    """A class of the first of some modules that is installed.
+def named_class(module: str, name: str, package: str, extra: str = "chunking") -> Any:
+    """A class of a library.
 
     Raises:
-        UsageError: none is installed; the line that installs it is in the text.
+        MissingExtra: the library is not installed; the line that installs it is in the text.
         UnknownName: it has no such class, with the nearest.
     """
-    module = next((one for one in modules if is_there(one)), None)
-    if module is None:
-        raise UsageError(f"{name} needs {package}. Install it with: pip install {package}")
+    if not is_there(module):
+        raise MissingExtra(name, package, extra)
     try:
         return find(f"{module}:{name}")
-    except UnknownName as error:
-        raise UnknownName(f"class of {module}", name, error.known) from None
+    except UnknownName:
+        there = vars(sys.modules[module])
+        known = [one for one, value in there.items() if isinstance(value, type) and not one.startswith("_")]
+        raise UnknownName(f"class of {module}", name, known) from None

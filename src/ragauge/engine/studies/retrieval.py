@@ -1,10 +1,12 @@
-"""The reference system's retrievers, for those who vary what they search."""
+"""The reference system's retrievers, and what embedding costs, for those who vary what is searched."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal
 
+from ragauge.data.ask import ModelName, Usage
+from ragauge.errors import UsageError
 from ragauge.systems.reference.bm25 import Bm25
 from ragauge.systems.reference.dense import Dense
 from ragauge.systems.reference.hybrid import Hybrid
@@ -22,3 +24,19 @@ def retriever_over(name: RetrieverName, ids: Sequence[str], texts: Sequence[str]
     embed = WordLlamaEmbedder().embed
     dense = Dense(ids, embed(list(texts)), embed)
     return dense if name == "dense" else Hybrid([Bm25(ids, texts), dense])
+
+
+def embedding_price(model: str, tokens: int) -> float:
+    """US dollars for embedding so many tokens, by the table of prices that calls are priced by.
+
+    Raises:
+        UsageError: no price is known for the model, or it is not named provider:model.
+    """
+    from ragauge.llm.prices import FILE, price
+
+    provider, _, name = model.partition(":")
+    found = price(ModelName(provider, name), Usage(tokens)) if name else None
+    if found is None:
+        told = f"no price is known for embedding by {model!r}."
+        raise UsageError(f"{told} Write provider:model, such as openai:text-embedding-3-small, or name it in {FILE}.")
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart
-from ragauge.reporting.charts.drawing import ROW, colour, data, draw, names_axis
+from ragauge.reporting.charts.drawing import FONT, ROW, colour, data, draw, names_axis
 from ragauge.reporting.words import line
 from ragauge.text.amounts import three_digits
 
@@ -16,6 +16,7 @@ HUES = ("accent", "good", "warn", "bad", "soft", "ink")     # of the style sheet
 SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
 HEIGHT = 240
 WIDTH = 560
+MOST_TICKS = 8     # of an axis on which every value measured is named
 NAMED = 60     # characters of a series
 
 
@@ -44,7 +45,9 @@ def _colours(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
     names = list(dict.fromkeys(row["series"] for row in rows))
     hues, shapes = ([kinds[n % len(kinds)] for n in range(len(names))] for kinds in (HUES, SHAPES))
-    legend = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=260) if len(names) > 1 else None
+    legend = alt.Legend(
+        title=None, orient="bottom", columns=2, labelLimit=260, labelFont=FONT, labelFontSize=12,
+    ) if len(names) > 1 else None     # fmt: skip
     return {
         "color": alt.Color("series:N", sort=None, legend=legend, scale=alt.Scale(
             domain=names, range=[colour(hue) for hue in hues])),
@@ -70,8 +73,10 @@ def _bars(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
 def _over_numbers(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
     import altair as alt
 
-    scale = alt.Scale(type="log" if chart.log else "linear", zero=False, padding=12)
-    x = alt.X("x:Q", title=chart.x, scale=scale, axis=alt.Axis(tickCount=6))
+    at = sorted({float(row["x"]) for row in rows})
+    scale = alt.Scale(type="log" if chart.log else "linear", zero=False, nice=False, padding=24)
+    few = alt.Axis(values=at) if len(at) <= MOST_TICKS else alt.Axis(tickCount=6)     # what was measured is named
+    x = alt.X("x:Q", title=chart.x, scale=scale, axis=few)
     y = alt.Y("y:Q", title=chart.y, scale=alt.Scale(zero=False, padding=8))
     base = alt.Chart(data(rows)).encode(x=x, description="says:N")
     hues = _colours(rows)
@@ -83,5 +88,5 @@ def _over_numbers(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
         layers.append(base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(y=ends, y2="high:Q", color=hues["color"]))
     layers.append(base.mark_point(filled=True, size=70, opacity=1).encode(y=y, **hues))
     if any(row["label"] for row in rows):
-        layers.append(base.mark_text(dy=-12, fontWeight="bold").encode(y=y, text="label:N"))
+        layers.append(base.mark_text(dx=9, align="left", limit=200).encode(y=y, text="label:N"))
     return draw(alt.layer(*layers), HEIGHT, WIDTH)
