@@ -26,11 +26,11 @@ import numpy.typing as npt
 from judge_error_data import SEED, Item, items
 
 from ragauge.judging.local.judge import LocalJudge
+from ragauge.stats.distributions import normal_quantile
+from ragauge.stats.effects import Pooled, pooled
 from ragauge.stats.instrument import JudgeMeanError, widened, widened_difference
 from ragauge.stats.intervals import mean_interval
-from ragauge.stats.pooling import Pooled, pooled
-from ragauge.stats.quantiles import normal_quantile
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 Array = npt.NDArray[np.float64]
 Marks = npt.NDArray[np.bool_]

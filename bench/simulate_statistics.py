@@ -31,7 +31,7 @@ from simulated_tests import CASES, FALLS_SHORT, SHIFTED, false_alarms, families,
 from ragauge.stats.intervals import mean_interval
 from ragauge.stats.paired import paired_interval
 from ragauge.stats.resampling import resample_means
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
 

@@ -15,9 +15,9 @@ import scipy.stats
 
 from ragauge.stats.difference import Tested, paired_test, unpaired_test
 from ragauge.stats.families import benjamini_hochberg, holm
-from ragauge.stats.permutation import sign_flip
 from ragauge.stats.power import detectable_mean, pairs_for_rate, power_of_mean, power_of_rate
-from ragauge.stats.proportions import mcnemar
+from ragauge.stats.sign_flips import sign_flip
+from ragauge.stats.textbook_tests import mcnemar
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
 

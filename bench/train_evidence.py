@@ -27,7 +27,7 @@ from ragauge.data.example import Example
 from ragauge.judging.inputs import VerifyReference, reference_claims
 from ragauge.judging.local.evidence import FEATURES, log_odds, topics
 from ragauge.judging.local.verify_reference import stated
-from ragauge.text.claim_kinds import ClaimKind, claim_kind
+from ragauge.text.specifics import ClaimKind, claim_kind
 
 ROOT = Path(__file__).resolve().parents[1]
 WEIGHTS = ROOT / "src/ragauge/judging/local/evidence_weights.json"

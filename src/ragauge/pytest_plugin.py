@@ -195,8 +195,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not counts:
         return
     terminalreporter.section("ragauge")
-    from ragauge.text.commands import command, speaking_of
-    from ragauge.text.plural import plural
+    from ragauge.text.messages import command, plural, speaking_of
 
     with speaking_of(terminalreporter.config.getoption("--ragauge-store")):
         for (run_id, name), (passed, failed) in counts.items():

@@ -31,7 +31,7 @@ from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse, select
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 METRICS = select(["faithfulness", "context_recall", "ignored_top_ranked", "refusal_correctness", "answer_relevance"])
 JUDGE = JudgeNote("local-1", "By overlap.")

@@ -22,7 +22,7 @@ from ragauge.analysis.scores.arrays import Columns, ScoreArrays, by_example
 from ragauge.data.run import Run
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.families import holm
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 Sides = tuple[Mapping[str, Value], Mapping[str, Value]]     # baseline, new run
 

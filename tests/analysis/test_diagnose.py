@@ -21,8 +21,8 @@ from ragauge.analysis.results.scorecard import Cause, Finding, Summary
 from ragauge.analysis.scores.frames import cause_frame
 from ragauge.analysis.scores.segments import Segments, tidy
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.proportions import fisher_greater
-from ragauge.stats.result import Interval
+from ragauge.stats.textbook_tests import fisher_greater
+from ragauge.stats.weighted import Interval
 
 NAMES = {"recall": "recall@5"}
 

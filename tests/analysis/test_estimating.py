@@ -22,7 +22,7 @@ from ragauge.analysis.estimating import (
 )
 from ragauge.analysis.scores.summarize import summary
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 HOUSE = Path(ragauge.__file__).parent
 CHOSEN = {

@@ -24,8 +24,7 @@ from ragauge.engine.judge_error import judge_errors
 from ragauge.engine.judges import note_of
 from ragauge.gating.checking import ScoreSource, check_conditions
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check
-from ragauge.gating.rules import rules_of
-from ragauge.gating.slices import Slices
+from ragauge.gating.rules import Slices, rules_of
 from ragauge.judging.local.judge import LocalJudge
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting import gate_words

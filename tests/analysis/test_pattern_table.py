@@ -17,7 +17,7 @@ from ragauge.analysis.results.change import Baseline, MetricChange
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import Summary
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 # starting points as the reference prints them, A1's first; the others are ours
 POINT = {

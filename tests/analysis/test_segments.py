@@ -16,7 +16,7 @@ from ragauge.analysis.scores.summarize import summarize
 from ragauge.data.example import Example
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 METRICS = [parse(name) for name in ("recall@5", "faithfulness", "unsupported")]
 

@@ -13,7 +13,7 @@ import ragauge as rg
 from ragauge.api.baseline import baseline_run
 from ragauge.api.baselines import resolve
 from ragauge.store.open import open_store
-from ragauge.text.commands import speaking_of
+from ragauge.text.messages import speaking_of
 
 
 @pytest.fixture

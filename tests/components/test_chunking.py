@@ -20,7 +20,7 @@ from ragauge.components.chunking.tokens import TokenisedDocument
 from ragauge.data.readers.chroma import read_chroma
 from ragauge.data.readers.plain_texts import plain_texts
 from ragauge.errors import DataError, MissingExtra, UnknownName, UsageError
-from ragauge.text.count import count
+from ragauge.text.tokens import count
 
 TEXT = "The hub is grey.\n\nIt pairs with 60 devices; naïve users — 東京 — pair one. " * 6 + "The end 🎉 is near."
 CHROMA = Path(__file__).resolve().parents[3] / "shared/data/chroma_chunking"

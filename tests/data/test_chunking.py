@@ -12,8 +12,8 @@ from ragauge.data.chunking import chunk
 from ragauge.data.document import Document
 from ragauge.errors import UsageError
 from ragauge.systems.demo.systems import documents
-from ragauge.text.count import count
 from ragauge.text.outline import outline
+from ragauge.text.tokens import count
 
 PAGE = """# Lamps
 

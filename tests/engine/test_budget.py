@@ -10,7 +10,7 @@ from tests.engine.scripted_model import NAME, ask
 from ragauge.data.ask import Ask, Usage, reply_key
 from ragauge.engine.budget import USUAL_OUTPUT, Budget, BudgetReached, Reservation
 from ragauge.errors import RagaugeError
-from ragauge.text.count import count
+from ragauge.text.tokens import count
 
 
 def a_dollar_a_token(_name: object, usage: Usage) -> float:

@@ -20,8 +20,7 @@ from ragauge.data.config.reading import read_config
 from ragauge.gating.checking import ScoreSource, check_conditions, verdict_of
 from ragauge.gating.examples import check_causes, check_scores, check_share
 from ragauge.gating.result import Check
-from ragauge.gating.rules import MustPass, Rules, rules_of
-from ragauge.gating.slices import Slices
+from ragauge.gating.rules import MustPass, Rules, Slices, rules_of
 from ragauge.metrics.catalogue import parse
 
 Mask = npt.NDArray[np.bool_]

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from tests.gating.scores import columns, pairs, twins
 
+from ragauge.gating.checking import shares, step_down
 from ragauge.gating.decide import CheckCell
-from ragauge.gating.family import shares, step_down
 from ragauge.gating.sample import MeanDifference, MetricLevel
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 FAITHFULNESS, RECALL, HIT, LATENCY = (parse(name) for name in ("faithfulness", "recall@5", "hit@5", "latency"))
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.gating.scores import columns, pairs
 
+from ragauge.gating.checking import shares
 from ragauge.gating.decide import CheckCell
-from ragauge.gating.family import shares
 from ragauge.gating.sample import MeanDifference, MetricLevel, Where
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.paired import paired_interval

@@ -17,11 +17,9 @@ from ragauge.data.example import Example, Relevant
 from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.gating.checking import ScoreSource, check_conditions, verdict_of
-from ragauge.gating.examples import check_causes, check_scores, check_share
-from ragauge.gating.missing import of_system
+from ragauge.gating.examples import check_causes, check_scores, check_share, of_system
 from ragauge.gating.result import Check, Gated, Lost
-from ragauge.gating.rules import MustPass, rules_of
-from ragauge.gating.slices import Slices
+from ragauge.gating.rules import MustPass, Slices, rules_of
 from ragauge.metrics.catalogue import parse, samples
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure

@@ -18,9 +18,8 @@ from ragauge.analysis.scores.arrays import Columns
 from ragauge.gating.checking import ScoreSource, check_conditions, verdict_of
 from ragauge.gating.decide import CheckCell
 from ragauge.gating.result import Check
-from ragauge.gating.rules import Rules
+from ragauge.gating.rules import Rules, Slices, together
 from ragauge.gating.sample import MeanDifference, MetricLevel
-from ragauge.gating.slices import Slices, together
 from ragauge.gating.unpaired import Apart, Unpaired
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.instrument import JudgeMeanError

@@ -13,9 +13,8 @@ from ragauge.analysis.comparison.pairs import FailedPairs, Pairs
 from ragauge.api.validate import validate
 from ragauge.data.example import EvalSet, Example, Relevant
 from ragauge.errors import ConfigError
-from ragauge.gating.decide import CheckCell
+from ragauge.gating.decide import CheckCell, least_drop
 from ragauge.gating.sample import MeanDifference
-from ragauge.gating.size import least_drop
 from ragauge.metrics.catalogue import parse
 
 EXAMPLES = tuple(

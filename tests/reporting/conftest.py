@@ -31,7 +31,7 @@ from ragauge.data.facts import AnswerFacts, Claim, Evidence, ReferenceClaim, Ref
 from ragauge.data.response import Citation, Passage, Response
 from ragauge.data.run import Run
 from ragauge.data.score import Score
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 HOSTILE = "<script>alert('x')</script> [red]a|b[/red] \x1b[31m *b* </td>"
 

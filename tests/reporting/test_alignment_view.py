@@ -17,7 +17,7 @@ from ragauge.reporting.as_json import as_json
 from ragauge.reporting.html import html
 from ragauge.reporting.overview_json import overview_json
 from ragauge.reporting.writers.terminal import terminal
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 HALF = MeanEstimate(0.5, Interval(0.4, 0.6, "wilson"), 100)
 RANKS = (RankUse(1, 100, 50, 50, 60, 45), RankUse(2, 100, 30, 20, None, None), RankUse(3, 40, 5, 1, 0, 0))

@@ -35,7 +35,7 @@ from ragauge.reporting.comparing.markdown import markdown
 from ragauge.reporting.comparing.table import table
 from ragauge.reporting.comparing.terminal import terminal
 from ragauge.reporting.comparing.words import chance, overall, sentence, size
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 GIVEN = {"script", "img", "iframe", "object", "embed", "form", "input", "link", "base", "button"}
 

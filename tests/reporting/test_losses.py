@@ -21,7 +21,7 @@ from ragauge.reporting.html import html
 from ragauge.reporting.losses import losses, sentence
 from ragauge.reporting.writers.markdown import markdown
 from ragauge.reporting.writers.terminal import terminal as written
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 
 def estimate(mean: float) -> MeanEstimate:

@@ -26,7 +26,7 @@ from ragauge.reporting.words import (
 )
 from ragauge.reporting.writers import markdown as writer
 from ragauge.reporting.writers.terminal import terminal
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 Whole = Callable[..., ScorecardData]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from ragauge.stats.quantiles import t_quantile
-from ragauge.stats.result import Alternative, Interval, Tested
-from ragauge.stats.student import tested
-from ragauge.stats.weighted import Estimate, estimate
+from ragauge.stats.distributions import t_quantile
+from ragauge.stats.textbook_tests import tested
+from ragauge.stats.weighted import Alternative, Estimate, Interval, Tested, estimate
 
 if TYPE_CHECKING:
     from ragauge.stats.weighted import Clusters, Values

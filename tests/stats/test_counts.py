@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ragauge.errors import UsageError
 from ragauge.stats.families import benjamini_hochberg, holm
-from ragauge.stats.proportions import fisher_greater, mcnemar
+from ragauge.stats.textbook_tests import fisher_greater, mcnemar
 
 
 @settings(deadline=None)

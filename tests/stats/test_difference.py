@@ -15,11 +15,9 @@ from tests.stats.students import paired_t
 
 from ragauge.errors import UsageError
 from ragauge.stats.difference import Tested, paired_test, unpaired_test
-from ragauge.stats.permutation import MOST_FLIPPED, sign_flip
-from ragauge.stats.proportions import fisher_mid_p, mcnemar
-from ragauge.stats.signed_rank import wilcoxon
+from ragauge.stats.sign_flips import MOST_FLIPPED, sign_flip
 from ragauge.stats.skewed import skew_corrected_test
-from ragauge.stats.student import welch_t
+from ragauge.stats.textbook_tests import fisher_mid_p, mcnemar, welch_t, wilcoxon
 
 ALTERNATIVES: tuple[Any, ...] = ("two-sided", "greater", "less")
 

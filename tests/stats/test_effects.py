@@ -14,7 +14,7 @@ from ragauge.stats.effects import cohens_h, standardized_difference, win_tie_los
 from ragauge.stats.intervals import mean_interval
 from ragauge.stats.noninferiority import equivalent, level_for, non_inferior
 from ragauge.stats.paired import paired_interval
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 
 def test_standardized_difference_by_hand() -> None:

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragauge.errors import UsageError
+from ragauge.stats.effects import pooled
 from ragauge.stats.instrument import JudgeMeanError, widened, widened_difference
-from ragauge.stats.pooling import pooled
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 Floats = npt.NDArray[np.float64]
 Estimate = tuple[Interval, float, Floats]

@@ -11,8 +11,8 @@ import pytest
 
 from ragauge.errors import UsageError
 from ragauge.stats.instrument import JudgeMeanError, known_by_labels, widened, widened_difference
-from ragauge.stats.label_gap import LabelGap, Scored, label_gap
-from ragauge.stats.result import Interval
+from ragauge.stats.rectified import LabelGap, Scored, label_gap
+from ragauge.stats.weighted import Interval
 
 Floats = npt.NDArray[np.float64]
 PUBLIC = JudgeMeanError((0.3, 0.7), (-0.05, -0.1, 0.05), (0.06, 0.1, 0.05), 0.02, 0.05, 9, "9 public sources")

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from ragauge.errors import UsageError
 from ragauge.stats.intervals import wilson
 from ragauge.stats.paired import agresti_min, paired_interval, unpaired_interval
-from ragauge.stats.result import Interval
 from ragauge.stats.skewed import skew_corrected_t
+from ragauge.stats.weighted import Interval
 
 Pairs = tuple[Any, Any, dict[str, Any]]
 

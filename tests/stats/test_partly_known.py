@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ragauge.errors import UsageError
-from ragauge.stats.quantile_bounds import quantile_reach
+from ragauge.stats.intervals import quantile_reach
 
 LEVELS = (0.05, 0.5, 0.9, 0.95, 0.99)
 

@@ -20,7 +20,7 @@ from ragauge.stats.power import (
     power_of_mean,
     power_of_rate,
 )
-from ragauge.stats.proportions import mcnemar
+from ragauge.stats.textbook_tests import mcnemar
 
 # statsmodels 0.15.0, TTestPower().power(effect, n, alpha, alternative="two-sided" or "larger")
 THEIRS = [

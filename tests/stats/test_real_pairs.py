@@ -19,9 +19,9 @@ from tests.stats.students import clustered_t, paired_t, student_t
 from ragauge.stats.correlation import correlate
 from ragauge.stats.difference import paired_test
 from ragauge.stats.paired import paired_interval
-from ragauge.stats.permutation import sign_flip
 from ragauge.stats.resampling import resample_differences
-from ragauge.stats.signed_rank import wilcoxon
+from ragauge.stats.sign_flips import sign_flip
+from ragauge.stats.textbook_tests import wilcoxon
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 pytestmark = [pytest.mark.realdata, pytest.mark.skipif(not DATA.is_dir(), reason="no public data sets here")]

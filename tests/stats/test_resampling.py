@@ -13,7 +13,7 @@ import scipy.stats
 from ragauge.errors import UsageError
 from ragauge.stats import resampling
 from ragauge.stats.resampling import bootstrap, resample_differences, resample_means
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 
 def ends(interval: Interval | None) -> tuple[float, float]:

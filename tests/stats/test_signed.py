@@ -14,10 +14,9 @@ from tests.stats.students import paired_t
 
 from ragauge.stats.difference import paired_test
 from ragauge.stats.paired import paired_interval
-from ragauge.stats.result import Alternative
 from ragauge.stats.sign_flips import MOST_BLOCKS, PATTERNS, Signed
 from ragauge.stats.skewed import bent, corrected, least_reach, signs_decide, skew_corrected_t, skew_corrected_test
-from ragauge.stats.weighted import estimate
+from ragauge.stats.weighted import Alternative, estimate
 
 sizes = st.integers(-99, 99).map(lambda x: x**3 / 100.0)
 far = st.lists(sizes, min_size=6, max_size=30).filter(lambda x: len(set(x)) > 1)

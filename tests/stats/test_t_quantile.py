@@ -8,7 +8,7 @@ import sys
 import pytest
 from scipy.special import ndtri, stdtrit
 
-from ragauge.stats.quantiles import normal_quantile, t_quantile
+from ragauge.stats.distributions import normal_quantile, t_quantile
 
 DF = (1, 2, 2.5, 3, 4, 7, 30, 78, 79, 79.9, 80, 150, 999, 999.5, 1_000, 1_234.5, 6_979, 10**6, 10**9)
 

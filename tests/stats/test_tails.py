@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import bdtr, betainc, betaincc, stdtr
 
-from ragauge.stats.tails import beta_share, binomial_below, student_below
+from ragauge.stats.distributions import beta_share, binomial_below, student_below
 
 DEGREES = (0.3, 1, 1.7, 2, 3, 5, 10, 30.5, 79, 200, 1_000.25, 9_999, 1e6)
 

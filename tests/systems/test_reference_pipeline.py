@@ -15,7 +15,7 @@ from ragauge.errors import DataError, UnknownName, UsageError
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag, RetrieverName
-from ragauge.text.count import count
+from ragauge.text.tokens import count
 
 embed = WordLlamaEmbedder().embed
 LAMPS = "# Lamps\n\nThe desk lamp weighs 3 kg. The floor lamp weighs 9 kg."

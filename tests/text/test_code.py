@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from ragauge.text.clauses import clauses
 from ragauge.text.code import codes, stands
-from ragauge.text.markup import unmarked
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split, unmarked
 
 NEVER = re.compile("(?!)")
 

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from ragauge.text.commands import command, speaking_of, without_password
+from ragauge.text.messages import command, speaking_of, without_password
 
 
 def test_words_are_quoted_for_a_shell() -> None:

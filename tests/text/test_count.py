@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.text.count import count
+from ragauge.text.tokens import count
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.text.normalise import answer, answer_tokens
+from ragauge.text.tokens import answer, answer_tokens
 
 
 def by_the_rule(text: str) -> str:

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.text.stopwords import ENGLISH
-from ragauge.text.tokens import content_words, folded, stem, words
+from ragauge.text.tokens import ENGLISH, content_words, folded, stem, words
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from ragauge.stats.difference import paired_test, unpaired_test
 from ragauge.stats.instrument import JudgeMeanError, widened, widened_difference
 from ragauge.stats.intervals import mean_interval
 from ragauge.stats.paired import paired_interval, unpaired_interval
-from ragauge.stats.result import Alternative, Interval, Tested
+from ragauge.stats.weighted import Alternative, Interval, Tested
 
 if TYPE_CHECKING:
     from typing import Any

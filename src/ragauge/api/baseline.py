@@ -12,7 +12,7 @@ from ragauge.api.queries.paired import Paired, measuring
 from ragauge.api.queries.questions import same_questions
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
-from ragauge.text.commands import command
+from ragauge.text.messages import command
 
 if TYPE_CHECKING:
     import polars as pl

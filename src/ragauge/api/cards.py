@@ -25,8 +25,7 @@ from ragauge.api.queries.views import view_of
 from ragauge.api.results.scorecard import Scorecard
 from ragauge.data.run import Run
 from ragauge.errors import UsageError
-from ragauge.text.commands import command
-from ragauge.text.plural import plural
+from ragauge.text.messages import command, plural
 
 if TYPE_CHECKING:
     from ragauge.analysis.card import Tables

@@ -16,8 +16,7 @@ from ragauge.api.results.comparison import ComparisonResult
 from ragauge.api.threads import aside
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName, UsageError
-from ragauge.text.commands import command, speaking_of
-from ragauge.text.plural import plural
+from ragauge.text.messages import command, plural, speaking_of
 
 if TYPE_CHECKING:
     from ragauge.analysis.comparison.alike import MeasurementSpec

@@ -14,7 +14,7 @@ from ragauge.api.queries.confirmed import causes_now, fingerprint, seen_of
 from ragauge.api.threads import plain
 from ragauge.data.run import Run
 from ragauge.errors import SystemFailed, UsageError
-from ragauge.text.commands import command
+from ragauge.text.messages import command
 
 if TYPE_CHECKING:
     from ragauge.analysis.causes.cause_context import CauseContext

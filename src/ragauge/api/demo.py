@@ -12,7 +12,7 @@ from ragauge.api.inputs.sources import Answered, InputSource, store_url
 from ragauge.api.options import EvaluateOptions
 from ragauge.api.results.scorecard import Scorecard
 from ragauge.api.threads import plain
-from ragauge.text.commands import command
+from ragauge.text.messages import command
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -71,7 +71,7 @@ class Demo:
     def _table(self, first: Scorecard) -> ReportTable:
         from ragauge.reporting.sections import Phrase, ReportColumn, ReportTable
         from ragauge.reporting.words import ARROWS, interval, with_error
-        from ragauge.text.amounts import number
+        from ragauge.text.messages import number
 
         rows: list[tuple[Wording, ...]] = []
         for name in HEADLINE:

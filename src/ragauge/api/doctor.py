@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from ragauge.data.config.reading import DEFAULT
 from ragauge.errors import RagaugeError
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 from ragauge.version import __version__
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from ragauge.api.threads import aside
 from ragauge.data.config.reading import DEFAULT, ConfigFile, read_config
 from ragauge.data.run import Run
 from ragauge.errors import ConfigError, DataError, UnknownName, UsageError
-from ragauge.text.commands import command
-from ragauge.text.plural import plural
+from ragauge.text.messages import command, plural
 
 if TYPE_CHECKING:
     from ragauge.analysis.comparison.pairs import Pairs
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from ragauge.api.queries.paired import Paired
     from ragauge.gating.checking import ScoreSource
     from ragauge.gating.result import Check, Gated
-    from ragauge.gating.rules import Condition, Rules
-    from ragauge.gating.slices import Slices
+    from ragauge.gating.rules import Condition, Rules, Slices
     from ragauge.gating.unpaired import Apart
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
@@ -180,7 +178,7 @@ class _Gate:
 
     def _apart(self, slices: Slices) -> Apart | None:
         """The run and its baseline as two samples."""
-        from ragauge.gating.slices import Slices, together
+        from ragauge.gating.rules import Slices, together
         from ragauge.gating.unpaired import Apart
 
         both, base = self._paired, self._base
@@ -218,7 +216,7 @@ class _Gate:
         return None if found is None else with_unjudged(found, self._index, self._judge_id)
 
     def _slices(self, query_ids: Sequence[str]) -> Slices:
-        from ragauge.gating.slices import Slices
+        from ragauge.gating.rules import Slices
 
         return Slices(query_ids, self._segments, {tag: frozenset(ids) for tag, ids in self._tagged.items()})
 
@@ -368,7 +366,7 @@ class _Gate:
     def _unused(self) -> list[str]:
         """What to say of labels that no rule looks at, as far as a metric that was measured shows them."""
         from ragauge.analysis.scores.arrays import NOT_APPLICABLE
-        from ragauge.gating.labelled import USUAL_METRIC, of_labels, unused
+        from ragauge.gating.examples import USUAL_METRIC, of_labels, unused
         from ragauge.metrics.catalogue import parse
 
         metrics = [metric for name in self._measured if of_labels(metric := parse(name))]

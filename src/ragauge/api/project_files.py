@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from shlex import join
 from typing import TYPE_CHECKING
 
-from ragauge.gating.size import LEAST, USUAL, examples_for, points
+from ragauge.gating.decide import LEAST, USUAL, examples_for, points
 
 if TYPE_CHECKING:
     from ragauge.api.project_needs import Needs

@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ragauge.errors import RagaugeError, UsageError
-from ragauge.text.commands import command, speaking_of
+from ragauge.text.messages import command, speaking_of
 
 if TYPE_CHECKING:
     from ragauge.analysis.results.scorecard import ExampleView

@@ -15,7 +15,7 @@ from ragauge.api.runs import OpenRun
 from ragauge.api.threads import plain
 from ragauge.data.run import Run
 from ragauge.errors import SystemFailed, UnknownName, UsageError
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 if TYPE_CHECKING:
     from ragauge.analysis.overview.run_counts import RunCounts

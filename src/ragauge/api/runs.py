@@ -229,7 +229,7 @@ def runs_table(rows: list[dict[str, Any]]) -> RenderableType:
     from ragauge.reporting.sections import ReportSection, ReportTable, columns
     from ragauge.reporting.words import safe
     from ragauge.reporting.writers.terminal import terminal
-    from ragauge.text.amounts import number
+    from ragauge.text.messages import number
 
     if not rows:
         return terminal([ReportSection(lead=("No runs yet. Start with: ragauge evaluate FILE, or ragauge demo.",))])

@@ -10,7 +10,7 @@ from ragauge.api.baselines import USUAL, resolve, usual_name
 from ragauge.api.inputs.sources import run_of, store_url
 from ragauge.api.queries.columns import StoredColumns, visits
 from ragauge.errors import UnknownName, UsageError
-from ragauge.text.commands import command
+from ragauge.text.messages import command
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.data.config.reading import DEFAULT, ConfigFile, read_config
 from ragauge.errors import ConfigError, DataError, UnknownName
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -80,7 +80,7 @@ def validate(
 
 def _unused(rules: Rules, examples: Sequence[Example]) -> Iterator[str]:
     """Labels that no rule looks at."""
-    from ragauge.gating.labelled import unused
+    from ragauge.gating.examples import unused
 
     if said := unused(rules, sum(bool(example.relevant) for example in examples)):
         yield said
@@ -129,7 +129,7 @@ def _too_few(rules: Rules, examples: Sequence[Example], absent: Absent) -> Itera
 
 def _undecided(rules: Rules, examples: Sequence[Example], absent: Absent) -> Iterator[str]:
     """Rules that the set is too small to decide: mostly their verdict would be not enough data."""
-    from ragauge.gating.size import examples_for, examples_for_quantile, least_drop
+    from ragauge.gating.decide import examples_for, examples_for_quantile, least_drop
 
     for one in rules.conditions:
         asked = [example.query_id for example in examples if not one.tag or one.tag in example.tags]

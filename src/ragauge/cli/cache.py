@@ -10,7 +10,7 @@ import typer
 from ragauge.cli import options
 from ragauge.cli.output import show, show_json
 from ragauge.errors import UsageError
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 app = typer.Typer(help="List, remove, export and import what models said: the replies that no run pays for twice.")
 File = Annotated[Path, typer.Argument(help="A file of replies: .jsonl or .jsonl.gz.")]

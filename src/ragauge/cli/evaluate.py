@@ -13,7 +13,7 @@ from ragauge.api.options import EvaluateOptions
 from ragauge.cli import options
 from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json, warn
 from ragauge.errors import Interrupted
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 
 @options.grouped

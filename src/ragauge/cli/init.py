@@ -10,7 +10,7 @@ import typer
 
 from ragauge.cli import options
 from ragauge.cli.output import kept_on_interrupt, prints_apart, progress_line, show, show_command, show_json, warn
-from ragauge.text.commands import command
+from ragauge.text.messages import command
 
 if TYPE_CHECKING:
     from ragauge.api.project import Begun

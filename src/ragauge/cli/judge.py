@@ -11,7 +11,7 @@ from ragauge.api.inputs.calls import USUAL, ModelCallOptions
 from ragauge.cli import options
 from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json
 from ragauge.errors import Interrupted
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 app = typer.Typer(help="What a judge is worth on your data.", no_args_is_help=True)
 

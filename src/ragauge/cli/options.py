@@ -14,7 +14,7 @@ import typer
 from ragauge.api.inputs.calls import ModelCallOptions
 from ragauge.api.options import EvaluateOptions
 from ragauge.errors import UsageError
-from ragauge.text.commands import speak_of
+from ragauge.text.messages import speak_of
 
 Sources = Annotated[
     list[str],

@@ -14,8 +14,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from ragauge.errors import Interrupted
-from ragauge.text.commands import without_password
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural, without_password
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

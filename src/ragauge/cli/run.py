@@ -20,7 +20,7 @@ from ragauge.cli.output import (
     warn,
 )
 from ragauge.errors import Interrupted, UsageError
-from ragauge.text.commands import command
+from ragauge.text.messages import command
 
 if TYPE_CHECKING:
     from ragauge.api.results.scorecard import Scorecard

@@ -12,7 +12,7 @@ import typer
 from ragauge.cli import options
 from ragauge.cli.output import show as shown
 from ragauge.cli.output import show_json
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 if TYPE_CHECKING:
     from ragauge.api.runs import OpenRun

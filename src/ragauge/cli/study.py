@@ -10,7 +10,7 @@ import typer
 from ragauge.cli import options
 from ragauge.cli.output import show as shown
 from ragauge.cli.output import show_json
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 app = typer.Typer(help="Settings tried one against another, such as chunkers.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="A stored study.")]

@@ -11,8 +11,7 @@ from ragauge.api.inputs.calls import USUAL, ModelCallOptions
 from ragauge.cli import options
 from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json
 from ragauge.errors import Interrupted
-from ragauge.text.commands import command
-from ragauge.text.plural import plural
+from ragauge.text.messages import command, plural
 
 if TYPE_CHECKING:
     from ragauge.engine.prepare import PreparedSet

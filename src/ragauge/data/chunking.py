@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ragauge.data.document import Document
 from ragauge.errors import UsageError
-from ragauge.text.count import count
 from ragauge.text.outline import Unit, outline
+from ragauge.text.tokens import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def chunk(document: Document, tokens: int, overlap: int = 0) -> tuple[Chunk, ...
 
     Args:
         document: what is cut.
-        tokens: most tokens in a body, by `ragauge.text.count`; at least 1.
+        tokens: most tokens in a body, by `ragauge.text.tokens`; at least 1.
         overlap: sentences that are repeated from the chunk before, within one section and where the budget allows.
 
     Raises:

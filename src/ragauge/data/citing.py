@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ragauge.data.response import Citation, Passage, Response
-from ragauge.text.markup import SOURCE
-from ragauge.text.sentences import split
+from ragauge.text.sentences import SOURCE, split
 
 ONE = r"\^?\d{1,3}(?:\s?[-–]\s?\d{1,3})?"
 SEVERAL = rf"{ONE}(?:\s{{0,3}}[,;]\s{{0,3}}{ONE})*"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, TypeVar
 
-from ragauge.stats.quantiles import normal_quantile
+from ragauge.stats.distributions import normal_quantile
 from ragauge.stats.skewed import least_reach
 from ragauge.stats.weighted import estimate
 

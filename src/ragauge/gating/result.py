@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragauge.data.run import Run
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 Verdict = Literal["pass", "fail", "not_enough_data"]
 PASS: Verdict = "pass"  # noqa: S105 - a verdict

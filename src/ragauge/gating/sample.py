@@ -21,10 +21,8 @@ from ragauge.analysis.estimating import (
 )
 from ragauge.gating.extremes import both, finite, joined, least_of_zero_one, least_width_of, reach_of
 from ragauge.stats.instrument import JudgeMeanError
-from ragauge.stats.intervals import order_statistics
-from ragauge.stats.quantile_bounds import quantile_reach
-from ragauge.stats.result import Alternative, Interval
-from ragauge.stats.weighted import binary
+from ragauge.stats.intervals import order_statistics, quantile_reach
+from ragauge.stats.weighted import Alternative, Interval, binary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -204,7 +202,7 @@ class MeanDifference:
         Where few pairs differ, an interval by any t is too sure on one side. Of fewer than six pairs, or clusters, that
         test is t alone, so sign flips are asked here: five that all got worse are 1 in 32.
         """
-        from ragauge.stats.permutation import LEAST_FLIPPED, parts_of, sign_flip
+        from ragauge.stats.sign_flips import LEAST_FLIPPED, parts_of, sign_flip
 
         pairs, sure = self.pairs, max(alpha, SURE)
         weights, clusters = pairs.weight, pairs.cluster

@@ -11,7 +11,7 @@ from ragauge.analysis.estimating import ScoreSample, difference_test, interval_o
 from ragauge.gating.extremes import finite
 from ragauge.gating.sample import MetricLevel, Where
 from ragauge.stats.instrument import JudgeMeanError
-from ragauge.stats.result import Alternative, Interval
+from ragauge.stats.weighted import Alternative, Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragauge.analysis.scores.arrays import Columns
-    from ragauge.gating.slices import Slices
+    from ragauge.gating.rules import Slices
     from ragauge.metrics.base import Metric
 
     Mask = npt.NDArray[np.bool_]

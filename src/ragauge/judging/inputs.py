@@ -11,8 +11,7 @@ from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, FactsOf
 from ragauge.data.response import REDACTED, Response
 from ragauge.text.clauses import clauses
-from ragauge.text.markup import FENCE
-from ragauge.text.sentences import split
+from ragauge.text.sentences import FENCE, split
 from ragauge.text.verbs import participle
 
 

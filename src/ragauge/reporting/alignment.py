@@ -11,8 +11,7 @@ from ragauge.reporting.overview_json import overview_json
 from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, Wording, columns
 from ragauge.reporting.words import MOST_IGNORED, correlation, ignored, safe, share
 from ragauge.stats.intervals import wilson
-from ragauge.text.amounts import number
-from ragauge.text.plural import plural
+from ragauge.text.messages import number, plural
 
 TRACK = 24
 MOST_RANKS = 10

@@ -12,8 +12,8 @@ from ragauge.metrics.catalogue import parse
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.sections import Bar
 from ragauge.reporting.words import UNNAMED, difference, line, relative
-from ragauge.stats.result import Interval
-from ragauge.text.amounts import number, signed, valued
+from ragauge.stats.weighted import Interval
+from ragauge.text.messages import number, signed, valued
 
 # ends of a line of differences: the first that holds all of them
 SCALES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 2.0, 5.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragauge.text.commands import command
+from ragauge.text.messages import command
 
 if TYPE_CHECKING:
     from rich.text import Text

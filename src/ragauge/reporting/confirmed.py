@@ -9,9 +9,7 @@ from ragauge.analysis.results.confirmed import CauseTally, Confirmed, Experiment
 from ragauge.data.run import Run
 from ragauge.reporting.sections import Phrase, ReportSection, ReportTable, Tone, columns
 from ragauge.reporting.words import UNNAMED, between, line, safe
-from ragauge.text.amounts import number
-from ragauge.text.commands import command
-from ragauge.text.plural import plural
+from ragauge.text.messages import command, number, plural
 
 TONES: Mapping[str, Tone] = {"confirmed": "good", "refuted": "bad", "undecided": "unsure"}
 GRADES = ("wrong", "partly right", "right")

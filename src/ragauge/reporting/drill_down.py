@@ -12,7 +12,7 @@ from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.lists import NOT_FAILED, NOT_KNOWN, ListedRow, distributions, span, total_time
 from ragauge.reporting.words import UNNAMED, line
-from ragauge.text.amounts import number
+from ragauge.text.messages import number
 
 MOST_LINKS = 60       # examples named behind one mark; the list says how many more there are
 OTHER, NONE = "(other)", "(none)"

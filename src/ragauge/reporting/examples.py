@@ -15,7 +15,7 @@ from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts, resolve
 from ragauge.metrics.usage import named, targets
 from ragauge.reporting.words import LABELS
-from ragauge.text.amounts import valued
+from ragauge.text.messages import valued
 from ragauge.text.sentences import split
 
 MARKS = {"supported": "✓", "contradicted": "✗", "not_in_context": "○", "failed": "?"}

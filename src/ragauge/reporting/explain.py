@@ -13,7 +13,7 @@ from ragauge.analysis.results.explanation import CountedItem, ExampleExplained, 
 from ragauge.data.canonical import plain
 from ragauge.reporting.as_json import finding_json, summary_json
 from ragauge.reporting.words import ARROWS, SHORT_LAYERS, line, opened, safe
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

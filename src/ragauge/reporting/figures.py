@@ -14,7 +14,7 @@ from ragauge.reporting.charts import estimates, failures, spread
 from ragauge.reporting.charts.estimates import Point
 from ragauge.reporting.lists import distributions, span, total_time
 from ragauge.reporting.words import UNNAMED, estimate, headline, line, share
-from ragauge.text.amounts import number
+from ragauge.text.messages import number
 
 MOST_COLUMNS = 6      # segment columns drawn
 SHORT_STAGES = {"top n of the candidates": "top candidates"}

@@ -8,7 +8,7 @@ from ragauge.gating.decide import NEAR
 from ragauge.gating.result import Check, Gated
 from ragauge.reporting import gate_words as words
 from ragauge.reporting.words import safe
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 SYMBOLS = {True: ("≥", "<"), False: ("≤", ">")}     # allowed, beyond
 COLUMN = 46

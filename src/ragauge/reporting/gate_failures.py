@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ragauge.gating.result import Check, Gated, Lost
 from ragauge.reporting.words import safe
-from ragauge.text.commands import command
-from ragauge.text.plural import plural
+from ragauge.text.messages import command, plural
 
 RECORDED = "recorded"     # the system of a run that came from a file and names none
 

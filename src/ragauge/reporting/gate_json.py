@@ -8,7 +8,7 @@ from typing import Any
 from ragauge.gating.result import Check, CheckExample, Gated
 from ragauge.reporting.gate_unpaired import note
 from ragauge.reporting.gate_words import reason, summary
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 
 def as_json(gated: Gated) -> dict[str, Any]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ragauge.gating.result import Check, Gated
 from ragauge.reporting.words import safe
-from ragauge.text.commands import command
-from ragauge.text.plural import plural
+from ragauge.text.messages import command, plural
 
 MIX = "The questions differ as well as the system; rules in segments tell a change of their mix from one of the system."
 WEAK = 1.5     # times as many examples on one side as on the other, from which the smaller side is named

@@ -10,10 +10,8 @@ from ragauge.gating.result import Check, CheckExample, Gated, Verdict
 from ragauge.reporting import gate_failures as failures
 from ragauge.reporting import gate_unpaired as unpaired
 from ragauge.reporting.words import safe
-from ragauge.stats.result import Interval
-from ragauge.text.amounts import UNITS, three_digits
-from ragauge.text.commands import command
-from ragauge.text.plural import plural
+from ragauge.stats.weighted import Interval
+from ragauge.text.messages import UNITS, command, plural, three_digits
 
 TITLES: Mapping[Verdict, str] = {
     "pass": "Gate passed", "fail": "Gate failed", "not_enough_data": "Gate: not enough data",

@@ -15,7 +15,7 @@ from ragauge.reporting.judged import money
 from ragauge.reporting.sections import Phrase, ReportSection, ReportTable, columns
 from ragauge.reporting.words import between, cell, line
 from ragauge.reporting.writers.markdown import table_lines
-from ragauge.text.amounts import number
+from ragauge.text.messages import number
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult

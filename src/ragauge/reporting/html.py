@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting import alignment, confirmed, examples, losses, page, scorecard, words
 from ragauge.reporting.writers.html import bar_html, breakable, lengths_html, linked, percent, table_html
-from ragauge.text.amounts import valued
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural, valued
 
 if TYPE_CHECKING:
     from jinja2 import Environment

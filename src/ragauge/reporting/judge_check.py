@@ -10,7 +10,7 @@ from ragauge.reporting.judged import money
 from ragauge.reporting.sections import ReportSection, ReportTable, columns
 from ragauge.reporting.words import line, safe
 from ragauge.reporting.writers import markdown as writer
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 if TYPE_CHECKING:
     from ragauge.analysis.judges.agreement import Agreement, AgreementFigure

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from ragauge.analysis.results.judging import JudgeSpread, JudgeUse
 from ragauge.analysis.results.paid import Paid
-from ragauge.text.amounts import number, three_digits
-from ragauge.text.plural import plural
+from ragauge.text.messages import number, plural, three_digits
 
 SPREAD = "Means of several askings of the judge"
 SPREAD_SAYS = (

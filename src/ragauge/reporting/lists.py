@@ -9,7 +9,7 @@ from ragauge.analysis.results.overview import Bin, Distribution, ListedResponse,
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.words import UNNAMED, line
-from ragauge.text.amounts import number
+from ragauge.text.messages import number
 
 MOST_NAME = 40
 NOT_FAILED = "passed"

@@ -10,8 +10,7 @@ from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.words import ARROWS, between, estimate, line
-from ragauge.text.amounts import number, signed
-from ragauge.text.plural import plural
+from ragauge.text.messages import number, plural, signed
 
 FIRST = ("answer_correctness", "correctness", "exact_match", "answer_recall", "token_f1")     # that stand for all
 HEADS = ("own", "lost to retrieval", "lost to generation", "knew alone", "retrieval buys", "pairs")

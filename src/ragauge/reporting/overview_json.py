@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ragauge.analysis.results.overview import Alignment, LengthBand, MeanEstimate, Overview
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 
 def overview_json(overview: Overview) -> dict[str, Any]:

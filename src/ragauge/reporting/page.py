@@ -29,7 +29,7 @@ from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.passage_views import PassageView, shelves
 from ragauge.reporting.segments import ranked
 from ragauge.reporting.words import clearly_worse, headline, interval, interval_methods, line
-from ragauge.text.amounts import number
+from ragauge.text.messages import number
 
 LEVELS = 10               # shades of the heat map
 MOST_VALUES = 12          # values of a segment column shown

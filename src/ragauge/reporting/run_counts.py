@@ -11,8 +11,7 @@ from ragauge.data.canonical import plain
 from ragauge.data.run import Run
 from ragauge.reporting.judged import money
 from ragauge.reporting.words import line
-from ragauge.text.commands import command
-from ragauge.text.plural import plural
+from ragauge.text.messages import command, plural
 
 
 def run_json(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int], seconds: float) -> dict[str, Any]:

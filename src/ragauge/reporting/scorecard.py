@@ -48,9 +48,7 @@ from ragauge.reporting.words import (
     verdict,
     with_error,
 )  # fmt: skip
-from ragauge.text.amounts import number, valued
-from ragauge.text.commands import command
-from ragauge.text.plural import plural
+from ragauge.text.messages import command, number, plural, valued
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ragauge.analysis.results.scorecard import ScorecardData, Summary
 from ragauge.reporting.words import clearly_worse, interval
-from ragauge.text.amounts import number
+from ragauge.text.messages import number
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyTable
 from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable, columns
 from ragauge.reporting.words import safe
-from ragauge.text.amounts import number, signed
+from ragauge.text.messages import number, signed
 
 if TYPE_CHECKING:
     from ragauge.analysis.studies.figures import StudyFigures

@@ -10,11 +10,10 @@ from ragauge.analysis.history.thresholds import ByOutcome, ScoreLevel, Threshold
 from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, columns
 from ragauge.reporting.words import between, line
 from ragauge.stats.instrument import WITH_ERROR
-from ragauge.text.amounts import number
-from ragauge.text.plural import plural
+from ragauge.text.messages import number, plural
 
 if TYPE_CHECKING:
-    from ragauge.stats.result import Interval
+    from ragauge.stats.weighted import Interval
 
 # metrics that count alike over different units: what is known of one says nothing of the other
 OTHER_SCALE = {

@@ -12,8 +12,7 @@ from ragauge.analysis.results.scorecard import Finding, Interval, ScorecardData,
 from ragauge.analysis.scores.segments import shortfall
 from ragauge.data.score import STATUSES
 from ragauge.stats.instrument import WITH_ERROR
-from ragauge.text.amounts import number, signed, valued
-from ragauge.text.plural import plural
+from ragauge.text.messages import number, plural, signed, valued
 
 if TYPE_CHECKING:
     from ragauge.analysis.results.change import MetricChange

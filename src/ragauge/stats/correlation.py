@@ -7,8 +7,8 @@ from math import atanh, isfinite, sqrt, tanh
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.errors import UsageError
-from ragauge.stats.quantiles import normal_quantile, t_quantile
-from ragauge.stats.result import Interval
+from ragauge.stats.distributions import normal_quantile, t_quantile
+from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:
     import numpy as np

@@ -24,12 +24,10 @@ from math import exp
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.errors import UsageError
-from ragauge.stats.permutation import coarse, parts_of, sign_flip
-from ragauge.stats.proportions import fisher_mid_p, mcnemar
-from ragauge.stats.result import Alternative, Tested
+from ragauge.stats.sign_flips import coarse, parts_of, sign_flip
 from ragauge.stats.skewed import skew_corrected_test
-from ragauge.stats.student import welch_t
-from ragauge.stats.weighted import binary, together
+from ragauge.stats.textbook_tests import fisher_mid_p, mcnemar, welch_t
+from ragauge.stats.weighted import Alternative, Tested, binary, together
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Literal
 
 from ragauge.errors import UsageError
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 NOT_ENOUGH: Literal["not enough data"] = "not enough data"
 

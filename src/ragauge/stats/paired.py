@@ -14,12 +14,11 @@ from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.errors import UsageError
+from ragauge.stats.distributions import normal_quantile
 from ragauge.stats.intervals import mean_interval, wilson
-from ragauge.stats.permutation import coarse, parts_of
-from ragauge.stats.quantiles import normal_quantile
-from ragauge.stats.result import Interval
+from ragauge.stats.sign_flips import coarse, parts_of
 from ragauge.stats.skewed import skew_corrected_t
-from ragauge.stats.weighted import binary, together
+from ragauge.stats.weighted import Interval, binary, together
 
 if TYPE_CHECKING:
     import numpy as np

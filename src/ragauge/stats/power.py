@@ -12,8 +12,8 @@ from math import ceil, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.errors import UsageError
-from ragauge.stats.proportions import NEARLY_ALL
-from ragauge.stats.quantiles import t_quantile
+from ragauge.stats.distributions import t_quantile
+from ragauge.stats.textbook_tests import NEARLY_ALL
 from ragauge.stats.weighted import binary, effective_number, estimate, together
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.errors import UsageError
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:
     import numpy as np

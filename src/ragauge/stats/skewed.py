@@ -22,14 +22,20 @@ from functools import lru_cache
 from math import cbrt, inf
 from typing import TYPE_CHECKING, TypeVar
 
-from ragauge.stats.permutation import LEAST_FLIPPED
-from ragauge.stats.proportions import SMALLEST
-from ragauge.stats.quantiles import normal_quantile, t_quantile
-from ragauge.stats.result import Alternative, Interval, Tested
-from ragauge.stats.sign_flips import MOST_BLOCKS, Shape, Signed
-from ragauge.stats.student import tested
-from ragauge.stats.tails import student_below
-from ragauge.stats.weighted import Estimate, estimate, group_numbers, mean_of, summed_up, weighted
+from ragauge.stats.distributions import normal_quantile, student_below, t_quantile
+from ragauge.stats.sign_flips import LEAST_FLIPPED, MOST_BLOCKS, Shape, Signed
+from ragauge.stats.textbook_tests import SMALLEST, tested
+from ragauge.stats.weighted import (
+    Alternative,
+    Estimate,
+    Interval,
+    Tested,
+    estimate,
+    group_numbers,
+    mean_of,
+    summed_up,
+    weighted,
+)
 
 if TYPE_CHECKING:
     import numpy as np

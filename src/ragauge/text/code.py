@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ragauge.text.marks import plain
+from ragauge.text.characters import plain
 from ragauge.text.names import ADDRESS
-from ragauge.text.stopwords import ENGLISH
+from ragauge.text.tokens import ENGLISH
 
 LOOKED_AT = 20_000     # characters of a text that is searched
 LONGEST = 200          # characters of an identifier

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ragauge.text.marks import Mark
+from ragauge.text.characters import Mark
 
 # English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Polish and Turkish
 _NAMES = """

@@ -7,11 +7,10 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from ragauge.text.alphabets import HANGUL, UNSPACED, capitals
+from ragauge.text.characters import HANGUL, UNSPACED, Mark, capitals
 from ragauge.text.dates import MONTHS
 from ragauge.text.language import frequent
-from ragauge.text.marks import Mark
-from ragauge.text.stopwords import ENGLISH, OPENERS, PARTICLES, TITLES, WEEKDAYS
+from ragauge.text.tokens import ENGLISH, OPENERS, PARTICLES, TITLES, WEEKDAYS
 from ragauge.text.units import SHORT_SCALES, UNITS
 
 ADDRESS = re.compile(

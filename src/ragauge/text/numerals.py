@@ -1,15 +1,227 @@
-"""Numbers, percentages and dates, read into one form whatever their separators, digits and multipliers."""
+"""Numbers, percentages and dates, read into one form whatever their separators, digits, multipliers or words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
-from ragauge.text import dates, number_suffixes, spoken
-from ragauge.text.alphabets import SPACED_UNTIL
-from ragauge.text.marks import Mark
-from ragauge.text.markup import CREDIT
-from ragauge.text.units import CURRENCIES, CURRENCY_BEFORE
+from ragauge.text import dates
+from ragauge.text.characters import HANGUL, SPACED_UNTIL, UNSPACED, Mark
+from ragauge.text.sentences import CREDIT
+from ragauge.text.units import (
+    CAPITAL_ONLY,
+    CERTAIN_SCALES,
+    CJK_SCALES,
+    CJK_UNITS,
+    CURRENCIES,
+    CURRENCY_BEFORE,
+    ONES,
+    ORDINALS,
+    PERCENT,
+    PERCENT_PHRASES,
+    SCALES,
+    SHORT_SCALES,
+    SMALL_ONLY,
+    TENS,
+    UNITS,
+    WORD_SCALES,
+)
+
+_SIGN = r"(?:US)?[$€£¥₹](?!\d)|%|°[CcFf]|[ap]\.m\.?"
+SUFFIX = re.compile(rf" ?-?({_SIGN}|[^\W\d_{UNSPACED}{HANGUL}]+(?:/[a-z]+)?|[{UNSPACED}{HANGUL}]{{1,3}})")
+ORDINAL_ENDINGS = ("st", "nd", "rd", "th")
+
+
+class Tail(NamedTuple):
+    """What a number's neighbours to the right say.
+
+    Attributes:
+        end: where the number itself ends: behind its multiplier, its ordinal ending and its per cent.
+        shift: the power of ten to multiply by.
+        other: the power of ten in the other reading, None where there is one reading.
+        unit: see `units`.
+        percent: whether it is a percentage.
+    """
+
+    end: int
+    shift: int = 0
+    other: int | None = None
+    unit: str = ""
+    percent: bool = False
+
+
+def spelled(names: Iterable[str]) -> str:
+    """The names as alternatives of a pattern, the longest first."""
+    return "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+
+
+def suffix_after(plain: str, end: int, *, currency: bool = False) -> Tail | None:
+    """What follows the number that ends here; None where a letter is glued to it, so that it is a code (3D)."""
+    found = SUFFIX.match(plain, end)
+    if found is None:
+        return None if plain[end : end + 1] == "_" else Tail(end)
+    tail = _multiplied(found, end, currency=currency)
+    if tail.end > end:
+        found = SUFFIX.match(plain, tail.end)
+        if found is None:
+            return tail
+    last = _per_cent(plain, found)
+    if last:
+        return tail._replace(end=last, percent=True)
+    unit = _unit(found[1])
+    letter = plain[end]
+    if tail.end == end and not unit and letter.isalpha() and ord(letter) < SPACED_UNTIL:
+        return None
+    return tail._replace(unit=unit)
+
+
+def _multiplied(found: re.Match[str], end: int, *, currency: bool) -> Tail:
+    """The number with its multiplier or ordinal ending, as far as the first word says."""
+    word, glued = found[1].lower(), found.start(1) == end
+    if word in SCALES:
+        full_stop = found.string[found.end() : found.end() + 1] == "." and len(word) <= 3     # Mio.
+        return Tail(found.end() + full_stop, SCALES[word])
+    if word in SHORT_SCALES and (glued or currency or word in CERTAIN_SCALES):
+        return Tail(found.end(), SHORT_SCALES[word], None if currency or word in CERTAIN_SCALES else 0)
+    if word[0] in CJK_SCALES:
+        return Tail(found.start(1) + 1, CJK_SCALES[word[0]])
+    return Tail(found.end() if glued and word in ORDINAL_ENDINGS else end)
+
+
+def _per_cent(plain: str, found: re.Match[str]) -> int:
+    """Where a per cent sign or word ends; 0 where there is none."""
+    word = found[1].lower()
+    if word in PERCENT:
+        return found.end()
+    phrase = PERCENT_PHRASES.get(word)
+    if phrase and plain[found.end() : found.end() + len(phrase)].lower() == phrase:
+        last = found.end() + len(phrase)
+        return 0 if plain[last : last + 1].isalpha() else last
+    return 0
+
+
+def _unit(word: str) -> str:
+    small = word.lower()
+    if small in SMALL_ONLY and word != small:
+        return ""
+    if small in CAPITAL_ONLY and word == small:
+        return ""
+    if small in UNITS:
+        return UNITS[small]
+    return next((unit for name, unit in CJK_UNITS.items() if word.startswith(name)), "")
+
+
+def _trie(names: Iterable[str]) -> str:
+    """The names as one pattern, which gives up at the first letter that fits none of them."""
+    branches: dict[str, list[str]] = {}
+    for name in names:
+        branches.setdefault(name[:1], []).append(name[1:])
+    parts = [first + _trie(rest) if first else r"(?!\w)" for first, rest in sorted(branches.items(), reverse=True)]
+    return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
+
+
+def _either_case(names: Iterable[str]) -> str:
+    """As _trie, the first letters small or capital; what stands before a find_spelled has to be looked at."""
+    firsts: dict[str, list[str]] = {}
+    for name in names:
+        firsts.setdefault(name[0], []).append(name[1:])
+    return "|".join(f"[{first}{first.upper()}]{_trie(rest)}" for first, rest in firsts.items())
+
+
+_SCALE = spelled(WORD_SCALES)
+PHRASE = re.compile(
+    rf"(?:{_either_case([*TENS, *ONES])}|[aA]n?(?=[ ](?:{_SCALE})\b))"
+    rf"(?:(?:[ -]|[ ]and[ ])(?i:{spelled([*TENS, *ONES, *WORD_SCALES])})\b){{0,12}}"
+)
+ORDINAL = re.compile(_either_case(ORDINALS))
+ENGLISH_WORD = re.compile(r"[A-Za-z]+")
+VAGUE = ("one", "zero")     # "one of them" is no number to check
+UNBOUNDED = 10**15
+
+
+def find_spelled(plain: str, *, liberal: bool = False) -> Iterator[Mark]:
+    """Numbers in words, percentages among them.
+
+    Args:
+        plain: the text.
+        liberal: also "one", "zero" and ordinals ("first"), wherever they stand.
+    """
+    for first, last in _phrases(plain):
+        for start, end, value in _numbers(plain, first, last):
+            tail = suffix_after(plain, end)
+            vague = plain[start:end].lower() in VAGUE and not liberal
+            if tail is None or (vague and not tail.percent):
+                continue
+            if tail.percent:
+                yield Mark("percent", start, tail.end, f"{value}%")
+            else:
+                yield Mark("number", start, end, str(value), tail.unit)
+    if liberal:
+        for found in ORDINAL.finditer(plain):
+            if not _inside_word(plain, found.start()):
+                yield Mark("number", found.start(), found.end(), str(ORDINALS[found[0].lower()]))
+
+
+def _phrases(plain: str) -> Iterator[tuple[int, int]]:
+    """Where words stand that may make a number; the end of "written" is none, nor part of one ("written two")."""
+    at = 0
+    while found := PHRASE.search(plain, at):
+        if _inside_word(plain, found.start()):
+            word = ENGLISH_WORD.match(plain, found.start())
+            at = word.end() if word else found.end()
+        else:
+            at = found.end()
+            yield found.span()
+
+
+def _inside_word(plain: str, start: int) -> bool:
+    return start > 0 and (plain[start - 1].isalnum() or plain[start - 1] == "_")
+
+
+def _numbers(plain: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """The longest numbers that the words make, one suffix_after another: "two three" is two of them."""
+    words = [match.span() for match in ENGLISH_WORD.finditer(plain, start, end)]
+    at = 0
+    while at < len(words):
+        best: tuple[int, int] | None = None
+        for to in range(at + 1, len(words) + 1):
+            value = _value(plain[words[at][0] : words[to - 1][1]].lower())
+            if value is not None:
+                best = (to, value)
+        if best is None:
+            at += 1
+            continue
+        yield words[at][0], words[best[0] - 1][1], best[1]
+        at = best[0]
+
+
+@lru_cache(maxsize=4_096)
+def _value(phrase: str) -> int | None:
+    """The value of a number in words; None where the words are no single number.
+
+    >>> _value("two hundred and five"), _value("twenty-one"), _value("one two")
+    (205, 21, None)
+    """
+    words = phrase.replace("-", " ").split()
+    if words[-1] in ("and", "a", "an") or words[0] == "and":
+        return None
+    total, group, least = 0, 0, UNBOUNDED      # the next word must be worth less than `least`
+    for word in words:
+        if word in ("a", "an"):
+            group = 1
+        elif word == "hundred":
+            group, least = (group or 1) * 100, 100
+        elif word in WORD_SCALES:
+            total, group, least = total + (group or 1) * WORD_SCALES[word], 0, UNBOUNDED
+        elif word != "and":
+            value = TENS.get(word, ONES.get(word, 0))
+            if value >= least:
+                return None
+            group, least = group + value, 10 if word in TENS else 0
+    return total + group
+
 
 DIGITS = re.compile(r"[0-9]+")
 NUMBER = re.compile(
@@ -54,7 +266,7 @@ def find(plain: str, *, liberal: bool = False) -> Iterator[Mark]:
             continue
         pos = mark.end
         yield mark
-    yield from spoken.find(plain, liberal=liberal)
+    yield from find_spelled(plain, liberal=liberal)
 
 
 def _skipped(plain: str) -> dict[int, int]:
@@ -97,7 +309,7 @@ def _enumerates(plain: str, pos: int, found: re.Match[str]) -> bool:
 
 def _number(plain: str, pos: int, found: re.Match[str]) -> Mark | None:
     symbol = CURRENCY_BEFORE.search(plain, max(0, pos - 5), pos)
-    tail = number_suffixes.after(plain, found.end(), currency=symbol is not None)
+    tail = suffix_after(plain, found.end(), currency=symbol is not None)
     if tail is None:
         return None
     whole, fraction, other = _read(found)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 
 from ragauge.text.language import guess
-from ragauge.text.stopwords import ENGLISH
+from ragauge.text.tokens import ENGLISH
 from ragauge.text.verbs import (
     ADVERBIAL,
     AUXILIARIES,

@@ -1,18 +1,63 @@
-"""Specifics: the numbers, dates, names, percentages and quotations of a text, and whether another text has them."""
+"""Specifics: the numbers, dates, names, percentages and quotations of a text, and whether another text has them.
+
+Quotations of three words or more.
+
+What kind of thing a statement is, by what it takes to find it: an amount, a phrase, or a sentence.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, cast
 
-from ragauge.text import dates, names, numerals, quotes
+from ragauge.text import dates, names, numerals
+from ragauge.text.characters import UNSPACED, Mark, plain
 from ragauge.text.language import guess
-from ragauge.text.marks import Mark, plain
-from ragauge.text.stopwords import ENGLISH
+from ragauge.text.tokens import ENGLISH, words
+
+MARKS = '"“”„«»‘‹「『＂'
+# each form begins with its mark, so that the search can run from mark to mark
+QUOTED = re.compile(
+    r"""["＂](?<!\w.)(?=\S)([^"＂\n]{5,1000})["＂]
+    |[“„]([^“”„\n]{5,1000})[”“]
+    |«\s?([^«»\n]{5,1000}?)\s?»
+    |»([^«»\n]{5,1000})«
+    |[‘‚](?<!\w.)((?:[^‘’‚\n]|(?<=\w)’(?=\w)){5,1000})[’‘]
+    |‹([^‹›\n]{5,1000})›
+    |「([^「」\n]{4,1000})」
+    |『([^『』\n]{4,1000})』
+    |'(?<![\w'].)(?=\S)((?:[^'\n]|(?<=\w)'(?=\w)){5,400})(?<=\S)'(?!\w)""",
+    re.VERBOSE,
+)
+CUT = re.compile(r"\s*(?:\[\s*)?(?:\.\.\.|…)(?:\s*\])?\s*")
+SPACELESS = re.compile(f"[{UNSPACED}]")
+FEWEST_WORDS, FEWEST_CHARACTERS = 3, 6
+
+
+def find_quotes(text: str) -> Iterator[Mark]:
+    """What stands in quotation marks: at least three words, or six characters of a script without spaces."""
+    if not any(mark in text for mark in MARKS) and "'" not in text:
+        return
+    for found in QUOTED.finditer(text):
+        start, end = found.span(found.lastindex or 0)
+        normal = canonical_quote(text[start:end])
+        least = FEWEST_CHARACTERS if SPACELESS.search(normal) else FEWEST_WORDS
+        if len(normal.replace("… ", "").split()) >= least:
+            yield Mark("quote", start, end, normal)
+
+
+def canonical_quote(quote: str) -> str:
+    """A quotation's folded words, one space between; what was left out is marked by "…".
+
+    >>> canonical_quote("We “will” not ... give in.")
+    'we will not … give in'
+    """
+    return " … ".join(part for part in (" ".join(words(piece)) for piece in CUT.split(quote)) if part)
+
 
 Kind = Literal["number", "date", "name", "percent", "quote"]
 ALL: tuple[Kind, ...] = ("number", "date", "name", "percent", "quote")
@@ -66,7 +111,7 @@ def _find(text: str, kinds: frozenset[Kind]) -> tuple[Specific, ...]:
     exact = [mark for mark in _apart(fixed, exact) if mark.kind != "name"]      # 2024 in an address is no year
     called = list(names.find(text, guess(text[:SAMPLE]))) if "name" in kinds else []
     groups = [
-        list(quotes.find(text)) if "quote" in kinds else [],
+        list(find_quotes(text)) if "quote" in kinds else [],
         fixed,
         [mark for mark in exact if mark.kind == "date"],
         [mark for mark in exact if mark.kind != "date"],
@@ -261,3 +306,21 @@ def _together(words: Sequence[str], haystack: Haystack) -> bool:
 def _near(places: Sequence[int], place: int, reach: int) -> bool:
     at = bisect_left(places, place - reach)
     return at < len(places) and places[at] <= place + reach
+
+
+ClaimKind = Literal["amount", "phrase", "sentence"]
+
+MOST_BESIDE = 2     # words with content beside a number that is a statement by itself
+SHORT = 5           # words with content: fewer make a phrase
+
+
+def claim_kind(text: str) -> ClaimKind:
+    """Amount: a number and at most two words of content. Phrase: fewer than five of these.
+
+    >>> [claim_kind(text) for text in ("$1,577 million", "the Port of Leith", "Two sisters founded it in Leeds, Ohio.")]
+    ['amount', 'phrase', 'sentence']
+    """
+    content = [word for word in words(text) if word not in ENGLISH and not word[0].isdigit()]
+    if len(content) <= MOST_BESIDE and find(text, ("number", "percent")):
+        return "amount"
+    return "phrase" if len(content) < SHORT else "sentence"

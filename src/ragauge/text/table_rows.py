@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import islice, pairwise
 
 from ragauge.text import numerals
-from ragauge.text.marks import plain
+from ragauge.text.characters import plain
 
 MOST_LINES = 1_000      # of a text that are looked at
 MOST_COLUMNS = 24

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from ragauge.text.marks import plain
+from ragauge.text.characters import plain
 from ragauge.text.table_rows import Field, blocks, number
 
 LONGEST = 40_000        # characters of a text that are looked at

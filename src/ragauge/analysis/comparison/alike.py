@@ -10,7 +10,7 @@ from ragauge.data.run import Run
 from ragauge.errors import UsageError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import questions
-from ragauge.text.commands import command
+from ragauge.text.messages import command
 
 LEAST_SHARED = 0.5     # share of traffic that two runs must have in common to be paired
 

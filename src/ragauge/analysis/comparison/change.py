@@ -16,8 +16,8 @@ from ragauge.metrics.base import Metric
 from ragauge.stats.effects import cohens_h, standardized_difference
 from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.intervals import order_statistics
-from ragauge.stats.permutation import parts_of
-from ragauge.stats.result import Interval, Tested
+from ragauge.stats.sign_flips import parts_of
+from ragauge.stats.weighted import Interval, Tested
 
 if TYPE_CHECKING:
     import numpy as np

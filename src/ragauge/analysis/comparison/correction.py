@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.verdicts import SAME, UNKNOWN
 from ragauge.stats.families import benjamini_hochberg
-from ragauge.stats.permutation import LEAST_FLIPPED
+from ragauge.stats.sign_flips import LEAST_FLIPPED
 
 Correction = Literal["holm", "bh", "none"]
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)

@@ -22,7 +22,7 @@ from ragauge.analysis.results.gap_rows import ClosedBook, MetricGaps, Oracle
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.scores.segments import tidy
 from ragauge.metrics.base import Metric
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:
     import polars as pl

@@ -29,7 +29,7 @@ from ragauge.analysis.scores.summarize import NO_ERRORS, summary
 from ragauge.metrics.base import Metric
 from ragauge.stats.families import holm
 from ragauge.stats.instrument import JudgeMeanError
-from ragauge.stats.proportions import mcnemar
+from ragauge.stats.textbook_tests import mcnemar
 
 if TYPE_CHECKING:
     import polars as pl

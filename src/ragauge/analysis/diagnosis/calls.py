@@ -9,7 +9,7 @@ from dataclasses import replace
 from ragauge.analysis.causes.system import SYSTEM_FAILED
 from ragauge.analysis.results.scorecard import Finding
 from ragauge.analysis.scores.failed import FailedResponses, calls_failed
-from ragauge.text.commands import command
+from ragauge.text.messages import command
 
 MOST_READ = 1_000     # failed calls whose errors are read for the most frequent one
 HEAD = "the system failed: "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.analysis.scores.segments import NONE, OTHER, Segments
 from ragauge.stats.families import holm
-from ragauge.stats.proportions import fisher_greater
+from ragauge.stats.textbook_tests import fisher_greater
 
 if TYPE_CHECKING:
     import numpy as np

@@ -23,7 +23,7 @@ from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.segments import BySegment, Segments
 from ragauge.metrics.catalogue import parse, questions
 from ragauge.stats.instrument import WITH_ERROR
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 if TYPE_CHECKING:
     import polars as pl

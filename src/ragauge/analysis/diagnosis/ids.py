@@ -9,7 +9,7 @@ from ragauge.analysis.ranking.id_match import IdMatch
 from ragauge.analysis.results.scorecard import Finding
 from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.metrics.catalogue import parse
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 CAUSE = "ids_differ"
 FIX = (

@@ -12,7 +12,7 @@ from ragauge.analysis.results.scorecard import Reading, Summary
 from ragauge.analysis.results.verdicts import BETTER, CHANGED, SAME, WORSE
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.instrument import WITH_ERROR
-from ragauge.text.amounts import number, signed, valued
+from ragauge.text.messages import number, signed, valued
 
 BASELINE, ORACLE, POINTS = "baseline", "oracle passages", "starting points"
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from ragauge.analysis.results.scorecard import Reading
 from ragauge.analysis.scores.failed import FailedResponses
-from ragauge.text.commands import command
-from ragauge.text.plural import plural
+from ragauge.text.messages import command, plural
 
 LEAST = 20              # examples below which a share tells nothing
 NEARLY_ALL = 0.8        # share of all examples without evidence, from which the judge is as suspect as the retriever

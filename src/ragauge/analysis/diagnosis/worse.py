@@ -8,7 +8,7 @@ from ragauge.analysis.diagnosis.readings import BASELINE, changed, words
 from ragauge.analysis.results.change import Baseline, MetricChange
 from ragauge.analysis.results.scorecard import Finding
 from ragauge.metrics.catalogue import parse, questions
-from ragauge.text.amounts import signed
+from ragauge.text.messages import signed
 
 LAYERS = ("retrieval", "generation", "end_to_end")
 FEW = 30          # examples below which a change is less sure

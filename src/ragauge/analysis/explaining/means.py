@@ -12,12 +12,11 @@ from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
 from ragauge.analysis.scores.summarize import summary
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import describe
+from ragauge.stats.distributions import normal_quantile, t_quantile
 from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.intervals import wilson
-from ragauge.stats.quantiles import normal_quantile, t_quantile
-from ragauge.stats.result import Interval
 from ragauge.stats.skewed import BY_SIGNS, skew_corrected_t
-from ragauge.stats.weighted import estimate
+from ragauge.stats.weighted import Interval, estimate
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ from ragauge.analysis.explaining.case import ExampleCase, listed, number
 from ragauge.data.ranking import Ranking
 from ragauge.metrics.base import Metric
 from ragauge.metrics.retrieval.ranks import labelled
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 Value = Callable[[ExampleCase, Metric], str]
 RANKING = "labels.ranking"

@@ -8,7 +8,7 @@ from ragauge.analysis.explaining.case import ExampleCase
 from ragauge.data.gold_overlap import GoldOverlap
 from ragauge.metrics.base import Metric
 from ragauge.metrics.spans.filling import covered, first, size
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 UNITS: Mapping[str, str] = {"token": "token", "char": "character"}
 

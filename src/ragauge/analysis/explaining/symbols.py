@@ -20,10 +20,9 @@ from ragauge.metrics.catalogue import describe
 from ragauge.metrics.docstring import parts
 from ragauge.metrics.specifics import unfounded
 from ragauge.metrics.usage import cited_for, targets
-from ragauge.text.count import count
-from ragauge.text.normalise import answer as normal
-from ragauge.text.normalise import answer_tokens
 from ragauge.text.specifics import find
+from ragauge.text.tokens import answer as normal
+from ragauge.text.tokens import answer_tokens, count
 
 Value = Callable[[ExampleCase, Metric], str]
 FUNCTION = ""     # a symbol that is a function has no value of its own

@@ -8,7 +8,7 @@ from ragauge.analysis.explaining.case import ExampleCase, number
 from ragauge.analysis.explaining.ranks import WORKED as OF_RANKS
 from ragauge.data.score import Score
 from ragauge.metrics.base import Metric
-from ragauge.text.normalise import answer_tokens
+from ragauge.text.tokens import answer_tokens
 
 
 def arithmetic(metric: Metric, score: Score, case: ExampleCase) -> str:

@@ -11,7 +11,7 @@ from ragauge.analysis.estimating import ScoreSample, interval_of_mean
 from ragauge.errors import UsageError
 from ragauge.stats.correlation import spearman_of_marks
 from ragauge.stats.intervals import order_statistics, wilson
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,8 +11,8 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.estimating import ScoreSample, interval_of_difference, interval_of_mean
-from ragauge.stats.quantiles import normal_quantile
-from ragauge.stats.result import Interval
+from ragauge.stats.distributions import normal_quantile
+from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.verdicts import BETTER, CHANGED, WORSE
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ragauge.data.response import Passage
 
 if TYPE_CHECKING:
-    from ragauge.stats.result import Interval
+    from ragauge.stats.weighted import Interval
 
 
 Expects = Literal["right", "still wrong", "right or open"]

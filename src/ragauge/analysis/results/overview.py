@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from ragauge.data.response import Response
 from ragauge.data.run import Run
 from ragauge.data.score import Score
 from ragauge.stats.instrument import JudgeMeanError
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 __all__ = [
     "Cause", "ExampleView", "Finding", "Interval", "JudgeNote", "Reading", "ScorecardData", "Summary",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ragauge.metrics.facts import SYSTEM_FAILED
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores.arrays import ResponseIndex, numbered
 from ragauge.analysis.scores.coded import Coded, Coding
 from ragauge.analysis.scores.frames import first_failures
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 if TYPE_CHECKING:
     import numpy as np

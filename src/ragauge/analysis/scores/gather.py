@@ -13,7 +13,7 @@ from typing import Protocol
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Evidence, ReferenceFacts
 from ragauge.data.response import Response
-from ragauge.text.claim_kinds import ClaimKind, claim_kind
+from ragauge.text.specifics import ClaimKind, claim_kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from ragauge.analysis.studies.reading import trial_means
 from ragauge.data.study import Trial
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse
-from ragauge.text.amounts import number
+from ragauge.text.messages import number
 
 CUTOFF = "token_recall@5"
 OVERLAPS = ("overlap", "chunk_overlap")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.data.run import Run
 from ragauge.errors import UnknownName
-from ragauge.text.commands import command
-from ragauge.text.plural import plural
+from ragauge.text.messages import command, plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -121,7 +120,7 @@ def warnings_of(
 
 def _about_few(examples: int, clusters: int | None) -> Iterator[str]:
     """What so few examples, or clusters of them, can tell."""
-    from ragauge.stats.permutation import LEAST_FLIPPED
+    from ragauge.stats.sign_flips import LEAST_FLIPPED
 
     few = examples if clusters is None else clusters
     if clusters is not None and few < LEAST_FLIPPED <= examples:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.data.run import Run, Variant
 from ragauge.errors import UsageError
-from ragauge.text.commands import command
+from ragauge.text.messages import command
 
 if TYPE_CHECKING:
     from ragauge.analysis.comparison.gaps import Sides

@@ -16,7 +16,7 @@ from ragauge.components.chunking.tokens import TokenisedDocument
 from ragauge.data.readers import jsonl
 from ragauge.engine.studies.importing import load, named_class
 from ragauge.errors import DataError, UnknownName, UsageError, nearest
-from ragauge.text.count import count, token_bytes
+from ragauge.text.tokens import count, token_bytes
 
 Cut = Callable[[TokenisedDocument], Sequence[Piece]]
 # prefix -> module that a class is looked for in, what has to be installed, how its classes are told to count tokens

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from ragauge.components.chunking.alignment import Piece
 from ragauge.components.chunking.tokens import TokenisedDocument
 from ragauge.errors import UsageError
-from ragauge.text.count import count
 from ragauge.text.sentences import split
+from ragauge.text.tokens import count
 
 SEPARATORS = ("\n\n", "\n", ".", "?", "!", " ", "")
 Part = tuple[int, int]     # start and end of a part of a text

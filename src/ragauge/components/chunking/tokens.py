@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragauge.data.example import Span
-from ragauge.text.count import token_bytes
+from ragauge.text.tokens import token_bytes
 
 if TYPE_CHECKING:
     import numpy as np

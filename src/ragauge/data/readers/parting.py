@@ -10,7 +10,7 @@ from typing import Any
 from ragauge.data.example import Example, Relevant
 from ragauge.data.readers.values import Notes, opened
 from ragauge.data.response import Passage, Response
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 FIELDS = ("relevant", "relevant_chunks")
 MARKS = (";", "|", "\n", ",")            # the first that a text holds parts it

@@ -24,7 +24,7 @@ from ragauge.data.readers.values import BadValue, Notes, scalar_text
 from ragauge.data.records import Record
 from ragauge.data.response import Passage, Response
 from ragauge.errors import nearest
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 Warn = Callable[[str], None]
 RESPONSE = frozenset(RESPONSE_FIELDS)

@@ -17,7 +17,7 @@ from ragauge.errors import RagaugeError, StoreError, UsageError
 from ragauge.metrics.base import Measured
 from ragauge.store.open import Store
 from ragauge.store.scores import Column
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 Say = Callable[[str], None]
 T = TypeVar("T")

@@ -15,10 +15,10 @@ from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.statements import statements
 from ragauge.judging.local.wordings import compiled
 from ragauge.text.language import guess
-from ragauge.text.normalise import answer_tokens
 from ragauge.text.patterns import ADDRESS, BRACKETED, BULLET, MARKDOWN, matches
 from ragauge.text.sentences import split
 from ragauge.text.specifics import Kind, find
+from ragauge.text.tokens import answer_tokens
 
 Check = Callable[[str], bool]
 

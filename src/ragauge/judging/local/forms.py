@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ragauge.text.stopwords import ENGLISH
-from ragauge.text.tokens import stem
+from ragauge.text.tokens import ENGLISH, stem
 
 # base form, then its other forms; "be", "have" and "do" with all persons
 _IRREGULAR = """

@@ -10,8 +10,7 @@ from typing import Literal
 from ragauge.text.language import guess
 from ragauge.text.sentences import split
 from ragauge.text.specifics import Haystack
-from ragauge.text.stopwords import ENGLISH
-from ragauge.text.tokens import stem, words
+from ragauge.text.tokens import ENGLISH, stem, words
 
 Mode = Literal["words", "grams"]
 

@@ -16,8 +16,7 @@ from ragauge.judging.local.measures import ROUNDED, Measure, is_year, unit_after
 from ragauge.judging.local.synonyms import sense_of
 from ragauge.text.names import canonical, fold, pieces
 from ragauge.text.specifics import Specific, find
-from ragauge.text.stopwords import OPENERS, PARTICLES, TITLES, WEEKDAYS
-from ragauge.text.tokens import stem
+from ragauge.text.tokens import OPENERS, PARTICLES, TITLES, WEEKDAYS, stem
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 COMMON_ENDINGS = ("s", "ing", "ed", "ly", "er", "est", "ion", "ment", "ity", "ness", "ers", "ful", "ive", "al", "able")

@@ -8,7 +8,7 @@ from typing import Any
 from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.analysis.scores.gather import Claims
 from ragauge.judging.local.weights import evidence_weights, stored
-from ragauge.text.claim_kinds import ClaimKind
+from ragauge.text.specifics import ClaimKind
 
 WHAT = (
     "The local judge compares words: a logistic regression over lexical features of each claim and the passage that "

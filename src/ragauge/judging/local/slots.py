@@ -9,8 +9,7 @@ from typing import Literal
 from ragauge.judging.local.index import carries_content, units_of
 from ragauge.judging.local.kinds import DATE, EXACT, NAME, TIME
 from ragauge.text.specifics import Specific, find
-from ragauge.text.stopwords import ENGLISH, OPENERS
-from ragauge.text.tokens import stem, words
+from ragauge.text.tokens import ENGLISH, OPENERS, stem, words
 
 Wanted = Literal["number", "time", "name", "yes or no"]
 Slot = Literal["number", "time", "name", "place", "yes or no", "choice", "comparison", "reason", "manner"]

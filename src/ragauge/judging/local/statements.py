@@ -11,10 +11,8 @@ from ragauge.judging.local.index import STOPS
 from ragauge.judging.local.lead_ins import lead_in
 from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps, refuses
 from ragauge.judging.local.wordings import compiled, found
-from ragauge.text.boundaries import PLACEHOLDER
 from ragauge.text.clauses import clauses as cut_up
-from ragauge.text.markup import CREDIT, FENCE, unmarked
-from ragauge.text.sentences import Sentence, split
+from ragauge.text.sentences import CREDIT, FENCE, PLACEHOLDER, Sentence, split, unmarked
 from ragauge.text.tokens import stem, words
 
 CITATION = re.compile(

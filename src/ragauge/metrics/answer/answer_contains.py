@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragauge.metrics.base import Metric
-from ragauge.text.normalise import answer_tokens
+from ragauge.text.tokens import answer_tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from math import inf
 from typing import ClassVar
 
 from ragauge.metrics.base import Metric
-from ragauge.text.count import count
+from ragauge.text.tokens import count
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragauge.metrics.base import Metric
-from ragauge.text.normalise import answer as normalised
+from ragauge.text.tokens import answer as normalised
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from ragauge.data.response import Passage
 from ragauge.metrics.base import Metric
-from ragauge.text.count import count
+from ragauge.text.tokens import count
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ragauge.analysis.results.overview import Alignment, MeanEstimate, Timing
 from ragauge.reporting.charts.drawing import ROW, colour, data, draw, linked, names_axis, share_axis
 from ragauge.reporting.words import estimate, line
-from ragauge.text.amounts import number
+from ragauge.text.messages import number
 
 
 @dataclass(frozen=True, slots=True)

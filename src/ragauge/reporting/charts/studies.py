@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart
 from ragauge.reporting.charts.drawing import FONT, ROW, colour, data, draw, names_axis
 from ragauge.reporting.words import line
-from ragauge.text.amounts import three_digits
+from ragauge.text.messages import three_digits
 
 if TYPE_CHECKING:
     import altair as alt

@@ -12,7 +12,7 @@ from ragauge.data.canonical import plain
 from ragauge.data.run import Run
 from ragauge.reporting.as_json import finding_json
 from ragauge.reporting.comparing.words import sentence
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 
 def as_json(compared: Compared) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from ragauge.analysis.diagnosis.readings import words as reading
 from ragauge.analysis.results.comparison import Compared, RunComparison, SegmentChange
 from ragauge.reporting.comparing import words
 from ragauge.reporting.words import ARROWS, UNNAMED, cell, line, opened, safe
-from ragauge.text.commands import command
+from ragauge.text.messages import command
 
 SIGNS = {"better": "▲ better", "worse": "▼ **worse**", "changed": "◆ changed", "not enough data": "? not enough data"}
 MOST_SEGMENTS, MOST_FLIPS, MOST_FINDINGS, MOST_IDS = 12, 5, 3, 10

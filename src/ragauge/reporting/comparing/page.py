@@ -15,7 +15,7 @@ from ragauge.reporting.charts.forest import ForestRow, forest
 from ragauge.reporting.comparing import words
 from ragauge.reporting.figures import Cell, Figure
 from ragauge.reporting.words import ARROWS, UNNAMED, line
-from ragauge.text.amounts import valued
+from ragauge.text.messages import valued
 
 MOST_SEGMENTS = 20       # rows of the segments' forest
 MOST_METRICS = 4         # of one segment that got worse

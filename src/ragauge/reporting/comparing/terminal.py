@@ -14,7 +14,7 @@ from ragauge.reporting.command_line import command_line
 from ragauge.reporting.comparing import words
 from ragauge.reporting.comparing.words import VERDICTS
 from ragauge.reporting.words import ARROWS, UNNAMED, line, opened, safe
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType

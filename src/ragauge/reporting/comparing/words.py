@@ -11,8 +11,7 @@ from ragauge.analysis.results.comparison import Compared, Flip, RunComparison, S
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.data.run import Run
 from ragauge.reporting.words import between, line, opened, relative
-from ragauge.text.amounts import signed, valued
-from ragauge.text.plural import plural
+from ragauge.text.messages import plural, signed, valued
 
 CORRECTED = {     # correction -> what is said of p
     "holm": "corrected by Holm for", "bh": "corrected by Benjamini and Hochberg for", "none": "not corrected for",

@@ -10,8 +10,7 @@ from ragauge.data.example import Example
 from ragauge.data.response import Citation, Response
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.faults import Answering, Fault, chance
-from ragauge.text.count import count
-from ragauge.text.stopwords import ENGLISH
+from ragauge.text.tokens import ENGLISH, count
 
 INVENTIONS = (
     "This concerned {n} customers in the last year.",

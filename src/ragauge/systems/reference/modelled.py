@@ -14,7 +14,7 @@ from ragauge.data.response import Citation, Passage
 from ragauge.errors import UnknownName, UsageError
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.troubles import SystemTrouble
-from ragauge.text.count import count
+from ragauge.text.tokens import count
 
 Messages = tuple[tuple[str, str], ...]     # (role, text)
 WithoutPassages = Literal["refuse", "answer"]
@@ -33,7 +33,7 @@ class ModelConfig:
 
     Attributes:
         model: provider:model, or provider:model@base URL.
-        prompt_tokens: most tokens of the prompt, by `ragauge.text.count`; passages that do not fit are left out, the
+        prompt_tokens: most tokens of the prompt, by `ragauge.text.tokens`; passages that do not fit are left out, the
             last first.
         max_tokens: most tokens of the answer.
         temperature: of the model.

@@ -21,7 +21,7 @@ from ragauge.systems.reference.hybrid import Hybrid
 from ragauge.systems.reference.ranking import Retriever
 from ragauge.systems.reference.reranking import Reranker, RerankName
 from ragauge.systems.reference.terms import TermWeights, terms
-from ragauge.text.count import count
+from ragauge.text.tokens import count
 
 if TYPE_CHECKING:
     from ragauge.systems.reference.ranking import Embed

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from math import log
 
-from ragauge.text.stopwords import ENGLISH
-from ragauge.text.tokens import stem, words
+from ragauge.text.tokens import ENGLISH, stem, words
 
 # words that shape a question and say nothing about its subject
 ASKING = """

@@ -1,8 +1,12 @@
-"""Numbers as people read them: shares, amounts and their units."""
+"""How numbers, counts and commands are written in messages and reports."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from decimal import Decimal
 
 UNITS: Mapping[str, tuple[str, str]] = {"latency": ("", " ms"), "cost": ("$", "")}     # before and after a value
@@ -53,3 +57,59 @@ def signed(value: float | None, kind: str = "mean") -> str:
     shown = number(abs(value), kind)
     sign = "" if not any(digit in shown for digit in "123456789") else "+" if value > 0 else "−"
     return sign + shown
+
+
+def plural(count: int, noun: str, many: str = "") -> str:
+    """A count with its noun.
+
+    Args:
+        count: of what the noun names.
+        noun: of one.
+        many: the noun of several, where it is more than an s longer.
+
+    >>> plural(1, "example"), plural(2_000, "example"), plural(2, "reply", "replies")
+    ('1 example', '2,000 examples', '2 replies')
+    """
+    return f"{count:,} {noun if count == 1 else many or f'{noun}s'}"
+
+
+PASSWORD = re.compile(r"(postgres\w*(?:\+\w+)?://[^:/@\s]*):\S*@")     # up to the last @: it may hold anything
+_STORE: ContextVar[str] = ContextVar("store of commands", default="")
+
+
+def command(*words: str) -> str:
+    """A command line of ragauge.
+
+    Args:
+        words: what follows `ragauge`; each is quoted where a shell would read it otherwise.
+
+    >>> command("show", "k = 8")
+    "ragauge show 'k = 8'"
+    """
+    url = _STORE.get()
+    more = ("--store", without_password(url)) if url else ()
+    return shlex.join(("ragauge", *words, *more))
+
+
+def without_password(url: str) -> str:
+    """A text that may be shown: passwords in URLs of stores are left out.
+
+    >>> without_password("postgresql://me:secret@host/db"), without_password("sqlite:///here.db")
+    ('postgresql://me:***@host/db', 'sqlite:///here.db')
+    """
+    return PASSWORD.sub(r"\1:***@", url)
+
+
+def speak_of(store: str) -> None:
+    """Every command from now on names this store; "" = none, since it is the one that commands take by themselves."""
+    _STORE.set(store)
+
+
+@contextmanager
+def speaking_of(store: str) -> Iterator[None]:
+    """Commands within name this store; "" = as without."""
+    token = _STORE.set(store or _STORE.get())
+    try:
+        yield
+    finally:
+        _STORE.reset(token)
