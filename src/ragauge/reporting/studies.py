@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyTable
-from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable, columns
+from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable, columns, plain
 from ragauge.reporting.words import safe
 from ragauge.text.messages import number, signed
 
@@ -82,14 +83,18 @@ def study_html(found: StudyFigures, *, framed: bool = False) -> str:
     """
     from markupsafe import Markup
 
+    from ragauge.reporting.anchors import Anchors
     from ragauge.reporting.charts.studies import study_chart
     from ragauge.reporting.html import environment, style_sheet
+    from ragauge.reporting.writers.html import sections_html
 
     style, digest = style_sheet()
     charts = [(one.title, Markup(study_chart(one))) for one in study_charts(found) if one.points]  # noqa: S704 - our own drawing
+    first, *rest = study_sections(found)
+    named = [replace(first, heading="Trials", about=""), *rest]
+    parts = [(plain(one.heading), sections_html([one], Anchors(), 1)) for one in named]
     return environment().get_template("study.html").render(
-        title=found.study.name, kind=found.kind.name, study=found.study, sections=list(study_sections(found)),
-        charts=charts, framed=framed, style=Markup(style), digest=digest,  # noqa: S704 - our own file
+        study=found.study, parts=parts, charts=charts, framed=framed, style=Markup(style), digest=digest,  # noqa: S704 - our own file
     )     # fmt: skip
 
 
@@ -132,7 +137,7 @@ def _trials(found: StudyFigures) -> ReportTable | None:
         return None
     measured = [name for name in (*found.kind.costs, *found.kind.shown) if name in found.measured]
     measured = measured or list(found.measured)
-    decides = [ReportColumn(found.metric, whole=True), ReportColumn("examples", wide=True)] if found.metric else []
+    decides = [ReportColumn(found.metric, whole=True), ReportColumn("examples", room=1)] if found.metric else []
     versus = [ReportColumn(f"vs {found.base}")] if found.base else []
     heads = [ReportColumn("trial", fold=True), *decides, *versus]
     rows = []
@@ -145,7 +150,9 @@ def _trials(found: StudyFigures) -> ReportTable | None:
             row.append(_difference(one))
         row += [_measured(trial.measured(name), _unit(found, name), name) for name in measured]
         rows.append(tuple(row))
-    costs = [ReportColumn(name, "number", wide=name not in found.kind.costs and len(measured) > 1) for name in measured]
+    costs = [  # the last are the first to go where it is narrow
+        ReportColumn(name, "number", room=0 if name in found.kind.costs else 2 + n) for n, name in enumerate(measured)
+    ]
     return ReportTable((*heads, *costs), tuple(rows))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from statistics import mean
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 from ragauge.analysis.studies.chunking import CHUNKING
 from ragauge.components.chunking.alignment import Alignment, align
@@ -23,7 +23,7 @@ from ragauge.engine.studies.retrieval import RetrieverName, embedding_price, ret
 from ragauge.errors import DataError, UsageError, nearest
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse
-from ragauge.metrics.spans.filling import Fill, attainable, merged
+from ragauge.metrics.spans.filling import MOST_TRIED, Fill, attainable, merged
 from ragauge.stats.intervals import wilson
 
 FAMILY = ("token_recall", "token_precision", "token_iou", "attainable_recall")
@@ -141,6 +141,24 @@ class _IndexedChunk:
     chars: Span
 
 
+class _Places:
+    """The chunks of one document, and where they begin and end."""
+
+    def __init__(self, chunks: Sequence[_IndexedChunk]) -> None:
+        import numpy as np
+
+        self._chunks = chunks
+        self._ends = {
+            unit: np.array([(getattr(one, unit).start, getattr(one, unit).end) for one in chunks])
+            for unit in ("chars", "tokens")
+        }
+
+    def touching(self, gold: Span, unit: Literal["chars", "tokens"]) -> list[_IndexedChunk]:
+        """Those that share a unit with a span of this document."""
+        starts, ends = self._ends[unit].T
+        return [self._chunks[n] for n in ((starts < gold.end) & (ends > gold.start) & (starts < ends)).nonzero()[0]]
+
+
 @dataclass
 class _Tally:
     greedy: int = 0
@@ -160,7 +178,7 @@ class ChunkingTrial:
         self.metrics: Sequence[Metric] = settings.metrics
         self._settings, self._documents, self._gold, self._cuts = settings, documents, gold, cuts
         self._chunks: dict[str, _IndexedChunk] = {}
-        self._of: dict[str, list[_IndexedChunk]] = {doc_id: [] for doc_id in documents}
+        of: dict[str, list[_IndexedChunk]] = {}
         self._tally = _Tally()
         for doc_id, found in cuts.alignments.items():
             for number, (start, end, text) in enumerate(found.spans, 1):
@@ -168,9 +186,11 @@ class ChunkingTrial:
                 passage = Passage(f"{doc_id}#{number}", doc_id, text, span=span)
                 chunk = _IndexedChunk(passage, documents[doc_id].in_tokens(start, end), span)
                 self._chunks[passage.passage_id] = chunk
-                self._of[doc_id].append(chunk)
+                of.setdefault(doc_id, []).append(chunk)
         if not self._chunks:
             raise DataError("it cuts no chunk at all.", source=name_of({"chunker": config.get("chunker", "")}))
+        self._of = {doc_id: _Places(chunks) for doc_id, chunks in of.items()}
+        self._sizes = [one.tokens.end - one.tokens.start for one in self._chunks.values()]
         started = perf_counter()
         texts = [one.passage.text or "" for one in self._chunks.values()]
         self._retriever = retriever_over(settings.retriever, list(self._chunks), texts)
@@ -187,7 +207,7 @@ class ChunkingTrial:
 
     def _ranked(self, query: str) -> list[_IndexedChunk]:
         budget, cutoff = max(self._settings.budgets, default=0), max(self._settings.k, default=0)
-        usual = self._index_tokens / len(self._chunks)
+        usual = sum(self._sizes) / len(self._sizes)
         depth = max(cutoff, int(1.5 * budget / max(usual, 1.0)) + 5)
         while True:
             found = self._retriever.search(query, min(depth, len(self._chunks)))
@@ -203,12 +223,12 @@ class ChunkingTrial:
     def _scores(self, example: Example, ranked: Sequence[_IndexedChunk]) -> list[Measured]:
         """Every metric of one example."""
         chars, tokens = self._gold[example.query_id]
-        near = [chunk for doc_id in dict.fromkeys(one.doc_id for one in chars) for chunk in self._of[doc_id]]
-        touching_chars = tuple(chunk.chars for chunk in near if _touches(chunk.chars, chars))
-        touching = tuple(chunk.tokens for chunk in near if _touches(chunk.tokens, tokens))
+        near = self._touching(chars, "chars")
+        touching = tuple(chunk.tokens for chunk in self._touching(tokens, "tokens"))
+        in_chars = tuple(chunk.chars for chunk in near)
         found = {
             "labels.token_spans": GoldOverlap(tokens, tuple(one.tokens for one in ranked), touching),
-            "labels.char_spans": GoldOverlap(chars, tuple(one.chars for one in ranked), touching_chars),
+            "labels.char_spans": GoldOverlap(chars, tuple(one.chars for one in ranked), in_chars),
         }
         self._count(chars, near, found["labels.token_spans"])
         return [Measured.of(metric.value(found[metric.needs["found"]])) for metric in self.metrics]
@@ -217,18 +237,21 @@ class ChunkingTrial:
         tally = self._tally
         tally.spans += len(gold)
         tally.cut += sum(not any(_holds(one.chars, span) for one in near) for span in gold)
-        if gold:
+        if len(found.touching or ()) > MOST_TRIED:
             policies = [(k, None) for k in self._settings.k] + [(None, budget) for budget in self._settings.budgets]
             tally.greedy += any(not attainable(found, k, budget, self._settings.fill)[1] for k, budget in policies)
 
-    @property
-    def _index_tokens(self) -> int:
-        return sum(one.tokens.end - one.tokens.start for one in self._chunks.values())
+    def _touching(self, gold: Sequence[Span], unit: Literal["chars", "tokens"]) -> list[_IndexedChunk]:
+        """The chunks of the index that share a unit with gold spans, in the order of their document."""
+        found: dict[str, _IndexedChunk] = {}
+        for span in gold:
+            places = self._of.get(span.doc_id)
+            found |= {one.passage.passage_id: one for one in places.touching(span, unit)} if places else {}
+        return list(found.values())
 
     def measurements(self) -> Sequence[Measurement]:
         """Sizes of chunks and index, what alignment had to do, gold spans cut, and what it took."""
-        sizes = [one.tokens.end - one.tokens.start for one in self._chunks.values()]
-        corpus = sum(map(len, self._documents.values()))
+        sizes, corpus = self._sizes, sum(map(len, self._documents.values()))
         alignments, tally, model = self._cuts.alignments.values(), self._tally, self._settings.price_of
         cut = wilson(tally.cut, tally.spans)
         kinds = ("found", "ambiguous", "empty", "changed")
@@ -254,10 +277,6 @@ class ChunkingTrial:
 
     def close(self) -> None:
         """Nothing is held open."""
-
-
-def _touches(span: Span, gold: Sequence[Span]) -> bool:
-    return any(one.doc_id == span.doc_id and one.start < span.end and span.start < one.end for one in gold)
 
 
 def _holds(span: Span, gold: Span) -> bool:

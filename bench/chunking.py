@@ -1,0 +1,68 @@
+"""A trial of `ragauge chunking` beside its bare splitting and ranking, on Chroma's 472 questions with BM25.
+
+Bare is what a script without measuring does: cut each document, index the chunks, rank them once for each question as
+deep as the largest budget needs. A trial adds alignment, tokens, every metric at every cutoff and budget, the store.
+
+    python bench/chunking.py
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+from ragauge.api.studies import conduct_study
+from ragauge.components.chunking.chunkers import chunker_of, name_of
+from ragauge.components.chunking.maker import ChunkingMaker, ChunkingSettings
+from ragauge.components.chunking.tokens import TokenisedDocument
+from ragauge.data.readers.chroma import read_chroma
+from ragauge.data.readers.plain_texts import plain_texts
+from ragauge.engine.studies.retrieval import retriever_over
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "chroma_chunking"
+CORPORA = ("chatlogs", "finance", "pubmed", "state_of_the_union", "wikitexts")
+CHUNKERS = (
+    {"chunker": "token", "size": 200, "overlap": 0}, {"chunker": "token", "size": 800, "overlap": 400},
+    {"chunker": "recursive", "size": 200, "overlap": 0}, {"chunker": "recursive", "size": 800, "overlap": 400},
+)
+LIMIT = 4.0
+
+
+def main() -> None:
+    """Prints seconds and ratios."""
+    questions = read_chroma(DATA / "questions_df.csv")
+    texts = {name: text for name, text in plain_texts(DATA).items() if name in CORPORA}
+    settings = ChunkingSettings()
+    documents = {name: TokenisedDocument(name, text) for name, text in texts.items()}
+    print("chunker                          bare s   trial s   ratio")
+    for parameters in CHUNKERS:
+        bare = min(_bare(parameters, documents, [one.query for one in questions]) for _ in range(3))
+        took = []
+        for _ in range(3):
+            with tempfile.TemporaryDirectory() as folder:
+                maker = ChunkingMaker(texts, settings, questions)
+                began = perf_counter()
+                conduct_study("bench", maker, questions, [parameters], store=f"sqlite:///{folder}/store.db")
+                took.append(perf_counter() - began)
+        ratio = min(took) / bare
+        mark = "" if ratio <= LIMIT else f"  above {LIMIT:g}"
+        print(f"{name_of(parameters):32} {bare:6.2f}   {min(took):7.2f}   {ratio:5.2f}{mark}")
+
+
+def _bare(parameters: dict[str, object], documents: dict[str, TokenisedDocument], queries: list[str]) -> float:
+    began = perf_counter()
+    cut = chunker_of(parameters)
+    chunks = {
+        f"{doc_id}#{n}": piece.text for doc_id, document in documents.items() for n, piece in enumerate(cut(document))
+    }
+    ranked = retriever_over("bm25", list(chunks), list(chunks.values()))
+    tokens = sum(map(len, documents.values()))
+    depth = int(1.5 * 4096 / (tokens / len(chunks))) + 5
+    for query in queries:
+        ranked.search(query, min(depth, len(chunks)))
+    return perf_counter() - began
+
+
+if __name__ == "__main__":
+    main()
