@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from ragauge.analysis.comparison.alike import MeasurementSpec, comparable, is_paired
-from ragauge.analysis.comparison.changes import BaselineReader, held_against
+from ragauge.analysis.comparison.changes import BaselineReader, failures_of
 from ragauge.analysis.comparison.join import Join
 from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.comparison import Failures, Matched
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores.arrays import ScoreArrays, by_example
 from ragauge.analysis.scores.frames import cause_frame, score_frame
@@ -197,15 +198,14 @@ def test_when_runs_are_paired() -> None:
     assert not is_paired(traffic, a_set, Join(["a", "b", "c"], ["a"]))
 
 
-def test_baseline_counts() -> None:
-    """Matched and unmatched examples, and the baseline's causes, an example of several repeats once."""
-    join = Join(["a", "b", "c", "d"], ["c", "b", "x"])
+def test_failures_are_counted_once_an_example() -> None:
+    """Failed examples by cause before and now, an example of several repeats once; of two samples all examples."""
     frame = cause_frame([("b", 0, Cause("noise")), ("b", 1, Cause("noise")), ("c", 0, Cause("")), ("x", 0, None)])
-    found = held_against(Run("b1", "main"), join, (), frame)
-    assert (found.run_id, found.name, found.matched, found.only_here, found.only_there) == ("b1", "main", 2, 2, 1)
-    assert (found.causes, found.failed_examples) == ({"noise": 1, "": 1}, 2)
-    samples = held_against(Run("b1", "main"), join, (), frame, paired=False)
-    assert (samples.matched, samples.only_here, samples.only_there) == (0, 4, 3)
+    assert failures_of(frame.head(1), frame) == Failures({"noise": 1, "": 1}, {"noise": 1}, 2, 1)
+    assert failures_of(frame, frame, {"c"}) == Failures({"": 1}, {"": 1}, 1, 1)
+    paired, samples = (Matched(2, 2, 1, paired=one) for one in (True, False))
+    assert (paired.pairs, paired.here, paired.there) == (2, 2, 1)
+    assert (samples.pairs, samples.here, samples.there) == (0, 4, 3)
 
 
 ALIKE = MeasurementSpec(

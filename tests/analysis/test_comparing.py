@@ -168,7 +168,7 @@ def test_segment_that_got_worse_under_a_better_mean() -> None:
     assert len(first.change.moved) == 20
     falls = [one.base - one.new for one in first.change.moved]
     assert falls == sorted(falls, reverse=True)
-    comparison = RunComparison(Run("n", "n"), None, found.metrics, found.segments)     # type: ignore[arg-type]     # only its metrics are read
+    comparison = RunComparison(Run("b", "b"), Run("n", "n"), None, found.metrics, found.segments)     # type: ignore[arg-type]     # only its metrics are read
     assert comparison.verdict == "mixed"
     assert comparison.worse_segments == (first,)
 
@@ -218,11 +218,11 @@ def test_possible_segments_say_something_new() -> None:
     _, found = compared({"faithfulness": (of(values), of(np.clip(fallen, 0, 1)))}, segments)
     rare = next(part for part in found.segments if part.value == "rare")
     assert rare.change.alone == "worse"
-    comparison = RunComparison(Run("n", "n"), None, found.metrics, found.segments)     # type: ignore[arg-type]     # only its metrics are read
+    comparison = RunComparison(Run("b", "b"), Run("n", "n"), None, found.metrics, found.segments)     # type: ignore[arg-type]     # only its metrics are read
     if rare.change.verdict != "worse":
         assert rare in comparison.possible_segments
     _, whole = compared({"faithfulness": (of(values), of(np.clip(values - 0.3, 0, 1)))}, segments)
-    comparison = RunComparison(Run("n", "n"), None, whole.metrics, whole.segments)     # type: ignore[arg-type]     # only its metrics are read
+    comparison = RunComparison(Run("b", "b"), Run("n", "n"), None, whole.metrics, whole.segments)     # type: ignore[arg-type]     # only its metrics are read
     assert not comparison.possible_segments
 
 

@@ -13,9 +13,11 @@ from ragauge.analysis.causes.table import ROWS as CAUSE_ROWS
 from ragauge.analysis.diagnosis.diagnose import confidence_in, diagnose
 from ragauge.analysis.diagnosis.patterns import PATTERNS, Match, matches
 from ragauge.analysis.diagnosis.readings import Against, OracleRun
-from ragauge.analysis.results.change import Baseline, MetricChange
+from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.comparison import Matched, RunComparison
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import Summary
+from ragauge.data.run import Run
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.weighted import Interval
 
@@ -105,7 +107,7 @@ def changed(when: Mapping[str, str]) -> list[MetricChange]:
 
 
 def against(changes: Sequence[MetricChange], **more: object) -> Against:
-    baseline = Baseline("b1", "main", 200, 0, 0, tuple(changes), {}, 0)
+    baseline = RunComparison(Run("b1", "main"), Run("r1", "new"), Matched(200, 0, 0), tuple(changes))
     return replace(Against(baseline), **more)     # type: ignore[arg-type]     # fields of any type, by name
 
 

@@ -56,8 +56,8 @@ def test_changes_against_a_baseline(store: str) -> None:
     card = evaluated(store, "changed", missed=10, baseline="main")
     found = card.card.baseline
     assert found is not None
-    assert (found.name, found.matched, found.only_here, found.only_there) == ("main", 40, 0, 0)
-    changes = {change.metric: change for change in found.changes}
+    assert (found.base.name, found.matched.pairs, found.matched.here, found.matched.there) == ("main", 40, 0, 0)
+    changes = {change.metric: change for change in found.metrics}
     assert list(changes) == METRICS.split(",")
     recall = changes["recall@5"]
     assert (recall.base, recall.new, recall.difference.mean, recall.verdict) == (1.0, 0.75, -0.25, "worse")
@@ -67,7 +67,7 @@ def test_changes_against_a_baseline(store: str) -> None:
     # half-width 1.959964 · sqrt((.011905 + .25 − .238095²) / 42) = 1.959964 · .069901 = .137003
     assert recall.difference.interval.low == pytest.approx(-0.238095 - 0.137003, abs=1e-5)
     assert recall.difference.interval.high == pytest.approx(-0.238095 + 0.137003, abs=1e-5)
-    assert (found.causes, found.failed_examples) == ({}, 0)
+    assert (found.failures.base, found.failures.failed_base) == ({}, 0)
     first = card.findings[0]
     assert (first.cause, first.against) == ("retrieval_miss", "baseline")
     assert "recall" in " ".join(reading.metric for reading in first.readings)
@@ -95,12 +95,12 @@ def test_baseline_in_every_form(store: str) -> None:
     for base in (main.run.run_id, "main", "latest", rg.open_run("main", store=store), main):
         card = evaluated(store, "changed", missed=10, baseline=base)
         assert card.card.baseline is not None
-        assert card.card.baseline.run_id == main.run.run_id
+        assert card.card.baseline.base.run_id == main.run.run_id
         rg.open_run("changed", store=store).delete()
     evaluated(store, "changed", missed=10)
     shown = rg.open_run("changed", store=store).scorecard(baseline="main").card.baseline
     assert shown is not None
-    assert {change.metric for change in shown.changes} == set(METRICS.split(","))
+    assert {change.metric for change in shown.metrics} == set(METRICS.split(","))
     with pytest.raises(rg.UnknownName, match="nearest: main"):
         rg.open_run("changed", store=store).scorecard(baseline="mian")
     with pytest.raises(rg.UsageError, match="baseline must be a stored run"):
@@ -112,7 +112,7 @@ def test_same_run_twice(store: str) -> None:
     evaluated(store, "main", missed=5)
     card = rg.open_run("main", store=store).scorecard(baseline="main")
     assert card.card.baseline is not None
-    assert {(c.difference.mean, c.verdict) for c in card.card.baseline.changes} == {(0.0, "no change seen")}
+    assert {(c.difference.mean, c.verdict) for c in card.card.baseline.metrics} == {(0.0, "no change seen")}
     assert any("this run itself" in warning for warning in card.card.warnings)
 
 
@@ -122,8 +122,8 @@ def test_examples_are_matched_by_id(store: str) -> None:
     card = evaluated(store, "changed", missed=10, baseline="main")
     found = card.card.baseline
     assert found is not None
-    assert (found.matched, found.only_here, found.only_there) == (30, 10, 0)
-    assert {change.difference.n for change in found.changes} == {30}
+    assert (found.matched.pairs, found.matched.here, found.matched.there) == (30, 10, 0)
+    assert {change.difference.n for change in found.metrics} == {30}
     assert any("another version of the eval set" in warning for warning in card.card.warnings)
 
 
@@ -146,11 +146,11 @@ def test_other_judges_are_refused_before_anything_is_asked(store: str) -> None:
         rg.open_run("changed", store=store).scorecard(baseline="main")
     labels = rg.evaluate("changed", metrics="recall@5,mrr", judge=None, store=store, baseline="main").card.baseline
     assert labels is not None
-    assert [change.metric for change in labels.changes] == ["recall@5"]     # mrr was not measured there
+    assert [change.metric for change in labels.metrics] == ["recall@5"]     # mrr was not measured there
     evaluated(store, "main", n=5, judge=OTHER)     # as the message says
     both = rg.open_run("changed", store=store).scorecard(baseline="main").card.baseline
     assert both is not None
-    assert len(both.changes) == 5
+    assert len(both.metrics) == 5
 
 
 def test_oracle_run_is_found(store: str) -> None:
@@ -186,8 +186,8 @@ def test_traffic_is_held_against_earlier_traffic(store: str) -> None:
     card = evaluated(store, "week 2", prefix="b", invented=30, traffic=True, baseline="week 1")
     found = card.card.baseline
     assert found is not None
-    assert (found.matched, found.only_here, found.only_there) == (0, 40, 40)
-    change = next(change for change in found.changes if change.metric == "faithfulness")
+    assert (found.matched.pairs, found.matched.here, found.matched.there) == (0, 40, 40)
+    change = next(change for change in found.metrics if change.metric == "faithfulness")
     assert change.verdict == "worse"
     assert change.difference.interval is not None
     assert change.difference.interval.method.startswith("unpaired")

@@ -101,7 +101,7 @@ def test_a_baseline_names_its_run(store: str) -> None:
             baseline_run("mian", opened)
     said = "Baselines: main (ragauge baseline list --store x.db); ragauge runs --store x.db lists the runs."
     assert said in str(wrong.value)
-    assert rg.open_run("a", store=store).scorecard(baseline="main").card.baseline.name == "b"  # type: ignore[union-attr]     # there is one
+    assert rg.open_run("a", store=store).scorecard(baseline="main").card.baseline.base.name == "b"  # type: ignore[union-attr]     # there is one
 
 
 def test_a_wrong_name_without_baselines_says_how_to_set_one(store: str) -> None:
@@ -119,13 +119,13 @@ def test_the_baseline_wins_over_a_run_of_the_same_name(store: str) -> None:
     rg.set_baseline("b", name="main", store=store)
     card = rg.open_run(first.run.run_id, store=store).scorecard(baseline="main")
     assert card.card.baseline is not None
-    assert card.card.baseline.run_id == second.run.run_id
+    assert card.card.baseline.base.run_id == second.run.run_id
     (warning,) = [text for text in card.card.warnings if "means the baseline" in text]
     assert warning.startswith(f"main means the baseline, which is run {second.run.run_id}; run {first.run.run_id} is")
     rg.set_baseline("main", name="main", store=store)
     held = rg.open_run("b", store=store).scorecard(baseline="main").card
     assert held.baseline is not None
-    assert held.baseline.run_id == first.run.run_id
+    assert held.baseline.base.run_id == first.run.run_id
     assert not [text for text in held.warnings if "means the baseline" in text]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
+from ragauge.analysis.results.comparison import Flips
+from ragauge.reporting.comparing.words import sentence
 
 METRICS = "recall@5,context_recall,faithfulness,answer_correctness,latency"
 GATED = ("recall@5", "faithfulness", "answer_correctness")
@@ -95,12 +98,15 @@ def test_a_pair_of_runs_is_one_comparison(kind: str, tmp_path: Path) -> None:
     found = said(compared.metrics)
     assert found
     assert compared.runs[0].matched.paired == (kind != "two samples")
-    assert said({one.metric: one for one in card.changes}) == found
-    assert said({one.metric: one for one in report.changes}) == found
-    assert (report.causes, report.matched) == (card.causes, card.matched)
-    assert (card.matched, card.only_here, card.only_there) == (
-        compared.runs[0].matched.n, compared.runs[0].matched.only_new, compared.runs[0].matched.only_base
-    )     # fmt: skip
+    assert said({one.metric: one for one in card.metrics}) == found
+    assert said({one.metric: one for one in report.metrics}) == found
+    assert (report.failures, report.matched) == (card.failures, card.matched)
+    whole = compared.runs[0]
+    counted = [(one.n, one.only_new, one.only_base, one.paired) for one in (card.matched, whole.matched)]
+    assert counted[0] == counted[1]
+    assert card.failures.base == whole.failures.base
+    shown = tuple(change for change in whole.metrics if change.metric in {one.metric for one in card.metrics})
+    assert sentence(card, 99) == sentence(replace(whole, metrics=shown, segments=(), flips=Flips()), 99)
 
     asked = [{"metric": name, "max_drop": f"{LIMIT:.0%}"} for name in GATED if name in found]
     gated = rg.gate("changed", baseline="main", rules={"gate": {"rules": asked}}, store=store)
@@ -136,5 +142,5 @@ def test_a_filter_means_the_same_to_a_report_and_to_compare(tmp_path: Path) -> N
             "changed", metrics=METRICS, judge=SPEC, store=store, workers=1, filter=keep, baseline=base
         ).card.baseline     # fmt: skip
         assert card is not None
-        assert card.matched == 15
-        assert said({one.metric: one for one in card.changes}) == said(compared.metrics)
+        assert card.matched.n == 15
+        assert said({one.metric: one for one in card.metrics}) == said(compared.metrics)

@@ -50,7 +50,7 @@ def test_a_baseline_of_the_same_questions(tmp_path: Path) -> None:
     run(store, "b", list(range(12)), traffic=False)
     card = rg.evaluate("b", metrics=METRICS, judge="local", store=store, baseline="a")
     assert card.card.baseline is not None
-    assert card.card.baseline.matched == 12
+    assert card.card.baseline.matched.n == 12
 
 
 def test_other_questions_are_two_samples(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from tests.building import agreement_facts, evidence, metric_change, reference_facts, relevance_facts
 
-from ragauge.analysis.results.change import Baseline, ExampleDelta, SegmentDrop
+from ragauge.analysis.results.change import ExampleDelta, SegmentDrop
+from ragauge.analysis.results.comparison import Failures, Matched, RunComparison
 from ragauge.analysis.results.overview import (
     Alignment,
     Bin,
@@ -288,7 +289,7 @@ def findings(failed: int, text: Callable[[str], str]) -> tuple[Finding, ...]:
     )  # fmt: skip
 
 
-def baseline(n: int, text: Callable[[str], str]) -> Baseline:
+def baseline(n: int, text: Callable[[str], str]) -> RunComparison:
     changes = []
     for name, (_, direction, kind, mean) in METRICS.items():
         gap = {"recall@5": -0.1, "context_recall": -0.08, "answer_relevance": 0.06}.get(name, 0.01) * (
@@ -306,7 +307,8 @@ def baseline(n: int, text: Callable[[str], str]) -> Baseline:
         more: dict[str, Any] = {"direction": direction, "kind": kind, "moved": moved, "where": where}
         changes.append(metric_change(name, mean - gap, mean, found, verdict, **more))
     causes = {"retrieval_miss": 11, "hallucinated": 14, "incomplete": 12}
-    return Baseline("b1", text("main"), n, 2, 3, tuple(changes), causes, 37)
+    matched, failed = Matched(n, 2, 3), Failures(causes, {}, 37)
+    return RunComparison(Run("b1", text("main")), Run("r1", "new"), matched, tuple(changes), failures=failed)
 
 
 def whole_card(n: int = 120, seed: int = 7, text: Callable[[str], str] = str, worst: int = 20) -> ScorecardData:

@@ -76,8 +76,9 @@ def comparison(name: str = "new", text: str = HOSTILE) -> RunComparison:
         "noise", text, text, text, text, text, 3, 5, confidence="high", against="baseline", readings=(reading,)
     )
     turned = Flip("q1", f"Why? {text}", -0.4, (Flipped("recall@5", 1, 0),), *sides)
+    base = Run("id-base", "main")
     return RunComparison(
-        Run(f"id-{name}", f"{name} {text}", set_version="2", system=text, git=text, variant="replayed"),
+        base, Run(f"id-{name}", f"{name} {text}", set_version="2", system=text, git=text, variant="replayed"),
         Matched(100, 70, 3, (text, "q9"), ("b1",)), metrics, segments,
         (AmountChange("latency", quantiles, quantiles, 100),),
         Flips(20, 10, 5, 2, (turned, Flip(text, text, 0.2, (), sides[1], sides[0]))),
@@ -206,7 +207,7 @@ def test_share_of_an_amount_is_of_its_own_mean() -> None:
     rose = SegmentChange("type", "a", part, -90.0)     # 900 -> 810 overall: −10 %, not −90 % of the segment's 100
     assert overall(rose) == "−90"
     found = replace(comparison(text=""), metrics=(change("latency", 900.0, 810.0, "better", kind="amount"),))
-    said = sentence(replace(found, segments=(rose,)), compared(found, text=""))
+    said = sentence(replace(found, segments=(rose,)))
     assert "worse where type=a (latency +50%), though overall latency −10%" in said
 
 
@@ -223,21 +224,21 @@ def test_milliseconds_make_no_run_better_or_worse(amount: MetricChange, word: st
     """Where quality is as it was, the headline says so first; new failures are named before what was gained."""
     same = only(amount, change("mrr", 0.5, 0.5, "no change seen"))
     assert same.verdict == "changed"
-    said = sentence(same, compared(same, text=""))
+    said = sentence(same)
     assert said.startswith(f"Changed against main: no change of quality seen; {word} on latency {size}")
     few = only(amount, change("mrr", 0.5, 0.3, "not enough data"))
-    assert sentence(few, compared(few, text="")).startswith("Changed against main: quality cannot be told from so few;")
+    assert sentence(few).startswith("Changed against main: quality cannot be told from so few;")
     missed = replace(same, flips=Flips(2, 0, 2, 0))
-    assert "seen; 2 examples failed now and not before; " in sentence(missed, compared(missed, text=""))
+    assert "seen; 2 examples failed now and not before; " in sentence(missed)
 
 
 def test_quality_comes_first_in_the_headline() -> None:
     """A run that answers better and takes longer is better, and says so in this order; latency alone decides alone."""
     better = only(SLOW, change("mrr", 0.5, 0.7, "better"))
     assert better.verdict == "better"
-    assert sentence(better, compared(better, text="")).startswith("Better than main: mrr +0.20; worse on latency +50%")
+    assert sentence(better).startswith("Better than main: mrr +0.20; worse on latency +50%")
     worse = only(FAST, change("mrr", 0.5, 0.3, "worse"))
-    assert sentence(worse, compared(worse, text="")).startswith("Worse than main: mrr −0.20; better on latency −37%")
+    assert sentence(worse).startswith("Worse than main: mrr −0.20; better on latency −37%")
     assert (only(FAST).verdict, only(SLOW).verdict) == ("better", "worse")
     unmeasured = change("mrr", None, None, "not enough data")
     assert only(FAST, unmeasured).verdict == "better"
@@ -274,16 +275,16 @@ def test_markdown_cells_hold(whole: Compared) -> None:
 def test_sentence_names_what_the_mean_hides() -> None:
     """The verdict begins with the segment that got worse though the metric rose; then worse, better, changed."""
     found = comparison(text="multi_hop")
-    said = sentence(found, compared(found, text=""))
+    said = sentence(found)
     assert said.startswith("Mixed against main: worse where type=multi_hop (recall@5 −0.20), though overall recall@5")
     assert "worse on faithfulness −0.15; better on recall@5 +0.10 and latency −50%" in said
     assert "changed self_knowledge +0.10" in said
     same = replace(found, metrics=found.metrics[3:4], segments=())
-    assert sentence(same, compared(same, text="")) == (
+    assert sentence(same) == (
         "No change seen against main: 1 metric looked at (100 examples in both, scores failed on 2 of them)."
     )
     unknown = replace(found, metrics=found.metrics[4:5], segments=())
-    assert sentence(unknown, compared(unknown, text="")).startswith("Not enough data to tell from main (")
+    assert sentence(unknown).startswith("Not enough data to tell from main (")
 
 
 def test_table_and_json_of_no_data() -> None:

@@ -10,12 +10,13 @@ from dataclasses import replace
 import pytest
 
 from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.comparison import Matched
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import ScorecardData
+from ragauge.reporting.comparing.words import against
 from ragauge.reporting.scorecard import sections
 from ragauge.reporting.segments import ranked, worst_segments
 from ragauge.reporting.words import (
-    against,
     cell,
     first_of_layers,
     first_thing,
@@ -138,14 +139,14 @@ def test_baseline_sentence(whole: Whole) -> None:
     card = whole(20)
     baseline = card.baseline
     assert baseline is not None
-    by_verdict = {change.verdict: change for change in baseline.changes}
+    by_verdict = {change.verdict: change for change in baseline.metrics}
     for verdicts, start in (
-        (("better",), "Better against main"), (("worse", "no change seen"), "Worse against main"),
+        (("better",), "Better than main"), (("worse", "no change seen"), "Worse than main"),
         (("worse", "better"), "Mixed against main"), (("no change seen",), "No change seen against main"),
     ):  # fmt: skip
-        mine = replace(baseline, changes=tuple(by_verdict[verdict] for verdict in verdicts))
+        mine = replace(baseline, metrics=tuple(by_verdict[verdict] for verdict in verdicts))
         assert against(replace(card, baseline=mine)).startswith(start), verdicts
-    assert "no metric and example in both" in against(replace(card, baseline=replace(baseline, changes=())))
+    assert "no metric and example in both" in against(replace(card, baseline=replace(baseline, metrics=())))
     assert against(replace(card, baseline=None)) == ""
 
 
@@ -154,30 +155,30 @@ def test_a_faster_run_is_no_better_one(whole: Whole) -> None:
     card = whole(20)
     assert card.baseline is not None
     baseline, kinds = card.baseline, {summary.metric: summary.kind for summary in card.summaries}
-    time = next(change for change in card.baseline.changes if kinds[change.metric] == "amount")
-    held = next(change for change in card.baseline.changes if kinds[change.metric] != "amount")
+    time = next(change for change in card.baseline.metrics if kinds[change.metric] == "amount")
+    held = next(change for change in card.baseline.metrics if kinds[change.metric] != "amount")
 
     def said(*changes: MetricChange) -> str:
-        return against(replace(card, baseline=replace(baseline, changes=changes)))
+        return against(replace(card, baseline=replace(baseline, metrics=changes)))
 
     for way in ("better", "worse"):
         amount = replace(time, verdict=way)
         same = said(amount, replace(held, verdict="no change seen"))
-        assert same.startswith(f"No change of quality seen against main: {way} on {time.metric}")
+        assert same.startswith(f"Changed against main: no change of quality seen; {way} on {time.metric}")
         assert said(amount, replace(held, verdict="not enough data")).startswith("Changed against main")
-        assert said(amount).startswith(f"{way.capitalize()} against main")     # nothing else was measured
+        assert said(amount).startswith(f"{way.capitalize()} than main")     # nothing else was measured
         better = said(amount, replace(held, verdict="better"))
-        assert better.startswith(f"Better against main: better on {held.metric}")
-        assert said(amount, replace(held, verdict="worse")).startswith(f"Worse against main: worse on {held.metric}")
+        assert better.startswith(f"Better than main: {held.metric}")
+        assert said(amount, replace(held, verdict="worse")).startswith(f"Worse than main: {held.metric}")
 
 
 def test_every_metric_that_got_worse_is_named(whole: Whole) -> None:
     """However many got worse, each is named with its difference, the largest first, amounts as shares and last."""
     card = whole(20)
     assert card.baseline is not None
-    worse = tuple(replace(change, verdict="worse") for change in card.baseline.changes)
-    said = against(replace(card, baseline=replace(card.baseline, changes=worse)))
-    named = said.partition("worse on ")[2].partition(" (")[0].replace(" and ", ", ").split(", ")
+    worse = tuple(replace(change, verdict="worse") for change in card.baseline.metrics)
+    said = against(replace(card, baseline=replace(card.baseline, metrics=worse)))
+    named = said.partition("Worse than main: ")[2].partition(" (")[0].replace(" and ", ", ").split(", ")
     assert [one.split()[0] for one in named[:2]] == ["recall@5", "context_recall"]
     assert {one.split()[0] for one in named} == {change.metric for change in worse}
     assert [one.split()[0] for one in named[-2:]] == ["context_tokens", "latency"]
@@ -188,9 +189,9 @@ def test_two_samples_are_not_said_to_share_examples(whole: Whole) -> None:
     """Traffic compared as two samples says how many each has, not that none are in both."""
     card = whole(20)
     assert card.baseline is not None
-    samples = replace(card, baseline=replace(card.baseline, matched=0, only_here=40, only_there=55))
+    samples = replace(card, baseline=replace(card.baseline, matched=Matched(0, 40, 55, paired=False)))
     for said in (against(samples), markdown(samples), printed(samples, 120)):
-        assert "two samples of traffic: 40 examples here, 55 there" in " ".join(said.split())
+        assert "two samples of traffic: 40 examples now, 55 before" in " ".join(said.split())
         assert "0 examples in both" not in said
 
 

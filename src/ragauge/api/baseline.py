@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ragauge.analysis.comparison.changes import BaselineReader
     from ragauge.analysis.diagnosis.readings import Against, OracleRun
-    from ragauge.analysis.results.change import Baseline
+    from ragauge.analysis.results.comparison import RunComparison
     from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.engine.plan import Plan
     from ragauge.metrics.base import Metric
@@ -145,32 +145,40 @@ class RunPair:
         baseline = self._of_baseline()
         return Against(baseline, self._of_oracle(), self._run.kind == "traffic", more, self._fewer(baseline))
 
-    def _fewer(self, baseline: Baseline | None) -> tuple[float, float] | None:
+    def _fewer(self, baseline: RunComparison | None) -> tuple[float, float] | None:
         """Passages handed on in the baseline and here; read only where evidence was lost, None where not fewer."""
         from ragauge.analysis.diagnosis.fewer import CLEARLY, lost_evidence
 
         found = self._baseline
-        if baseline is None or found is None or lost_evidence(baseline.changes) is None:
+        if baseline is None or found is None or lost_evidence(baseline.metrics) is None:
             return None
         before, now = (handed_on(self._store, index) for index in (found.base.index, self._index))
         return (before, now) if before is not None and now is not None and now <= CLEARLY * before else None
 
-    def _of_baseline(self) -> Baseline | None:
+    def _of_baseline(self) -> RunComparison | None:
         found = self._baseline
         if self._base is None or found is None:
             return None
         import polars as pl
 
-        from ragauge.analysis.comparison.changes import held_against
+        from ragauge.analysis.comparison.changes import failures_of
         from ragauge.analysis.comparison.unanswered import unanswered
+        from ragauge.analysis.results.comparison import Matched, RunComparison
 
         renamed = self._renamed.get(self._base.run_id, {})
         here = causes_of(self._store, self._run.run_id, self._judge_id, self._index)
         causes = causes_of(self._store, self._base.run_id, self._judge_id, found.base.index, renamed)
         found.read_unanswered(unanswered(self._index, here), unanswered(found.base.index, causes))
+        among = None
         if found.paired:
-            causes = causes.filter(pl.col("query_id").is_in(list(self._index.query_ids)))
-        return held_against(self._base, found.join, found.changes, causes, paired=found.paired)
+            among = set(self._index.query_ids) & set(found.base.index.query_ids)
+            causes, here = (frame.filter(pl.col("query_id").is_in(list(among))) for frame in (causes, here))
+        clusters = self._index.clusters(among) or found.base.index.clusters(among)
+        matched = Matched(
+            found.join.matched, found.join.only_here, found.join.only_there, paired=found.paired, clusters=clusters
+        )
+        failures = failures_of(here, causes)
+        return RunComparison(self._base, self._run, matched, tuple(found.changes), failures=failures)
 
     def _of_oracle(self) -> OracleRun | None:
         from ragauge.analysis.diagnosis.readings import OracleRun

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -202,9 +203,9 @@ class _ComparedRun:
         """What changed, after the correction."""
         import polars as pl
 
-        from ragauge.analysis.comparison.changes import held_against
+        from ragauge.analysis.comparison.changes import failures_of
         from ragauge.analysis.comparison.config_diff import config_diff, handed_on_more
-        from ragauge.analysis.comparison.runs import failures_of, findings_of, grown
+        from ragauge.analysis.comparison.runs import findings_of, grown
         from ragauge.analysis.results.comparison import Flips, RunComparison
         from ragauge.api.queries.comparing import failing, flips_of, warnings_of
 
@@ -217,24 +218,24 @@ class _ComparedRun:
                 frame.filter(pl.col("query_id").is_in(list(known))) for frame in (new_causes, base_causes)
             )
         flips = flips_of(store, pair, self.comparer.flips, new_causes, base_causes, known) if self.paired else Flips()
-        hurt = any(part.change.verdict == "worse" for part in changes.segments) or bool(failing(changes.metrics))
-        findings = findings_of(
-            self.comparer, changes.metrics, held_against(base, pair.join, (), base_causes, paired=self.paired),
-            new_causes, self._judge_id or "", traffic=run.kind == "traffic",
-            more_often=grown(new_causes, base_causes, len(known), self._level) if self.paired else (),
-            more=handed_on_more(run.config, base.config), quiet=hurt,
-        )     # fmt: skip
         matched = self._matched(both)
-        return RunComparison(
-            run, matched, changes.metrics, changes.segments, tuple(self.comparer.amounts), flips,
+        found = RunComparison(
+            base, run, matched, changes.metrics, changes.segments, tuple(self.comparer.amounts), flips,
             config_diff(base.config, run.config),
-            failures_of(new_causes, base_causes, known if self.paired else None), findings,
-            (
+            failures_of(new_causes, base_causes, known if self.paired else None),
+            warnings=(
                 *self._not_known(len(both) - len(known)),
                 *filter(None, (also_a_run(store, one) for one in (base, run))),
                 *warnings_of(store, run, base, pair, self._asked, changes.metrics, matched),
             ),
         )     # fmt: skip
+        hurt = any(part.change.verdict == "worse" for part in changes.segments) or bool(failing(changes.metrics))
+        findings = findings_of(
+            self.comparer, found, new_causes, self._judge_id or "", traffic=run.kind == "traffic",
+            more_often=grown(new_causes, base_causes, len(known), self._level) if self.paired else (),
+            more=handed_on_more(run.config, base.config), quiet=hurt,
+        )     # fmt: skip
+        return replace(found, findings=findings)
 
     @cached_property
     def _unknown(self) -> frozenset[str]:

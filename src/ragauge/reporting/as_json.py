@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from ragauge.analysis.results.change import Baseline, MetricChange
+from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.comparison import RunComparison
 from ragauge.analysis.results.scorecard import Finding, Reading, ScorecardData, Summary
 from ragauge.reporting.confirmed import tallies_json
 from ragauge.reporting.gaps import gaps_json
@@ -68,17 +69,17 @@ def change_json(change: MetricChange) -> dict[str, Any]:
     }
 
 
-def baseline_json(baseline: Baseline) -> dict[str, Any]:
+def baseline_json(baseline: RunComparison) -> dict[str, Any]:
     """The run that this one is held against."""
     return {
-        "run_id": baseline.run_id,
-        "name": baseline.name,
-        "matched": baseline.matched,
-        "only_here": baseline.only_here,
-        "only_there": baseline.only_there,
-        "changes": {change.metric: change_json(change) for change in baseline.changes},
-        "failures": dict(baseline.causes),
-        "failed_examples": baseline.failed_examples,
+        "run_id": baseline.base.run_id,
+        "name": baseline.base.name,
+        "matched": baseline.matched.pairs,
+        "only_here": baseline.matched.here,
+        "only_there": baseline.matched.there,
+        "changes": {change.metric: change_json(change) for change in baseline.metrics},
+        "failures": dict(baseline.failures.base),
+        "failed_examples": baseline.failures.failed_base,
     }
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ragauge.analysis.diagnosis.readings import words
-from ragauge.analysis.results.change import Baseline, MetricChange
+from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.comparison import RunComparison
 from ragauge.analysis.results.scorecard import Finding, Reading, ScorecardData
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting.anchors import Anchors
@@ -165,8 +166,8 @@ def changes(card: ScorecardData, anchors: Anchors, link: Callable[[str], str]) -
     drawn, wide = (
         {one.metric: _drawn(one, found, kinds.get(one.metric, "mean")) for one, found in several}
         for several in (
-            [(one, one.difference.interval) for one in card.baseline.changes],
-            [(one, one.difference.judged) for one in card.baseline.changes],
+            [(one, one.difference.interval) for one in card.baseline.metrics],
+            [(one, one.difference.judged) for one in card.baseline.metrics],
         )
     )
     ends = {
@@ -179,7 +180,7 @@ def changes(card: ScorecardData, anchors: Anchors, link: Callable[[str], str]) -
     groups = []
     for verdict, (sign, title) in VERDICTS.items():
         mine = []
-        for one in card.baseline.changes:
+        for one in card.baseline.metrics:
             if one.verdict == verdict:
                 kind, found = kinds.get(one.metric, "mean"), drawn[one.metric]
                 hue = verdict if verdict in ("worse", "better") else ""
@@ -221,11 +222,11 @@ def _row(change: MetricChange, kind: str, bar: Bar | None, anchors: Anchors, lin
 
 def cause_pairs(card: ScorecardData, link: Callable[[str], str]) -> tuple[CausePair, ...]:
     """Causes with their counts before and now, the most frequent now first; () without a baseline or failures."""
-    baseline: Baseline | None = card.baseline
+    baseline: RunComparison | None = card.baseline
     if baseline is None:
         return ()
-    names: Sequence[str] = tuple(dict.fromkeys((*card.causes, *baseline.causes)))[:MOST_CAUSES]
-    counts = [(name, baseline.causes.get(name, 0), card.causes.get(name, 0)) for name in names]
+    names: Sequence[str] = tuple(dict.fromkeys((*card.causes, *baseline.failures.base)))[:MOST_CAUSES]
+    counts = [(name, baseline.failures.base.get(name, 0), card.causes.get(name, 0)) for name in names]
     most = max((max(before, now) for _, before, now in counts), default=0)
     return tuple(
         CausePair(line(name) or UNNAMED, before, now, before / most, now / most, link(name))

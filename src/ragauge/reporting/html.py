@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting import alignment, confirmed, examples, losses, page, scorecard, words
+from ragauge.reporting.comparing import words as comparing
 from ragauge.reporting.writers.html import bar_html, breakable, lengths_html, linked, percent, table_html
 from ragauge.text.messages import plural, valued
 
@@ -55,10 +56,11 @@ def environment() -> Environment:
     made.globals.update(
         {name: getattr(words, name) for name in (
             "number", "interval", "with_error", "between", "estimate", "counts", "opened", "signed", "difference",
-            "share", "against", "by_layer", "left_out", "verdict", "first_of_layers", "ignored", "correlation",
-            "confidence", "pareto_line", "compared", "first_thing", "outcomes",
+            "share", "by_layer", "left_out", "verdict", "first_of_layers", "ignored", "correlation",
+            "confidence", "pareto_line", "first_thing", "outcomes",
         )},
-        plural=plural, opened_findings=page.OPENED, percent=percent,
+        against=comparing.against, compared=comparing.matched, plural=plural, opened_findings=page.OPENED,
+        percent=percent,
         arrows=dict(words.ARROWS), layer_names=dict(words.LAYERS), short=dict(words.SHORT_LAYERS),
         labels=dict(words.LABELS), unnamed=words.UNNAMED, signs=dict(examples.MARKS),
         experiments_say=confirmed.experiments_say, confirmed_share=confirmed.confirmed_share,

@@ -125,7 +125,7 @@ def context(card: ScorecardData) -> dict[str, Any]:
         "groups": groups, "listed": rows, "low": low,
         "rows_of_history": tuple(history.of_card(card.history)),
         "behind_of": {name: [c for c in chapters if c.section == name] for name, _ in SECTIONS},
-        "changes": {change.metric: change for change in card.baseline.changes} if card.baseline else {},
+        "changes": {change.metric: change for change in card.baseline.metrics} if card.baseline else {},
         "changed": bars.changes(card, anchors, low),
         "pairs_of_causes": bars.cause_pairs(card, figures.cause_link(anchors, card)),
         "readings_of": {place: tuple(bars.readings(one, low)) for place, one in enumerate(card.findings, 1)},

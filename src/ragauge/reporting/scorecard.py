@@ -10,6 +10,7 @@ from ragauge.analysis.diagnosis.words import WORDS
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.scorecard import Finding, ScorecardData, Summary
 from ragauge.reporting import history, judged, segment_sizes
+from ragauge.reporting.comparing.words import against
 from ragauge.reporting.confirmed import experiments_say
 from ragauge.reporting.losses import sentence
 from ragauge.reporting.sections import (
@@ -30,7 +31,6 @@ from ragauge.reporting.words import (
     ARROWS,
     LAYERS,
     UNNAMED,
-    against,
     by_layer,
     confidence,
     counts,
@@ -108,7 +108,7 @@ def _head(card: ScorecardData) -> ReportSection:
 
 def scores(card: ScorecardData) -> ReportTable:
     """Every metric by layer: mean, interval, change, micro mean and counts."""
-    changes = {change.metric: change for change in card.baseline.changes} if card.baseline else {}
+    changes = {change.metric: change for change in card.baseline.metrics} if card.baseline else {}
     wide = [one for one in card.summaries if one.judged is not None]
     heads = [
         ReportColumn("metric", fold=True), ReportColumn("mean", "number", whole=True, tone="strong"),

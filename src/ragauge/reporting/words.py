@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.results.change import Baseline, MetricChange
+from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.overview import Alignment, MeanEstimate
 from ragauge.analysis.results.scorecard import Finding, Interval, ScorecardData, Summary
 from ragauge.analysis.scores.segments import shortfall
@@ -177,7 +177,7 @@ def _none_failed(card: ScorecardData) -> str:
     """What can be said where nothing shows a failure, which is not always that nothing failed."""
     why = "; ".join(line(reason) for reason in card.unknown)
     base = card.baseline
-    before = "" if base is None else f" ({base.failed_examples:,} failed in {line(base.name)})"
+    before = "" if base is None else f" ({base.failures.failed_base:,} failed in {line(base.base.name)})"
     unknown, passed = card.unknown_examples, card.passed_examples
     if unknown and not passed:
         return f"Whether any of the {plural(card.n, 'example')} failed is not known: {why}."
@@ -215,7 +215,7 @@ def _before(card: ScorecardData) -> str:
     """How many failed in the baseline; "" without one."""
     if card.baseline is None:
         return ""
-    return f" ({card.baseline.failed_examples:,} in {line(card.baseline.name)})"
+    return f" ({card.baseline.failures.failed_base:,} in {line(card.baseline.base.name)})"
 
 
 def first_thing(card: ScorecardData) -> str:
@@ -224,55 +224,6 @@ def first_thing(card: ScorecardData) -> str:
         of = f"the ragauge run command of {line(card.run.system)} on {line(card.run.set_name)}"
         return f"Finish the run: {of}, given again, goes on where it stopped. Until then it is no baseline."
     return opened(card.findings[0].fix) if card.findings else ""
-
-
-def against(card: ScorecardData) -> str:
-    """How the run stands against its baseline, in a sentence that names every metric that got worse."""
-    baseline = card.baseline
-    if baseline is None:
-        return ""
-    if not baseline.changes:
-        return f"Nothing can be compared with {line(baseline.name)}: no metric and example in both."
-    groups: dict[str, list[MetricChange]] = {}
-    for change in baseline.changes:
-        groups.setdefault(change.verdict, []).append(change)
-    worse, better = groups.pop("worse", []), groups.pop("better", [])
-    kinds = {summary.metric: summary.kind for summary in card.summaries}
-    head = _head(baseline.changes, kinds)
-    said = {"worse": f"worse on {_named(worse, kinds, len(worse))}" if worse else "",
-            "better": f"better on {_named(better, kinds)}" if better else ""}     # fmt: skip
-    parts = [said[name] for name in (("better", "worse") if head == "Better" else ("worse", "better")) if said[name]]
-    parts += [f"{verdict} on {len(found)}" for verdict, found in groups.items()]
-    return f"{head} against {line(baseline.name)}: {'; '.join(parts)} ({compared(baseline)})."
-
-
-def _head(changes: Sequence[MetricChange], kinds: Mapping[str, str]) -> str:
-    """The outcome against a baseline in a word or two: by quality where any was compared, for faster is no better."""
-    quality = {change.verdict for change in changes if kinds.get(change.metric) != "amount"}
-    told = quality or {change.verdict for change in changes}
-    if {"worse", "better"} & told:
-        return "Mixed" if {"worse", "better"} <= told else "Worse" if "worse" in told else "Better"
-    if any(change.verdict in ("worse", "better") for change in changes):
-        return "No change of quality seen" if "no change seen" in quality else "Changed"
-    return "No change seen"
-
-
-def compared(baseline: Baseline) -> str:
-    """What two runs were compared over: 113 examples in both; or two samples of traffic."""
-    if baseline.paired:
-        return f"{plural(baseline.matched, 'example')} in both"
-    return f"two samples of traffic: {plural(baseline.only_here, 'example')} here, {baseline.only_there:,} there"
-
-
-def _named(changes: Sequence[MetricChange], kinds: Mapping[str, str], most: int = 3) -> str:
-    """Metrics with their differences, the largest first and amounts last; the first few."""
-    amount = {change.metric: kinds.get(change.metric) == "amount" for change in changes}
-    order = sorted(changes, key=lambda one: (amount[one.metric], -abs(one.difference.mean or 0.0)))
-    said = [f"{one.metric} {relative(one) if amount[one.metric] else signed(one.difference.mean)}" for one in order]
-    rest = len(said) - most
-    if rest > 0:
-        return f"{', '.join(said[:most])} and {rest} more"
-    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
 
 
 def confidence(finding: Finding) -> str:

@@ -46,7 +46,7 @@ def test_what_changed_shows_every_metric_once(whole: Whole, page: Any) -> None:
     assert baseline is not None
     (table,) = page.with_class("changes")
     rows = {next(next(row.all("th")).all("a")).text: row.text for row in table.all("tr") if list(row.all("td"))}
-    assert set(rows) == {change.metric for change in baseline.changes}
+    assert set(rows) == {change.metric for change in baseline.metrics}
     assert "0.72 → 0.62" in rows["recall@5"]
     assert "−0.10 [−0.17, −0.04]" in rows["recall@5"]
     assert "most where type=temporal (−0.20, elsewhere −0.05)" in rows["recall@5"]
@@ -65,10 +65,10 @@ def test_causes_stand_before_and_after(whole: Whole, page: Any) -> None:
     assert card.baseline is not None
     (table,) = page.with_class("pairs")
     rows = {next(row.all("th")).text: [cell.text for cell in row.all("td")][:2] for row in table.all("tr")}
-    for cause in {*card.causes, *card.baseline.causes}:
-        counts = [str(card.baseline.causes.get(cause, 0)), str(card.causes.get(cause, 0))]
+    for cause in {*card.causes, *card.baseline.failures.base}:
+        counts = [str(card.baseline.failures.base.get(cause, 0)), str(card.causes.get(cause, 0))]
         assert rows[cause or "no cause named"] == counts
-    assert rows["all failures"] == [str(card.baseline.failed_examples), str(card.failed_examples)]
+    assert rows["all failures"] == [str(card.baseline.failures.failed_base), str(card.failed_examples)]
 
 
 def test_finding_shows_what_it_rests_on(whole: Whole, page: Any) -> None:

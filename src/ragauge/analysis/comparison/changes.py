@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,13 +13,13 @@ from ragauge.analysis.comparison.join import Join
 from ragauge.analysis.comparison.pairs import Pairs, pair
 from ragauge.analysis.comparison.regressions import Regressions
 from ragauge.analysis.comparison.unanswered import NAME, SystemFailed
-from ragauge.analysis.results.change import Baseline, ExampleDelta, MetricChange
+from ragauge.analysis.results.change import ExampleDelta, MetricChange
+from ragauge.analysis.results.comparison import Failures
 from ragauge.analysis.results.summary import Summary
 from ragauge.analysis.results.verdicts import WORSE
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex, ScoreColumns, by_example
 from ragauge.analysis.scores.frames import failures
 from ragauge.analysis.scores.summarize import NO_ERRORS, summary
-from ragauge.data.run import Run
 from ragauge.metrics.base import Metric
 from ragauge.stats.instrument import JudgeMeanError
 
@@ -148,21 +148,22 @@ class BaselineReader:
         return self._changes.as_read(corrected_family(self._changes.found, self._level)[0])
 
 
-def held_against(
-    run: Run, join: Join, changes: Sequence[MetricChange], causes: pl.DataFrame, *, paired: bool = True
-) -> Baseline:
-    """The baseline as a scorecard carries it.
+def failures_of(new: pl.DataFrame, base: pl.DataFrame, among: Collection[str] | None = None) -> Failures:
+    """Failed examples by cause in two runs.
 
     Args:
-        run: the baseline.
-        join: of this run's examples with the baseline's.
-        changes: of the metrics.
-        causes: the cause frame of the baseline, only of the examples compared.
-        paired: whether examples are matched.
+        new: cause frame of the new run.
+        base: of the baseline.
+        among: ids of the examples compared; None = all.
     """
-    counts = Counter(failures(causes)["cause"].to_list())
-    matched = join.matched if paired else 0
-    here, there = join.only_here + join.matched - matched, join.only_there + join.matched - matched
-    return Baseline(
-        run.run_id, run.name, matched, here, there, tuple(changes), dict(counts.most_common()), counts.total()
-    )
+    here, there = (_counted(frame, among) for frame in (new, base))
+    return Failures(there, here, sum(there.values()), sum(here.values()))
+
+
+def _counted(causes: pl.DataFrame, among: Collection[str] | None) -> Mapping[str, int]:
+    import polars as pl
+
+    found = failures(causes)
+    if among is not None:
+        found = found.filter(pl.col("query_id").is_in(list(among)))
+    return dict(Counter(found["cause"].to_list()).most_common())

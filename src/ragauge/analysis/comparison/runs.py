@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -17,9 +16,9 @@ from ragauge.analysis.comparison.regressions import coded
 from ragauge.analysis.diagnosis.diagnose import diagnose
 from ragauge.analysis.diagnosis.patterns import WORKING
 from ragauge.analysis.diagnosis.readings import BASELINE, Against
-from ragauge.analysis.results.change import Baseline, MetricChange
-from ragauge.analysis.results.comparison import AmountChange, Failures, SegmentChange
-from ragauge.analysis.results.scorecard import Finding
+from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.comparison import AmountChange, RunComparison, SegmentChange
+from ragauge.analysis.results.findings import Finding
 from ragauge.analysis.results.summary import Summary
 from ragauge.analysis.results.verdicts import WORSE
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex
@@ -140,27 +139,6 @@ def _urgency(part: SegmentChange) -> tuple[int, bool, float, str, str]:
     return rank, change.kind == "amount", -size, f"{part.column}={part.value}", change.metric
 
 
-def failures_of(new: pl.DataFrame, base: pl.DataFrame, among: Collection[str] | None) -> Failures:
-    """Failed examples by cause in two runs.
-
-    Args:
-        new: cause frame of the new run.
-        base: of the baseline.
-        among: ids of the examples compared; None = all.
-    """
-    here, there = (_counted(frame, among) for frame in (new, base))
-    return Failures(there, here, sum(there.values()), sum(here.values()))
-
-
-def _counted(causes: pl.DataFrame, among: Collection[str] | None) -> Mapping[str, int]:
-    import polars as pl
-
-    found = failures(causes)
-    if among is not None:
-        found = found.filter(pl.col("query_id").is_in(list(among)))
-    return dict(Counter(found["cause"].to_list()).most_common())
-
-
 def grown(new: pl.DataFrame, base: pl.DataFrame, n: int, level: float) -> frozenset[str]:
     """The causes that clearly more examples fail by than in the baseline: McNemar's test of each, corrected by Holm.
 
@@ -182,15 +160,14 @@ def grown(new: pl.DataFrame, base: pl.DataFrame, n: int, level: float) -> frozen
 
 
 def findings_of(
-    comparer: Comparer, changes: Sequence[MetricChange], baseline: Baseline, causes: pl.DataFrame, judge_id: str,
+    comparer: Comparer, comparison: RunComparison, causes: pl.DataFrame, judge_id: str,
     *, more_often: Collection[str] = (), traffic: bool, more: str, quiet: bool,
 ) -> tuple[Finding, ...]:     # fmt: skip
     """What the diagnosis reads from the change; findings that rest on one run alone are left out.
 
     Args:
         comparer: after it has read every metric.
-        changes: corrected.
-        baseline: without changes; they are put in here.
+        comparison: with its changes, corrected.
         causes: cause frame of the new run, of the examples compared.
         judge_id: who judged; "" = nobody.
         more_often: causes that clearly more examples fail by than in the baseline.
@@ -198,9 +175,9 @@ def findings_of(
         more: how more passages are handed on than before, in words.
         quiet: leave out that nothing got worse, because a segment did, or scores failed.
     """
-    held = replace(baseline, changes=comparer.whole.as_read(changes))
+    held, matched = replace(comparison, metrics=comparer.whole.as_read(comparison.metrics)), comparison.matched
     found = diagnose(
-        comparer.summaries, {}, causes, max(1, baseline.matched or baseline.only_here), segments=comparer.segments,
+        comparer.summaries, {}, causes, max(1, matched.pairs or matched.here), segments=comparer.segments,
         judge_id=judge_id, against=Against(held, None, traffic, more),
     )     # fmt: skip
     read = [replace(one, against=BASELINE) if one.cause in more_often and not one.against else one for one in found]

@@ -17,7 +17,7 @@ from ragauge.analysis.diagnosis.starting_points import estimate, measured
 from ragauge.analysis.diagnosis.unseen import SUSPECT, rests_on_it, settle, unseen
 from ragauge.analysis.diagnosis.words import ELSEWHERE, UNEXPLAINED, WORDS
 from ragauge.analysis.diagnosis.worse import got_worse
-from ragauge.analysis.results.change import Baseline
+from ragauge.analysis.results.comparison import RunComparison
 from ragauge.analysis.results.scorecard import Finding, Summary
 from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.segments import BySegment, Segments
@@ -140,7 +140,7 @@ def _of_cause(
     by_segment: BySegment,
     segments: Segments | None,
     judge_id: str,
-    before: Baseline | None,
+    before: RunComparison | None,
 ) -> Finding:
     rows, row = failed.of_cause(cause), BY_NAME[cause]
     fault = row.at(component_of(rows))
@@ -235,10 +235,11 @@ def _concentration(places: Sequence[Concentration]) -> str:
     )
 
 
-def _before(cause: str, baseline: Baseline | None) -> str:
+def _before(cause: str, baseline: RunComparison | None) -> str:
     if baseline is None:
         return ""
-    return f" In {baseline.name} it was {baseline.causes.get(cause, 0):,} of {_failures(baseline.failed_examples)}."
+    failed = baseline.failures
+    return f" In {baseline.base.name} it was {failed.base.get(cause, 0):,} of {_failures(failed.failed_base)}."
 
 
 def _failures(count: int) -> str:

@@ -35,20 +35,20 @@ def with_lost_evidence(
         judge_id: who judged; a judge whose id begins with "local" lowers the confidence in what it measured.
     """
     base = against.changed if against is not None else None
-    change = None if base is None else lost_evidence(base.changes)
+    change = None if base is None else lost_evidence(base.metrics)
     if against is None or base is None or change is None or against.fewer is None:
         return tuple(findings)
     before, now = (f"{round(mean, 1):g}" for mean in against.fewer)
-    mine, others = changed(change, base.name), [one for one in findings if one.cause != LAYER]
+    mine, others = changed(change, base.base.name), [one for one in findings if one.cause != LAYER]
     also = [reading for one in findings if one.cause == LAYER for reading in one.readings]
     unsure = (change.difference.n < FEW) + (judge_id.startswith("local") and bool(questions([parse(change.metric)])))
     first = Finding(
         cause=CAUSE,
-        headline=f"retrieval lost evidence since {base.name}: passages handed on fell from {before} to {now}"
+        headline=f"retrieval lost evidence since {base.base.name}: passages handed on fell from {before} to {now}"
         + (f" ({words(mine)})" if mine is not None else ""),
         evidence="What the answers lack of it is no fault of the model.",
-        fix=f"Hand on as many passages as in {base.name} ({before} a question, not {now}), or rerank so that fewer "
-        "hold the evidence.",
+        fix=f"Hand on as many passages as in {base.base.name} ({before} a question, not {now}), or rerank so that "
+        "fewer hold the evidence.",
         leave="the prompt and the model, until it is back",
         measure_again=change.metric,
         explains=list(failed.component).count("retrieval"),

@@ -78,18 +78,19 @@ def _held(pattern: Pattern, summaries: Sequence[Summary], against: Against) -> M
     if pattern.change and (baseline is None or (pattern.traffic and not against.traffic)):
         return None
     if pattern.found and baseline is not None:
-        lost = against_run(EVIDENCE, "low", baseline.changes, baseline.name)
+        lost = against_run(EVIDENCE, "low", baseline.metrics, baseline.base.name)
         if lost is not None:
             return None
     if pattern.oracle:
         readings = _of_oracle(pattern, against)
     elif baseline is not None:
-        readings = [against_run(name, wanted, baseline.changes, baseline.name) for name, wanted in pattern.when.items()]
+        base = baseline.base.name
+        readings = [against_run(name, wanted, baseline.metrics, base) for name, wanted in pattern.when.items()]
     else:
         readings = [against_point(name, wanted, summaries) for name, wanted in pattern.when.items()]
     more = ""
     if pattern.more and baseline is not None:
-        risen = rose(MORE, baseline.changes, baseline.name)
+        risen = rose(MORE, baseline.metrics, baseline.base.name)
         more = against.more
         readings = [*readings, risen] if risen is not None or not more else readings
     known = tuple(reading for reading in readings if reading is not None)

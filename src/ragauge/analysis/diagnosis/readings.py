@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from ragauge.analysis.diagnosis.starting_points import STARTING, level_of, measured, point_of, speaks_for
-from ragauge.analysis.results.change import Baseline, MetricChange
+from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.comparison import RunComparison
 from ragauge.analysis.results.scorecard import Reading, Summary
 from ragauge.analysis.results.verdicts import BETTER, CHANGED, SAME, WORSE
 from ragauge.metrics.catalogue import parse
@@ -51,14 +52,14 @@ class Against:
             are clearly fewer; else None.
     """
 
-    baseline: Baseline | None = None
+    baseline: RunComparison | None = None
     oracle: OracleRun | None = None
     traffic: bool = False
     more: str = ""
     fewer: tuple[float, float] | None = None
 
     @property
-    def changed(self) -> Baseline | None:
+    def changed(self) -> RunComparison | None:
         """The baseline, where it is one that change is read against: the same system with its own retrieval."""
         return None if self.oracle is not None and self.oracle.given else self.baseline
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ragauge.analysis.diagnosis.readings import BASELINE, changed, words
-from ragauge.analysis.results.change import Baseline, MetricChange
+from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.comparison import RunComparison
 from ragauge.analysis.results.scorecard import Finding
 from ragauge.metrics.catalogue import parse, questions
 from ragauge.text.messages import signed
@@ -15,7 +16,7 @@ FEW = 30          # examples below which a change is less sure
 MOST_SHOWN = 5    # examples named
 
 
-def got_worse(baseline: Baseline, named: Iterable[str], failures: int, judge_id: str) -> list[Finding]:
+def got_worse(baseline: RunComparison, named: Iterable[str], failures: int, judge_id: str) -> list[Finding]:
     """One finding a layer for the metrics that got worse and that no other finding reads.
 
     It says where they fell most, and names the examples to look at: what happened is known, why is not.
@@ -32,8 +33,10 @@ def got_worse(baseline: Baseline, named: Iterable[str], failures: int, judge_id:
     return [_finding(layer, group, failures, judge_id, baseline) for layer, group in groups.items() if group]
 
 
-def _finding(layer: str, group: Sequence[MetricChange], failures: int, judge_id: str, baseline: Baseline) -> Finding:
-    readings = tuple(found for change in group if (found := changed(change, baseline.name)) is not None)
+def _finding(
+    layer: str, group: Sequence[MetricChange], failures: int, judge_id: str, baseline: RunComparison
+) -> Finding:
+    readings = tuple(found for change in group if (found := changed(change, baseline.base.name)) is not None)
     names = [change.metric for change in group]
     head = f"got worse: {words(readings[0]) if len(readings) == 1 else _joined(names)}"
     where = next((change.where for change in group if change.where is not None), None)
@@ -44,7 +47,7 @@ def _finding(layer: str, group: Sequence[MetricChange], failures: int, judge_id:
         cause=f"worse_{layer}",
         headline=head,
         evidence=" ".join([*_places(group), "No pattern of metrics says why."]),
-        fix=f"Look at {look}, and at what changed in the system since {baseline.name}.",
+        fix=f"Look at {look}, and at what changed in the system since {baseline.base.name}.",
         measure_again=_joined(names),
         failures=failures,
         segment=where.segment if where is not None else "",

@@ -54,7 +54,7 @@ def explain_run(card: ScorecardData, means: Sequence[MeanWorked]) -> RunExplaine
         findings=tuple(FindingWorked(finding, tuple(_lines(finding, card))) for finding in card.findings),
         failures=f"{card.failed_examples} / {card.n} examples failed{share}",
         causes=card.causes,
-        against=card.baseline.name if card.baseline is not None else "",
+        against=card.baseline.base.name if card.baseline is not None else "",
     )
 
 
@@ -66,8 +66,8 @@ def _lines(finding: Finding, card: ScorecardData) -> Iterator[str]:
         why = f"at least {LEAST_COUNT} or {LEAST_SHARE:.0%} of the failures" if finding.cause else "no row applied"
         yield f"count: {share}, {count} / {card.n} examples = {count / card.n:.0%}  ({why})"
         if card.baseline is not None and finding.cause:
-            before, failed = card.baseline.causes.get(finding.cause, 0), card.baseline.failed_examples
-            yield f"before: {before} / {failed} failures in {card.baseline.name}"
+            before, failed = card.baseline.failures.base.get(finding.cause, 0), card.baseline.failures.failed_base
+            yield f"before: {before} / {failed} failures in {card.baseline.base.name}"
     for reading in finding.readings:
         yield f"{reading.level}: {_reading(reading, card.level)}"
     if finding.segment:

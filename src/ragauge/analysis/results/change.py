@@ -1,11 +1,10 @@
-"""One metric in two runs, and the run that a scorecard is held against: what every comparison says of a metric.
+"""One metric in two runs: what every comparison says of a metric.
 
 `compare`, a scorecard's baseline and the diagnosis read the same values, so that they cannot say different things.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ragauge.analysis.results.overview import MeanEstimate
@@ -112,38 +111,3 @@ class MetricChange:
     def possible(self) -> bool:
         """Whether its interval shows a change that does not outlast the correction for many looks."""
         return self.alone in (BETTER, WORSE, CHANGED) and self.verdict != self.alone
-
-
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """The run that this one is held against.
-
-    Attributes:
-        run_id: its id.
-        name: its name.
-        matched: examples in both; 0 where two stretches of traffic are compared as samples (see `paired`).
-        only_here: examples only in this run.
-        only_there: examples only in the baseline.
-        changes: one a metric that both have.
-        causes: cause -> failed examples of the baseline, among those matched (of samples: all).
-        failed_examples: of the baseline, among the same.
-    """
-
-    run_id: str
-    name: str
-    matched: int
-    only_here: int
-    only_there: int
-    changes: tuple[MetricChange, ...]
-    causes: Mapping[str, int]
-    failed_examples: int
-
-    @property
-    def paired(self) -> bool:
-        """Whether the runs are compared example by example; else as two samples of traffic."""
-        return self.matched > 0
-
-    @property
-    def worse(self) -> tuple[MetricChange, ...]:
-        """The metrics that got worse, in the order asked."""
-        return tuple(change for change in self.changes if change.verdict == "worse")

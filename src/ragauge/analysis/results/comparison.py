@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.findings import Finding
 from ragauge.analysis.results.overview import MeanEstimate
-from ragauge.analysis.results.scorecard import Finding
 from ragauge.analysis.results.verdicts import BETTER, CHANGED, SAME, WORSE
 from ragauge.data.run import Run
 
@@ -34,6 +34,21 @@ class Matched:
     ids_base: tuple[str, ...] = ()
     paired: bool = True
     clusters: int | None = None
+
+    @property
+    def here(self) -> int:
+        """Examples of the new run that no pair holds: of two samples all."""
+        return self.only_new if self.paired else self.only_new + self.n
+
+    @property
+    def there(self) -> int:
+        """Those of the baseline."""
+        return (self.only_base or 0) + (0 if self.paired else self.n)
+
+    @property
+    def pairs(self) -> int:
+        """Examples compared one by one; 0 of two samples."""
+        return self.n if self.paired else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +203,12 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """One run against the baseline.
+    """One run against a baseline: what `compare` finds, and what a scorecard with a baseline carries.
+
+    A scorecard's has no segments, amounts, flips, settings, findings or warnings: the card has what it shows of them.
 
     Attributes:
+        base: the baseline.
         run: the new run.
         matched: which examples they have in common.
         metrics: one a metric that both have, in the order asked.
@@ -203,6 +221,7 @@ class RunComparison:
         warnings: what the reader must know before believing a number.
     """
 
+    base: Run
     run: Run
     matched: Matched
     metrics: tuple[MetricChange, ...]
@@ -239,6 +258,11 @@ class RunComparison:
     def _verdicts(self, *, amounts: bool) -> set[str]:
         every = [*self.metrics, *(part.change for part in self.segments)]
         return {change.verdict for change in every if (change.kind == "amount") == amounts}
+
+    @property
+    def worse(self) -> tuple[MetricChange, ...]:
+        """The metrics that got worse, in the order asked."""
+        return tuple(change for change in self.metrics if change.verdict == WORSE)
 
     @property
     def worse_segments(self) -> tuple[SegmentChange, ...]:

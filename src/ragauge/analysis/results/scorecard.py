@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragauge.analysis.results.change import Baseline
+from ragauge.analysis.results.comparison import RunComparison
 from ragauge.analysis.results.confirmed import Confirmed
+from ragauge.analysis.results.findings import Finding, Reading
 from ragauge.analysis.results.gap_rows import Gaps
 from ragauge.analysis.results.history_rows import History
 from ragauge.analysis.results.judging import JudgeUse
@@ -58,71 +59,6 @@ class Cause:
     listing: str = ""
     p: float = 1.0
     shown_by: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One metric as the diagnosis read it: low or high, and against what.
-
-    Attributes:
-        metric: printed name.
-        level: low or high. Against a starting point: the whole interval lies on that side. Against another run: the
-            metric got worse (a share that should be high fell, one that should be low rose), or it did not.
-        mean: of this run, or with `of` oracle of the run on oracle passages; over the examples in both where two runs
-            are compared.
-        point: what it was held against: the starting point, or the other run's mean.
-        interval: of the mean, or of the difference where two runs are compared.
-        source: whose point that is: BEE-30050, ours, or the other run's name.
-        against: "baseline", "oracle passages" or "starting points".
-        difference: mean − point; None against a starting point.
-        n: examples that it is over.
-        of: own or oracle: whose mean it is.
-    """
-
-    metric: str
-    level: str
-    mean: float
-    point: float
-    interval: Interval
-    source: str
-    against: str
-    difference: float | None = None
-    n: int = 0
-    of: str = "own"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of the diagnosis.
-
-    Attributes:
-        cause: name of the pattern or cause, such as retrieval_miss.
-        headline: one sentence a person understands, with numbers and intervals.
-        evidence: the counts that it rests on and what the patterns in it mean, in words; their numbers are `readings`.
-        fix: what to try first.
-        leave: what not to touch yet.
-        measure_again: what to look at after the fix.
-        explains: failed examples that it accounts for.
-        failures: failed examples in all.
-        segment: "column=value" where it is concentrated; "" when everywhere.
-        confidence: high, medium or low.
-        against: "baseline", "oracle passages" or "starting points" where a pattern was read against them; "" for
-            counts alone.
-        readings: the metrics that the patterns in it rest on; `readings.words` says one in words.
-    """
-
-    cause: str
-    headline: str
-    evidence: str
-    fix: str
-    leave: str = ""
-    measure_again: str = ""
-    explains: int = 0
-    failures: int = 0
-    segment: str = ""
-    confidence: str = "medium"
-    against: str = ""
-    readings: tuple[Reading, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +156,7 @@ class ScorecardData:
     level: float = 0.95
     took: Mapping[str, Any] = field(default_factory=dict)
     overview: Overview = field(default_factory=Overview)
-    baseline: Baseline | None = None
+    baseline: RunComparison | None = None
     use: JudgeUse | None = None
     history: History | None = None
     gaps: Gaps | None = None

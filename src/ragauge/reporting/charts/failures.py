@@ -33,7 +33,7 @@ class CauseBar:
 def bars(card: ScorecardData, link: Callable[[str], str]) -> tuple[CauseBar, ...]:
     """The causes, most frequent first."""
     found, so_far = [], 0
-    before = card.baseline.causes if card.baseline else None
+    before = card.baseline.failures.base if card.baseline else None
     for cause, count in card.causes.items():
         so_far += count
         part = so_far / card.failed_examples if card.failed_examples else 0.0

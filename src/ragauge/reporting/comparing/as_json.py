@@ -23,11 +23,11 @@ def as_json(compared: Compared) -> dict[str, Any]:
         "level": compared.level,
         "correction": compared.correction,
         "tests": {"metrics": compared.tests, "segments": compared.segment_tests},
-        "comparisons": [comparison_json(found, compared) for found in compared.runs],
+        "comparisons": [comparison_json(found) for found in compared.runs],
     }
 
 
-def comparison_json(found: RunComparison, compared: Compared) -> dict[str, Any]:
+def comparison_json(found: RunComparison) -> dict[str, Any]:
     """One run against the baseline."""
     segments: dict[str, dict[str, dict[str, Any]]] = {}
     for part in found.segments:
@@ -36,7 +36,7 @@ def comparison_json(found: RunComparison, compared: Compared) -> dict[str, Any]:
     return {
         "run": run_json(found.run),
         "verdict": found.verdict,
-        "summary": sentence(found, compared),
+        "summary": sentence(found),
         "examples": {
             "paired": matched.paired,
             "matched": matched.n,

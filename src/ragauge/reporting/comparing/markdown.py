@@ -21,7 +21,7 @@ def markdown(compared: Compared) -> str:
     lines: list[str] = []
     for found in compared.runs:
         lines += [f"## {cell(base.name)} → {cell(found.run.name)}", ""]
-        lines += [f"**{cell(words.sentence(found, compared))}**", ""]
+        lines += [f"**{cell(words.sentence(found))}**", ""]
         lines += [f"> {cell(warning)}\n" for warning in found.warnings]
         lines += _run(found, compared)
         lines.append("")

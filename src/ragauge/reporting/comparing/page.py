@@ -131,7 +131,7 @@ def _part(n: int, found: RunComparison, compared: Compared, anchors: Anchors) ->
     )
     cells = [_cell(part, n, anchors) for part in found.segments[:MOST_VALUES]]
     return RunPart(
-        anchors.add("run", n), found, words.sentence(found, compared), tuple(one for one in groups if one.rows),
+        anchors.add("run", n), found, words.sentence(found), tuple(one for one in groups if one.rows),
         words.not_measured(found), tuple(_forests(found, n, compared, anchors)),
         tuple(_cell(part, n, anchors) for part in _few(found.worse_segments)),
         tuple(_cell(part, n, anchors) for part in found.possible_segments), tuple(cells), len(found.segments),

@@ -78,7 +78,7 @@ def _overview(compared: Compared) -> Iterator[RenderableType]:
     yield Text(f"{len(compared.runs)} runs against {safe(compared.base.name)}", style="bold")
     for found in compared.runs:
         said = Text(f"  {safe(found.run.name)}: ", style="bold")
-        yield said + Text(safe(words.sentence(found, compared)), style=STYLES.get(found.verdict, "default"))
+        yield said + Text(safe(words.sentence(found)), style=STYLES.get(found.verdict, "default"))
     yield Text(words.DIFFERENCES.format(base=safe(compared.base.name)), style="dim")
     yield table
 
@@ -95,7 +95,7 @@ def _comparison(found: RunComparison, compared: Compared, width: int) -> Iterato
     from rich.text import Text
 
     if len(compared.runs) == 1:
-        yield Text(safe(words.sentence(found, compared)), style=f"bold {STYLES.get(found.verdict, '')}".strip())
+        yield Text(safe(words.sentence(found)), style=f"bold {STYLES.get(found.verdict, '')}".strip())
         base = compared.base
         sides = f"{safe(base.name)} ({base.run_id}) → {safe(found.run.name)} ({found.run.run_id})"
         judge = f" · judged by {safe(compared.judge_id)}" if compared.judge_id else ""

@@ -9,6 +9,7 @@ from typing import Any
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.comparison import Compared, Flip, RunComparison, SegmentChange, Setting
 from ragauge.analysis.results.overview import MeanEstimate
+from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.data.run import Run
 from ragauge.reporting.words import between, line, opened, relative
 from ragauge.text.messages import plural, signed, valued
@@ -34,18 +35,26 @@ SEGMENTS_NAMED = 2
 LONGEST = 80          # characters of a setting's value
 
 
-def sentence(found: RunComparison, compared: Compared) -> str:
-    """The outcome in a sentence: what got worse first, and a segment that got worse though the mean did not."""
+def sentence(found: RunComparison, most_worse: int = MOST_WORSE) -> str:
+    """The outcome in a sentence: what got worse first, and a segment that got worse though the mean did not.
+
+    Args:
+        found: one run against a baseline.
+        most_worse: so many of the metrics that got worse are named.
+    """
+    base = line(found.base.name)
+    if not found.metrics:
+        return f"Nothing can be compared with {base}: no metric and example in both."
     parts = [*_hidden(found), *_unmoved(found)]
     words = {"worse": "worse on", "better": "better on", "changed": "changed"}
     for verdict in sorted(words, key=lambda one: one != "better" or found.verdict != "better"):
         mine = [change for change in found.metrics if change.verdict == verdict]
         if mine:
-            parts.append(f"{words[verdict]} {_named(mine, MOST_WORSE if verdict == 'worse' else MOST_NAMED)}")
+            parts.append(f"{words[verdict]} {_named(mine, most_worse if verdict == 'worse' else MOST_NAMED)}")
     shown = [part for part in found.worse_segments if not part.hidden]
-    if shown and not any(change.verdict == "worse" for change in found.metrics):
+    if shown and not found.worse:
         parts.insert(0, f"worse where {_segments(shown)}")
-    head = f"{HEADS[found.verdict]} {line(compared.base.name)}"
+    head = f"{HEADS[found.verdict]} {base}"
     unclear = sum(change.verdict == "not enough data" for change in measured(found))
     if not parts and found.verdict == "no change seen":
         parts.append(f"{plural(len(measured(found)) - unclear, 'metric')} looked at")
@@ -54,6 +63,11 @@ def sentence(found: RunComparison, compared: Compared) -> str:
     if parts and found.verdict in ("worse", "better"):     # the head has said it
         parts[0] = parts[0].removeprefix(f"{found.verdict} on ")
     return f"{head}: {'; '.join(parts)} ({matched(found)})." if parts else f"{head} ({matched(found)})."
+
+
+def against(card: ScorecardData) -> str:
+    """How a run stands against its baseline: the same sentence, with every metric that got worse; "" without one."""
+    return "" if card.baseline is None else sentence(card.baseline, len(card.baseline.metrics))
 
 
 def _unmoved(found: RunComparison) -> Iterator[str]:
@@ -108,7 +122,7 @@ def _segments(parts: Sequence[SegmentChange]) -> str:
 
 def _named(changes: Sequence[MetricChange], most: int) -> str:
     """Metrics with their differences, the largest first and amounts last; the first few."""
-    order = sorted(changes, key=lambda one: (one.kind == "amount", -abs(one.difference.mean or 0.0)))
+    order = sorted(changes, key=lambda one: (one.kind == "amount", -abs(one.difference.mean or 0.0), one.metric))
     said = [f"{one.metric} {size(one)}" for one in order]
     rest = len(said) - most
     if rest > 0:
