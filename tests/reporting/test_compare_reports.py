@@ -30,11 +30,11 @@ from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import Finding, Reading
 from ragauge.data.run import Run
 from ragauge.reporting.comparing.as_json import as_json
-from ragauge.reporting.comparing.html import html
 from ragauge.reporting.comparing.markdown import markdown
 from ragauge.reporting.comparing.table import table
 from ragauge.reporting.comparing.terminal import terminal
 from ragauge.reporting.comparing.words import chance, overall, sentence, size
+from ragauge.reporting.html import comparison_html
 from ragauge.stats.weighted import Interval
 
 GIVEN = {"script", "img", "iframe", "object", "embed", "form", "input", "link", "base", "button"}
@@ -131,7 +131,7 @@ def seen(page: str) -> Seen:
 
 def test_page_is_closed_and_hostile_text_stays_text(whole: Compared) -> None:
     """No script, no request, the report's policy; no tag or handler comes from the data; every link lands."""
-    page = html(whole)
+    page = comparison_html(whole)
     found = seen(page)
     assert page.startswith("<!doctype html>")
     assert not GIVEN & set(found.tags)
@@ -147,7 +147,7 @@ def test_page_is_closed_and_hostile_text_stays_text(whole: Compared) -> None:
 
 def test_page_shows_every_part(whole: Compared) -> None:
     """The sentence, the forest with a mark a metric, segments, flips with both answers, causes, settings: all there."""
-    page = html(whole)
+    page = comparison_html(whole)
     text = re.sub(r"<[^>]+>", " ", page)
     for said in (
         "Mixed against", "Segments that got worse", "hidden", "Every metric", "Segments that moved", "Perhaps worse",
@@ -252,7 +252,7 @@ def test_the_table_of_several_runs_says_what_a_difference_is() -> None:
     out = io.StringIO()
     Console(file=out, width=140, color_system=None).print(terminal(both))
     told = " ".join(out.getvalue().split())
-    page = " ".join(html(both).split())
+    page = " ".join(comparison_html(both).split())
     for text in (told, page):
         for cell in ("−0.15 ▼ worse", "+0.10 ▲ better", "+0.10 ◆ changed", "0.00 = none seen", "−50% ▲ better"):
             assert cell in text, cell

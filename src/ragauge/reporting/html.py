@@ -1,4 +1,4 @@
-"""The scorecard as one self-contained HTML page: no script, no request, light and dark, print."""
+"""Scorecard and comparison as self-contained HTML pages: no script, no request, light and dark, print."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ragauge.analysis.diagnosis.readings import words as reading
+from ragauge.analysis.results.comparison import Compared
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting import alignment, confirmed, examples, losses, page, scorecard, words
+from ragauge.reporting.comparing import page as comparison_page
 from ragauge.reporting.comparing import words as comparing
 from ragauge.reporting.writers.html import bar_html, breakable, lengths_html, linked, percent, table_html
 from ragauge.text.messages import plural, valued
@@ -93,4 +96,15 @@ def html(card: ScorecardData, *, framed: bool = False) -> str:
     style, digest = style_sheet()
     return environment().get_template("report.html").render(
         **page.context(card), framed=framed, style=Markup(style), digest=digest,  # noqa: S704 - our own file
+    )     # fmt: skip
+
+
+def comparison_html(compared: Compared, *, framed: bool = False) -> str:
+    """The page of a comparison, likewise."""
+    from markupsafe import Markup
+
+    style, digest = style_sheet()
+    return environment().get_template("compare.html").render(
+        **comparison_page.context(compared), framed=framed, style=Markup(style), digest=digest, say=comparing,  # noqa: S704 - our own file
+        reading=reading,
     )     # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 
 @dataclass(frozen=True, slots=True)

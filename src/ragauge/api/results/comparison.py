@@ -78,9 +78,9 @@ class ComparisonResult:
 
     def to_html(self) -> str:
         """One self-contained page."""
-        from ragauge.reporting.comparing.html import html
+        from ragauge.reporting.html import comparison_html
 
-        return html(self.compared)
+        return comparison_html(self.compared)
 
     def to_terminal(self) -> RenderableType:
         """For a terminal; print it with rich."""
@@ -105,9 +105,9 @@ class ComparisonResult:
         """A notebook's view: the page in a frame of its own, so that its style touches nothing else."""
         from html import escape
 
-        from ragauge.reporting.comparing.html import html
+        from ragauge.reporting.html import comparison_html
 
-        page = escape(html(self.compared, framed=True), quote=True)
+        page = escape(comparison_html(self.compared, framed=True), quote=True)
         return f'<iframe srcdoc="{page}" style="width:100%;height:720px;border:0" title="ragauge comparison"></iframe>'
 
     def __repr__(self) -> str:
