@@ -16,8 +16,7 @@ from ragauge.api.studies import conduct_study
 from ragauge.components.chunking.chunkers import chunker_of, name_of
 from ragauge.components.chunking.maker import ChunkingMaker, ChunkingSettings
 from ragauge.components.chunking.tokens import TokenisedDocument
-from ragauge.data.readers.chroma import read_chroma
-from ragauge.data.readers.plain_texts import plain_texts
+from ragauge.data.readers.chroma import plain_texts, read_chroma
 from ragauge.engine.studies.retrieval import retriever_over
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "chroma_chunking"

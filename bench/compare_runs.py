@@ -38,7 +38,7 @@ def fill(url: str, n: int) -> None:
     import numpy as np
 
     from ragauge.analysis.results.scorecard import Cause
-    from ragauge.data.run import Run
+    from ragauge.data.response import Run
     from ragauge.metrics.base import Measured
     from ragauge.metrics.catalogue import questions, select
     from ragauge.store.open import open_store

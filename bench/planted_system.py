@@ -43,9 +43,15 @@ from ragauge.judging.judge import drive
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.metrics.facts import Facts
 from ragauge.systems.demo.systems import DONORS, documents, golden
-from ragauge.systems.reference.faults import Fault
-from ragauge.systems.reference.faulty_generation import ChangeNumber, IgnorePassages, InventNumber
-from ragauge.systems.reference.faulty_retrieval import DropGold, FindNothing, PushGoldLow
+from ragauge.systems.reference.faults import (
+    ChangeNumber,
+    DropGold,
+    Fault,
+    FindNothing,
+    IgnorePassages,
+    InventNumber,
+    PushGoldLow,
+)
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ragauge.data.response import Citation as Citation
     from ragauge.data.response import Passage as Passage
     from ragauge.data.response import Response as Response
-    from ragauge.data.run import Run as Run
+    from ragauge.data.response import Run as Run
     from ragauge.errors import ConfigError as ConfigError
     from ragauge.errors import DataError as DataError
     from ragauge.errors import GateFailed as GateFailed
@@ -99,7 +99,7 @@ _FROM = {
     "Citation": "ragauge.data.response",
     "Passage": "ragauge.data.response",
     "Response": "ragauge.data.response",
-    "Run": "ragauge.data.run",
+    "Run": "ragauge.data.response",
     "DataError": "ragauge.errors",
     "RagaugeError": "ragauge.errors",
     "UnknownName": "ragauge.errors",

@@ -22,10 +22,9 @@ from ragauge.analysis.scores.frames import cause_frame, score_frame
 from ragauge.analysis.scores.gather import Visit, gather
 from ragauge.analysis.scores.quality import Quality, pick_worst
 from ragauge.analysis.scores.segments import segments_of
-from ragauge.data.canonical import plain
 from ragauge.data.example import Example, Relevant
-from ragauge.data.response import Response
-from ragauge.data.run import Run, Variant
+from ragauge.data.identity import plain
+from ragauge.data.response import Response, Run, Variant
 from ragauge.data.score import Score
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse, select

@@ -16,7 +16,7 @@ from ragauge.analysis.results.comparison import Failures, Matched
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores.arrays import ScoreArrays, by_example
 from ragauge.analysis.scores.frames import cause_frame, score_frame
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.data.score import Score
 from ragauge.errors import UsageError
 from ragauge.metrics.catalogue import parse

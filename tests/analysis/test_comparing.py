@@ -19,7 +19,7 @@ from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.comparison import RunComparison
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.scores.arrays import Columns, ScoreArrays, by_example
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.families import holm
 from ragauge.stats.weighted import Interval

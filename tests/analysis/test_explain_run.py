@@ -18,7 +18,7 @@ from ragauge.analysis.results.explanation import MeanWorked
 from ragauge.analysis.results.scorecard import Finding, JudgeNote, ScorecardData
 from ragauge.analysis.scores.arrays import ScoreArrays, by_example
 from ragauge.analysis.scores.frames import score_frame
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse
 

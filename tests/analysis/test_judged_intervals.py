@@ -18,8 +18,8 @@ from ragauge.analysis.results.summary import Summary
 from ragauge.analysis.results.verdicts import SAME, WORSE
 from ragauge.analysis.scores.arrays import SCORED, Columns
 from ragauge.analysis.scores.summarize import summary
-from ragauge.data.canonical import plain
 from ragauge.data.codec import from_plain
+from ragauge.data.identity import plain
 from ragauge.engine.judge_error import judge_errors
 from ragauge.engine.judges import note_of
 from ragauge.gating.checking import ScoreSource, check_conditions
@@ -189,7 +189,7 @@ def test_the_error_is_known_of_the_local_judge_alone() -> None:
 def test_the_terminal_names_the_wide_interval_at_every_width(width: int) -> None:
     """In a column where there is room, else in a line under the table."""
     from ragauge.analysis.results.scorecard import JudgeNote, ScorecardData
-    from ragauge.data.run import Run
+    from ragauge.data.response import Run
     from ragauge.reporting.writers.terminal import terminal
 
     card = ScorecardData(Run("r1", "r"), JudgeNote("local:x", "It judged.", errors={"faithfulness": ERROR}), N, 0,

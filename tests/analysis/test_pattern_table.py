@@ -17,7 +17,7 @@ from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.comparison import Matched, RunComparison
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import Summary
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.weighted import Interval
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragauge.analysis.judges.probes import PositionProbe, position_probe
-from ragauge.data.preference import AnswerPair, Better, Preference
+from ragauge.data.labelled import AnswerPair, Better, Preference
 
 LLMBAR = Path(__file__).resolve().parents[3] / "shared/data/llmbar/judge_verdicts"
 OTHER: dict[Better | None, Better | None] = {0: 0, 1: 2, 2: 1, None: None}

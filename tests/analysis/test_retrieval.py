@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ragauge.analysis.ranking.copies import copies
 from ragauge.analysis.ranking.retrieval import RetrievalReport, Topics, evaluate_retrieval
-from ragauge.data.blocks import starts
+from ragauge.data.ranking import starts
 from ragauge.errors import UsageError
 from ragauge.metrics.catalogue import select
 

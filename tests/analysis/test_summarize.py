@@ -32,8 +32,8 @@ from ragauge.analysis.scores.arrays import ScoreArrays
 from ragauge.analysis.scores.frames import score_frame
 from ragauge.analysis.scores.segments import by_segment, tidy
 from ragauge.analysis.scores.summarize import MOST_REASONS, summarize
-from ragauge.data.canonical import plain
 from ragauge.data.facts import AnswerFacts, Evidence, ReferenceFacts
+from ragauge.data.identity import plain
 from ragauge.data.score import Score
 from ragauge.errors import DataError
 from ragauge.metrics.base import Measured, Metric

@@ -18,9 +18,7 @@ from ragauge.metrics.facts import Facts
 from ragauge.store.open import open_store
 from ragauge.systems.base import EVERY, Question, System
 from ragauge.systems.demo.systems import DONORS, documents, golden
-from ragauge.systems.reference.faults import Fault, FaultySystem
-from ragauge.systems.reference.faulty_generation import IgnorePassages
-from ragauge.systems.reference.faulty_retrieval import DropGold, PushGoldLow
+from ragauge.systems.reference.faults import DropGold, Fault, FaultySystem, IgnorePassages, PushGoldLow
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 GOLDEN = golden()

@@ -11,8 +11,7 @@ import ragauge as rg
 from ragauge.analysis.scores.summarize import summarize
 from ragauge.api.queries.columns import StoredColumns
 from ragauge.data.example import Example
-from ragauge.data.response import Response
-from ragauge.data.run import Run
+from ragauge.data.response import Response, Run
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse
 from ragauge.store.open import Store, open_store

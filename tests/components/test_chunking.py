@@ -17,8 +17,7 @@ from ragauge.components.chunking.alignment import Piece, align
 from ragauge.components.chunking.chunkers import chunker_of, grid_of
 from ragauge.components.chunking.maker import ChunkingMaker, ChunkingSettings
 from ragauge.components.chunking.tokens import TokenisedDocument
-from ragauge.data.readers.chroma import read_chroma
-from ragauge.data.readers.plain_texts import plain_texts
+from ragauge.data.readers.chroma import plain_texts, read_chroma
 from ragauge.errors import DataError, MissingExtra, UnknownName, UsageError
 from ragauge.text.tokens import count
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragauge.data.readers.source import records
-from ragauge.data.records import Record
+from ragauge.data.response import Record
 
 
 @pytest.fixture

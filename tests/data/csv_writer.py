@@ -10,7 +10,7 @@ from typing import Any
 
 from ragauge.data.example import Example
 from ragauge.data.readers.aliases import FIELDS
-from ragauge.data.records import Record
+from ragauge.data.response import Record
 from ragauge.data.writers.jsonl import fields
 from ragauge.data.writers.whole import written
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragauge.data.chunking import chunk
-from ragauge.data.document import Document
+from ragauge.data.document import Document, chunk
 from ragauge.errors import UsageError
 from ragauge.systems.demo.systems import documents
 from ragauge.text.outline import outline

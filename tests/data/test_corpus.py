@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from ragauge.data.document import Document
+from ragauge.data.readers.chroma import plain_texts
 from ragauge.data.readers.corpus import read_corpus, texts_of
-from ragauge.data.readers.plain_texts import plain_texts
 from ragauge.errors import DataError
 
 

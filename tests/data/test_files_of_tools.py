@@ -15,7 +15,7 @@ import pytest
 import ragauge as rg
 from ragauge.data.identity import text_id
 from ragauge.data.readers.source import records
-from ragauge.data.records import Record
+from ragauge.data.response import Record
 from ragauge.errors import DataError
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden/tools"

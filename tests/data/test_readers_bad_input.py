@@ -12,7 +12,7 @@ import pytest
 
 from ragauge.data.readers import lines
 from ragauge.data.readers.source import read_set, records
-from ragauge.data.records import Record
+from ragauge.data.response import Record
 from ragauge.errors import DataError
 
 File = Callable[..., str]

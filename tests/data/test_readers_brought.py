@@ -10,7 +10,7 @@ import pytest
 
 from ragauge.data.example import Relevant
 from ragauge.data.readers.source import read_set, records
-from ragauge.data.records import Record
+from ragauge.data.response import Record
 from ragauge.errors import DataError
 
 One = Callable[..., Record]

@@ -12,8 +12,7 @@ from ragauge.data.example import Relevant, Span, Turn
 from ragauge.data.facts import Evidence
 from ragauge.data.identity import query_id_of, text_id
 from ragauge.data.readers.source import read_set, records
-from ragauge.data.records import Record
-from ragauge.data.response import Citation, Passage, Response
+from ragauge.data.response import Citation, Passage, Record, Response
 from ragauge.errors import DataError, UnknownName
 from ragauge.metrics.base import NotApplicable
 from ragauge.metrics.facts import Facts, resolve

@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragauge.data.index_listing import IndexListing
-from ragauge.data.readers.index_listing import doc_ids
+from ragauge.data.document import IndexListing
+from ragauge.data.readers.corpus import doc_ids
 from ragauge.errors import DataError
 
 IDS = ["d1", "d 2", "ä/3"]

@@ -17,10 +17,9 @@ import polars as pl
 import pytest
 
 from ragauge.data.example import EvalSet, Example, Relevant
-from ragauge.data.readers import parquet
+from ragauge.data.readers import tabular
 from ragauge.data.readers.source import name_of, read_set, records
-from ragauge.data.records import Record
-from ragauge.data.response import Passage
+from ragauge.data.response import Passage, Record
 from ragauge.errors import DataError, UsageError
 
 File = Callable[..., str]
@@ -97,7 +96,7 @@ def test_parquet(tmp_path: Path, expected: list[Any]) -> None:
 
 def test_parquet_is_read_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows come in order and once, whatever the size of a batch."""
-    monkeypatch.setattr(parquet, "BATCH", 7)
+    monkeypatch.setattr(tabular, "BATCH", 7)
     pl.DataFrame({"query": [f"q{n}" for n in range(30)]}).write_parquet(tmp_path / "a.parquet")
     found = list(records(tmp_path / "a.parquet"))
     assert [(record.example.query, record.line) for record in found] == [(f"q{n}", n + 1) for n in range(30)]

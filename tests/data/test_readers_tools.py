@@ -12,7 +12,7 @@ from ragauge.data.example import Relevant, Turn
 from ragauge.data.identity import text_id
 from ragauge.data.readers.aliases import ALIASES, FIELDS, plan_for, snake
 from ragauge.data.readers.source import records
-from ragauge.data.records import Record
+from ragauge.data.response import Record
 from ragauge.errors import DataError, UsageError
 
 One = Callable[..., Record]

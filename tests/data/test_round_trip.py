@@ -13,11 +13,10 @@ from tests.data import csv_writer
 
 from ragauge.data.example import Example, Relevant, Span, Turn
 from ragauge.data.readers.jsonl import DECODER
+from ragauge.data.readers.lines import Rows
 from ragauge.data.readers.record_reader import Options, RecordReader
-from ragauge.data.readers.rows import Rows
 from ragauge.data.readers.source import read_set, records
-from ragauge.data.records import Record
-from ragauge.data.response import REDACTED, Citation, Passage, Response
+from ragauge.data.response import REDACTED, Citation, Passage, Record, Response
 from ragauge.data.writers.jsonl import line, write_records
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,8 +13,7 @@ from jsonschema import Draft202012Validator
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Claim, Evidence
 from ragauge.data.response import Passage, Response
-from ragauge.data.score import Score
-from ragauge.data.score_table import COLUMNS, score_table
+from ragauge.data.score import COLUMNS, Score, score_table
 from ragauge.data.writers import scores_csv, scores_parquet
 from ragauge.data.writers.jsonl import write_records
 from ragauge.data.writers.scores_jsonl import View, score_fields, write_scores

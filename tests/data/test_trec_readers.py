@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.data.blocks import starts
+from ragauge.data.ranking import starts
 from ragauge.data.readers.rankings import read_qrels, read_run
-from ragauge.data.readers.trec_order import ScoreBits, ranks
+from ragauge.data.readers.trec import ScoreBits, ranks
 from ragauge.errors import DataError, UsageError
 
 DATA = Path(__file__).resolve().parents[3] / "shared/data"

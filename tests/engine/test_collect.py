@@ -14,17 +14,15 @@ import pytest
 from tests.loopback.service import FlakyService
 
 from ragauge.data.example import EvalSet, Example
-from ragauge.data.response import Passage, Response
-from ragauge.data.run import Run
+from ragauge.data.response import Passage, Response, Run
 from ragauge.engine.caller import RetryPolicy
 from ragauge.engine.collect import Collected, collect, in_order
 from ragauge.engine.execute import Progress
 from ragauge.engine.system_caller import PATIENCE, Asking
 from ragauge.errors import SystemFailed
 from ragauge.store.open import Store
-from ragauge.systems.base import Question, System
+from ragauge.systems.base import Question, System, SystemTrouble
 from ragauge.systems.naming import system_of
-from ragauge.systems.troubles import SystemTrouble
 
 SURE = replace(PATIENCE, call=30)      # a machine that is busy is no reason for a time-out
 

@@ -19,11 +19,10 @@ import pytest
 from polars.testing import assert_frame_equal
 from tests.engine.tiny_judge import DIE, LOG, RAISE, SLOW, SPEC, TinyJudge, judged, notes, records
 
-from ragauge.data.canonical import digest
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Claim, Evidence
-from ragauge.data.response import Passage, Response
-from ragauge.data.run import Run
+from ragauge.data.identity import digest
+from ragauge.data.response import Passage, Response, Run
 from ragauge.engine import execute as execute_module
 from ragauge.engine import pool as pool_module
 from ragauge.engine.execute import EvaluationOutcome, Progress, execute

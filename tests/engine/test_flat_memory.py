@@ -45,7 +45,7 @@ from ragauge.engine.judge_batch import Work
 from ragauge.engine.judges import build_judge
 from ragauge.engine.worker import judge_numbers
 from ragauge.metrics.catalogue import parse, questions
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.store.open import open_store
 import sys
 

@@ -20,9 +20,8 @@ from ragauge.data.response import Passage, Response
 from ragauge.engine.systems import build_system
 from ragauge.errors import JudgeError, UnknownName, UsageError
 from ragauge.store.open import open_store
-from ragauge.systems.base import Question
+from ragauge.systems.base import Question, SystemTrouble
 from ragauge.systems.reference.extractive import REFUSAL
-from ragauge.systems.troubles import SystemTrouble
 
 pytestmark = pytest.mark.server
 SET = (

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from ragauge.data.example import EvalSet, Example, Relevant, Span
-from ragauge.data.response import Passage, Response
-from ragauge.data.run import Run
+from ragauge.data.response import Passage, Response, Run
 from ragauge.engine.systems import build_system, handed, read_settings
 from ragauge.errors import DataError, UsageError
 from ragauge.store.open import Store

@@ -7,10 +7,9 @@ import asyncio
 import pytest
 from tests.engine.tiny_judge import SPEC, TinyJudge
 
+from ragauge.data.document import IndexListing
 from ragauge.data.example import Example, Relevant
-from ragauge.data.index_listing import IndexListing
-from ragauge.data.response import Passage, Response
-from ragauge.data.run import Run
+from ragauge.data.response import Passage, Response, Run
 from ragauge.engine import execute as execute_module
 from ragauge.engine.execute import EvaluationOutcome, execute
 from ragauge.engine.judges import build_judge

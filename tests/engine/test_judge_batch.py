@@ -253,7 +253,7 @@ def test_chat_ask_without_a_model_fails_in_words() -> None:
 
 def test_earlier_evidence_serves_the_cause(store: Store) -> None:
     """A later evaluation with fewer metrics rests its cause on what the judge found before, and so finds the same."""
-    from ragauge.data.run import Run
+    from ragauge.data.response import Run
 
     example = Example("q", "number", references=("number 1",), reference_claims=("number 1",))
     response = Response("q", passages=(Passage("p", "d", "nothing of it"),), answer="number 1.")

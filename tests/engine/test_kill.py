@@ -15,7 +15,7 @@ import pytest
 from polars.testing import assert_frame_equal
 from tests.engine.tiny_judge import LOG, SLOW, TinyJudge, notes, records
 
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.engine.execute import execute
 from ragauge.engine.plan import plan
 from ragauge.metrics.catalogue import parse

@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 from tests.engine.tiny_judge import records
 
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.engine import execute as execute_module
 from ragauge.engine.execute import execute
 from ragauge.engine.judges import build_judge, spec_of

@@ -12,8 +12,7 @@ import pytest
 from tests.engine.tiny_judge import SPEC, TinyJudge, records
 
 from ragauge.data.example import Example
-from ragauge.data.response import Response
-from ragauge.data.run import Run
+from ragauge.data.response import Response, Run
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import Plan, plan
 from ragauge.errors import JudgeError, UnknownName, UsageError

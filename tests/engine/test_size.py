@@ -16,7 +16,7 @@ EVALUATE = """
 import asyncio, json, resource, sys, time
 from ragauge.data.example import Example, Relevant
 from ragauge.data.response import Passage, Response
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.engine.execute import execute
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import plan

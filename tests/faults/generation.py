@@ -8,8 +8,7 @@ from typing import ClassVar
 from ragauge.data.example import Example
 from ragauge.data.response import Response
 from ragauge.systems.reference.extractive import REFUSAL
-from ragauge.systems.reference.faults import Answering, Fault
-from ragauge.systems.reference.faulty_generation import answers, rewritten
+from ragauge.systems.reference.faults import Answering, Fault, answers, rewritten
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from ragauge.data.example import Example
 from ragauge.data.response import Response
-from ragauge.systems.reference.faults import Answering, Fault, chance
-from ragauge.systems.reference.faulty_retrieval import again
+from ragauge.systems.reference.faults import Answering, Fault, again, chance
 
 
 @dataclass(frozen=True, slots=True)

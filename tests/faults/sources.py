@@ -7,13 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ragauge.data.chunking import chunk
-from ragauge.data.document import Document
+from ragauge.data.document import Document, chunk
 from ragauge.data.example import Example, Span
 from ragauge.data.response import Passage, Response
-from ragauge.systems.reference.faults import Answering, Fault
-from ragauge.systems.reference.faulty_retrieval import again, labelled
-from ragauge.systems.reference.terms import terms
+from ragauge.systems.reference.faults import Answering, Fault, again, labelled
+from ragauge.systems.reference.retrievers import terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from tests.gating.scores import columns, pairs
 from ragauge.analysis.scores.arrays import NOT_APPLICABLE, Columns
 from ragauge.data.config.reading import read_config
 from ragauge.data.example import Example, Relevant
-from ragauge.data.response import Response
-from ragauge.data.run import Run
+from ragauge.data.response import Response, Run
 from ragauge.gating.checking import ScoreSource, check_conditions, verdict_of
 from ragauge.gating.examples import check_causes, check_scores, check_share, of_system
 from ragauge.gating.result import Check, Gated, Lost

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.data.canonical import canonical, plain
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, FactsOf
+from ragauge.data.identity import canonical, plain
 from ragauge.data.response import Passage, Response
 from ragauge.errors import JudgeError
 from ragauge.judging.inputs import (
@@ -141,7 +141,7 @@ def test_time_is_linear(part: str) -> None:
 SCRIPT = """
 import json, sys
 from ragauge.data.ask import Reply
-from ragauge.data.canonical import canonical, plain
+from ragauge.data.identity import canonical, plain
 from ragauge.judging.inputs import Agree, RatePassages, VerifyAnswer
 from ragauge.judging.judge import drive
 from ragauge.judging.local.judge import LocalJudge

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ragauge.data.ask import Ask, ModelName, Reply, reply_key
-from ragauge.data.canonical import digest
-from ragauge.data.preference import AnswerPair
+from ragauge.data.identity import digest
+from ragauge.data.labelled import AnswerPair
 from ragauge.judging.inputs import (
     Agree,
     CoverAspects,

@@ -13,7 +13,7 @@ from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
 from ragauge.data.ask import Ask, ModelName, Reply
-from ragauge.data.preference import AnswerPair
+from ragauge.data.labelled import AnswerPair
 from ragauge.judging.inputs import (
     Agree,
     CoverAspects,

@@ -10,7 +10,7 @@ import pytest
 from tests.building import example, passage, response
 
 from ragauge.data.example import Span
-from ragauge.data.gold_overlap import GoldOverlap
+from ragauge.data.ranking import GoldOverlap
 from ragauge.errors import UsageError
 from ragauge.metrics.base import Measured, Ratio
 from ragauge.metrics.catalogue import parse

@@ -13,9 +13,9 @@ from tests.planted import retrieval_faults as retrieval
 from tests.planted.scene import Scene, Statement
 from tests.planted.topics import Topic, outdated, topics, unanswerable
 
+from ragauge.data.document import IndexListing
 from ragauge.data.example import Example
 from ragauge.data.facts import Evidence
-from ragauge.data.index_listing import IndexListing
 from ragauge.data.response import Response
 
 EACH = 36

@@ -7,11 +7,10 @@ from functools import cache, lru_cache
 
 from tests.planted.topics import Part, Topic, pages
 
-from ragauge.data.chunking import chunk
+from ragauge.data.document import chunk
 from ragauge.data.example import Span
 from ragauge.data.response import Passage
-from ragauge.systems.reference.bm25 import Bm25
-from ragauge.systems.reference.terms import terms
+from ragauge.systems.reference.retrievers import Bm25, terms
 from ragauge.text.sentences import split
 
 TOKENS = 90            # of a piece

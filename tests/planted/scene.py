@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tests.planted.pieces import Piece
 from tests.planted.topics import Topic
 
+from ragauge.data.document import IndexListing
 from ragauge.data.example import Example, Relevant, Span
 from ragauge.data.facts import (
     Address,
@@ -26,7 +27,6 @@ from ragauge.data.facts import (
     ReferenceFacts,
     RelevanceFacts,
 )
-from ragauge.data.index_listing import IndexListing
 from ragauge.data.response import Citation, Response
 
 JUDGE = "perfect"

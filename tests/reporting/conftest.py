@@ -29,8 +29,7 @@ from ragauge.analysis.results.overview import (
 from ragauge.analysis.results.scorecard import Cause, ExampleView, Finding, JudgeNote, Reading, ScorecardData, Summary
 from ragauge.data.example import Example, Relevant, Span, Turn
 from ragauge.data.facts import AnswerFacts, Claim, Evidence, ReferenceClaim, ReferenceFacts, Window
-from ragauge.data.response import Citation, Passage, Response
-from ragauge.data.run import Run
+from ragauge.data.response import Citation, Passage, Response, Run
 from ragauge.data.score import Score
 from ragauge.stats.weighted import Interval
 

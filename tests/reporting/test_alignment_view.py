@@ -11,7 +11,7 @@ from rich.console import Console
 
 from ragauge.analysis.results.overview import Alignment, LengthBand, MeanEstimate, Overview, RankUse, Stage, Timing
 from ragauge.analysis.results.scorecard import JudgeNote, ScorecardData
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.reporting.alignment import alignment_json, sections, whose
 from ragauge.reporting.as_json import as_json
 from ragauge.reporting.html import html

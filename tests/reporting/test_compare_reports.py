@@ -28,7 +28,7 @@ from ragauge.analysis.results.comparison import (
 )
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import Finding, Reading
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.reporting.comparing.as_json import as_json
 from ragauge.reporting.comparing.markdown import markdown
 from ragauge.reporting.comparing.table import table

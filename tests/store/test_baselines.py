@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from ragauge.data.example import Example
-from ragauge.data.response import Response
-from ragauge.data.run import Run
+from ragauge.data.response import Response, Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics.base import Measured
 from ragauge.store.open import Store, open_store

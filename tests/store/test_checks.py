@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from ragauge.data.example import Example
-from ragauge.data.response import Response
-from ragauge.data.run import Run
+from ragauge.data.response import Response, Run
 from ragauge.errors import StoreError
 from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.open import Store, open_store

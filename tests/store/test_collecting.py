@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ragauge.data.example import EvalSet, Example
-from ragauge.data.response import Passage, Response
-from ragauge.data.run import Run
+from ragauge.data.response import Passage, Response, Run
 from ragauge.errors import DataError, UnknownName
 from ragauge.metrics.base import Measured
 from ragauge.store.open import Store, open_store

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.data.canonical import digest
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Claim, CoverFacts, Evidence, Rating, RelevanceFacts, Window
-from ragauge.data.response import Response
-from ragauge.data.run import Run
+from ragauge.data.identity import digest
+from ragauge.data.response import Response, Run
 from ragauge.errors import UnknownName
 from ragauge.store.evidence import PackedEvidence
 from ragauge.store.open import Store, open_store

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragauge.data.example import Example
-from ragauge.data.response import Response
-from ragauge.data.run import Run
+from ragauge.data.response import Response, Run
 from ragauge.errors import UnknownName
 from ragauge.store.open import Store
 

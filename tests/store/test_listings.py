@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ragauge.analysis.results.scorecard import Cause
+from ragauge.data.document import IndexListing
 from ragauge.data.example import Example, Relevant, Span
-from ragauge.data.index_listing import IndexListing
-from ragauge.data.response import Response
-from ragauge.data.run import Run
+from ragauge.data.response import Response, Run
 from ragauge.errors import UnknownName
 from ragauge.store.open import Store
 

@@ -25,7 +25,7 @@ OPEN_AND_WRITE = """
 import sys, time
 from pathlib import Path
 from ragauge.data.example import Example
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.store.open import open_store
 while not Path(sys.argv[2]).exists():
     time.sleep(0.001)

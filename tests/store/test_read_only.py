@@ -12,7 +12,7 @@ import pytest
 from tests.store.unprivileged import SRC, read_only, run_python
 
 from ragauge.data.example import Example
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.store.open import open_store
 
 LIST = """
@@ -24,7 +24,7 @@ with open_store(sys.argv[1]) as store:
 NOTE = """
 import sys
 from ragauge.data.example import Example
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.store.open import open_store
 with open_store(sys.argv[1]) as store:
     store.runs.import_run(Run("", "second"), [(Example("q", "second?"), None)])
@@ -40,7 +40,7 @@ with open_store(sys.argv[1]) as store:
 KILLED = """
 import os, signal, sys
 from ragauge.data.example import Example
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.store.open import open_store
 store = open_store(sys.argv[1])
 store.runs.import_run(Run("", "in_the_log"), [(Example("q", "log?"), None)])

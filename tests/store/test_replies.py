@@ -12,8 +12,7 @@ import pytest
 from ragauge.analysis.results.paid import Paid
 from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
 from ragauge.data.example import Example
-from ragauge.data.response import Response
-from ragauge.data.run import Run
+from ragauge.data.response import Response, Run
 from ragauge.errors import DataError
 from ragauge.metrics.base import Measured
 from ragauge.store.calls import Call, Spent

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from ragauge.data.codec import encode
 from ragauge.data.example import EvalSet, Example
-from ragauge.data.response import Passage, Response
-from ragauge.data.run import Run
+from ragauge.data.response import Passage, Response, Run
 from ragauge.errors import DataError, StoreError, UnknownName, UsageError
 from ragauge.metrics.base import Measured
 from ragauge.store.open import Store, open_store

@@ -15,8 +15,7 @@ from ragauge.analysis.results.scorecard import Cause, Interval, Summary
 from ragauge.analysis.scores.arrays import Columns
 from ragauge.analysis.scores.frames import cause_frame, score_frame
 from ragauge.data.example import Example
-from ragauge.data.response import Response
-from ragauge.data.run import Run
+from ragauge.data.response import Response, Run
 from ragauge.data.score import STATUSES, Score
 from ragauge.metrics.base import Measured
 from ragauge.store.open import Store

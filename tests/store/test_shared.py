@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.data.canonical import digest
 from ragauge.data.example import Example
 from ragauge.data.facts import CoverFacts, Evidence
-from ragauge.data.run import Run
+from ragauge.data.identity import digest
+from ragauge.data.response import Run
 from ragauge.metrics.base import Measured
 from ragauge.store.evidence import PackedEvidence
 from ragauge.store.open import Store, open_store
@@ -26,7 +26,7 @@ WRITER = """
 import os, sys, time
 os.nice(10)                              # four processes that never rest leave room for others
 from ragauge.data.example import Example
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.metrics.base import Measured
 from ragauge.store.scores import Column
 from ragauge.store.open import open_store
@@ -141,7 +141,7 @@ def test_killed_in_the_middle_of_a_transaction(sqlite_url: str) -> None:
     code = """
 import os, signal, sys
 from ragauge.data.example import Example
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.store.open import open_store
 store = open_store(sys.argv[1])
 store.runs.import_run(Run("", "kept"), [(Example("q", "?"), None)])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragauge.data.example import EvalSet, Example
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.data.study import Measurement, Study, Trial
 from ragauge.errors import UnknownName, UsageError
 from ragauge.store.open import Store, open_store

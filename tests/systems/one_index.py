@@ -11,7 +11,7 @@ from typing import Any
 
 from ragauge.api.inputs.sources import Answered
 from ragauge.api.verbs import evaluate
-from ragauge.data.chunking import chunk
+from ragauge.data.document import chunk
 from ragauge.data.example import EvalSet
 from ragauge.data.response import Passage, Response
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder

@@ -15,9 +15,8 @@ from pydantic import BaseModel
 from ragauge.data.example import Turn
 from ragauge.data.response import Citation, Passage, Response
 from ragauge.errors import UnknownName, UsageError
-from ragauge.systems.base import Question
+from ragauge.systems.base import Question, SystemTrouble, trouble_of
 from ragauge.systems.naming import system_of
-from ragauge.systems.troubles import SystemTrouble, trouble_of
 
 QUESTION = Question("q1", "Why?", (Turn("user", "Hi"), Turn("assistant", "Hello")))
 PASSAGES = (Passage("p1", "d1", "one", 0.5), Passage("p2", "d2", "two"))

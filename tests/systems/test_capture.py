@@ -19,7 +19,7 @@ import pytest
 
 import ragauge as rg
 from ragauge.errors import UsageError
-from ragauge.systems.capture_file import RotatingLines
+from ragauge.systems.capture import RotatingLines
 
 DOCUMENTS = [{"doc_id": "d1", "text": "A hub is grey. It weighs two pounds.", "score": 0.5}]
 

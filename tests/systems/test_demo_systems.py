@@ -135,7 +135,7 @@ def test_hash_seed_does_not_matter() -> None:
     """Processes that order their sets differently answer alike."""
     code = (
         "from dataclasses import replace\n"
-        "from ragauge.data.canonical import digest, plain\n"
+        "from ragauge.data.identity import digest, plain\n"
         "from ragauge.llm.embedders.wordllama import WordLlamaEmbedder\n"
         "from ragauge.systems.demo.systems import build, golden\n"
         "for system in build(WordLlamaEmbedder().embed).values():\n"

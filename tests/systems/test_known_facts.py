@@ -13,7 +13,7 @@ from ragauge.data.facts import AgreementFacts, AnswerFacts, ReferenceFacts, Rele
 from ragauge.data.response import Citation, Passage, Response
 from ragauge.systems.demo.systems import documents, golden
 from ragauge.systems.reference.extractive import REFUSAL
-from ragauge.systems.reference.terms import terms
+from ragauge.systems.reference.retrievers import terms
 
 TEXT = "A hub takes 8 drives. It weighs 3 kg."
 PAGE = Document("hub", "Hub", TEXT)

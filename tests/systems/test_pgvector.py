@@ -17,10 +17,9 @@ from tests.systems.retriever_contract import RetrieverContract
 
 from ragauge.data.response import Response
 from ragauge.errors import MissingExtra, UnknownName, UsageError
-from ragauge.systems.base import Question, System
+from ragauge.systems.base import Question, System, SystemTrouble
 from ragauge.systems.naming import system_of
 from ragauge.systems.pgvector import PgvectorRetriever
-from ragauge.systems.troubles import SystemTrouble
 
 QUESTION = "How do I pair a device?"
 COLUMNS = {"doc_id": "doc", "text": "body", "embedding": "v"}

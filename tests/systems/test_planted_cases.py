@@ -17,9 +17,9 @@ from tests.planted.cases import FAULTS, Case, planted_cases
 from tests.planted.topics import outdated, pages, topics, unanswerable
 
 from ragauge.analysis.causes.table import ROWS
-from ragauge.data.canonical import canonical, plain
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Evidence, ReferenceFacts
+from ragauge.data.identity import canonical, plain
 from ragauge.data.response import Response
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse

@@ -6,9 +6,15 @@ import pytest
 
 from ragauge.data.response import Passage
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
-from ragauge.systems.reference.extractive import REFUSAL, ExtractiveGenerator
-from ragauge.systems.reference.question import asks_for_amount, holds_amount, names, unmentioned
-from ragauge.systems.reference.terms import TermWeights, terms
+from ragauge.systems.reference.extractive import (
+    REFUSAL,
+    ExtractiveGenerator,
+    asks_for_amount,
+    holds_amount,
+    names,
+    unmentioned,
+)
+from ragauge.systems.reference.retrievers import TermWeights, terms
 
 LAMPS = "# Lamps\n\n## Desk lamp\n\n- The desk lamp weighs 3 kg.\n- The desk lamp is made of steel.\n\nIt is from Oslo."
 CHAIRS = "# Chairs\n\nA chair carries up to 120 kg. Chairs are delivered within 14 days.\n\nThe desk lamp weighs 3 kg."

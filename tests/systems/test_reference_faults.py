@@ -16,9 +16,16 @@ from ragauge.errors import UsageError
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.demo.systems import DONORS, documents, golden
 from ragauge.systems.reference.extractive import REFUSAL
-from ragauge.systems.reference.faults import Fault, FaultySystem
-from ragauge.systems.reference.faulty_generation import ChangeNumber, IgnorePassages, InventNumber
-from ragauge.systems.reference.faulty_retrieval import DropGold, FindNothing, PushGoldLow
+from ragauge.systems.reference.faults import (
+    ChangeNumber,
+    DropGold,
+    Fault,
+    FaultySystem,
+    FindNothing,
+    IgnorePassages,
+    InventNumber,
+    PushGoldLow,
+)
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 RETRIEVAL = (

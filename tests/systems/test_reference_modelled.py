@@ -10,6 +10,7 @@ import pytest
 
 from ragauge.data.response import Citation, Passage
 from ragauge.errors import UnknownName, UsageError
+from ragauge.systems.base import SystemTrouble
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.modelled import (
     Generated,
@@ -20,7 +21,6 @@ from ragauge.systems.reference.modelled import (
     prompt,
     read,
 )
-from ragauge.systems.troubles import SystemTrouble
 
 PASSAGES = (Passage("a#1", "a", "The trial lasts 30 days."), Passage("b#1", "b", "It is free."))
 

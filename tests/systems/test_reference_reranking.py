@@ -10,8 +10,7 @@ from ragauge.data.response import Passage
 from ragauge.errors import UnknownName
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
-from ragauge.systems.reference.reranking import Reranker, RerankName
-from ragauge.systems.reference.terms import TermWeights, terms
+from ragauge.systems.reference.retrievers import Reranker, RerankName, TermWeights, terms
 
 embed = WordLlamaEmbedder().embed
 QUERY = "How much does the desk lamp weigh?"

@@ -11,11 +11,7 @@ import pytest
 
 from ragauge.errors import UsageError
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
-from ragauge.systems.reference.bm25 import Bm25
-from ragauge.systems.reference.dense import Dense
-from ragauge.systems.reference.hybrid import Hybrid
-from ragauge.systems.reference.ranking import RankedPassage, best
-from ragauge.systems.reference.terms import TermWeights, terms
+from ragauge.systems.reference.retrievers import Bm25, Dense, Hybrid, RankedPassage, TermWeights, best, terms
 
 TEXTS = (
     "The red lamp costs nine euros.",

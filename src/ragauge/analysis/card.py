@@ -24,7 +24,7 @@ from ragauge.analysis.scores.known import KnownScores
 from ragauge.analysis.scores.quality import Quality
 from ragauge.analysis.scores.segments import BySegment, SegmentCells, Segments
 from ragauge.analysis.scores.summarize import NO_ERRORS, summary
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import describe, parse, questions
 from ragauge.stats.instrument import JudgeMeanError

@@ -10,7 +10,7 @@ from ragauge.api.inputs.sources import HasRun, run_of
 from ragauge.api.queries.columns import causes_of, handed_on
 from ragauge.api.queries.paired import Paired, measuring
 from ragauge.api.queries.questions import same_questions
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.messages import command
 

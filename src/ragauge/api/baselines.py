@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.sources import LATEST, HasRun, run_of, store_url
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from ragauge.api.queries.run_counts import broken
 from ragauge.api.queries.shown import ShownScores
 from ragauge.api.queries.views import view_of
 from ragauge.api.results.scorecard import Scorecard
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.errors import UsageError
 from ragauge.text.messages import command, plural
 

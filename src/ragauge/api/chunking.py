@@ -52,7 +52,7 @@ def chunking(
     """
     from ragauge.api.studies import conduct_study, open_study
     from ragauge.components.chunking.maker import ChunkingMaker, ChunkingSettings
-    from ragauge.data.readers.plain_texts import plain_texts
+    from ragauge.data.readers.chroma import plain_texts
 
     eval_set, texts = _with_gold(_set(set, store)), plain_texts(corpus)
     settings = ChunkingSettings(retriever, tuple(k), tuple(budget), fill, allow_changed, price_of)

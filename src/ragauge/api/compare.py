@@ -15,7 +15,7 @@ from ragauge.api.queries.columns import causes_of
 from ragauge.api.queries.paired import Paired, measuring
 from ragauge.api.results.comparison import ComparisonResult
 from ragauge.api.threads import aside
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.messages import command, plural, speaking_of
 

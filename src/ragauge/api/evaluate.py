@@ -14,8 +14,8 @@ from ragauge.errors import DataError, JudgeError, RagaugeError, UsageError
 
 if TYPE_CHECKING:
     from ragauge.api.results.scorecard import Scorecard
-    from ragauge.data.index_listing import IndexListing
-    from ragauge.data.run import Run
+    from ragauge.data.document import IndexListing
+    from ragauge.data.response import Run
     from ragauge.engine.execute import EvaluationOutcome
     from ragauge.engine.models import Calling
     from ragauge.engine.plan import Plan
@@ -60,8 +60,8 @@ def listed(wanted: EvaluateOptions, store: Store, run_id: str) -> IndexListing |
     """Which of the run's labelled documents are in the listing that was given; None without one."""
     if wanted.index is None:
         return None
-    from ragauge.data.index_listing import IndexListing
-    from ragauge.data.readers.index_listing import doc_ids, said
+    from ragauge.data.document import IndexListing
+    from ragauge.data.readers.corpus import doc_ids, said
     from ragauge.data.readers.record_reader import warn_user
 
     labelled = store.listings.labelled(run_id)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:

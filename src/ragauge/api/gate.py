@@ -15,7 +15,7 @@ from ragauge.api.results.gate_result import GateResult
 from ragauge.api.results.scorecard import Scorecard
 from ragauge.api.threads import aside
 from ragauge.data.config.reading import DEFAULT, ConfigFile, read_config
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.errors import ConfigError, DataError, UnknownName, UsageError
 from ragauge.text.messages import command, plural
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.arguments import begins, path_of
 from ragauge.api.inputs.sources import HasRun, named, run_of, store_url
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:

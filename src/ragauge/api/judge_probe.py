@@ -14,7 +14,7 @@ from ragauge.errors import UsageError
 if TYPE_CHECKING:
     from ragauge.analysis.judges.probes import PositionProbe
     from ragauge.analysis.results.overview import MeanEstimate
-    from ragauge.data.preference import AnswerPair
+    from ragauge.data.labelled import AnswerPair
     from ragauge.engine.execute import Progress
 
 
@@ -75,7 +75,7 @@ def pairs_of(wanted: Probing) -> list[AnswerPair]:
     Raises:
         DataError: a file that cannot be read, with line and field.
     """
-    from ragauge.data.readers.pairs import read_pairs
+    from ragauge.data.readers.labelled import read_pairs
 
     pairs = list(read_pairs(wanted.source, wanted.columns))
     if wanted.limit is None or wanted.limit >= len(pairs):

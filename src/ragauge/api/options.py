@@ -16,7 +16,7 @@ from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
     from ragauge.api.inputs.sources import InputSource
-    from ragauge.data.run import Variant
+    from ragauge.data.response import Variant
     from ragauge.engine.execute import Progress
 
 Given = TypeVar("Given")

@@ -69,7 +69,7 @@ class RegressionInputs:
     @property
     def key(self) -> str:
         """The same for the same wish in every process of a session."""
-        from ragauge.data.canonical import digest
+        from ragauge.data.identity import digest
 
         what = [_said(item) for item in self.sources], _said(self.system), _said(self.settings)
         more = self.metrics, self.judge, self.name, dict(self.keep), dict(self.columns), self.segments
@@ -365,7 +365,7 @@ def _said(item: Any) -> str:
 
 
 def _digest(value: Any) -> str:
-    from ragauge.data.canonical import digest
+    from ragauge.data.identity import digest
 
     return digest(json.loads(json.dumps(value, default=str)))[:12]
 

@@ -13,7 +13,7 @@ from ragauge.api.options import RunOptions, keywords
 from ragauge.api.queries.run_counts import counts_of
 from ragauge.api.runs import OpenRun
 from ragauge.api.threads import plain
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.errors import SystemFailed, UnknownName, UsageError
 from ragauge.text.messages import plural
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.arguments import path_of, text_of
 from ragauge.api.inputs.sources import named, run_of, store_url
-from ragauge.data.canonical import plain
-from ragauge.data.run import Run
+from ragauge.data.identity import plain
+from ragauge.data.response import Run
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:

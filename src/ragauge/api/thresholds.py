@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.history.outcomes import Value
     from ragauge.analysis.history.thresholds import Thresholds
     from ragauge.analysis.scores.arrays import Columns, ResponseIndex
-    from ragauge.data.run import Run
+    from ragauge.data.response import Run
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 

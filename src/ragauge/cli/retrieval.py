@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ragauge.analysis.ranking.retrieval import RetrievalReport, Topics
-    from ragauge.data.readers.trec_order import ScoreBits
+    from ragauge.data.readers.trec import ScoreBits
     from ragauge.metrics.base import Metric
 
 DEFAULT = "recall@5,precision@5,mrr,map,ndcg@10"

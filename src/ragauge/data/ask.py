@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from ragauge.data.canonical import digest, plain
+from ragauge.data.identity import digest, plain
 
 
 class ProviderEndpoint(NamedTuple):

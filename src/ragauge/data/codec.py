@@ -14,7 +14,6 @@ from collections.abc import Mapping as AbstractMapping
 from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from ragauge.data.canonical import canonical, plain
 from ragauge.data.facts import (
     AgreementFacts,
     AnswerFacts,
@@ -25,6 +24,7 @@ from ragauge.data.facts import (
     RelevanceFacts,
     SimilarityFacts,
 )
+from ragauge.data.identity import canonical, plain
 from ragauge.errors import DataError
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from ragauge.data.canonical import digest, plain
+from ragauge.data.identity import digest, plain
 
 # what a set may know of its examples' answers, as its repr counts it
 LABELS = (

@@ -1,8 +1,19 @@
-"""Where the judged documents of one query stand in what was returned."""
+"""Where the judged documents of one query stand in what was returned.
+
+Where each query's rows begin in a long table.
+
+Gold spans, and the chunks that are held against them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragauge.data.example import Span
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +32,41 @@ class Ranking:
     items: tuple[tuple[float, int | None], ...]
     judged_ranks: tuple[int, ...]
     again: tuple[tuple[float, int], ...] = ()
+
+
+def starts(query: pl.Series) -> Any:
+    """Numbers of the rows whose query differs from the row before, the first row among them.
+
+    Neighbours are compared in place, chunk by chunk: shifting the whole column would copy it.
+
+    >>> import polars as pl
+    >>> starts(pl.Series(["q1", "q1", "q2", "q1"])).tolist()
+    [0, 2, 3]
+    """
+    import numpy as np
+
+    found, row, last = [np.empty(0, np.int64)], 0, None
+    for chunk in query.get_chunks():
+        n = len(chunk)
+        if not n:
+            continue
+        if row == 0 or chunk[0] != last:
+            found.append(np.array([row]))
+        found.append((chunk.slice(1) != chunk.slice(0, n - 1)).arg_true().to_numpy() + row + 1)
+        row, last = row + n, chunk[n - 1]
+    return np.concatenate(found)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldOverlap:
+    """Spans of one example, all counted in the same unit: tokens of the whole documents, or characters.
+
+    Attributes:
+        gold: where the evidence stands, merged: in order, none touching another.
+        retrieved: the chunks returned, in the order of their ranks.
+        touching: every chunk of the index that shares a unit with a gold span; None = the index is not known.
+    """
+
+    gold: tuple[Span, ...]
+    retrieved: tuple[Span, ...]
+    touching: tuple[Span, ...] | None = None

@@ -1,12 +1,18 @@
-"""What a RAG system returned."""
+"""What a RAG system returned.
+
+A system's answers to an eval set, or a stretch of its traffic.
+
+One line of an eval set or of a file of responses, and where it stood.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from ragauge.data.canonical import digest, plain
-from ragauge.data.example import Span
+from ragauge.data.example import Example, Span
+from ragauge.data.identity import digest, plain
 
 REDACTED = "__REDACTED__"
 ABSENT = "no response in the run"     # why the answer is missing of an example that a finished run holds nothing for
@@ -95,3 +101,66 @@ class Response:
     def texts_recorded(self) -> bool:
         """Whether every passage handed on is there with its text (true for an empty retrieval)."""
         return self.passages is not None and all(p.text is not None and p.text != REDACTED for p in self.passages)
+
+
+State = Literal["running", "finished", "interrupted", "failed"]
+Variant = Literal["own", "oracle", "closed_book", "replayed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one system returned, as a whole.
+
+    Attributes:
+        run_id: short unique id.
+        name: what people call it.
+        kind: over an eval set, or sampled traffic.
+        set_name: the eval set's name.
+        set_version: its content hash.
+        system: what produced it.
+        config: its settings.
+        variant: own retrieval, gold passages, no passages, or another run's.
+        git: commit and whether the tree was dirty.
+        state: of collecting the responses.
+        planned: how many responses there will be.
+        done: how many there are.
+        heartbeat: when it last moved, ISO time.
+        created_at: ISO time.
+    """
+
+    run_id: str
+    name: str
+    kind: Literal["set", "traffic"] = "set"
+    set_name: str = ""
+    set_version: str = ""
+    system: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    variant: Variant = "own"
+    git: str = ""
+    state: State = "finished"
+    planned: int = 0
+    done: int = 0
+    heartbeat: str = ""
+    created_at: str = ""
+
+    @property
+    def confirms(self) -> str:
+        """The run whose causes it puts to the test, by id; "" for a system's answers in their own right."""
+        return str(self.config.get("confirms", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An example with the response that was read beside it.
+
+    Attributes:
+        example: the question and its labels.
+        response: what the system returned; None where the source says nothing about it.
+        source: the file or table.
+        line: the line, row or entry of the source, from 1.
+    """
+
+    example: Example
+    response: Response | None
+    source: str
+    line: int

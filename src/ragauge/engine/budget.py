@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ragauge.data.ask import Ask, ModelName, Reply, Usage
-from ragauge.data.canonical import canonical, plain
+from ragauge.data.identity import canonical, plain
 from ragauge.errors import RagaugeError
 
 Price = Callable[[ModelName, Usage], float | None]

@@ -18,8 +18,7 @@ from ragauge.llm.endpoints import PLACES
 from ragauge.llm.limiter import Limiter
 from ragauge.store.collecting import Arrived
 from ragauge.store.open import Store
-from ragauge.systems.base import System
-from ragauge.systems.troubles import HOPELESS, SystemTrouble
+from ragauge.systems.base import HOPELESS, System, SystemTrouble
 
 HOPELESS_AFTER = 3     # such failures, nothing answered yet, end the run
 TICK, BEAT = 1.0, 5.0     # seconds between two reports, and between two heartbeats while nothing arrives

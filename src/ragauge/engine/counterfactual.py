@@ -8,10 +8,9 @@ from typing import Any
 
 from ragauge.analysis.causes.counterfactuals import CHANGED, UNCHANGED
 from ragauge.analysis.results.confirmed import Experiment
-from ragauge.data.canonical import digest, plain
 from ragauge.data.example import EvalSet, Example
-from ragauge.data.response import Passage
-from ragauge.data.run import Run
+from ragauge.data.identity import digest, plain
+from ragauge.data.response import Passage, Run
 from ragauge.engine.collect import collect
 from ragauge.engine.execute import Progress
 from ragauge.engine.system_caller import PATIENCE, Asking

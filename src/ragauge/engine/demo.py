@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ragauge.data.canonical import plain
 from ragauge.data.example import Example
+from ragauge.data.identity import plain
 from ragauge.data.response import Response
 
 

@@ -9,8 +9,8 @@ from ragauge.judging.model.spec import read_model
 from ragauge.llm.build import build_model
 from ragauge.llm.model import CallError, Trouble
 from ragauge.llm.prices import price
+from ragauge.systems.base import Kind, SystemTrouble
 from ragauge.systems.reference.modelled import Messages, ModelAnswer, ModelConfig
-from ragauge.systems.troubles import Kind, SystemTrouble
 
 SECONDS = 600.0     # for one call; who runs the system ends it sooner
 LEARNING = 4        # calls that may teach how the model is to be asked

@@ -15,10 +15,10 @@ from math import isfinite
 from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.ask import Ask, Reply
-from ragauge.data.canonical import digest
 from ragauge.data.codec import FACTS
+from ragauge.data.document import IndexListing
 from ragauge.data.facts import Evidence, FactsOf
-from ragauge.data.index_listing import IndexListing
+from ragauge.data.identity import digest
 from ragauge.data.ranking import Ranking
 from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.errors import MissingFile

@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple, Protocol, TypeGuard
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.data.preference import AnswerPair, Preference
+from ragauge.data.labelled import AnswerPair, Preference
 from ragauge.engine.caller import CallCounts
 from ragauge.engine.estimate import CostEstimate, estimate_askings
 from ragauge.engine.judges import build_judge

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragauge.data.index_listing import IndexListing
+from ragauge.data.document import IndexListing
 from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge
 from ragauge.metrics.base import Metric

@@ -13,8 +13,7 @@ from ragauge.engine.caller import RetryPolicy, RetryState
 from ragauge.errors import SystemFailed
 from ragauge.llm.keys import hidden
 from ragauge.llm.limiter import Limiter
-from ragauge.systems.base import Question, System
-from ragauge.systems.troubles import PASSING, SystemTrouble, trouble_of
+from ragauge.systems.base import PASSING, Question, System, SystemTrouble, trouble_of
 
 PATIENCE = RetryPolicy(call=60.0, total=600.0, attempts=4, refusals=20)
 LONGEST = 500     # characters of an error that are kept

@@ -9,14 +9,13 @@ from typing import Any
 from ragauge.data.example import EvalSet, Example, Relevant
 from ragauge.data.readers.aliases import EXAMPLE_FIELDS, check_mapped
 from ragauge.data.readers.corpus import texts_of
-from ragauge.data.response import Passage
-from ragauge.data.run import Variant
+from ragauge.data.response import Passage, Variant
 from ragauge.errors import DataError, UsageError
 from ragauge.judging.model.spec import read_model
 from ragauge.store.open import Store
 from ragauge.systems.base import System as System  # noqa: PLC0414 - for the layers that may not see systems
 from ragauge.systems.naming import is_recorded, system_of
-from ragauge.systems.reference import system as reference
+from ragauge.systems.reference import pipeline as reference
 
 SECTION = "system"
 Handed = Mapping[str, tuple[Passage, ...]]     # query_id -> the passages to answer from

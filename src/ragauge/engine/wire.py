@@ -7,8 +7,8 @@ from base64 import b64decode, b64encode
 from typing import Any
 
 from ragauge.analysis.results.scorecard import Cause
-from ragauge.data.canonical import plain
 from ragauge.data.codec import from_plain
+from ragauge.data.identity import plain
 from ragauge.engine.judge_batch import BatchResult, JudgedResponse
 from ragauge.metrics.base import Measured
 from ragauge.store.evidence import PackedEvidence

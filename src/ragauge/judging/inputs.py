@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.canonical import digest, plain
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, FactsOf
+from ragauge.data.identity import digest, plain
 from ragauge.data.response import REDACTED, Response
 from ragauge.text.clauses import clauses
 from ragauge.text.sentences import FENCE, split

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragauge.analysis.results.confirmed import CauseTally, Confirmed, ExperimentOutcome, Graded
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.reporting.sections import Phrase, ReportSection, ReportTable, Tone, columns
 from ragauge.reporting.words import UNNAMED, between, line, safe
 from ragauge.text.messages import command, number, plural

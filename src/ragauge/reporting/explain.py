@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.explaining.symbols import PARAMETER
 from ragauge.analysis.results.explanation import CountedItem, ExampleExplained, MeanWorked, RunExplained, Symbol, Worked
-from ragauge.data.canonical import plain
+from ragauge.data.identity import plain
 from ragauge.reporting.as_json import finding_json, summary_json
 from ragauge.reporting.words import ARROWS, SHORT_LAYERS, line, opened, safe
 from ragauge.text.messages import plural

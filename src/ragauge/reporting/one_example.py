@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.scorecard import ExampleView
-from ragauge.data.canonical import plain
+from ragauge.data.identity import plain
 from ragauge.reporting.examples import (
     MARKS,
     TELLS,

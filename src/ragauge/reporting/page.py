@@ -10,8 +10,8 @@ from typing import Any
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.scorecard import ExampleView, ScorecardData, Summary
 from ragauge.analysis.scores.segments import FEWEST
-from ragauge.data.canonical import plain
 from ragauge.data.facts import Claim
+from ragauge.data.identity import plain
 from ragauge.reporting import (
     bars,
     confirmed,

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragauge.analysis.overview.run_counts import MOST_KINDS, RunCounts
-from ragauge.data.canonical import plain
-from ragauge.data.run import Run
+from ragauge.data.identity import plain
+from ragauge.data.response import Run
 from ragauge.reporting.judged import money
 from ragauge.reporting.words import line
 from ragauge.text.messages import command, plural

@@ -12,10 +12,10 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, exists, insert, 
 
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores.frames import cause_frame
-from ragauge.data.canonical import canonical
 from ragauge.data.codec import decode, encode
+from ragauge.data.document import IndexListing
 from ragauge.data.example import Example
-from ragauge.data.index_listing import IndexListing
+from ragauge.data.identity import canonical
 from ragauge.store.database import Database, among, chunks, raw_rows, rows_among
 from ragauge.store.names import judge_no, put_judges, run_no
 from ragauge.store.packing import framed, pack, unescape, unpack

@@ -11,8 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from ragauge.data.example import EvalSet, Example
-from ragauge.data.response import Response
-from ragauge.data.run import Run, State
+from ragauge.data.response import Response, Run, State
 from ragauge.store import importing
 from ragauge.store.database import Database, among, now
 from ragauge.store.importing import run_of_row

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, and_, or_, select
 
-from ragauge.data.canonical import canonical
 from ragauge.data.codec import FACTS, decode, encode
 from ragauge.data.facts import Evidence
+from ragauge.data.identity import canonical
 from ragauge.store.database import Database, chunks, raw_among
 from ragauge.store.names import judge_no, put_judges, run_no
 from ragauge.store.packing import pack, unescape, unpack

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
-from ragauge.data.canonical import canonical
 from ragauge.data.codec import encode
-from ragauge.data.run import Run
+from ragauge.data.identity import canonical
+from ragauge.data.response import Run
 from ragauge.errors import DataError, UsageError
 from ragauge.store.database import Database, chunks, now
 from ragauge.store.names import run_no

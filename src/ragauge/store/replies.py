@@ -10,8 +10,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, literal_column, select, true
 
 from ragauge.data.ask import Ask, ModelName, Reply, reply_key
-from ragauge.data.canonical import canonical, plain
 from ragauge.data.codec import encode, from_plain
+from ragauge.data.identity import canonical, plain
 from ragauge.errors import DataError
 from ragauge.store.database import Database, chunks, now, raw_among
 from ragauge.store.names import model_names, model_nos

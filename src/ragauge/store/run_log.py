@@ -11,8 +11,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, delete, func, insert, select
 
 from ragauge.analysis.results.scorecard import Summary
-from ragauge.data.canonical import canonical, plain
 from ragauge.data.codec import from_plain
+from ragauge.data.identity import canonical, plain
 from ragauge.errors import UnknownName, UsageError
 from ragauge.store.database import Database, now
 from ragauge.store.names import judge_no, put_judges, run_no

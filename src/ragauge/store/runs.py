@@ -10,8 +10,7 @@ from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, selec
 
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.data.example import Example
-from ragauge.data.response import Response
-from ragauge.data.run import Run
+from ragauge.data.response import Response, Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.store import importing
 from ragauge.store.database import Database, chunks, raw_rows

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
-from ragauge.data.canonical import canonical, plain
 from ragauge.data.codec import encode
 from ragauge.data.example import Example
+from ragauge.data.identity import canonical, plain
 from ragauge.data.response import ABSENT, Response
 from ragauge.errors import DataError
 from ragauge.store.packing import pack, sha_of

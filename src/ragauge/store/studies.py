@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, insert, select
 
-from ragauge.data.canonical import canonical, plain
+from ragauge.data.identity import canonical, plain
 from ragauge.data.study import Measurement, Study, Trial
 from ragauge.errors import UnknownName, UsageError
 from ragauge.store.database import Database, now

@@ -14,10 +14,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ragauge.systems.detecting_functions import ASKED, CallForm, class_asked, function_asked, verb
+from ragauge.systems.detecting_functions import (
+    ASKED,
+    FIRST,
+    CallForm,
+    call_of,
+    class_asked,
+    function_asked,
+    path_of,
+    reading,
+    verb,
+)
 from ragauge.systems.detecting_kinds import ExpressionValue, framework_of
-from ragauge.systems.detecting_replies import reading
-from ragauge.systems.detecting_routes import FIRST, call_of, path_of
 from ragauge.systems.detecting_values import Function, Inside, Modules, Outside, Scope, is_main
 
 SKIPPED = frozenset({

@@ -12,12 +12,31 @@ from urllib.parse import urlsplit
 from ragauge.data.citing import with_numbers
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UnknownName, UsageError
-from ragauge.systems.base import EVERY, OWN, Question, System, known_settings, mapping_of
-from ragauge.systems.citing import NUMBERED
-from ragauge.systems.paths import JsonPath, NoValue
+from ragauge.systems.base import (
+    EVERY,
+    NUMBERED,
+    OWN,
+    Question,
+    System,
+    SystemTrouble,
+    kind_of,
+    known_settings,
+    mapping_of,
+    seconds_of,
+)
+from ragauge.systems.mapping import (
+    ASKED,
+    HANDED,
+    JsonPath,
+    NoValue,
+    check,
+    filled,
+    filled_url,
+    holds,
+    values_of,
+    with_environment,
+)
 from ragauge.systems.returned import SPENT, response_of, spent_of
-from ragauge.systems.template import ASKED, HANDED, check, filled, filled_url, holds, values_of, with_environment
-from ragauge.systems.troubles import SystemTrouble, kind_of, seconds_of
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient

@@ -11,7 +11,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from pydantic import BaseModel
 
 from ragauge.data.response import Passage
-from ragauge.systems.documents import as_metadata
+from ragauge.systems.returned import as_metadata
 
 
 class GivenDocumentsRetriever(BaseRetriever):  # type: ignore[misc]     # the types of an optional package are not read

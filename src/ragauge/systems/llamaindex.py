@@ -9,11 +9,17 @@ from typing import Any
 
 from ragauge.data.citing import with_numbers
 from ragauge.data.response import Passage, Response
-from ragauge.systems.base import EVERY, OWN, Question, System, known_settings
-from ragauge.systems.citing import checked
-from ragauge.systems.documents import RETRIEVED_ONLY, as_metadata, bases, counted, deeper, document, identity
-from ragauge.systems.returned import response_of
-from ragauge.systems.threads import Threads
+from ragauge.systems.base import EVERY, OWN, Question, System, Threads, checked, known_settings
+from ragauge.systems.returned import (
+    RETRIEVED_ONLY,
+    as_metadata,
+    bases,
+    counted,
+    deeper,
+    document,
+    identity,
+    response_of,
+)
 
 PACKAGE = "llama_index"
 SETTINGS = ("name", "config", "id_key", "citations")

@@ -16,7 +16,7 @@ from ragauge.errors import UsageError
 from ragauge.systems import callable as python
 from ragauge.systems import haystack, http, langchain, llamaindex, pgvector, recorded, vector_store
 from ragauge.systems.base import System
-from ragauge.systems.importing import is_named, load
+from ragauge.systems.callable import is_named, load
 
 FORMS = "module:name of something in Python, http://… or https://…, or a file of recorded responses"
 

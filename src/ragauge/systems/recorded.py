@@ -10,8 +10,7 @@ from ragauge.data.example import EvalSet
 from ragauge.data.readers.aliases import RESPONSE_FIELDS
 from ragauge.data.readers.source import joined, name_of, records
 from ragauge.data.response import Passage, Response
-from ragauge.systems.base import Question, System, known_settings, mapping_of
-from ragauge.systems.troubles import SystemTrouble
+from ragauge.systems.base import Question, System, SystemTrouble, known_settings, mapping_of
 
 SETTINGS = ("name", "config", "columns")
 

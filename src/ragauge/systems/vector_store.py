@@ -7,11 +7,9 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UnknownName, UsageError
-from ragauge.systems.base import Question, System, known_settings
-from ragauge.systems.documents import RETRIEVED_ONLY, bases, document, finite
-from ragauge.systems.importing import load
-from ragauge.systems.returned import passages_of
-from ragauge.systems.threads import Threads
+from ragauge.systems.base import Question, System, Threads, known_settings
+from ragauge.systems.callable import load
+from ragauge.systems.returned import RETRIEVED_ONLY, bases, document, finite, passages_of
 
 SETTINGS = ("name", "config", "k", "embed", "score", "id_key")
 WITH_SCORE = "similarity_search_with_score"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragauge.analysis.comparison.join import Join
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.errors import UsageError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import questions

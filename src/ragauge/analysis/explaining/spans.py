@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ragauge.analysis.explaining.case import ExampleCase
-from ragauge.data.gold_overlap import GoldOverlap
+from ragauge.data.ranking import GoldOverlap
 from ragauge.metrics.base import Metric
 from ragauge.metrics.spans.filling import covered, first, size
 from ragauge.text.messages import plural

@@ -9,7 +9,7 @@ from ragauge.analysis.comparison.alike import MeasurementSpec
 from ragauge.analysis.comparison.config_diff import config_diff
 from ragauge.analysis.results.history_rows import Changed, History, HistoryRow
 from ragauge.analysis.results.summary import Summary
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import questions
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 
 TRAFFIC = "traffic"     # what the log calls the set of runs that have none
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ragauge.analysis.results.judging import AskedOf
 from ragauge.analysis.results.paid import Paid, added
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 
 
 @dataclass(frozen=True, slots=True)

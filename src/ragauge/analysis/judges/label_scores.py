@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from ragauge.analysis.judges.check import SEVERITY, THREE
-from ragauge.data.canonical import digest
 from ragauge.data.facts import AnswerFacts, Claim
+from ragauge.data.identity import digest
 from ragauge.data.labelled import HumanLabel, Labelled, LabelledPart
 
 QUESTION = "verify_answer"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragauge.analysis.results.overview import MeanEstimate
-from ragauge.data.preference import AnswerPair, Preference
+from ragauge.data.labelled import AnswerPair, Preference
 from ragauge.stats.intervals import wilson
 
 

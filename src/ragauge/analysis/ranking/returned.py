@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, overload
 
-from ragauge.data import blocks
+from ragauge.data import ranking
 from ragauge.data.response import Passage
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class ResultLists:
 
     @cached_property
     def _places(self) -> dict[str, slice]:
-        starts = blocks.starts(self._table["query_id"])
+        starts = ranking.starts(self._table["query_id"])
         names = self._table["query_id"].gather(starts).to_list()
         ends = pairwise([*starts.tolist(), self._table.height])
         return {name: slice(*place) for name, place in zip(names, ends, strict=True)}

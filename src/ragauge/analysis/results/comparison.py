@@ -10,7 +10,7 @@ from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.findings import Finding
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.verdicts import BETTER, CHANGED, SAME, WORSE
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 
 
 @dataclass(frozen=True, slots=True)

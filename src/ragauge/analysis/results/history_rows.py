@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ragauge.analysis.results.summary import Summary
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,7 @@ from ragauge.analysis.results.overview import Overview
 from ragauge.analysis.results.summary import Summary
 from ragauge.data.example import Example
 from ragauge.data.facts import Evidence
-from ragauge.data.response import Response
-from ragauge.data.run import Run
+from ragauge.data.response import Response, Run
 from ragauge.data.score import Score
 from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.weighted import Interval

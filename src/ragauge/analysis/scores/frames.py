@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores.arrays import numbered
-from ragauge.data.score import Score
-from ragauge.data.score_table import score_table
+from ragauge.data.score import Score, score_table
 
 if TYPE_CHECKING:
     import numpy as np

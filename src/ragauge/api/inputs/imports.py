@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.store.open import Store
 
 State = tuple[int, int, int]
@@ -42,7 +42,7 @@ class Files:
             how: what else decides what is read from them, as JSON types.
             warn: as above.
         """
-        from ragauge.data.canonical import canonical
+        from ragauge.data.identity import canonical
 
         if not all(isinstance(item, str | Path) and Path(item).is_file() for item in items):
             return None

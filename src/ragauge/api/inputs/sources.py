@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol, get_args, runtime_checkable
 
 from ragauge.api.inputs.arguments import text_of
 from ragauge.data.example import EvalSet, Example
-from ragauge.data.response import Response
-from ragauge.data.run import Run, Variant
+from ragauge.data.response import Response, Run, Variant
 from ragauge.errors import DataError, UnknownName, UsageError
 
 if TYPE_CHECKING:
     from ragauge.api.inputs.imports import Files
-    from ragauge.data.records import Record
+    from ragauge.data.response import Record
     from ragauge.store.open import Store
 
 

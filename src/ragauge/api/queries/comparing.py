@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.errors import UnknownName
 from ragauge.text.messages import command, plural
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from ragauge.data.canonical import digest, plain
-from ragauge.data.run import Run
+from ragauge.data.identity import digest, plain
+from ragauge.data.response import Run
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.data.run import Run, Variant
+from ragauge.data.response import Run, Variant
 from ragauge.errors import UsageError
 from ragauge.text.messages import command
 

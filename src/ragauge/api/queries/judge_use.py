@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.scorecard import JudgeNote
     from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.analysis.scores.gather import Claims
-    from ragauge.data.run import Run
+    from ragauge.data.response import Run
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.api.queries.columns import StoredColumns
 from ragauge.api.queries.questions import by_question
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.errors import UnknownName
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from ragauge.analysis.results.judging import AskedOf
 from ragauge.api.queries.judge_use import asked_of
 
 if TYPE_CHECKING:
-    from ragauge.data.run import Run
+    from ragauge.data.response import Run
     from ragauge.store.open import Store
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.text.messages import command
 
 if TYPE_CHECKING:

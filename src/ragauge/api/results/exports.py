@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragauge.api.results.files import check, make_folder
-from ragauge.data.response import ABSENT
-from ragauge.data.run import Run
+from ragauge.data.response import ABSENT, Run
 from ragauge.data.writers import scores_csv, scores_parquet
 from ragauge.errors import UsageError
 
@@ -34,7 +33,7 @@ def export(store: Store, run: Run, path: Path) -> int:
 
 
 def _responses(store: Store, run: Run, path: Path) -> int:
-    from ragauge.data.records import Record
+    from ragauge.data.response import Record
     from ragauge.data.writers import jsonl
 
     pairs = store.runs.pairs(run.run_id)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.analysis.results.scorecard import ExampleView, Finding, Summary
 from ragauge.analysis.results.scorecard import ScorecardData as Card
 from ragauge.api.inputs.arguments import path_of
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:

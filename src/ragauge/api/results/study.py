@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.results import files
-from ragauge.data.canonical import plain
+from ragauge.data.identity import plain
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,9 +13,9 @@ from ragauge.analysis.studies.chunking import CHUNKING
 from ragauge.components.chunking.alignment import Alignment, align
 from ragauge.components.chunking.chunkers import chunker_of, name_of
 from ragauge.components.chunking.tokens import TokenisedDocument
-from ragauge.data.canonical import digest
 from ragauge.data.example import Example, Span
-from ragauge.data.gold_overlap import GoldOverlap
+from ragauge.data.identity import digest
+from ragauge.data.ranking import GoldOverlap
 from ragauge.data.response import Passage, Response
 from ragauge.data.study import Measurement
 from ragauge.engine.studies.maker import TrialMaker

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragauge.data.readers import jsonl
-from ragauge.data.readers.lines import opened
+from ragauge.data.readers.lines import Row, Rows, opened
 from ragauge.data.readers.rankings import read_qrels
-from ragauge.data.readers.rows import Row, Rows
 from ragauge.errors import DataError, UsageError
 
 PACKED = ("", ".gz", ".zst")

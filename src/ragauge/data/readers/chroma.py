@@ -1,12 +1,17 @@
-"""Chroma's questions for chunking: question, references (JSON: content, start_index, end_index), corpus_id."""
+"""Chroma's questions for chunking: question, references (JSON: content, start_index, end_index), corpus_id.
+
+Whole documents as offsets count them: every character of a text, nothing stripped.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from ragauge.data.example import EvalSet, Example, Span
-from ragauge.data.readers import csv
+from ragauge.data.readers import tabular
+from ragauge.data.readers.corpus import SUFFIXES, read_corpus, text_file
 from ragauge.errors import DataError
 
 COLUMNS = ("question", "references", "corpus_id")
@@ -27,7 +32,7 @@ def read_chroma(path: Path, name: str = "") -> EvalSet:
         DataError: references that are not a list of such objects.
     """
     examples: list[Example] = []
-    for n, row in csv.read(path).rows:
+    for n, row in tabular.read_csv(path).rows:
         doc_id = str(row["corpus_id"])
         try:
             given = json.loads(str(row["references"]))
@@ -39,3 +44,44 @@ def read_chroma(path: Path, name: str = "") -> EvalSet:
             Example(f"q{len(examples) + 1}", str(row["question"]), gold_spans=spans, segments={"corpus": doc_id})
         )
     return EvalSet(name or path.stem, tuple(examples))
+
+
+def plain_texts(source: Any) -> dict[str, str]:
+    """doc_id -> text of every document. Of text files every character counts, front matter too; line ends are one.
+
+    Args:
+        source: a folder of text files (doc_id is the path in it without the ending), one text file, or whatever
+            `read_corpus` reads.
+
+    Raises:
+        DataError: there is no document, none has a text, one is not UTF-8, or two share an id.
+    """
+    if (page := text_file(source)) is not None:
+        return _some({page.stem: _decoded(page)}, page)
+    folder = Path(source) if isinstance(source, str | Path) else None
+    if folder is None or not folder.is_dir() or any(folder.glob("corpus.jsonl*")):
+        return {document.doc_id: document.text for document in read_corpus(source)}
+    found: dict[str, str] = {}
+    for path in sorted(one for one in folder.rglob("*") if one.suffix in SUFFIXES and one.is_file()):
+        doc_id = path.relative_to(folder).with_suffix("").as_posix()
+        if doc_id in found:
+            raise DataError(f"two documents have the id {doc_id!r}.", source=str(path), hint="Rename one of them.")
+        found[doc_id] = _decoded(path)
+    if not found:
+        raise DataError(f"no text file ({', '.join(SUFFIXES)}) in this folder.", source=str(folder))
+    return _some(found, folder)
+
+
+def _some(texts: dict[str, str], source: Path) -> dict[str, str]:
+    """The texts, if any is not blank."""
+    if not any(text.strip() for text in texts.values()):
+        raise DataError("no document in it has a text.", source=str(source), hint="Name another corpus.")
+    return texts
+
+
+def _decoded(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        problem = f"expected UTF-8, got byte 0x{error.object[error.start]:02x} at offset {error.start}."
+        raise DataError(problem, source=str(path), hint="Save the file as UTF-8.") from error

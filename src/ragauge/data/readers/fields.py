@@ -1,14 +1,19 @@
-"""The shape of one record: from named values to an Example and a Response."""
+"""The shape of one record: from named values to an Example and a Response.
+
+Whether the corpus holds the answer, where a set says so by the kind of question instead of in a field.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from ragauge.data.example import Example, Turn
 from ragauge.data.readers import passages as retrieved
 from ragauge.data.readers import relevance
-from ragauge.data.readers.aliases import RESPONSE_FIELDS
+from ragauge.data.readers.aliases import RESPONSE_FIELDS, snake
+from ragauge.data.readers.lines import Row
 from ragauge.data.readers.values import (
     BadValue,
     Notes,
@@ -281,3 +286,24 @@ def query_id_in(found: Found, names: Names, notes: Notes) -> str | None:
     """The given id; None where there is none."""
     return identifier(found["query_id"], names["query_id"], notes) if "query_id" in found else None
 
+
+KINDS = frozenset({"type", "question_type", "query_type", "category", "kind"})     # what sets call such a column
+UNANSWERABLE = frozenset({"unanswerable", "not_answerable", "no_answer"})
+
+
+def settled(example: Example, row: Row) -> Example:
+    """The example, not answerable where a segment, a tag or a column of kinds says *unanswerable*.
+
+    What the field answerable says counts before. Another kind says nothing: not every set labels what has no answer.
+    """
+    if example.answerable is not None or not any(snake(value) in UNANSWERABLE for value in _said(example, row)):
+        return example
+    return replace(example, answerable=False)
+
+
+def _said(example: Example, row: Row) -> Iterator[str]:
+    yield from example.segments.values()
+    yield from example.tags
+    for column, value in row.items():
+        if isinstance(value, str) and snake(column) in KINDS:
+            yield value

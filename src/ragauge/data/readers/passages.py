@@ -1,15 +1,23 @@
-"""Retrieved passages, and what points into them: citations, labels, gold spans."""
+"""Retrieved passages, and what points into them: citations, labels, gold spans.
+
+Passages as frameworks dump them: LangChain's serialized documents, LlamaIndex's nodes with their scores.
+
+The first rows of a source, looked at before any is read: whether its answers cite in their text.
+
+One answer cannot say it: [1] may be part of what it quotes, and an answer without a number may be one that should cite.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, TypeVar
 
+from ragauge.data.citing import cites
 from ragauge.data.example import Span
 from ragauge.data.identity import text_id
-from ragauge.data.readers.nodes import unwrapped
+from ragauge.data.readers.lines import Row
 from ragauge.data.readers.values import (
     OBJECT,
     BadValue,
@@ -23,6 +31,50 @@ from ragauge.data.readers.values import (
     whole,
 )
 from ragauge.data.response import REDACTED, Citation, Passage
+
+SOURCE = "1"      # LlamaIndex's number for the relation of a node to the document that it was cut from
+NODE_IDS = ("id_", "node_id", "id")
+PAIR = 2
+
+
+def unwrapped(item: Any) -> Any:
+    """A passage without what a framework's dump puts around it; anything else as it is.
+
+    >>> unwrapped({"node": {"id_": "n1", "text": "It is.", "metadata": {"file_name": "a.md"}}, "score": 0.8})
+    {'text': 'It is.', 'metadata': {'file_name': 'a.md'}, 'passage_id': 'n1', 'score': 0.8}
+    >>> unwrapped([{"page_content": "It is."}, 0.8])
+    {'page_content': 'It is.', 'score': 0.8}
+    """
+    if isinstance(item, list | tuple) and len(item) == PAIR and isinstance(item[0], Mapping):
+        document = unwrapped(item[0])
+        return {**document, "score": item[1]} if isinstance(item[1], int | float) else item
+    if not isinstance(item, Mapping):
+        return item
+    if "lc" in item and isinstance(item.get("kwargs"), Mapping):
+        return item["kwargs"]
+    if isinstance(item.get("node"), Mapping):
+        return _node(item)
+    return _node({"node": item, "score": item.get("score")}) if "id_" in item else item
+
+
+def _node(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The passage of a LlamaIndex node."""
+    inner: Mapping[str, Any] = item["node"]
+    while isinstance(inner.get("node"), Mapping):
+        inner = inner["node"]
+    metadata = inner.get("metadata") or inner.get("extra_info") or {}
+    relations = inner.get("relationships")
+    parent = relations.get(SOURCE) if isinstance(relations, Mapping) else None
+    if isinstance(parent, Mapping) and isinstance(metadata, Mapping) and parent.get("node_id") is not None:
+        metadata = {**metadata, "ref_doc_id": parent["node_id"]}
+    found = {
+        "text": inner.get("text", inner.get("content")),
+        "metadata": metadata,
+        "passage_id": next((inner[key] for key in NODE_IDS if inner.get(key) is not None), None),
+        "score": item.get("score"),
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
 
 T = TypeVar("T")
 
@@ -242,3 +294,52 @@ def citations(value: Any, name: str, notes: Notes, answer: str | None) -> tuple[
             raise BadValue(f"{where}.end", f"at most the length of the answer ({length})", end, hint)
         out.append(Citation(start, end, identifier(target, f"{where}.{key}", notes)))
     return tuple(out)
+
+
+LOOKED_AT = 200      # rows: enough to see one answer in ten that cites
+LEAST_SHARE = 0.1    # of their answers that cite in brackets; fewer happen in answers about code and formulas
+
+
+class Ahead:
+    """The numbered rows of a source, in order, the first of them held until they have been looked at.
+
+    Attributes:
+        cites: whether answers cite in their text; False before the first rows were looked at.
+    """
+
+    def __init__(
+        self,
+        rows: Iterator[tuple[int, Row]],
+        answer: Callable[[Row], Any],
+        passages: Callable[[Row], Sequence[Passage]],
+    ) -> None:
+        self.cites = False
+        self._rows, self._answer, self._passages = rows, answer, passages
+        self._held: list[tuple[int, Row]] | None = None
+        self._broken: Exception | None = None
+
+    def first(self) -> list[tuple[int, Row]]:
+        """The first rows; where one cannot be read, those before it."""
+        if self._held is not None:
+            return self._held
+        held = self._held = []
+        try:
+            for row in self._rows:
+                held.append(row)
+                if len(held) == LOOKED_AT:
+                    break
+        except Exception as error:
+            self._broken = error
+        said = [
+            cites(answer) or cites(answer, self._passages(row))
+            for _, row in held
+            if isinstance(answer := self._answer(row), str) and answer.strip()
+        ]
+        self.cites = bool(said) and sum(said) >= LEAST_SHARE * len(said)
+        return held
+
+    def __iter__(self) -> Iterator[tuple[int, Row]]:
+        yield from self.first()
+        if self._broken is not None:
+            raise self._broken
+        yield from self._rows

@@ -1,11 +1,26 @@
-"""What goes into an application and what comes out of it: plain text, named values, or chat messages."""
+"""Chat payloads and the tables of LangSmith and MLflow that hold them.
+
+Payloads: what goes into an application and what comes out of it: plain text, named values, or chat messages.
+
+LangSmith: inputs, outputs and reference_outputs; in an exported data set, outputs are the reference.
+
+The table of an experiment (`evaluate(…).to_pandas()`) has a column a part: inputs.question, outputs.answer,
+reference.answer.
+
+MLflow: columns inputs, outputs, expectations (MLflow 3), or request and response that hold chat payloads.
+
+In tables of traces (`search_traces`, the results of `genai.evaluate`) what was retrieved stands in spans, and what was
+expected in assessments.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ragauge.data.readers.aliases import names_of, snake
+from ragauge.data.readers.lines import Row
 from ragauge.data.readers.values import Notes, opened
 
 QUERY_KEYS = tuple(dict.fromkeys([*names_of("query"), "prompt", "message"]))
@@ -94,3 +109,138 @@ def _content(message: Any) -> str | None:
         parts = [part.get("text") for part in content if isinstance(part, Mapping) and part.get("type") in TEXT_TYPES]
         return "\n".join(part for part in parts if isinstance(part, str)) or None
     return content if isinstance(content, str) else None
+
+
+LANGSMITH_COLUMNS = frozenset({"inputs", "outputs", "reference_outputs"})
+
+
+def is_langsmith(found: Iterable[str]) -> bool:
+    """Whether the columns are LangSmith's."""
+    names = set(found)
+    if any(name.startswith("inputs.") for name in names):
+        return any(name.startswith(("outputs.", "reference.")) for name in names)
+    return "inputs" in names and bool(names & {"reference_outputs", "dataset_id", "source_run_id"})
+
+
+def langsmith_row(row: Row, notes: Notes) -> Row:
+    """The row with its payloads taken apart."""
+    if "inputs" not in row:
+        row = _joined(row, notes)
+    out = {key: value for key, value in row.items() if key not in LANGSMITH_COLUMNS}
+    exported = "reference_outputs" not in row
+    out |= entered(unpacked(row.get("inputs"), "inputs", notes))
+    column = "outputs" if exported else "reference_outputs"
+    reference = returned(unpacked(row.get(column), column, notes))
+    if not exported:
+        out |= returned(unpacked(row.get("outputs"), "outputs", notes))
+    if "answer" in reference:
+        out["reference_answer"] = reference["answer"]
+    expected = reference.get("passages")
+    if expected is not None:
+        by_text = isinstance(expected, list) and all(isinstance(one, str) for one in expected)
+        out["relevant_texts" if by_text else "relevant"] = expected
+    return out
+
+
+def _joined(row: Row, notes: Notes) -> Row:
+    """A row of an experiment's table with its parts in objects; query_id is the example's id, not the trace's."""
+    parts: dict[str, dict[str, Any]] = {"inputs": {}, "outputs": {}, "reference": {}}
+    out: dict[str, Any] = {}
+    for column, value in row.items():
+        head, dot, name = column.partition(".")
+        if dot and head in parts:
+            parts[head][name] = opened(value, column, notes)
+        else:
+            out[{"example_id": "query_id", "execution_time": "latency_s"}.get(column, column)] = value
+    if "query_id" in out:
+        out.pop("id", None)
+    return {**out, "inputs": parts["inputs"], "outputs": parts["outputs"], "reference_outputs": parts["reference"]}
+
+
+TRACED = frozenset({"spans", "assessments"})
+OF_TRACE = frozenset({
+    "trace", "trace_id", "client_request_id", "state", "request_time", "execution_duration", "trace_metadata", "tags",
+})  # fmt: skip
+MLFLOW_COLUMNS = frozenset({"inputs", "outputs", "expectations", "request", "response"})
+
+
+def is_mlflow(found: Iterable[str]) -> bool:
+    """Whether the columns are MLflow's."""
+    names = set(found)
+    return "inputs" in names or ("request" in names and "query" not in names)
+
+
+def mlflow_row(row: Row, notes: Notes) -> Row:
+    """The row with its payloads taken apart; the columns of expectations stand beside the others."""
+    if "trace_id" in row and not TRACED.isdisjoint(row):
+        row = _of_trace(row, notes)
+    out = {key: value for key, value in row.items() if key not in MLFLOW_COLUMNS}
+    readers: dict[str, Callable[[Any], dict[str, Any]]] = {
+        "inputs": entered, "request": entered, "outputs": returned, "response": returned
+    }
+    for column, read in readers.items():
+        value = unpacked(row.get(column), column, notes)
+        if value is not None:
+            for field, part in read(value).items():
+                out.setdefault(field, part)
+    expected = unpacked(row.get("expectations"), "expectations", notes)
+    if isinstance(expected, dict):
+        for field, part in expected.items():
+            out.setdefault(field, part)
+    elif expected is not None:
+        out.setdefault("expected_response", expected)
+    return out
+
+
+def _of_trace(row: Row, notes: Notes) -> Row:
+    """A trace as a row: request and response, expectations, and the passages of its retrievers."""
+    expected = _expected(_listed(row, "assessments", notes))
+    dropped = {*OF_TRACE, *TRACED, *(f"{name}/value" for name in expected)}
+    out = {key: value for key, value in row.items() if key not in dropped}
+    passages = _retrieved(_listed(row, "spans", notes))
+    if passages is not None:
+        out["passages"] = passages
+    if row.get("state") == "ERROR":
+        out["error"] = "the trace ended in an error"
+    return out | {"expectations": expected or None, "latency_ms": row.get("execution_duration")}
+
+
+def _listed(row: Row, column: str, notes: Notes) -> list[Mapping[str, Any]]:
+    """The objects of a column, which tables hold as objects or as their text."""
+    found = opened(row.get(column), column, notes)
+    items = [_decoded(one) for one in found] if isinstance(found, list | tuple) else []
+    return [one for one in items if isinstance(one, Mapping)]
+
+
+def _expected(assessments: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """What people or data sets expected, by name; a list or object is written as its JSON."""
+    found = {}
+    for one in assessments:
+        said = one.get("expectation")
+        if isinstance(said, Mapping):
+            written = said.get("serialized_value")
+            value = _decoded(written.get("value")) if isinstance(written, Mapping) else said.get("value")
+            found[str(one.get("assessment_name"))] = value
+    return found
+
+
+def _retrieved(spans: list[Mapping[str, Any]]) -> list[Any] | None:
+    """What the outermost retrievers of a trace returned, in order; None where it has none."""
+    retrievers = [one for one in spans if _attribute(one, "mlflow.spanType") == "RETRIEVER"]
+    inner = {one.get("span_id") for one in retrievers}
+    outputs = [_attribute(one, "mlflow.spanOutputs") for one in retrievers if one.get("parent_span_id") not in inner]
+    lists = [one for one in outputs if isinstance(one, list)]
+    return [passage for one in lists for passage in one] if lists else None
+
+
+def _attribute(span: Mapping[str, Any], name: str) -> Any:
+    attributes = span.get("attributes")
+    return _decoded(attributes.get(name)) if isinstance(attributes, Mapping) else None
+
+
+def _decoded(value: Any) -> Any:
+    """What JSON in a text says; anything else as it is."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value

@@ -11,18 +11,15 @@ from typing import Any, NoReturn
 from ragauge.data.citing import with_numbers
 from ragauge.data.example import Example
 from ragauge.data.identity import query_id_of
-from ragauge.data.readers import deepeval, langsmith, mlflow, promptfoo, ragchecker
-from ragauge.data.readers.ahead import Ahead
+from ragauge.data.readers import other_tools, payloads
 from ragauge.data.readers.aliases import RESPONSE_FIELDS, RowPlan, check_mapped, nearest_column, nearest_field, plan_for
-from ragauge.data.readers.answerable import settled
-from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of
-from ragauge.data.readers.parting import Parting, ids_of, marked
-from ragauge.data.readers.passages import passages
+from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of, settled
+from ragauge.data.readers.lines import Row, Rows
+from ragauge.data.readers.passages import Ahead, passages
 from ragauge.data.readers.payloads import conversation, messages_in, returned
-from ragauge.data.readers.rows import Row, Rows
+from ragauge.data.readers.relevance import Parting, ids_of, marked
 from ragauge.data.readers.values import BadValue, Notes, scalar_text
-from ragauge.data.records import Record
-from ragauge.data.response import Passage, Response
+from ragauge.data.response import Passage, Record, Response
 from ragauge.errors import nearest
 from ragauge.text.messages import plural
 
@@ -155,17 +152,17 @@ class RecordReader:
         self._tool = self._tools.setdefault(keys, _tool(keys)) if known is None else known
         flat: Row | None = row
         if self._tool == "langsmith":
-            flat = langsmith.flat(row, self.notes)
+            flat = payloads.langsmith_row(row, self.notes)
         elif self._tool == "mlflow":
-            flat = mlflow.flat(row, self.notes)
+            flat = payloads.mlflow_row(row, self.notes)
         elif self._tool == "deepeval":
-            flat = deepeval.flat(row, self.notes)
+            flat = other_tools.deepeval_row(row, self.notes)
         elif self._tool == "ragchecker":
-            flat = ragchecker.flat(row, self.options.system)
+            flat = other_tools.ragchecker_row(row, self.options.system)
             if flat is None:
-                self._systems |= ragchecker.systems(row)
+                self._systems |= other_tools.systems(row)
         elif self._tool == "promptfoo":
-            flat = promptfoo.flat(row, self.options.system, self._systems)
+            flat = other_tools.promptfoo_row(row, self.options.system, self._systems)
         if flat is None or flat is row:
             return flat if not extra or flat is None else {**row, **extra}
         mapped = {name: row[name] for name in self.options.columns.values() if name in row}
@@ -345,8 +342,8 @@ class RecordReader:
 def _tool(columns: tuple[str, ...]) -> str:
     """Which tool's columns hold objects that have to be taken apart; "" for most files."""
     readers = {
-        "langsmith": langsmith.reads, "mlflow": mlflow.reads, "deepeval": deepeval.reads,
-        "ragchecker": ragchecker.reads, "promptfoo": promptfoo.reads,
+        "langsmith": payloads.is_langsmith, "mlflow": payloads.is_mlflow, "deepeval": other_tools.is_deepeval,
+        "ragchecker": other_tools.is_ragchecker, "promptfoo": other_tools.is_promptfoo,
     }  # fmt: skip
     return next((name for name, reads in readers.items() if reads(columns)), "")
 

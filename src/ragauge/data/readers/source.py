@@ -8,13 +8,12 @@ from typing import Any, Literal
 
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.identity import folded
-from ragauge.data.readers import beir, csv, huggingface, jsonl, mappings, parquet, table
+from ragauge.data.readers import beir, jsonl, tabular
 from ragauge.data.readers.aliases import names_of, snake
-from ragauge.data.readers.lines import BOM, PARQUET, ZIP, head
+from ragauge.data.readers.lines import BOM, PARQUET, ZIP, Rows, head
 from ragauge.data.readers.record_reader import Options, RecordReader, Warn, warn_user
-from ragauge.data.readers.rows import Rows
 from ragauge.data.readers.values import BadValue
-from ragauge.data.records import Record
+from ragauge.data.response import Record
 from ragauge.errors import DataError, UsageError
 
 ACCEPTED = (
@@ -24,7 +23,7 @@ ACCEPTED = (
 )
 QUERY_NAMES = frozenset(names_of("query"))
 ENDINGS: Mapping[str, Callable[[Path], Rows]] = {
-    ".jsonl": jsonl.read, ".ndjson": jsonl.read, ".json": jsonl.read, ".csv": csv.read, ".tsv": csv.read
+    ".jsonl": jsonl.read, ".ndjson": jsonl.read, ".json": jsonl.read, ".csv": tabular.read_csv, ".tsv": tabular.read_csv
 }
 SHOWN = 5
 
@@ -184,12 +183,12 @@ def rows_of(source: Any, split: str | None = None) -> Rows:
             return _file(path)
         except (FileNotFoundError, PermissionError) as error:
             raise _unopened(path, error) from None
-    if not table.is_frame(source) and huggingface.reads(source):     # an Arrow table has the same shape
-        return huggingface.read(source, split)
+    if not tabular.is_frame(source) and tabular.is_dataset(source):     # an Arrow table has the same shape
+        return tabular.read_dataset(source, split)
     if isinstance(source, Mapping):
         return _held(source)
-    if table.is_frame(source) or table.is_list(source):
-        return table.read(source)
+    if tabular.is_frame(source) or tabular.is_list(source):
+        return tabular.read_table(source)
     kind = type(source).__name__
     raise DataError(f"cannot read an eval set or responses from an object of type {kind}.", hint=ACCEPTED)
 
@@ -197,10 +196,10 @@ def rows_of(source: Any, split: str | None = None) -> Rows:
 def _held(source: Mapping[Any, Any]) -> Rows:
     """The examples of a dictionary: its columns, its categories of questions, or the one example that it is."""
     try:
-        held = mappings.rows_in({str(key): value for key, value in source.items()})
+        held = jsonl.rows_in({str(key): value for key, value in source.items()})
     except BadValue as bad:
         raise DataError(str(bad), source="dictionary") from None
-    return table.read([source] if held is None else held)
+    return tabular.read_table([source] if held is None else held)
 
 
 def _folder(path: Path, split: str | None) -> Rows:
@@ -214,7 +213,7 @@ def _file(path: Path) -> Rows:
     with path.open("rb") as file:
         magic = file.read(4)
     if magic == PARQUET:
-        return parquet.read(path)
+        return tabular.read_parquet(path)
     if magic == ZIP:
         raise DataError("a zip archive or an Excel workbook cannot be read.", source=str(path), hint="Save it as CSV.")
     if not magic:
@@ -228,8 +227,8 @@ def _file(path: Path) -> Rows:
     if ending in ENDINGS:
         return ENDINGS[ending](path)
     first = start.partition(b"\n")[0].decode("utf-8", "replace")
-    if any(QUERY_NAMES & {snake(cell) for cell in first.split(mark)} for mark in csv.DELIMITERS):
-        return csv.read(path)
+    if any(QUERY_NAMES & {snake(cell) for cell in first.split(mark)} for mark in tabular.DELIMITERS):
+        return tabular.read_csv(path)
     trec = len(first.split()) in (4, 6)
     hint = "TREC runs and qrels are read by: ragauge retrieval QRELS RUN." if trec else ACCEPTED
     shown = f"{first[:40]!r}" + ("…" if len(first) > 40 else "")

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ragauge.data.example import Example, Relevant
-from ragauge.data.records import Record
-from ragauge.data.response import Citation, Passage, Response
+from ragauge.data.response import Citation, Passage, Record, Response
 from ragauge.data.writers.whole import written
 
 

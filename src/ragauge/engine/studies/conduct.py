@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ragauge.data.example import EvalSet
-from ragauge.data.response import Response
-from ragauge.data.run import Run
+from ragauge.data.response import Response, Run
 from ragauge.data.study import Measurement, Study, Trial
 from ragauge.engine.studies.maker import OpenTrial, TrialMaker
 from ragauge.errors import RagaugeError, StoreError, UsageError

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from ragauge.errors import MissingExtra, UnknownName
-from ragauge.systems.importing import find, is_there, load
+from ragauge.systems.callable import find, is_there, load
 
 __all__ = ["load", "named_class"]
 

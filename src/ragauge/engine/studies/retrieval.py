@@ -7,10 +7,7 @@ from typing import Literal
 
 from ragauge.data.ask import ModelName, Usage
 from ragauge.errors import UsageError
-from ragauge.systems.reference.bm25 import Bm25
-from ragauge.systems.reference.dense import Dense
-from ragauge.systems.reference.hybrid import Hybrid
-from ragauge.systems.reference.ranking import Retriever
+from ragauge.systems.reference.retrievers import Bm25, Dense, Hybrid, Retriever
 
 RetrieverName = Literal["bm25", "dense", "hybrid"]
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from ragauge.data.ask import Ask, ModelName, Reply
-from ragauge.data.canonical import digest
 from ragauge.data.facts import AnswerFacts, Claim, Rating, ReferenceClaim, ReferenceFacts, RelevanceFacts
+from ragauge.data.identity import digest
 from ragauge.judging.inputs import Inputs, Rate, RateAnswer, VerifyAnswer, VerifyReference
 from ragauge.judging.judge import Asking
 from ragauge.judging.local.judge import LocalJudge

@@ -14,7 +14,7 @@ from math import exp
 from pathlib import Path
 from typing import Any
 
-from ragauge.data.canonical import digest
+from ragauge.data.identity import digest
 
 FILE = Path(__file__).parent / "weights.json"
 EVIDENCE_FILE = Path(__file__).parent / "evidence_weights.json"

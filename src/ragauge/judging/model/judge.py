@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from ragauge.data.ask import Ask, ModelName, Reply
-from ragauge.data.canonical import digest, plain
-from ragauge.data.preference import AnswerPair, Preference
+from ragauge.data.identity import digest, plain
+from ragauge.data.labelled import AnswerPair, Preference
 from ragauge.judging import similarity
 from ragauge.judging.inputs import Inputs
 from ragauge.judging.judge import Asking

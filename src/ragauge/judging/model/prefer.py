@@ -6,7 +6,7 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.data.preference import AnswerPair, Better, Preference
+from ragauge.data.labelled import AnswerPair, Better, Preference
 from ragauge.judging.model.asking import QuestionSpec
 from ragauge.judging.model.prompt_blocks import DATA, Block
 from ragauge.judging.model.reading import word

@@ -8,8 +8,8 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from ragauge.data.canonical import digest
 from ragauge.data.config.prompts import read_prompts
+from ragauge.data.identity import digest
 from ragauge.errors import UnknownName, UsageError
 from ragauge.judging.model.prompt_blocks import DATA, Block, fences
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ragauge.data import blocks
+from ragauge.data import ranking
 from ragauge.data.ranking import Ranking
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _items(qrels: pl.DataFrame, query: Any, rank: Any) -> tuple[Any, Any, Any]:
 
 def _blocks(frame: pl.DataFrame) -> tuple[pl.Series, Any]:
     """The query ids where a block of rows of one query begins, and the numbers of those rows."""
-    starts = blocks.starts(frame["query_id"])
+    starts = ranking.starts(frame["query_id"])
     return frame["query_id"].gather(starts), starts
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragauge.data.example import Example
-from ragauge.data.gold_overlap import GoldOverlap
+from ragauge.data.ranking import GoldOverlap
 from ragauge.data.response import Response
 from ragauge.metrics.base import Failed, NotApplicable
 from ragauge.metrics.spans.filling import merged

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ragauge.data.example import Span
-from ragauge.data.gold_overlap import GoldOverlap
+from ragauge.data.ranking import GoldOverlap
 from ragauge.errors import UsageError
 
 Fill = Literal["cut", "whole"]

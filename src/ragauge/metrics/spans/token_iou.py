@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.gold_overlap import GoldOverlap
+from ragauge.data.ranking import GoldOverlap
 from ragauge.metrics.base import Metric, Needs, NotApplicable, Ratio
 from ragauge.metrics.spans.filling import Fill, Unit, check, covered, first, size
 

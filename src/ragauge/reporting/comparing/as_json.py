@@ -8,8 +8,8 @@ from typing import Any
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.comparison import AmountChange, Compared, Flip, RunComparison, Side
 from ragauge.analysis.results.overview import MeanEstimate
-from ragauge.data.canonical import plain
-from ragauge.data.run import Run
+from ragauge.data.identity import plain
+from ragauge.data.response import Run
 from ragauge.reporting.as_json import finding_json
 from ragauge.reporting.comparing.words import sentence
 from ragauge.stats.weighted import Interval

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ragauge.analysis.diagnosis.readings import words as reading
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.comparison import Compared, RunComparison, SegmentChange
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.reporting.command_line import command_line
 from ragauge.reporting.comparing import words
 from ragauge.reporting.comparing.words import VERDICTS

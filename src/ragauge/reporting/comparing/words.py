@@ -10,7 +10,7 @@ from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.comparison import Compared, Flip, RunComparison, SegmentChange, Setting
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.data.run import Run
+from ragauge.data.response import Run
 from ragauge.reporting.words import between, line, opened, relative
 from ragauge.text.messages import plural, signed, valued
 

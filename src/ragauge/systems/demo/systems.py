@@ -10,13 +10,20 @@ from ragauge.data.document import Document
 from ragauge.data.example import EvalSet
 from ragauge.data.readers.corpus import read_corpus
 from ragauge.data.readers.source import read_set
-from ragauge.systems.reference.faults import Fault, FaultySystem
-from ragauge.systems.reference.faulty_generation import ChangeNumber, IgnorePassages, InventNumber
-from ragauge.systems.reference.faulty_retrieval import DropGold, FindNothing, PushGoldLow
+from ragauge.systems.reference.faults import (
+    ChangeNumber,
+    DropGold,
+    Fault,
+    FaultySystem,
+    FindNothing,
+    IgnorePassages,
+    InventNumber,
+    PushGoldLow,
+)
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 if TYPE_CHECKING:
-    from ragauge.systems.reference.ranking import Embed
+    from ragauge.systems.reference.retrievers import Embed
 
 DATA = "ragauge.systems.demo"
 HARD = {"type": ("multi_hop", "retrieval_boundary")}

@@ -1,16 +1,24 @@
-"""Faults planted in a system on purpose, so that what an evaluation finds can be checked against what was broken."""
+"""Faults planted in a system on purpose, so that what an evaluation finds can be checked against what was broken.
+
+Faults of a generator. Retrieval stays as it was: passages and candidates are those of the honest response.
+
+Faults of a retriever. The generator stays honest: it answers from what is left.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import ClassVar, Protocol
 
 from ragauge.data.example import Example
-from ragauge.data.response import Passage, Response
+from ragauge.data.response import Citation, Passage, Response
 from ragauge.errors import UsageError
+from ragauge.systems.reference.extractive import REFUSAL
+from ragauge.text.tokens import ENGLISH, count
 
 
 class Answering(Protocol):
@@ -96,3 +104,217 @@ class FaultySystem:
                 return spoilt
         self._planted.pop(example.query_id, None)
         return honest
+
+
+INVENTIONS = (
+    "This concerned {n} customers in the last year.",
+    "In a test the value was {n}.",
+    "Before that the limit was {n}.",
+    "On average {n} teams ask for this every month.",
+    "An upgrade raises the figure to {n}.",
+)
+BOILERPLATE = (
+    "Please make sure that you have the latest version and try again.",
+    "Most problems of this kind disappear after a restart.",
+    "Thank you for your question, our team is always happy to assist.",
+    "Good planning is important for every successful project.",
+)
+FIGURES = re.compile(r"\d+")
+# digits that are no part of a code, a decimal number, a version or a time of day
+QUANTITY = re.compile(r"(?<![\w.,:/-])(?:\d{1,3}(?:,\d{3})+|\d+)(?![\w]|[.,:/-]\d)")
+YEAR = re.compile(r"(?:19|20)\d\d")
+MONTH = re.compile(r" (?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
+WORD_BEFORE = re.compile(r"(\w+) $")
+NUMBERED = frozenset({"version", "firmware", "client", "release", "severity"})     # what is named by a number
+
+
+@dataclass(frozen=True, slots=True)
+class InventNumber(Fault):
+    """The honest answer goes on with a sentence whose number stands in no passage and not in the question.
+
+    Nothing to spoil in a refusal.
+    """
+
+    name: ClassVar[str] = "invent_number"
+    causes: ClassVar[tuple[str, ...]] = ("hallucinated",)
+
+    def spoil(self, example: Example, honest: Response, _system: Answering, /) -> Response | None:
+        """The honest response with one sentence more, which cites nothing."""
+        if not answers(honest):
+            return None
+        sentence = INVENTIONS[int(chance(self.seed, "sentence", example.query_id) * len(INVENTIONS))]
+        known = _numbers_known(example, honest)
+        start = 120 + int(chance(self.seed, "number", example.query_id) * 800)
+        number = next(n for n in range(start, start + len(known) + 1) if n not in known)
+        return rewritten(honest, f"{honest.answer} {sentence.format(n=number)}", honest.citations)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeNumber(Fault):
+    """One quantity of the honest answer is another one, which stands in no passage and not in the question.
+
+    Nothing to spoil in a refusal or an answer without a quantity.
+    """
+
+    name: ClassVar[str] = "change_number"
+    causes: ClassVar[tuple[str, ...]] = ("contradicted", "hallucinated")
+
+    def spoil(self, example: Example, honest: Response, _system: Answering, /) -> Response | None:
+        """The honest response with one number changed; citations stay on their words."""
+        answer = honest.answer or ""
+        found = [] if not answers(honest) else _quantities(answer)
+        if not found:
+            return None
+        match = found[int(chance(self.seed, "which", example.query_id) * len(found))]
+        true = int(match.group().replace(",", ""))
+        known = _numbers_known(example, honest)
+        step = max(1, true // 3)
+        false = next(n for n in range(true + step, true + step + len(known) + 1) if n not in known)
+        shown = f"{false:,}" if "," in match.group() else str(false)
+        shift = len(shown) - len(match.group())
+        moved = None if honest.citations is None else tuple(_moved(c, match.end(), shift) for c in honest.citations)
+        return rewritten(honest, answer[: match.start()] + shown + answer[match.end() :], moved)
+
+
+@dataclass(frozen=True, slots=True)
+class IgnorePassages(Fault):
+    """The answer has nothing to do with the passages: it is another question's, or boilerplate.
+
+    About half of the struck questions get the honest answer to one of the donors, from documents that were not handed
+    on here; the others, or all where no donor fits, get two sentences of boilerplate. Nothing is cited.
+    Nothing to spoil in a refusal.
+
+    Attributes:
+        donors: other questions, whose answers may be used.
+    """
+
+    donors: tuple[str, ...] = ()
+
+    name: ClassVar[str] = "ignore_passages"
+    causes: ClassVar[tuple[str, ...]] = ("off_topic", "ignored", "hallucinated")
+
+    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+        """The honest response with another answer."""
+        if not answers(honest):
+            return None
+        borrowed = None
+        if chance(self.seed, "kind", example.query_id) < 0.5:
+            borrowed = self._borrowed(example, honest, system)
+        first = int(chance(self.seed, "boilerplate", example.query_id) * len(BOILERPLATE))
+        boilerplate = f"{BOILERPLATE[first]} {BOILERPLATE[(first + 1) % len(BOILERPLATE)]}"
+        return rewritten(honest, borrowed or boilerplate, ())
+
+    def _borrowed(self, example: Example, honest: Response, system: Answering) -> str | None:
+        """A donor's answer; each in turn from a drawn one on."""
+        here = {passage.doc_id for passage in honest.passages or ()}
+        start = int(chance(self.seed, "donor", example.query_id) * len(self.donors))
+        for donor in (*self.donors[start:], *self.donors[:start]):
+            theirs = system.respond(Example(example.query_id, donor))
+            if answers(theirs) and here.isdisjoint(passage.doc_id for passage in theirs.passages or ()):
+                return theirs.answer
+        return None
+
+
+def answers(response: Response) -> bool:
+    """Whether there is an answer, and no refusal."""
+    return bool(response.answer) and response.answer != REFUSAL
+
+
+def _numbers_known(example: Example, honest: Response) -> set[int]:
+    """Every run of figures in the question and the passages, and every number written with separators."""
+    texts = [example.query, honest.answer or "", *(passage.text or "" for passage in honest.passages or ())]
+    plain = [*texts, *(text.replace(",", "") for text in texts)]
+    return {int(figures) for text in plain for figures in FIGURES.findall(text)}
+
+
+def _quantities(answer: str) -> list[re.Match[str]]:
+    """Numbers that say how many: no year, no day of a month, no part of a name such as Hub 3."""
+    return [match for match in QUANTITY.finditer(answer) if not _names_something(answer, match)]
+
+
+def _names_something(answer: str, match: re.Match[str]) -> bool:
+    if YEAR.fullmatch(match.group()) or MONTH.match(answer, match.end()):
+        return True
+    before = WORD_BEFORE.search(answer, 0, match.start())
+    if before is None:
+        return False
+    word = before.group(1)
+    return word in NUMBERED or (word[0].isupper() and word.lower() not in ENGLISH)
+
+
+def _moved(citation: Citation, at: int, shift: int) -> Citation:
+    start = citation.start + (shift if citation.start >= at else 0)
+    return replace(citation, start=start, end=citation.end + (shift if citation.end >= at else 0))
+
+
+def rewritten(honest: Response, answer: str, citations: tuple[Citation, ...] | None) -> Response:
+    """The honest response with another answer."""
+    tokens = {**honest.tokens, "output": count(answer)} if honest.tokens else honest.tokens
+    return replace(honest, answer=answer, citations=citations, tokens=tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class DropGold(Fault):
+    """The labelled documents are gone, as if they had never been indexed: what came after them moves up.
+
+    No passage of a labelled document is left in passages or candidates. Nothing to spoil where there are no labels,
+    or where none of the documents was found anyway.
+    """
+
+    name: ClassVar[str] = "drop_gold"
+    causes: ClassVar[tuple[str, ...]] = ("retrieval_miss",)
+
+    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+        """The answer from the ranking without the labelled documents."""
+        gold = labelled(example)
+        ranking = honest.candidates or ()
+        left = [passage for passage in ranking if passage.doc_id not in gold]
+        if len(left) == len(ranking):
+            return None
+        return again(example, honest, left, system)
+
+
+@dataclass(frozen=True, slots=True)
+class PushGoldLow(Fault):
+    """The labelled documents are found and ranked just below what the generator sees.
+
+    Scores keep their places, so the ranking still descends. Nothing to spoil where there are no labels, where the
+    generator saw none of the documents, or where too few others were found to fill their places.
+    """
+
+    name: ClassVar[str] = "push_gold_low"
+    causes: ClassVar[tuple[str, ...]] = ("ranked_low",)
+
+    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+        """The answer from the ranking with the labelled documents behind the first k others."""
+        gold = labelled(example)
+        ranking, k = honest.candidates or (), len(honest.passages or ())
+        others = [passage for passage in ranking if passage.doc_id not in gold]
+        pushed = [passage for passage in ranking if passage.doc_id in gold]
+        if len(others) < k or not any(passage.doc_id in gold for passage in ranking[:k]):
+            return None
+        moved = [*others[:k], *pushed, *others[k:]]
+        scored = [replace(passage, score=place.score) for passage, place in zip(moved, ranking, strict=True)]
+        return again(example, honest, scored, system)
+
+
+@dataclass(frozen=True, slots=True)
+class FindNothing(Fault):
+    """The retriever returns nothing at all. Nothing to spoil where it found nothing anyway."""
+
+    name: ClassVar[str] = "find_nothing"
+    causes: ClassVar[tuple[str, ...]] = ("empty_retrieval",)
+
+    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+        """The answer without passages."""
+        return again(example, honest, (), system) if honest.passages else None
+
+
+def labelled(example: Example) -> set[str]:
+    """Documents that are labelled as holding the answer."""
+    return {doc_id for item in example.relevant or () if item.grade > 0 for doc_id in item.doc_ids}
+
+
+def again(example: Example, honest: Response, ranking: Sequence[Passage], system: Answering) -> Response:
+    """The answer from another ranking, found in the same time."""
+    return system.respond_from(example, ranking, retrieval_ms=honest.latency_ms.get("retrieval", 0.0))

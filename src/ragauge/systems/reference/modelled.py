@@ -12,8 +12,8 @@ from typing import Literal, Protocol, get_args
 from ragauge.data.citing import MARKER, numbered
 from ragauge.data.response import Citation, Passage
 from ragauge.errors import UnknownName, UsageError
+from ragauge.systems.base import SystemTrouble
 from ragauge.systems.reference.extractive import REFUSAL
-from ragauge.systems.troubles import SystemTrouble
 from ragauge.text.tokens import count
 
 Messages = tuple[tuple[str, str], ...]     # (role, text)
