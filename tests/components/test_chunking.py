@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ragauge as rg
+from ragauge.analysis.studies.figures import StudyTable
 from ragauge.cli.main import main
 from ragauge.components.chunking.alignment import Piece, align
 from ragauge.components.chunking.chunkers import chunker_of, grid_of
@@ -302,6 +303,68 @@ def test_gold_outside_the_corpus_is_named(span: rg.Span, message: str) -> None:
     """A gold span of an unknown document, or beyond a document's end, is an error before the first trial."""
     with pytest.raises(DataError, match=message):
         ChunkingMaker({"d": TEXT}, ChunkingSettings(), [rg.Example("q1", "Where?", gold_spans=(span,))])
+
+
+def test_overlapping_gold_and_empty_chunks_count_once(tmp_path: Path) -> None:
+    """Overlapping gold spans are one, empty chunks and documents are counted, and k beyond the chunks takes all."""
+    gold = (rg.Span("d", 0, 12), rg.Span("d", 8, 20), rg.Span("d", 9, 11))
+    asked = rg.EvalSet("s", (rg.Example("q", "grey hub", gold_spans=gold),))
+    chunks = tmp_path / "chunks.jsonl"
+    rows = [{"doc_id": "d", "text": text} for text in (TEXT[:10], " ", "", TEXT[10:40])]
+    chunks.write_text("\n".join(map(json.dumps, rows)))
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    found = rg.chunking(asked, {"d": TEXT, "blank": " "}, str(chunks), k=[9], budget=[], store=store, price_of="")
+    (row,) = found.trials.iter_rows(named=True)
+    assert (row["chunks"], row["chunks_empty"], row["documents_empty"], row["gold_spans_cut"]) == (2, 2, 1, 1)
+    assert (row["token_recall@9"], row["token_recall:unit=char@9"]) == (1.0, 1.0)
+    assert row["token_precision:unit=char@9"] == pytest.approx(20 / 40)
+    assert "embedding_price" not in row
+
+
+def test_losses_are_split_and_marked(tmp_path: Path) -> None:
+    """Recall and both losses add up to 1; where more than 12 chunks touch the evidence the split is marked."""
+    gold = (rg.Span("d", 0, len(TEXT)),)
+    asked = rg.EvalSet("s", tuple(rg.Example(f"q{n}", "Which hub is grey?", gold_spans=gold) for n in range(2)))
+    found = rg.chunking(
+        asked, {"d": TEXT}, ["token:size=4", "token:size=40"], k=[], budget=[20], base="token:size=40",
+        store=f"sqlite:///{tmp_path / 'store.db'}",
+    )     # fmt: skip
+    (table,) = [one for one in found.figures.told if isinstance(one, StudyTable)]
+    (small, *losses), (large, *other) = ([row[0], *row[1:]] for row in table.rows)
+    assert (small, large) == ("token:size=4", "token:size=40")
+    assert (losses[1][:2], losses[2][:2], other[1][0].isdigit()) == ("≤ ", "≥ ", True)
+    assert sum(float(one.lstrip("≤≥ ")) for one in losses) == pytest.approx(1, abs=0.015)
+    assert "12 chunks" in table.notes[0]
+    tokens = found.trials["index_tokens"][0]
+    assert found.trials["embedding_price"][0] == pytest.approx(0.02e-6 * tokens)
+    with pytest.raises(UsageError, match=r"no price is known for embedding by 'mine:model'"):
+        ChunkingSettings(price_of="mine:model")
+
+
+def test_report_draws_and_target_decides(hubs: tuple[Path, Path], tmp_path: Path) -> None:
+    """HTML has IoU bars, recall by budget and by k and the front; a target says which trial, or how many examples."""
+    found = rg.chunking(
+        *hubs, "token:size=8,32,64", k=[1, 3, 5], budget=[16, 64], target="token_recall@5=0.01",
+        store=f"sqlite:///{tmp_path / 'store.db'}",
+    )     # fmt: skip
+    assert found.metric == "token_recall@5"
+    assert found.recommendation.trial == "token:size=8"
+    assert "token_iou@5 by chunker" in found.to_html()
+    again = rg.open_study(found.study.name, store=found.url, target=0.999)
+    assert again.metric == "token_recall:budget=16"
+    page = again.to_html()
+    for title in ("token_iou:budget=16 by chunker", "Recall by budget", "Recall by k", "against index_tokens"):
+        assert title in page
+    assert page.count('<div class="chart"><svg') == 4
+    assert "<script" not in page
+    assert "srcdoc" in again._repr_html_()
+    assert again.recommendation.trial is None
+    charts = again.to_dict()["charts"]
+    assert {len(one["points"]) for one in charts} == {3, 6, 9}
+    with pytest.raises(UnknownName, match="metric of this study 'recall@7'"):
+        rg.open_study(found.study.name, store=found.url, target="recall@7=0.5")
+    with pytest.raises(UnknownName, match="measurement of this study 'price'"):
+        rg.open_study(found.study.name, store=found.url, cost="price")
 
 
 def corpora() -> dict[str, str]:

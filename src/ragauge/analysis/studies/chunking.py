@@ -120,7 +120,10 @@ def _charts(found: StudyFigures) -> Iterator[StudyChart]:
         yield StudyChart(f"{iou} by chunker", "bars", "", iou, tuple(_points(found, iou)))
     for over, title in (("budget", "tokens in the context"), ("k", "chunks in the context")):
         metrics = [one for name in found.names if name.startswith("token_recall") for one in [parse(name)]]
-        known = [(getattr(one, over), str(one)) for one in metrics if getattr(one, over) is not None]
+        known = [
+            (at, str(one)) for one in metrics
+            if (at := getattr(one, over)) is not None and getattr(one, "unit", "") == "token"
+        ]     # fmt: skip
         if len(known) > 1:
             points = [
                 ChartPoint(float(at), one.mean, trial.name)

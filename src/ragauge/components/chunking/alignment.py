@@ -73,7 +73,7 @@ def align(doc_id: str, text: str, pieces: Sequence[Piece], *, allow_changed: boo
                 result.changed += 1
                 continue
             result.ambiguous += len(near) > 1
-            start, end = min(near, key=lambda place: abs(place[0] - before_end))
+            start, end = _with_edges(text, piece.text, *min(near, key=lambda place: abs(place[0] - before_end)))
         result.spans.append((start, end, piece.text))
         before_start, before_end = start, end
     return result
@@ -116,6 +116,15 @@ def _rising(numbers: Sequence[int]) -> set[int]:
         run.add(place)
         place = before[place]
     return run
+
+
+def _with_edges(text: str, chunk: str, start: int, end: int) -> tuple[int, int]:
+    """A chunk's place with the white space at its ends, where the document has the same."""
+    before = chunk[: len(chunk) - len(chunk.lstrip())]
+    after = chunk[len(chunk.rstrip()) :]
+    if text.endswith(before, 0, start):
+        start -= len(before)
+    return start, end + len(after) if text.startswith(after, end) else end
 
 
 class _Squeezed:

