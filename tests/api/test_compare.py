@@ -78,7 +78,7 @@ def test_what_changed(store: str) -> None:
     assert {one.against for one in found.runs[0].findings} == {"baseline"}
     assert any(reading.metric == "context_recall" for one in found.runs[0].findings for reading in one.readings)
     worse = "context_recall −0.30, recall@5 −0.30, faithfulness −0.30 and latency +39%"     # 5 ms on each of 200
-    assert repr(found).startswith(f"Worse than main: {worse} (200 examples in both)")
+    assert repr(found).splitlines()[1].startswith(f"Worse than main: {worse} (200 examples in both)")
 
 
 def test_a_run_against_itself(store: str) -> None:
@@ -331,7 +331,7 @@ def test_every_form(store: str, tmp_path: Path) -> None:
     evaluated(store, "changed", rows(range(30), missed=range(9)))
     found = rg.compare("main", "changed", store=store)
     assert found._repr_html_().startswith("<iframe srcdoc=")
-    assert found.to_markdown().startswith("## main → changed\n\n**")
+    assert found.to_markdown().startswith("## main → changed (")
     table = found.to_polars()
     whole = table.filter(pl.col("segment").is_null())
     assert dict(zip(whole["metric"], whole["difference"], strict=True))["recall@5"] == pytest.approx(-0.3)

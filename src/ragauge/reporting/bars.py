@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from ragauge.analysis.diagnosis.readings import words
 from ragauge.analysis.results.change import MetricChange
-from ragauge.analysis.results.comparison import RunComparison
 from ragauge.analysis.results.scorecard import Finding, Reading, ScorecardData
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.sections import Bar
-from ragauge.reporting.words import UNNAMED, difference, line, relative
+from ragauge.reporting.words import difference, line, relative
 from ragauge.stats.weighted import Interval
 from ragauge.text.messages import number, signed, valued
 
@@ -23,7 +22,6 @@ VERDICTS = {
     "worse": ("▼", "Worse"), "better": ("▲", "Better"), "changed": ("◆", "Changed, neither way is better"),
     "not enough data": ("?", "Not enough data"), "no change seen": ("=", "No change seen"),
 }     # fmt: skip
-MOST_CAUSES = 12
 POINTS_CAPTION = (
     "Line from 0 to 1; the upright mark is the starting point, a value to begin with until there is a baseline: "
     "from the article BEE-30050, or, where it says ours, a guess."
@@ -82,18 +80,6 @@ class ChangeBars:
     end: float
     amount_end: float
     amounts: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CausePair:
-    """Failed examples of one cause before and now, with the length of each bar as a share of the line."""
-
-    cause: str
-    before: int
-    now: int
-    before_length: float
-    now_length: float
-    link: str
 
 
 def readings(finding: Finding, link: Callable[[str], str]) -> Iterator[Readings]:
@@ -218,18 +204,3 @@ def _row(change: MetricChange, kind: str, bar: Bar | None, anchors: Anchors, lin
         anchors.link("def", change.metric), anchors.link("moved", change.metric) or link(change.metric),
         " ↓" if change.direction == "lower" else "", said, where_link,
     )     # fmt: skip
-
-
-def cause_pairs(card: ScorecardData, link: Callable[[str], str]) -> tuple[CausePair, ...]:
-    """Causes with their counts before and now, the most frequent now first; () without a baseline or failures."""
-    baseline: RunComparison | None = card.baseline
-    if baseline is None:
-        return ()
-    names: Sequence[str] = tuple(dict.fromkeys((*card.causes, *baseline.failures.base)))[:MOST_CAUSES]
-    counts = [(name, baseline.failures.base.get(name, 0), card.causes.get(name, 0)) for name in names]
-    most = max((max(before, now) for _, before, now in counts), default=0)
-    return tuple(
-        CausePair(line(name) or UNNAMED, before, now, before / most, now / most, link(name))
-        for name, before, now in counts
-        if most
-    )

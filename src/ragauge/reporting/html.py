@@ -106,5 +106,5 @@ def comparison_html(compared: Compared, *, framed: bool = False) -> str:
     style, digest = style_sheet()
     return environment().get_template("compare.html").render(
         **comparison_page.context(compared), framed=framed, style=Markup(style), digest=digest, say=comparing,  # noqa: S704 - our own file
-        reading=reading,
+        reading=reading, most_values=comparison_page.MOST_VALUES,
     )     # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ragauge.analysis.results.change import MetricChange
@@ -26,7 +26,9 @@ from ragauge.reporting import (
     segment_sizes,
 )
 from ragauge.reporting.anchors import Anchors
+from ragauge.reporting.comparing.sections import failures_table
 from ragauge.reporting.passage_views import PassageView, shelves
+from ragauge.reporting.sections import ReportTable
 from ragauge.reporting.segments import ranked
 from ragauge.reporting.words import clearly_worse, headline, interval, interval_methods, line
 from ragauge.text.messages import number
@@ -127,7 +129,6 @@ def context(card: ScorecardData) -> dict[str, Any]:
         "behind_of": {name: [c for c in chapters if c.section == name] for name, _ in SECTIONS},
         "changes": {change.metric: change for change in card.baseline.metrics} if card.baseline else {},
         "changed": bars.changes(card, anchors, low),
-        "pairs_of_causes": bars.cause_pairs(card, figures.cause_link(anchors, card)),
         "readings_of": {place: tuple(bars.readings(one, low)) for place, one in enumerate(card.findings, 1)},
         "heat": tuple(heat_maps(card, anchors)), "sizes": tuple(segment_sizes.sizes(card)),
         "pareto": figures.pareto(card, anchors), "by_segment": tuple(figures.by_segment(card, anchors)),
@@ -140,9 +141,12 @@ def context(card: ScorecardData) -> dict[str, Any]:
         "config": json.dumps(plain(card.run.config), indent=2, ensure_ascii=False, default=str),
     }  # fmt: skip
     found |= {"interval_methods": interval_methods(card), "judging": tuple(judged.sentences(card.use))}
+    leads = figures.cause_link(anchors, card)
+    for cause in {*card.causes, *(card.baseline.failures.base if card.baseline else ())}:
+        anchors.point("behind", cause, at=leads(cause))
     for summary in card.summaries:
         anchors.point("low", summary.metric, at=low(summary.metric))
-    found |= {"scores": scorecard.scores(card), "askings": scorecard.askings(card)}
+    found |= {"scores": scorecard.scores(card), "askings": scorecard.askings(card), "failed": _failed(card)}
     return {**found, "sections": tuple(sections(found))}
 
 
@@ -237,3 +241,10 @@ def pairs(names: Sequence[str], values: Mapping[str, float]) -> list[str]:
 def spoken(names: Sequence[str], values: Mapping[str, float]) -> str:
     """Values by name in one line: recall@5 0.80 · mrr 0.50."""
     return " · ".join(f"{name} {number(values[name])}" for name in names if name in values)
+
+
+def _failed(card: ScorecardData) -> ReportTable | None:
+    """Failures by cause in the baseline and now; None without a baseline or a failure."""
+    if card.baseline is None:
+        return None
+    return failures_table(replace(card.baseline.failures, new=card.causes, failed_new=card.failed_examples))

@@ -72,9 +72,10 @@ class ComparisonResult:
 
     def to_markdown(self) -> str:
         """Short enough for a pull request."""
-        from ragauge.reporting.comparing.markdown import markdown
+        from ragauge.reporting.comparing.sections import sections
+        from ragauge.reporting.writers.markdown import markdown
 
-        return markdown(self.compared)
+        return markdown("", sections(self.compared), 2)
 
     def to_html(self) -> str:
         """One self-contained page."""
@@ -84,9 +85,10 @@ class ComparisonResult:
 
     def to_terminal(self) -> RenderableType:
         """For a terminal; print it with rich."""
-        from ragauge.reporting.comparing.terminal import terminal
+        from ragauge.reporting.comparing.sections import sections
+        from ragauge.reporting.writers.terminal import terminal
 
-        return terminal(self.compared)
+        return terminal(sections(self.compared))
 
     def save(self, path: str | Path) -> Path:
         """Writes a report whose form its ending names: .html, .md, .json, or .csv for the table.

@@ -2,55 +2,34 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ragauge.analysis.comparison.unanswered import NAME, SystemFailed
 from ragauge.analysis.results.change import ExampleDelta, MetricChange
-from ragauge.analysis.results.comparison import AmountChange, Compared, Flip, RunComparison, SegmentChange
+from ragauge.analysis.results.comparison import Compared, Flip, RunComparison
 from ragauge.metrics.catalogue import describe, parse
 from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.charts.forest import ForestRow, forest
 from ragauge.reporting.comparing import words
+from ragauge.reporting.comparing.sections import (
+    amounts_table,
+    failures_table,
+    metrics_table,
+    overview_table,
+    segment_table,
+    settings_table,
+)
 from ragauge.reporting.figures import Cell, Figure
-from ragauge.reporting.words import ARROWS, UNNAMED, line
+from ragauge.reporting.sections import ReportTable
+from ragauge.reporting.words import line
 from ragauge.text.messages import valued
 
 MOST_SEGMENTS = 20       # rows of the segments' forest
 MOST_METRICS = 4         # of one segment that got worse
 MOST_VALUES = 200        # rows of the table of all segments
-
-
-@dataclass(frozen=True, slots=True)
-class MetricRow:
-    """One metric, or one metric in one segment."""
-
-    change: MetricChange
-    name: str
-    arrow: str
-    before: str
-    after: str
-    difference: str
-    chance: str
-    tally: str
-    sign: str
-    hue: str
-    link: str
-    definition: str
-    where: str = ""
-    whole: str = ""
-    hidden: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictGroup:
-    """The metrics of one verdict."""
-
-    title: str
-    sign: str
-    verdict: str
-    rows: tuple[MetricRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,36 +51,26 @@ class ChangedExamples:
 
 
 @dataclass(frozen=True, slots=True)
-class CauseBars:
-    """One cause before and now, with the lengths of its bars as shares of the line."""
-
-    cause: str
-    before: int
-    now: int
-    before_length: float
-    now_length: float
-
-
-@dataclass(frozen=True, slots=True)
 class RunPart:
     """One run against the baseline, as the page shows it."""
 
     id: str
     found: RunComparison
     sentence: str
-    groups: tuple[VerdictGroup, ...]
+    verdicts: tuple[tuple[str, str, int], ...]
     absent: str
     forests: tuple[Figure, ...]
-    worse: tuple[MetricRow, ...]
-    perhaps: tuple[MetricRow, ...]
-    cells: tuple[MetricRow, ...]
+    metrics: ReportTable
+    worse: ReportTable | None
+    more_worse: bool
+    perhaps: ReportTable | None
+    cells: ReportTable | None
     of_cells: int
-    amounts: tuple[tuple[Cell, ...], ...]
+    amounts: ReportTable | None
     flips: tuple[tuple[str, Flip], ...]
     behind: tuple[ChangedExamples, ...]
-    pairs: tuple[CauseBars, ...]
-    settings: tuple[tuple[str, str, str], ...]
-    states: tuple[tuple[str, str, str], ...]
+    failed: ReportTable | None
+    settings: ReportTable | None
     unmatched: tuple[tuple[str, int, tuple[str, ...]], ...]
     methods: str
 
@@ -115,7 +84,7 @@ def context(compared: Compared) -> dict[str, Any]:
     return {
         "c": compared, "anchors": anchors, "parts": tuple(_part(n, found, compared, anchors)
                                                          for n, found in enumerate(compared.runs, 1)),
-        "overview": _overview(compared, names, anchors), "method": words.method(compared),
+        "overview": overview_table(compared) if len(compared.runs) > 1 else None, "method": words.method(compared),
         "definitions": {name: describe(SystemFailed() if name == NAME else parse(name)) for name in names},
         "title": " · ".join(line(run.name) for run in (compared.base, *(found.run for found in compared.runs))),
     }     # fmt: skip
@@ -124,45 +93,18 @@ def context(compared: Compared) -> dict[str, Any]:
 def _part(n: int, found: RunComparison, compared: Compared, anchors: Anchors) -> RunPart:
     flips = tuple((anchors.add("flip", n, flip.query_id), flip) for flip in found.flips.shown)
     behind = tuple(_behind(n, found, anchors))
-    whole = [_row(change, n, anchors) for change in words.measured(found)]
-    groups = (
-        VerdictGroup(title, sign, verdict, tuple(row for row in whole if row.change.verdict == verdict))
-        for verdict, (sign, title) in words.VERDICTS.items()
-    )
-    cells = [_cell(part, n, anchors) for part in found.segments[:MOST_VALUES]]
+    told = Counter(change.verdict for change in words.measured(found))
+    worse, perhaps, cells = found.worse_segments, found.possible_segments, found.segments[:MOST_VALUES]
     return RunPart(
-        anchors.add("run", n), found, words.sentence(found), tuple(one for one in groups if one.rows),
-        words.not_measured(found), tuple(_forests(found, n, compared, anchors)),
-        tuple(_cell(part, n, anchors) for part in _few(found.worse_segments)),
-        tuple(_cell(part, n, anchors) for part in found.possible_segments), tuple(cells), len(found.segments),
-        tuple(_amount(amount) for amount in found.amounts), flips, behind, tuple(_pairs(found)),
-        tuple(words.settings(found)), tuple(words.states(found, compared)), tuple(words.unmatched(found)),
-        words.methods(found),
-    )     # fmt: skip
-
-
-def _few(parts: Sequence[SegmentChange]) -> Iterator[SegmentChange]:
-    """The first few changes of each segment, those that the mean hides before the others."""
-    for _, mine in words.by_segment(parts):
-        yield from sorted(mine, key=lambda part: not part.hidden)[:MOST_METRICS]
-
-
-def _row(change: MetricChange, n: int, anchors: Anchors, part: SegmentChange | None = None) -> MetricRow:
-    before, after = words.before_after(change)
-    key = (n, change.metric) if part is None else (n, change.metric, part.column, part.value)
-    return MetricRow(
-        change, change.metric, ARROWS[change.direction], before, after, words.difference(change),
-        words.chance(change.corrected), words.tally(change), words.VERDICTS[change.verdict][0],
-        change.verdict if change.verdict in ("better", "worse") else "", anchors.link("moved", *key),
-        anchors.link("def", change.metric),
-    )     # fmt: skip
-
-
-def _cell(part: SegmentChange, n: int, anchors: Anchors) -> MetricRow:
-    row = _row(part.change, n, anchors, part)
-    return MetricRow(
-        row.change, row.name, row.arrow, row.before, row.after, row.difference, row.chance, row.tally, row.sign,
-        row.hue, row.link, row.definition, words.place(part), words.overall(part), part.hidden,
+        anchors.add("run", n), found, words.sentence(found),
+        tuple((verdict, sign, told[verdict]) for verdict, (sign, _) in words.VERDICTS.items() if told[verdict]),
+        words.not_measured(found), tuple(_forests(found, n, compared, anchors)), metrics_table(found, compared, n),
+        segment_table(worse, compared, n, MOST_METRICS) if worse else None,
+        any(len(mine) > MOST_METRICS for _, mine in words.by_segment(worse)),
+        segment_table(perhaps, compared, n) if perhaps else None,
+        segment_table(cells, compared, n) if cells else None, len(found.segments),
+        amounts_table(found) if found.amounts else None, flips, behind, failures_table(found.failures),
+        settings_table(found, compared), tuple(words.unmatched(found)), words.methods(found),
     )     # fmt: skip
 
 
@@ -196,61 +138,36 @@ def _forests(found: RunComparison, n: int, compared: Compared, anchors: Anchors)
     for title, amount, axis in (
         ("Every metric", False, "new − base"), ("Latency, tokens, cost", True, "change in % of what it was")
     ):
-        mine = [one for one in whole if (one.kind == "amount") == amount]
-        yield from _figure(title, [(one.metric, _row(one, n, anchors)) for one in mine], axis, caption, percent=amount)
+        mine = [(one.metric, one, anchors.link("moved", n, one.metric)) for one in whole
+                if (one.kind == "amount") == amount]     # fmt: skip
+        yield from _figure(title, mine, axis, caption, percent=amount)
     moved = [part for part in found.segments if part.change.kind != "amount"
              and (part.change.verdict in ("worse", "better") or part in found.possible_segments)]     # fmt: skip
-    rows = [(f"{words.place(part)}: {part.change.metric}", _cell(part, n, anchors)) for part in moved[:MOST_SEGMENTS]]
+    rows = [
+        (f"{words.place(part)}: {part.change.metric}", part.change,
+         anchors.link("moved", n, part.change.metric, part.column, part.value))
+        for part in moved[:MOST_SEGMENTS]
+    ]     # fmt: skip
     cut = f" Drawn are {MOST_SEGMENTS} of {len(moved)}." if len(moved) > MOST_SEGMENTS else ""
     yield from _figure("Segments that moved", rows, "new − base", caption + cut)
 
 
 def _figure(
-    title: str, rows: Sequence[tuple[str, MetricRow]], axis: str, caption: str, *, percent: bool = False
+    title: str, rows: Sequence[tuple[str, MetricChange, str]], axis: str, caption: str, *, percent: bool = False
 ) -> Iterator[Figure]:
-    drawn = []
-    for name, row in rows:
-        change = row.change
+    drawn, table = [], []
+    for name, change, link in rows:
+        moved = " → ".join(words.before_after(change))
+        cells = (Cell(name, link), Cell(moved), Cell(words.difference(change)), Cell(change.verdict))
+        table.append(cells)
         ends, mean = change.difference.interval, change.difference.mean
         if ends is None or mean is None:
             continue
         of = (abs(change.base or 0.0) or 1.0) if percent else 1.0
-        says = f"{name}: {row.before} → {row.after}, {row.difference}, {change.verdict}"
+        says = f"{name}: {moved}, {words.difference(change)}, {change.verdict}"
         wide = change.difference.judged
         far = None if wide is None else (wide.low / of, wide.high / of)
-        drawn.append(ForestRow(name, mean / of, ends.low / of, ends.high / of, change.verdict, row.link, says, far))
+        drawn.append(ForestRow(name, mean / of, ends.low / of, ends.high / of, change.verdict, link, says, far))
     svg = forest(drawn, axis, percent=percent)
     if svg:
-        table = tuple(
-            (Cell(name, row.link), Cell(f"{row.before} → {row.after}"), Cell(row.difference), Cell(row.change.verdict))
-            for name, row in rows
-        )
-        yield Figure(title, svg, ("", "before → now", "difference", "verdict"), table, caption)
-
-
-def _amount(amount: AmountChange) -> tuple[Cell, ...]:
-    sides = (words.quantile(side[q], amount.metric) for q in (0.5, 0.95) for side in (amount.base, amount.new))
-    return (Cell(amount.metric), *map(Cell, sides), Cell(f"{amount.n:,}"))
-
-
-def _pairs(found: RunComparison) -> Iterator[CauseBars]:
-    failures = found.failures
-    names = dict.fromkeys((*failures.new, *failures.base))
-    most = max((*failures.new.values(), *failures.base.values()), default=0)
-    for name in names:
-        before, now = failures.base.get(name, 0), failures.new.get(name, 0)
-        yield CauseBars(line(name) or UNNAMED, before, now, before / most, now / most)
-
-
-def _overview(
-    compared: Compared, names: Sequence[str], anchors: Anchors
-) -> list[tuple[str, str, list[MetricRow | None]]]:
-    """Several runs side by side: (metric, link, a row a run); [] for a single run."""
-    if len(compared.runs) < 2:
-        return []
-    by_run = [{change.metric: change for change in found.metrics} for found in compared.runs]
-    return [
-        (name, anchors.link("def", name),
-         [_row(mine[name], n, anchors) if name in mine else None for n, mine in enumerate(by_run, 1)])
-        for name in names
-    ]     # fmt: skip
+        yield Figure(title, svg, ("", "before → now", "difference", "verdict"), tuple(table), caption)

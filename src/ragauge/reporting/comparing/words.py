@@ -11,7 +11,7 @@ from ragauge.analysis.results.comparison import Compared, Flip, RunComparison, S
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.data.response import Run
-from ragauge.reporting.words import between, line, opened, relative
+from ragauge.reporting.words import LAYERS, between, line, opened, relative
 from ragauge.text.messages import plural, signed, valued
 
 CORRECTED = {     # correction -> what is said of p
@@ -122,7 +122,12 @@ def _segments(parts: Sequence[SegmentChange]) -> str:
 
 def _named(changes: Sequence[MetricChange], most: int) -> str:
     """Metrics with their differences, the largest first and amounts last; the first few."""
-    order = sorted(changes, key=lambda one: (one.kind == "amount", -abs(one.difference.mean or 0.0), one.metric))
+    layers = list(LAYERS)
+
+    def place(one: MetricChange) -> tuple[bool, float, int, str]:
+        return one.kind == "amount", -abs(one.difference.mean or 0.0), layers.index(one.measures), one.metric
+
+    order = sorted(changes, key=place)
     said = [f"{one.metric} {size(one)}" for one in order]
     rest = len(said) - most
     if rest > 0:
@@ -182,12 +187,6 @@ def before_after(change: MetricChange) -> tuple[str, str]:
     return valued(change.base, change.metric, change.kind), valued(change.new, change.metric, change.kind)
 
 
-def moved(change: MetricChange) -> str:
-    """Both means in short, a unit behind them once: 5.56 → 2.62 ms."""
-    before, now = before_after(change)
-    return f"{before.partition(' ')[0]} → {now}"
-
-
 def chance(p: float | None) -> str:
     """A p-value as people read it.
 
@@ -204,9 +203,9 @@ def tally(change: MetricChange) -> str:
     return f"{change.wins:,} / {change.ties:,} / {change.losses:,}" if change.wins + change.ties + change.losses else ""
 
 
-def quantile(found: MeanEstimate, metric: str) -> str:
-    """A quantile with its interval: 840 ms [812, 871]."""
-    return f"{middle(found, metric)} {between(found.interval, 'amount')}".strip()
+def ends(found: MeanEstimate) -> str:
+    """A quantile's interval: [812, 871]."""
+    return between(found.interval, "amount")
 
 
 def middle(found: MeanEstimate, metric: str) -> str:

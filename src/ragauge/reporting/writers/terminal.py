@@ -134,12 +134,13 @@ def _fitting(found: ReportTable, console: Console, options: ConsoleOptions) -> I
 
     shown = list(range(len(found.columns)))
     track_width = TRACK if options.max_width >= BROAD else SHORT_TRACK
-    away = sorted((n for n in shown if found.columns[n].room), key=lambda n: found.columns[n].room)
-    while away:
+    rooms = sorted({found.columns[n].room for n in shown} - {0})
+    while rooms:
         laid = _table(found, shown, track_width, MOST_TEXT)
         if Measurement.get(console, options.update(max_width=10_000), laid).maximum <= options.max_width:
             break
-        shown.remove(away.pop())
+        most = rooms.pop()
+        shown = [n for n in shown if found.columns[n].room != most]
     yield _table(found, shown, track_width)
     for n, column in enumerate(found.columns):
         if n not in shown:

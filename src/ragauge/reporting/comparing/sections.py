@@ -1,0 +1,245 @@
+"""What a comparison shows: the verdict in a sentence, the table, the segments that moved, examples, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ragauge.analysis.diagnosis.readings import words as reading
+from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.comparison import Compared, Failures, Flip, RunComparison, SegmentChange
+from ragauge.reporting.comparing import words
+from ragauge.reporting.sections import (
+    Lengths,
+    Phrase,
+    ReportColumn,
+    ReportItem,
+    ReportSection,
+    ReportTable,
+    TableCell,
+    Tone,
+    Wording,
+    columns,
+)
+from ragauge.reporting.words import ARROWS, UNNAMED, line, opened
+from ragauge.text.messages import command, plural
+
+TONES: Mapping[str, Tone] = {"better": "good", "worse": "bad", "changed": "unsure", "no change seen": "faint"}
+MOST_SEGMENTS, MOST_METRICS, MOST_FLIPS, MOST_FINDINGS, MOST_IDS = 6, 2, 5, 3, 10
+ANSWER = 150     # characters of an answer
+
+
+def sections(compared: Compared) -> Iterator[ReportSection]:
+    """What a person decides from in ten seconds, and what to look at after that."""
+    base, several = compared.base, len(compared.runs) > 1
+    if several:
+        said = tuple(
+            (Phrase(f"{one.run.name}: ", "strong"), Phrase(words.sentence(one), TONES.get(one.verdict, "")))
+            for one in compared.runs
+        )
+        note = words.DIFFERENCES.format(base=base.name)
+        heading = f"{len(compared.runs)} runs against {base.name}"
+        yield ReportSection(heading, lead=said, table=overview_table(compared), notes=(note,), top=True)
+    for place, found in enumerate(compared.runs, 1):
+        yield from _run(place, found, compared)
+    methods = " ".join((words.method(compared), *dict.fromkeys(words.methods(one) for one in compared.runs)))
+    names = (base.name, *(one.run.name for one in compared.runs))
+    yield ReportSection(notes=(methods.strip(),))
+    yield ReportSection(
+        lead=(Phrase("With charts and both answers of every example that changed sides:", "faint"),),
+        commands=(command("compare", *map(line, names), "-o", "change.html"),),
+    )     # fmt: skip
+
+
+def _run(place: int, found: RunComparison, compared: Compared) -> Iterator[ReportSection]:
+    base, run = found.base, found.run
+    judge = f" · judged by {compared.judge_id}" if compared.judge_id else ""
+    tone = TONES.get(found.verdict, "strong") if found.verdict != "no change seen" else "strong"
+    yield ReportSection(
+        f"{base.name} → {run.name}", f"{base.run_id} → {run.run_id}{judge}", (Phrase(words.sentence(found), tone),),
+        warnings=found.warnings, top=True,
+    )     # fmt: skip
+    absent = words.not_measured(found)
+    better = tuple(part for part in found.segments if part.change.verdict == "better")
+    if found.worse_segments:
+        table = segment_table(found.worse_segments, compared, place, MOST_METRICS, MOST_SEGMENTS)
+        yield ReportSection("Segments that got worse", table=table)
+    yield ReportSection(table=metrics_table(found, compared, place), notes=(absent,) if absent else ())
+    if better:
+        table = segment_table(better, compared, place, MOST_METRICS, MOST_SEGMENTS)
+        yield ReportSection("Segments that got better", table=table)
+    if found.possible_segments:
+        table = segment_table(found.possible_segments, compared, place, MOST_METRICS, MOST_SEGMENTS)
+        yield ReportSection("Perhaps worse", "may be chance among so many looks", table=table)
+    if found.amounts:
+        yield ReportSection("Cost and latency, median and 95th percentile", table=amounts_table(found))
+    if found.findings:
+        items = tuple(
+            ReportItem(opened(one.headline), (
+                ("seen", "\n".join(map(reading, one.readings[:2]))), ("fix", Phrase(one.fix, "strong")),
+            ), f"{n}.")
+            for n, one in enumerate(found.findings[:MOST_FINDINGS], 1)
+        )     # fmt: skip
+        yield ReportSection("What the change means", items=items)
+    if (failed := failures_table(found.failures)) is not None:
+        yield ReportSection("Failures by cause, before and now", table=failed)
+    if said := words.flips_line(found):
+        rest = found.flips.lost + found.flips.gained - MOST_FLIPS
+        more = (f"and {rest:,} more",) if rest > 0 else ()
+        items = tuple(map(_flip, found.flips.shown[:MOST_FLIPS]))
+        yield ReportSection("Examples that changed sides", lead=(said,), items=items, notes=more)
+    yield _settings(found, compared)
+
+
+def metrics_table(found: RunComparison, compared: Compared, place: int) -> ReportTable:
+    """Every metric by verdict; `place` is that of the run, by which a page finds the examples behind a difference."""
+    rows: list[tuple[TableCell, ...]] = []
+    for verdict, (sign, title) in words.VERDICTS.items():
+        mine = [change for change in words.measured(found) if change.verdict == verdict]
+        if mine:
+            rows.append(((Phrase(f"{sign} {title}", TONES.get(verdict, "")), f" ({len(mine)})"),))
+        for change in mine:
+            before, now = words.before_after(change)
+            rows.append((
+                _metric(change), (before.partition(" ")[0], " → ", Phrase(now, "strong")),
+                Phrase(words.difference(change), TONES.get(verdict, ""), ("moved", place, change.metric)),
+                words.chance(change.corrected), words.tally(change), _n(change),
+            ))     # fmt: skip
+    heads = (
+        ReportColumn("metric", fold=True), ReportColumn("before → now", whole=True, carried=True),
+        ReportColumn(f"change, {compared.level:.0%} interval", whole=True),
+        ReportColumn(words.chance_heading(compared), "number", whole=True, room=1),
+        ReportColumn("won / tied / lost", "number", whole=True, room=3),
+        ReportColumn("n", "number", whole=True, room=2),
+    )     # fmt: skip
+    return ReportTable(heads, tuple(rows), tight=True)
+
+
+def segment_table(
+    parts: Sequence[SegmentChange], compared: Compared, place: int, metrics: int = 0, segments: int = 0
+) -> ReportTable:
+    """Changes by segment; of each segment the first few metrics, every one that hides it in its mean before others.
+
+    Args:
+        parts: to show.
+        compared: what they are of.
+        place: of the run.
+        metrics: so many of each segment; 0 = all.
+        segments: so many of them; 0 = all.
+    """
+    groups = words.by_segment(parts)
+    rows: list[tuple[TableCell, ...]] = []
+    for where, mine in groups[: segments or None]:
+        first = sorted(mine, key=lambda part: not part.hidden)[: metrics or None]
+        rows.append((where,))
+        for part in first:
+            change = part.change
+            before, now = words.before_after(change)
+            hidden = Phrase(f"{words.overall(part)} hidden", "unsure") if part.hidden else words.overall(part)
+            sign, tone = words.VERDICTS[change.verdict][0], TONES.get(change.verdict, "")
+            to = ("moved", place, change.metric, part.column, part.value)
+            rows.append((
+                _metric(change), (before.partition(" ")[0], " → ", Phrase(now, "strong")),
+                Phrase(f"{sign} {words.difference(change)}", tone, to), words.chance(change.corrected), hidden,
+                words.tally(change), _n(change),
+            ))     # fmt: skip
+        if len(first) < len(mine):
+            rest = f"  and {plural(len(mine) - len(first), 'more metric')}"
+            rows.append((Phrase(rest, "faint"), *[""] * 6))
+    if segments and len(groups) > segments:
+        rows.append((f"and {plural(len(groups) - segments, 'more segment')}",))
+    heads = (
+        ReportColumn("metric", fold=True), ReportColumn("before → now", whole=True, carried=True, room=5),
+        ReportColumn("difference", whole=True),
+        ReportColumn(words.chance_heading(compared), "number", whole=True, room=3),
+        ReportColumn("overall", "number", whole=True, room=1), ReportColumn("won / tied / lost", "number", room=4),
+        ReportColumn("n", "number", whole=True, room=2),
+    )     # fmt: skip
+    return ReportTable(heads, tuple(rows), tight=True)
+
+
+def _metric(change: MetricChange) -> Wording:
+    return Phrase(f"  {change.metric}", to=("def", change.metric)), ARROWS[change.direction]
+
+
+def _n(change: MetricChange) -> Wording:
+    n = f"{change.difference.n:,}"
+    return (n, Phrase(f" ({change.failed:,} failed)", "faint")) if change.failed else n
+
+
+def amounts_table(found: RunComparison) -> ReportTable:
+    """Quantiles of latency, tokens and cost, with their intervals."""
+    heads = [ReportColumn("metric")]
+    for head in ("median before", "now", "p95 before", "now"):
+        heads += [ReportColumn(head, "number", whole=True), ReportColumn("", whole=True, room=1, joins="after")]
+    rows: list[tuple[TableCell, ...]] = []
+    for amount in found.amounts:
+        sides = [side[q] for q in (0.5, 0.95) for side in (amount.base, amount.new)]
+        cells = [cell for one in sides for cell in (words.middle(one, amount.metric), words.ends(one))]
+        rows.append((amount.metric, *cells, f"{amount.n:,}"))
+    return ReportTable((*heads, ReportColumn("n", "number", room=2)), tuple(rows), tight=True)
+
+
+def failures_table(failures: Failures) -> ReportTable | None:
+    """Causes before and now, the most frequent now first; None without failures."""
+    names = dict.fromkeys((*failures.new, *failures.base))
+    most = max((*failures.new.values(), *failures.base.values()), default=0)
+    if not most:
+        return None
+    rows: list[tuple[TableCell, ...]] = []
+    for name in names:
+        before, now = failures.base.get(name, 0), failures.new.get(name, 0)
+        to = ("behind", name)
+        more = f"{now - before:+,}".replace("-", "−") if now != before else ""
+        moved = Phrase(more, "bad" if now > before else "good")
+        cause = Phrase(line(name) or UNNAMED, to=to)
+        rows.append((cause, f"{before:,}", f"{now:,}", Lengths((before / most, now / most), to), moved))
+    rows.append(("all failures", f"{failures.failed_base:,}", f"{failures.failed_new:,}", "", ""))
+    heads = (
+        ReportColumn("cause"), *columns(numbers=("before", "now")), ReportColumn("before and now", "bar", room=2),
+        ReportColumn("change", "number", room=1),
+    )     # fmt: skip
+    return ReportTable(heads, tuple(rows), tight=True)
+
+
+def overview_table(compared: Compared) -> ReportTable:
+    """Several runs side by side: a row a metric, a column a run."""
+    by_run = [{change.metric: change for change in found.metrics} for found in compared.runs]
+    rows: list[tuple[TableCell, ...]] = []
+    for name in dict.fromkeys(change.metric for found in compared.runs for change in found.metrics):
+        fullest = max((mine[name] for mine in by_run if name in mine), key=lambda change: change.difference.n)
+        cells = (Phrase("–", "faint") if one is None else Phrase(words.labelled(one), TONES.get(one.verdict, ""))
+                 for one in (mine.get(name) for mine in by_run))     # fmt: skip
+        metric = (Phrase(name, to=("def", name)), ARROWS[fullest.direction])
+        rows.append((metric, words.before_after(fullest)[0], *cells))
+    heads = columns(numbers=(line(compared.base.name, 30), *(line(found.run.name, 30) for found in compared.runs)))
+    return ReportTable((ReportColumn("metric", fold=True), *heads), tuple(rows), tight=True)
+
+
+def _flip(flip: Flip) -> ReportItem:
+    answers = ["no answer" if side.answer is None else line(side.answer, ANSWER) for side in (flip.base, flip.new)]
+    rows = (("before", answers[0]), ("now", answers[1])) if answers[0] != answers[1] else (("answer", "the same"),)
+    heading = (Phrase(line(flip.query_id, 40), "bad" if flip.lost else "good"), f"  {line(flip.query, 90)}")
+    what = Phrase(f"{words.turned(flip)} · cause {words.causes(flip)}".removeprefix(" · "), "faint")
+    return ReportItem(heading, (("what", what), *rows), "▼" if flip.lost else "▲")
+
+
+def settings_table(found: RunComparison, compared: Compared) -> ReportTable | None:
+    """What differs between the runs: system, code, set, and every setting; None for nothing."""
+    rows: list[tuple[TableCell, ...]] = [
+        (f"~ {what}", f"{before} → {now}") for what, before, now in words.states(found, compared)
+    ]
+    tones: Mapping[str, Tone] = {"+": "good", "−": "bad"}
+    rows += [(f"{sign} {path}", Phrase(said, tones.get(sign, ""))) for sign, path, said in words.settings(found)]
+    return ReportTable((ReportColumn("setting", fold=True), ReportColumn("before → now", fold=True)), tuple(rows),
+                       bare=True) if rows else None     # fmt: skip
+
+
+def _settings(found: RunComparison, compared: Compared) -> ReportSection:
+    table = settings_table(found, compared)
+    notes = []
+    for where, count, ids in words.unmatched(found):
+        shown = ", ".join(line(one, 40) for one in ids[:MOST_IDS])
+        rest = f" and {count - MOST_IDS:,} more" if count > MOST_IDS and len(ids) >= MOST_IDS else ""
+        notes.append(f"{count:,} {where}: {shown}{rest}")
+    lead = () if table is not None else (Phrase("The same settings, as far as they were recorded.", "faint"),)
+    return ReportSection("What differs between the runs", lead=lead, table=table, notes=tuple(notes))
