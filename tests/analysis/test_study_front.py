@@ -77,7 +77,7 @@ def test_cheapest_of_the_best_is_taken() -> None:
     assert unsure.recommendation.trial is None
     assert (unsure.recommendation.examples or 0) > 80
     never = read_trials(scores, RECALL, "index_tokens", prices, target=StudyTarget("recall@5", 0.99))
-    assert never.recommendation == type(never.recommendation)(None, "no trial's mean meets recall@5 0.99")
+    assert never.recommendation == type(never.recommendation)(None, "no trial's mean meets recall@5 ≥ 0.99")
 
 
 def test_differences_are_one_family() -> None:
@@ -122,7 +122,7 @@ def test_measurements_decide_where_there_are_no_scores() -> None:
     assert "no examples to draw again" in found.reading.knee.reason
     sure = StudyFigures(study, kind, {}, ()).ask(target="ann_recall=0.94").reading.recommendation
     assert sure.trial == "c"
-    with pytest.raises(UsageError, match=r"expected METRIC=x, such as ann_recall=0.8, got 'ann_recall=much'"):
+    with pytest.raises(UsageError, match=r"expected METRIC=x, such as recall@5=0.8, got 'ann_recall=much'"):
         StudyFigures(study, kind, {}, ()).ask(target="ann_recall=much")
     with pytest.raises(UnknownName, match="no kind of study 'indexes'"):
         kind_of("indexes")

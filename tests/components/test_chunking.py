@@ -421,3 +421,18 @@ def test_cutoff_and_budget_disagree(tmp_path: Path) -> None:
     assert at_budget.difference_interval is not None
     assert at_k.difference_interval.low > 0 > at_budget.difference_interval.high
     assert any("the budget decides" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("how", "message"), [
+    ({"metric": "token_recall@7"}, r"no metric of this study 'token_recall@7'.*Add its cutoff to -k"),
+    ({"target": "token_recall@1=much"}, r"expected METRIC=x, such as recall@5=0\.8, got 'token_recall@1=much'"),
+])     # fmt: skip
+def test_what_decides_is_checked_first(
+    how: dict[str, str], message: str, hubs: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """A metric that is not scored and a target that is no number are errors before the first trial."""
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    with pytest.raises(UsageError, match=message):
+        rg.chunking(*hubs, "token:size=8", k=[1], budget=[16], store=store, **how)  # type: ignore[arg-type]
+    with pytest.raises(UnknownName, match="no study"):
+        rg.open_study("chunking-questions", store=store)

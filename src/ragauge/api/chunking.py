@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from ragauge.api.results.study import StudyResult
+    from ragauge.components.chunking.maker import ChunkingSettings
     from ragauge.data.example import EvalSet
 
 
@@ -56,6 +57,7 @@ def chunking(
 
     eval_set, texts = _with_gold(_set(set, store)), plain_texts(corpus)
     settings = ChunkingSettings(retriever, tuple(k), tuple(budget), fill, allow_changed, price_of)
+    _check(settings, metric, target)
     grid, called = _grid(chunker, texts), name or f"chunking-{eval_set.name}"
     made = ChunkingMaker(texts, settings, eval_set)
     conduct_study(called, made, eval_set, grid, fresh=fresh, store=store, say=say)
@@ -65,6 +67,18 @@ def chunking(
 async def chunking_async(set: Any, corpus: Any, chunker: str | Sequence[str], **how: Any) -> StudyResult:
     """As `chunking`, in a thread: the loop goes on meanwhile."""
     return await asyncio.to_thread(partial(chunking, set, corpus, chunker, **how))
+
+
+def _check(settings: ChunkingSettings, metric: str, target: str | float | None) -> None:
+    """What decides has to be scored: an error before the first trial, not after the last."""
+    from ragauge.analysis.studies.figures import target_of
+    from ragauge.errors import UnknownName
+    from ragauge.metrics.catalogue import parse
+
+    known = [str(one) for one in settings.metrics]
+    for name in filter(None, (metric, target_of(target)[0])):
+        if str(parse(name)) not in known:
+            raise UnknownName("metric of this study", name, known, "Add its cutoff to -k or its budget to --budget.")
 
 
 def _grid(chunker: str | Sequence[str], documents: Mapping[str, str]) -> list[dict[str, Any]]:

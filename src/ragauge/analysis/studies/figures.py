@@ -118,6 +118,25 @@ class StudyKind:
     tells: Callable[[StudyFigures], Iterable[Told]] = field(default=_nothing, compare=False)
 
 
+def target_of(target: str | float | None) -> tuple[str, float | None]:
+    """The metric ("" = what decides) and the value of a target METRIC=x or x; no value where there is no target.
+
+    >>> target_of("token_recall:budget=1024=0.8"), target_of(0.8), target_of(None)
+    (('token_recall:budget=1024', 0.8), ('', 0.8), ('', None))
+
+    Raises:
+        UsageError: x is no number.
+    """
+    if target is None:
+        return "", None
+    of, _, value = str(target).rpartition("=")
+    try:
+        return of, float(value)
+    except ValueError:
+        message = f"--target: expected METRIC=x, such as recall@5=0.8, got {str(target)!r}."
+        raise UsageError(message) from None
+
+
 class StudyFigures:
     """The trials of a study, read once for every output.
 
@@ -168,8 +187,7 @@ class StudyFigures:
             UnknownName: no such metric, trial or cost.
             UsageError: a target that is no number.
         """
-        aim = str(target) if target is not None else ""
-        of, _, value = aim.rpartition("=")
+        of, value = target_of(target)
         if self.complete:
             self.metric = self._known(metric or of) or self.metric
             self.scored = self.metric in self.names
@@ -177,12 +195,8 @@ class StudyFigures:
             raise UnknownName("complete trial", base, [trial.name for trial in self.complete])
         if cost and self.complete and cost not in self.measured:
             raise UnknownName("measurement of this study", cost, self.measured)
-        if aim:
-            try:
-                self.target = StudyTarget(self._known(of) or self.metric, float(value))
-            except ValueError:
-                message = f"--target: expected METRIC=x, such as {self.metric}=0.8, got {aim!r}."
-                raise UsageError(message) from None
+        if value is not None:
+            self.target = StudyTarget(self._known(of) or self.metric, value)
         self.base, self.cost, self.logarithmic = base, cost or self.cost, log
         return self
 

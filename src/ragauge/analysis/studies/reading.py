@@ -255,15 +255,17 @@ def _cheapest_of_best(
         return Recommendation(None, "not enough data: fewer than two examples are scored in every trial")
     if cost and not any(name in costs for name in best):
         return Recommendation(None, f"none of those that may be the best has a {cost}")
+    if len(scores) == 1:
+        return Recommendation(best[0], "it is the only trial")
     if len(best) == 1:
-        return Recommendation(best[0], "it is the best, the confidence being 95 %")
+        return Recommendation(best[0], f"it is the best, the confidence being 95 %, on {n:,} examples")
     means = {one.trial: one for one in trial_means({name: scores[name] for name in best}, metric)}
     lower = metric.direction == "lower"
     top = max(best, key=lambda name: (means[name].mean or 0.0) * (-1 if lower else 1))
     if not cost:
-        return Recommendation(top, f"the best by its mean of the {len(best)} that may be the best")
+        return Recommendation(top, f"the best by its mean of the {len(best)} that may be the best, on {n:,} examples")
     taken = min((name for name in best if name in costs), key=lambda name: costs[name])
-    told = f"the cheapest by {cost} of the {len(best)} that may be the best"
+    told = f"the cheapest by {cost} of the {len(best)} that may be the best, on {n:,} examples"
     if taken == top:
         return Recommendation(taken, told)
     pair = {name: scores[name] for name in (taken, top)}
@@ -279,7 +281,7 @@ def _cheapest_of_best(
 def _cheapest_above(
     means: Sequence[TrialMean], costs: Mapping[str, float], cost: str, target: StudyTarget, *, lower: bool
 ) -> Recommendation:
-    goal, aim = target.value, f"{target.metric} {target.value:g}"
+    goal, aim = target.value, f"{target.metric} {'≤' if lower else '≥'} {target.value:g}"
     known = [(one, one.mean, one.interval) for one in means if one.mean is not None and one.interval is not None]
     sure = [one.trial for one, _, i in known if (i.high <= goal if lower else i.low >= goal)]
     if priced := [name for name in sure if name in costs or not cost]:
