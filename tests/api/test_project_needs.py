@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ragauge.api.options import InitOptions
 from ragauge.api.project import begin
 from ragauge.api.project_needs import needs_of
 
@@ -28,7 +29,7 @@ def project(tmp_path: Path) -> Path:
 
 def installed(project: Path) -> list[str]:
     """The lines of the step that installs, comments before it included."""
-    begun = begin(project)
+    begun = begin(InitOptions(project))
     text = (project / ".github/workflows/ragauge.yml").read_text()
     steps = yaml.safe_load(text)["jobs"]["evaluate"]["steps"]
     (step,) = [step["run"] for step in steps if "pip install" in step.get("run", "")]

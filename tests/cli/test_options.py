@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -13,24 +14,27 @@ from typer.main import get_command
 
 import ragauge as rg
 from ragauge import aio
-from ragauge.cli import options
+from ragauge.api import options
+from ragauge.api.inputs.calls import ModelCallOptions
+from ragauge.api.queries import options as queries
 from ragauge.cli.main import app
+from ragauge.cli.options import typed_fields
 
 VERBS = ("compare", "confirm", "evaluate", "gate", "run")
+STORED = ("log", "runs", "thresholds", "validate")                  # plain verbs alone: they read, and wait for nothing
+OPTIONS = [
+    kind for module in (options, queries) for name, kind in vars(module).items() if name.endswith("Options")
+]     # fmt: skip
 SHOWN = {"as_json", "outputs", "quiet", "only_plan", "explain", "github", "help"}     # how a command tells its result
 PASSED = {"progress", "warn"}                                       # what receives lines where no terminal is
 
 # verb -> (typed, in Python): options of the same meaning that are called otherwise on each side
 OTHERWISE: dict[str, tuple[set[str], set[str]]] = {
-    "compare": ({"runs", "keep"}, {"base", "new", "more", "filter", "segments"}),     # segments: in the report anyway
-    "confirm": (set(), set()),
+    "compare": ({"runs"}, {"base", "new", "more", "segments"}),     # segments: in the report anyway
     "evaluate": (set(), {"set", "judge_name", "prompts", "config"}),      # objects; two files are typed as sources
-    "gate": ({"config"}, {"rules"}),
-    "run": (
-        {"eval_set", "keep", "oracle", "closed_book", "evaluate", "metrics", "judge", "max_cost"},
-        {"set", "filter", "variant"},
-    ),     # three flags for the variant; and what `--evaluate` hands on
-}     # fmt: skip
+    "run": ({"oracle", "closed_book", "evaluate", "metrics", "judge", "max_cost"}, {"variant"}),
+    "validate": ({"path"}, set()),      # the same as config
+}     # run: two flags for the variant; and what `--evaluate` hands on
 
 
 def typed(verb: str) -> dict[str, Any]:
@@ -39,17 +43,18 @@ def typed(verb: str) -> dict[str, Any]:
     return {one.name: one.default for one in command.commands[verb].params}
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", [*VERBS, *STORED])
 def test_command_and_keywords_agree(verb: str) -> None:
     """What a command takes its verb takes, under one name and with one default; the few others are listed here."""
     command, python = typed(verb), inspect.signature(getattr(rg, verb)).parameters
-    typed_alone, python_alone = OTHERWISE[verb]
+    typed_alone, python_alone = OTHERWISE.get(verb, (set(), set()))
     assert set(command) - SHOWN - set(python) == typed_alone
     assert set(python) - set(command) - PASSED == python_alone
     empty: tuple[Any, ...] = (None, "", (), [], inspect.Parameter.empty)
-    for name in set(command) & set(python):
+    either = {"config"} if verb == "validate" else set()     # or path
+    for name in set(command) & set(python) - either:
         default = python[name].default
-        assert command[name] == default or (command[name] in empty and default in empty) or name == "run", name
+        assert command[name] == default or (command[name] in empty and default in empty), name
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -61,16 +66,27 @@ def test_plain_and_coroutine_agree(verb: str) -> None:
     assert not [one for one in inspect.signature(plain).parameters.values() if one.kind is one.VAR_KEYWORD]
 
 
-@pytest.mark.parametrize("kind", options.GROUPS, ids=lambda kind: kind.__name__)
-def test_typed_options_are_fields(kind: type[Any]) -> None:
-    """Every typed option of a group is a field of its options, and says what it is for."""
-    assert set(options.GROUPS[kind]) <= {field.name for field in fields(kind)}
-    for typed_as in options.GROUPS[kind].values():
+@pytest.mark.parametrize("kind", OPTIONS, ids=lambda kind: kind.__name__)
+def test_typed_options_say_what_they_are_for(kind: type[Any]) -> None:
+    """Every typed option has a line of help, and its default is what leaving it out gives."""
+    for name, typed_as in typed_fields(kind).items():
         (info,) = (one for one in get_args(typed_as) if isinstance(one, typer.models.ParameterInfo))
-        assert info.help
+        assert info.help, name
 
 
-@pytest.mark.parametrize("verb", [*VERBS, "check_judge"])
+def test_every_class_of_options_is_a_commands() -> None:
+    """No class of options is left without a command that takes it."""
+    source = "".join(path.read_text() for path in Path(options.__file__).parents[1].glob("cli/*.py"))
+    assert not [kind.__name__ for kind in OPTIONS if kind.__name__ not in source and kind is not ModelCallOptions]
+
+
+def test_compare_takes_its_options() -> None:
+    """compare, which takes any number of runs, has the keywords and defaults of its options, as they are declared."""
+    keywords = {n: p.default for n, p in inspect.signature(rg.compare).parameters.items() if p.kind is p.KEYWORD_ONLY}
+    assert keywords == {one.name: one.default for one in fields(queries.CompareOptions)}
+
+
+@pytest.mark.parametrize("verb", [*VERBS, *STORED, "check_judge"])
 def test_every_keyword_is_explained(verb: str) -> None:
     """The documentation of a verb explains every option that it takes."""
     told = inspect.getdoc(getattr(rg, verb)) or ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.api.baselines import also_a_run, resolve
 from ragauge.api.inputs.sources import HasRun, run_of
 from ragauge.api.queries.columns import causes_of, handed_on
-from ragauge.api.queries.paired import Paired, measuring
+from ragauge.api.queries.paired import Paired, PairedRuns, measuring
 from ragauge.api.queries.questions import same_questions
 from ragauge.data.response import Run
 from ragauge.errors import UnknownName, UsageError
@@ -194,7 +194,7 @@ class RunPair:
         from ragauge.analysis.comparison.changes import BaselineReader
         from ragauge.engine.judge_error import judge_errors
 
-        pair = Paired(self._store, self._run, base, self._judge_id, metrics, self._keep, known=self._index)
+        pair = Paired(PairedRuns(self._store, self._run, base, self._judge_id), metrics, self._keep, known=self._index)
         self._renamed[base.run_id] = pair.renamed
         return BaselineReader(
             self._index, pair.base, pair.metrics, paired=is_paired(self._run, base, pair.join),

@@ -12,7 +12,8 @@ from ragauge.api.baselines import also_a_run
 from ragauge.api.inputs.arguments import begins
 from ragauge.api.inputs.sources import HasRun, named, store_url
 from ragauge.api.queries.columns import causes_of
-from ragauge.api.queries.paired import Paired, measuring
+from ragauge.api.queries.options import CompareOptions
+from ragauge.api.queries.paired import Paired, PairedRuns, measuring
 from ragauge.api.results.comparison import ComparisonResult
 from ragauge.api.threads import aside
 from ragauge.data.response import Run
@@ -69,13 +70,14 @@ def compare(
         raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
     if correction not in CORRECTIONS:
         raise UnknownName("correction", str(correction), CORRECTIONS)
+    wanted = CompareOptions(
+        metrics=metrics, judge=judge, store=store, filter=filter, level=level, segments=segments, correction=correction
+    )
     sides = (base, new, *more)
     url = _url(sides, store)
     with open_store(url) as opened, speaking_of("" if url == store_url(None) else url):
         first, *others = (_run(which, opened) for which in sides)
-        return ComparisonResult(
-            _compared(opened, first, others, named(metrics), judge, filter or {}, level, correction, segments=segments)
-        )
+        return ComparisonResult(_compared(opened, first, others, wanted))
 
 
 compare_async = aside(compare)
@@ -102,24 +104,22 @@ def _run(which: Any, store: Store) -> Run:
     return found
 
 
-def _compared(
-    store: Store, base: Run, runs: Sequence[Run], names: tuple[str, ...], judge: str | None, keep: Mapping[str, str],
-    level: float, correction: Correction, *, segments: bool,
-) -> Compared:     # fmt: skip
+def _compared(store: Store, base: Run, runs: Sequence[Run], wanted: CompareOptions) -> Compared:
     from ragauge.analysis.comparison.runs import corrected
     from ragauge.analysis.results.comparison import Compared
 
-    judge_id = _judge(store, base, runs, judge)
+    judge_id, names = _judge(store, base, runs, wanted.judge), named(wanted.metrics)
     held = []
     theirs = measuring(store, base, judge_id)
     for run in runs:
         mine = measuring(store, run, judge_id)
         metrics, both = _metrics(run, mine, names), (mine, theirs)
         metrics += [] if names else _of_base_alone(store, base, judge_id, theirs, metrics)
-        held.append(_ComparedRun(store, base, run, judge_id, metrics, both, keep, level, segments=segments))
-    found, tests, segment_tests = corrected([one.comparer for one in held], level, correction)
+        pair = Paired(PairedRuns(store, run, base, judge_id), metrics, wanted.filter or {}, both)
+        held.append(_ComparedRun(pair, metrics, wanted))
+    found, tests, segment_tests = corrected([one.comparer for one in held], wanted.level, wanted.correction)
     comparisons = tuple(one.comparison(changes) for one, changes in zip(held, found, strict=True))
-    return Compared(base, judge_id or "", comparisons, level, tests, segment_tests, correction)
+    return Compared(base, judge_id or "", comparisons, wanted.level, tests, segment_tests, wanted.correction)
 
 
 def _judge(store: Store, base: Run, runs: Sequence[Run], judge: str | None) -> str | None:
@@ -166,29 +166,25 @@ def _of_base_alone(
 class _ComparedRun:
     """One run held against the baseline: reads both, metric by metric, then says what changed."""
 
-    def __init__(
-        self, store: Store, base: Run, run: Run, judge_id: str | None, metrics: Sequence[Metric],
-        measured: tuple[MeasurementSpec, MeasurementSpec], keep: Mapping[str, str], level: float, *, segments: bool,
-    ) -> None:     # fmt: skip
+    def __init__(self, pair: Paired, asked: Sequence[Metric], wanted: CompareOptions) -> None:
         from ragauge.analysis.comparison.alike import is_paired
         from ragauge.analysis.comparison.runs import Comparer
         from ragauge.analysis.comparison.unanswered import unanswered
         from ragauge.analysis.scores.arrays import by_example
         from ragauge.engine.judge_error import judge_errors
 
-        self._store, self._base, self._run, self._judge_id, self._keep = store, base, run, judge_id, keep
-        self._level = level
-        self._asked = metrics
-        self.pair = Paired(store, run, base, judge_id, metrics, keep, measured)
+        self.pair, self._asked, self._keep, self._level = pair, asked, wanted.filter, wanted.level
+        self._store, self._run, self._base, self._judge_id = store, run, base, judge_id = pair.runs
         join = self.pair.join
         self.paired = is_paired(run, base, join)
         here, there = self.pair.new.index.query_ids, self.pair.base.index.query_ids
         if self.paired and not join.matched and here and there:
             raise nothing_in_common(run, base, here[0], there[0])
-        looked_at = self.pair.segments if segments and self.paired else None
+        looked_at = self.pair.segments if wanted.segments and self.paired else None
         self.comparer: Comparer = Comparer(
-            self.pair.new.index, join, looked_at, level=level, paired=self.paired, errors=judge_errors(judge_id, store)
-        )
+            self.pair.new.index, join, looked_at, level=wanted.level, paired=self.paired,
+            errors=judge_errors(judge_id, store),
+        )     # fmt: skip
         for metric in self.pair.metrics:
             sides = (side.column(str(metric)) for side in (self.pair.new, self.pair.base))
             self.comparer.read(metric, *(None if side is None else by_example(side) for side in sides))

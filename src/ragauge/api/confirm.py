@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ragauge.api.evaluate import evaluated
 from ragauge.api.inputs.arguments import text_of
 from ragauge.api.inputs.sources import HasRun, run_of, store_url
-from ragauge.api.options import ConfirmOptions, EvaluateOptions, keywords
+from ragauge.api.inputs.typed import keywords
+from ragauge.api.options import ConfirmOptions, EvaluateOptions
 from ragauge.api.queries.confirmed import causes_now, fingerprint, seen_of
 from ragauge.api.threads import plain
 from ragauge.data.response import Run

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
+from ragauge.api.queries.options import DoctorOptions
 from ragauge.data.config.reading import DEFAULT
 from ragauge.errors import RagaugeError
 from ragauge.text.messages import plural
@@ -69,33 +70,25 @@ class Diagnosis:
         return {"healthy": self.healthy, "looked": [asdict(one) for one in self.looked]}
 
 
-async def examine(
-    *, store: str | None = None, config: str = DEFAULT, judge: str = "", system: str = "", settings: str = "",
-    eval_set: str = "",
-) -> Diagnosis:     # fmt: skip
+async def examine(wanted: DoctorOptions) -> Diagnosis:
     """Looks at everything that an evaluation needs.
 
-    Args:
-        store: URL of the store.
-        config: the configuration file; looked at where it is there.
-        judge: a model judge to try: one short question a model.
-        system: a system to look for; nothing is asked of it.
-        settings: YAML with the system's settings.
-        eval_set: questions to read.
+    @@
     """
     from ragauge.engine.doctor import try_local_judge, try_models, try_system
 
     looked = [_python(), *_packages(), _tried(try_local_judge(), "Reinstall it: pip install --force-reinstall ragauge")]
-    looked += [_store(store), _config(config, eval_set), *_keys(), _git()]
-    if eval_set:
-        looked.append(_eval_set(eval_set))
-    if system:
-        looked.append(_tried(await try_system(system, settings or None)))
-    if judge and judge not in ("local", "none"):
+    looked += [_store(wanted.store), _config(wanted.config, wanted.eval_set), *_keys(), _git()]
+    if wanted.eval_set:
+        looked.append(_eval_set(wanted.eval_set))
+    if wanted.system:
+        looked.append(_tried(await try_system(wanted.system, wanted.settings or None)))
+    if wanted.judge and wanted.judge not in ("local", "none"):
         try:
-            looked += [_tried(one, "docs/model-judges.md says how each is named.") for one in await try_models(judge)]
+            tried = await try_models(wanted.judge)
+            looked += [_tried(one, "docs/model-judges.md says how each is named.") for one in tried]
         except RagaugeError as error:
-            looked.append(Looked(f"judge {judge}", "wrong", str(error)))
+            looked.append(Looked(f"judge {wanted.judge}", "wrong", str(error)))
     return Diagnosis(tuple(looked))
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragauge.api.baseline import baseline_run, nothing_in_common
 from ragauge.api.inputs.sources import LATEST, HasRun, run_of, store_url
+from ragauge.api.inputs.typed import keywords
 from ragauge.api.queries.columns import StoredColumns
+from ragauge.api.queries.options import GateOptions
 from ragauge.api.results.gate_result import GateResult
 from ragauge.api.results.scorecard import Scorecard
 from ragauge.api.threads import aside
-from ragauge.data.config.reading import DEFAULT, ConfigFile, read_config
+from ragauge.data.config.reading import ConfigFile, read_config
 from ragauge.data.response import Run
 from ragauge.errors import ConfigError, DataError, UnknownName, UsageError
 from ragauge.text.messages import command, plural
@@ -33,16 +34,14 @@ if TYPE_CHECKING:
 __all__ = ["GateResult", "gate", "gate_async"]
 
 
-def gate(
-    run: Any, *, baseline: Any = None, rules: str | Path | Mapping[str, Any] = DEFAULT, store: str | None = None,
-    judge: str | None = None,
-) -> GateResult:     # fmt: skip
+@keywords(GateOptions)
+def gate(wanted: GateOptions) -> GateResult:
     """Whether a run meets the rules of the section `gate` of ragauge.yaml.
 
     Nothing is judged and no score changes: the rules are read against what is stored. docs/gates.md says how each
     verdict is reached.
 
-    Args:
+    Options:
         run: an evaluated run: its id, its name, "latest", what `open_run` gives, or a scorecard.
         baseline: the run that max_drop speaks of, in the same forms, or the name of a baseline; None where no rule
             needs one.
@@ -63,13 +62,13 @@ def gate(
     from ragauge.gating.rules import rules_of
     from ragauge.store.open import open_store
 
-    file = read_config(rules)
-    understood = rules_of(file)
+    run, file = wanted.run, read_config(wanted.rules)
+    understood, judge = rules_of(file), wanted.judge
     if isinstance(run, Scorecard):
         judge = judge or run.card.judge.judge_id or None
-    with open_store(store or getattr(run, "url", None) or store_url(None)) as opened:
+    with open_store(wanted.store or getattr(run, "url", None) or store_url(None)) as opened:
         found = run if isinstance(run, Run) else run.run if isinstance(run, HasRun) else _asked(run, opened)
-        base = baseline_run(baseline, opened)
+        base = baseline_run(wanted.baseline, opened)
         if base is None and understood.need_baseline:
             drops = next(str(one.metric) for one in understood.conditions if one.kind == "max_drop")
             raise UsageError(
@@ -138,13 +137,14 @@ class _Gate:
     @cached_property
     def _paired(self) -> Paired | None:
         from ragauge.analysis.comparison.alike import is_paired
-        from ragauge.api.queries.paired import Paired
+        from ragauge.api.queries.paired import Paired, PairedRuns
 
         drops = [one.metric for one in self._rules.conditions if one.kind == "max_drop"]
         if self._base is None or not drops:
             return None
         metrics = list(dict.fromkeys(drops))
-        found = Paired(self._store, self._run, self._base, self._judge_id, metrics, known=self._index, whole=True)
+        runs = PairedRuns(self._store, self._run, self._base, self._judge_id)
+        found = Paired(runs, metrics, known=self._index, whole=True)
         absent = [str(metric) for metric in drops if metric not in found.metrics]
         if absent:
             raise self._unmeasured(self._base, absent[0])

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.arguments import begins, path_of
 from ragauge.api.inputs.sources import HasRun, named, run_of, store_url
+from ragauge.api.inputs.typed import keywords
+from ragauge.api.queries.options import LogOptions
 from ragauge.data.response import Run
 from ragauge.errors import UnknownName, UsageError
 
@@ -104,15 +106,13 @@ def check(path: Path) -> None:
         raise UsageError(f"-o {path}: the ending says the form; expected {', '.join(FORMS)}, got {got}.")
 
 
-def log(
-    set: str = "", *, limit: int | None = LIMIT, metrics: str | Sequence[object] = (), judge: str | None = None,
-    store: str | None = None,
-) -> EvaluationLog:     # fmt: skip
+@keywords(LogOptions)
+def log(wanted: LogOptions) -> EvaluationLog:
     """A row for every evaluated run, the newest first: when, what changed, how good, at what cost, and its note.
 
     What `confirm` asked again is no run of its own here.
 
-    Args:
+    Options:
         set: only runs over this set, by any name that it had; "traffic" for runs of production traffic.
         limit: rows at most; None = all.
         metrics: columns beside recall@5, mrr, faithfulness, answer_relevance, answer_correctness and cost.
@@ -126,16 +126,16 @@ def log(
     from ragauge.metrics.catalogue import select
     from ragauge.store.open import open_store
 
-    columns = select([*USUAL, *named(metrics)])
-    with open_store(store_url(store)) as opened:
+    columns = select([*USUAL, *named(wanted.metrics)])
+    with open_store(store_url(wanted.store)) as opened:
         runs = [run for run in opened.runs.list() if not run.confirms]     # experiments are no change
         listed = sets_of(opened, runs)
-        if set:
-            runs = _over(set, runs, listed)
-        found = history_of(opened, runs, listed, columns, judge, limit)
+        if wanted.set:
+            runs = _over(wanted.set, runs, listed)
+        found = history_of(opened, runs, listed, columns, wanted.judge, wanted.limit)
     judges = {row.judge_id for row in found.rows if row.judge_id}
-    if judge:
-        begins(judge, sorted(judges), "these runs")
+    if wanted.judge:
+        begins(wanted.judge, sorted(judges), "these runs")
     return EvaluationLog(found)
 
 

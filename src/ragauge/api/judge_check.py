@@ -3,69 +3,25 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.inputs.calls import USUAL, ModelCallOptions
 from ragauge.api.inputs.sources import named, store_url
-from ragauge.api.options import keywords
+from ragauge.api.inputs.typed import keywords
+from ragauge.api.options import CheckJudgeOptions
 from ragauge.api.threads import plain
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
     from ragauge.analysis.judges.check import JudgeCheck
-    from ragauge.engine.execute import Progress
     from ragauge.engine.judge_check import LabelledRows, Way
 
 REFERENCE = "local"
 MODES = ("fused", "per_claim")
 
 
-@dataclass(frozen=True)
-class Checking:
-    """What to check, and how.
-
-    Attributes:
-        source: the labelled file: a path or a table; `data.readers.labelled` says what it holds.
-        judges: specs; the local judge is always added as a free line to compare with.
-        modes: ways in which a language model is asked: fused, per_claim; a mode in its spec goes first.
-        limit: so many rows, drawn at random, always the same; None = all.
-        columns: our field -> the file's column.
-        segments: columns to report by.
-        supported: values of the label that mean supported, all others not; () = the usual words.
-        calls: how models are called.
-    """
-
-    source: Any
-    judges: Sequence[str] = ()
-    modes: Sequence[str] = MODES
-    limit: int | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    segments: Sequence[str] = ()
-    supported: Collection[str] = ()
-    calls: ModelCallOptions = USUAL
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckJudgeOptions(ModelCallOptions):
-    """A judge to check. Each field is an argument of `check_judge`, whose documentation explains it."""
-
-    source: Any = field(kw_only=False)
-    judge: Any = "local"
-    judge_name: str = ""
-    prompts: Any = None
-    modes: str | Sequence[str] = MODES
-    limit: int | None = None
-    columns: Mapping[str, str] | None = None
-    segments: str | Sequence[str] = ()
-    supported: str | Collection[str] = ()
-    store: str | None = None
-    progress: Callable[[Progress], None] | None = None
-
-
-def rows_of(wanted: Checking) -> LabelledRows:
+def rows_of(wanted: CheckJudgeOptions) -> LabelledRows:
     """The labelled rows, and the file that they come from.
 
     Raises:
@@ -75,7 +31,9 @@ def rows_of(wanted: Checking) -> LabelledRows:
     from ragauge.data.readers.labelled import LabelOptions, read_labelled
     from ragauge.engine.judge_check import LabelledRows
 
-    every = list(read_labelled(wanted.source, LabelOptions(wanted.columns, wanted.segments, wanted.supported)))
+    right = wanted.supported
+    words = named(right if isinstance(right, str) else tuple(right))
+    every = list(read_labelled(wanted.source, LabelOptions(wanted.columns or {}, named(wanted.segments), words)))
     rows = once(every)
     name = Path(wanted.source).name if isinstance(wanted.source, str | Path) else "a table"
     whole = LabelledRows(rows, name, file_of(rows), len(every) - len(rows))
@@ -87,19 +45,23 @@ def rows_of(wanted: Checking) -> LabelledRows:
     return whole._replace(rows=[rows[n] for n in drawn])
 
 
-def ways_of(wanted: Checking) -> tuple[Way, ...]:
+def ways_of(wanted: CheckJudgeOptions) -> tuple[Way, ...]:
     """The judges, each in its ways of being asked; the local one last.
 
     Raises:
         UnknownName: no such judge, provider, setting or mode.
     """
     from ragauge.engine.judge_check import ways
+    from ragauge.engine.judges import given_judge
     from ragauge.errors import UnknownName
 
-    for mode in wanted.modes:
+    modes = named(wanted.modes)
+    for mode in modes:
         if mode not in MODES:
             raise UnknownName("mode of a judge", mode, MODES)
-    return ways((*wanted.judges, REFERENCE), wanted.modes or MODES)
+    judges = wanted.judge if isinstance(wanted.judge, list | tuple) else (wanted.judge,)
+    specs = (given_judge(one, wanted.judge_name, wanted.prompts) for one in judges)
+    return ways((*specs, REFERENCE), modes or MODES)
 
 
 @keywords(CheckJudgeOptions)
@@ -108,7 +70,7 @@ async def check_judge_async(wanted: CheckJudgeOptions) -> JudgeCheck:
 
     Options:
         source: answers or claims with passages and labels: a path or a table (docs/model-judges.md).
-        judge: "local", "openai:gpt-5-mini", or a function or object (text in, text out); the local one comes along.
+        judge: "openai:gpt-5-mini", a function or object (text in, text out), or several; the local one comes along.
         judge_name: what identifies such a function or object in reports and stored replies.
         prompts: a model's own wording, as for `evaluate`.
         modes: how a model is asked: "fused", "per_claim" or both; evaluate asks fused where nothing else is said.
@@ -125,20 +87,13 @@ async def check_judge_async(wanted: CheckJudgeOptions) -> JudgeCheck:
         DataError: a file that cannot be read.
         UsageError: an unknown judge or setting, with the nearest.
     """
-    from ragauge.engine.judges import given_judge
-
-    spec, right = given_judge(wanted.judge, wanted.judge_name, wanted.prompts), wanted.supported
-    words = named(right if isinstance(right, str) else tuple(right))
-    how = named(wanted.modes), wanted.limit, wanted.columns or {}, named(wanted.segments), words, wanted
-    return await check_labelled(Checking(wanted.source, (spec,), *how), wanted.store, wanted.progress)
+    return await check_labelled(wanted)
 
 
 check_judge = plain(check_judge_async)
 
 
-async def check_labelled(
-    wanted: Checking, store: str | None = None, progress: Callable[[Progress], None] | None = None
-) -> JudgeCheck:
+async def check_labelled(wanted: CheckJudgeOptions) -> JudgeCheck:
     """Asks the judges about every row and compares with what people said.
 
     What models said is kept in the store, and how far each judge is off, which intervals of its scores then include.
@@ -154,17 +109,17 @@ async def check_labelled(
     from ragauge.store.open import open_store
 
     asked = ways_of(wanted)
-    calling = wanted.calls.of(*(way.judge for way in asked))
+    calling = wanted.of(*(way.judge for way in asked))
     source = rows_of(wanted)
-    with open_store(store_url(store)) as opened:
-        found = await check(source, asked, opened, calling, progress)
+    with open_store(store_url(wanted.store)) as opened:
+        found = await check(source, asked, opened, calling, wanted.progress)
         errors = {way.judge.judge_id: judge_errors(way.judge.judge_id, opened) for way in asked}
     calls = {} if found.calling is None else found.calling.plain()
     told = report(source.rows, found.said, found.stopped, calls)
     return replace(told, errors=errors, repeated=source.repeated)
 
 
-def forget(wanted: Checking, store: str | None = None) -> int:
+def forget(wanted: CheckJudgeOptions) -> int:
     """Removes what was kept of a file, for every judge; returns how many checks of it there were.
 
     Texts that a later file labelled too stay. Replies of models stay too: the same check again costs nothing.
@@ -172,17 +127,17 @@ def forget(wanted: Checking, store: str | None = None) -> int:
     from ragauge.store.open import open_store
 
     digest = rows_of(wanted).digest
-    with open_store(store_url(store)) as opened:
+    with open_store(store_url(wanted.store)) as opened:
         return opened.checks.forget(digest)
 
 
-def expect(wanted: Checking, store: str | None = None) -> dict[str, Any]:
+def expect(wanted: CheckJudgeOptions) -> dict[str, Any]:
     """What checking would ask and cost, by judge, as JSON types; nothing is asked or written."""
     from ragauge.engine.judge_check import expected
     from ragauge.store.open import open_store
 
     asked, rows = ways_of(wanted), rows_of(wanted).rows
-    with open_store(store_url(store)) as opened:
+    with open_store(store_url(wanted.store)) as opened:
         found = expected(rows, asked, opened)
     judges = {name: one.plain() for name, one in found.items()}
     return {"rows": len(rows), "parts": sum(len(row.parts) for row in rows), "judges": judges}

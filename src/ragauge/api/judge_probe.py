@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.inputs.calls import USUAL, ModelCallOptions
 from ragauge.api.inputs.sources import store_url
+from ragauge.api.options import ProbeOptions
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
     from ragauge.analysis.judges.probes import PositionProbe
     from ragauge.analysis.results.overview import MeanEstimate
     from ragauge.data.labelled import AnswerPair
-    from ragauge.engine.execute import Progress
-
-
-@dataclass(frozen=True)
-class Probing:
-    """What to probe, and how.
-
-    Attributes:
-        source: questions with two answers each: a path or a table; `data.readers.pairs` says what it holds.
-        judge: spec of a model judge.
-        limit: so many pairs, drawn at random, always the same; None = all.
-        columns: our field -> the file's column.
-        calls: how models are called.
-    """
-
-    source: Any
-    judge: str
-    limit: int | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    calls: ModelCallOptions = USUAL
 
 
 @dataclass(frozen=True)
@@ -69,7 +49,7 @@ def _plain(one: MeanEstimate) -> dict[str, Any]:
     return {"mean": one.mean, "ci": ends, "n": one.n}
 
 
-def pairs_of(wanted: Probing) -> list[AnswerPair]:
+def pairs_of(wanted: ProbeOptions) -> list[AnswerPair]:
     """The pairs.
 
     Raises:
@@ -85,20 +65,18 @@ def pairs_of(wanted: Probing) -> list[AnswerPair]:
     return [pairs[n] for n in sorted(random.Random(0).sample(range(len(pairs)), wanted.limit))]  # noqa: S311 - a draw
 
 
-def expect(wanted: Probing, store: str | None = None) -> dict[str, Any]:
+def expect(wanted: ProbeOptions) -> dict[str, Any]:
     """What probing would ask and cost, as JSON types; nothing is asked or written."""
     from ragauge.engine.judge_probe import build_prober, expected
     from ragauge.store.open import open_store
 
     judge, pairs = build_prober(wanted.judge), pairs_of(wanted)
-    with open_store(store_url(store)) as opened:
+    with open_store(store_url(wanted.store)) as opened:
         one = expected(pairs, judge, opened)
     return {"pairs": len(pairs), **one.plain()}
 
 
-async def probe_judge(
-    wanted: Probing, store: str | None = None, progress: Callable[[Progress], None] | None = None
-) -> JudgeProbe:
+async def probe_judge(wanted: ProbeOptions) -> JudgeProbe:
     """Asks a model judge which of two answers is better, in both orders, and compares.
 
     Raises:
@@ -111,11 +89,11 @@ async def probe_judge(
     from ragauge.store.open import open_store
 
     judge = build_prober(wanted.judge)
-    calling = wanted.calls.of(judge)
+    calling = wanted.of(judge)
     pairs = pairs_of(wanted)
     if calling is None:
         raise UsageError(f"{wanted.judge} asks no model.")
-    with open_store(store_url(store)) as opened:
-        found = await probe(pairs, judge, opened, calling, progress)
+    with open_store(store_url(wanted.store)) as opened:
+        found = await probe(pairs, judge, opened, calling, wanted.progress)
     calls = {} if found.calling is None else found.calling.plain()
     return JudgeProbe(judge.judge_id, position_probe(pairs, found.said), found.stopped, calls)

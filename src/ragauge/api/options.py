@@ -1,17 +1,15 @@
-"""The options of verbs, declared once: a dataclass's fields are the verb's Python keywords and the command's options.
+"""The options of verbs that run and judge, declared once: fields are Python keywords and the command's options.
 
-`keywords` makes a verb of the work that is done with the options; `cli/options.py` says how a field is typed.
+Annotations are looked at, so they stand unquoted; what is imported for them alone is quoted.
 """
 
-from __future__ import annotations
-
-import inspect
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ragauge.api.inputs.calls import ModelCallOptions
+from ragauge.api.inputs.typed import Baseline, Columns, Filter, Index, Metrics, Segments, Store, Typed
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
@@ -19,77 +17,50 @@ if TYPE_CHECKING:
     from ragauge.data.response import Variant
     from ragauge.engine.execute import Progress
 
-Given = TypeVar("Given")
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def keywords(
-    options: Callable[P, Given],
-) -> Callable[[Callable[[Given], Coroutine[Any, Any, T]]], Callable[P, Coroutine[Any, Any, T]]]:
-    """Makes a verb of what works with options: its arguments are the fields, for a type checker as for `help`.
-
-    Args:
-        options: a dataclass; what its bases declare comes last in the signature.
-
-    >>> @keywords(ModelCallOptions)
-    ... async def ask(wanted: ModelCallOptions) -> float:
-    ...     return wanted.timeout
-    >>> ask(timout=3)
-    Traceback (most recent call last):
-    TypeError: ask() got an unexpected keyword argument 'timout'
-    """
-    own = vars(options).get("__annotations__", {})
-    taken = sorted(
-        inspect.signature(options).parameters.values(), key=lambda one: (one.kind, one.name not in own)
-    )
-
-    def verb(work: Callable[[Given], Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
-        name = work.__name__.removesuffix("_async")
-        signature = inspect.signature(work).replace(parameters=taken)
-
-        @wraps(work)
-        def takes(*args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
-            try:
-                signature.bind(*args, **kwargs)
-            except TypeError as error:
-                raise TypeError(f"{name}() {error}") from None
-            return work(options(*args, **kwargs))
-
-        vars(takes)["__signature__"] = signature
-        return takes
-
-    return verb
+PASSAGES, JUDGING = "Which passages the answers rest on", "Judging, with --evaluate"
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions(ModelCallOptions):
     """What to find out, of what. Each field is an argument of `evaluate`, whose documentation explains it."""
 
-    source: Any = field(kw_only=False)
+    source: Annotated[
+        Any,
+        Typed(
+            "A stored run (id, name or latest), a file with questions and responses, or two files: "
+            "the eval set, then the responses, joined on query_id.",
+            kind=list[str], argument=True, metavar="RUN|FILE...",
+        ),
+    ] = field(kw_only=False)     # fmt: skip
     set: Any = None
-    metrics: str | Sequence[str] = ()
-    judge: Any = "local"
+    metrics: Metrics = ()
+    judge: Annotated[
+        Any, Typed("Who answers what labels do not: local, none, openai:MODEL, hybrid:openai:MODEL.")
+    ] = "local"
     judge_name: str = ""
-    judge_repeats: int = 1
+    judge_repeats: Annotated[
+        int, Typed("Ask the judge so many times and print how far the means vary.", least=1)
+    ] = 1
     prompts: Any = None
-    store: str | None = None
-    name: str = ""
-    columns: Mapping[str, str] | None = None
-    segments: str | Sequence[str] = ()
+    store: Store = None
+    name: Annotated[str, Typed("What to call the run; the file's name by default.")] = ""
+    columns: Columns = None
+    segments: Segments = ()
     config: Mapping[str, Any] | None = None
-    variant: str = "own"
-    traffic: bool = False
-    limit: int | None = None
-    filter: Mapping[str, str] | None = None
-    workers: int | None = None
-    retry_failed: bool = False
-    index: Any = None
-    baseline: Any = None
-    progress: Callable[[Progress], None] | None = None
+    limit: Annotated[int | None, Typed("Evaluate this many examples, drawn at random.", least=1)] = None
+    filter: Filter = None
+    workers: Annotated[int | None, Typed("Processes; all cores by default.", least=1)] = None
+    index: Index = None
+    baseline: Baseline = None
+    variant: Annotated[
+        str, Typed("Passages that the answers rest on: own, oracle, closed_book or replayed.")
+    ] = "own"
+    traffic: Annotated[bool, Typed("The responses are production traffic, not an eval set's.")] = False
+    retry_failed: Annotated[bool, Typed("Do again what failed before.")] = False
+    progress: Callable[["Progress"], None] | None = None
     warn: Callable[[str], None] | None = None
 
-    def inputs(self) -> InputSource:
+    def inputs(self) -> "InputSource":
         """Where the questions and responses are; an InputSource is taken as it is."""
         from ragauge.api.inputs.sources import InputSource, named
 
@@ -107,25 +78,35 @@ class EvaluateOptions(ModelCallOptions):
 class RunOptions:
     """What is to be run. Each field is an argument of `run`, whose documentation explains it."""
 
-    system: Any = field(kw_only=False)
-    set: Any = field(kw_only=False)
-    name: str = ""
-    settings: Any = None
-    repeat: int = 1
-    concurrency: int = 4
-    timeout: float = 60.0
-    limit: int | None = None
-    filter: Mapping[str, str] | None = None
+    system: Annotated[
+        Any,
+        Typed(
+            "module:name of a Python function or class, a URL, or a file of recorded responses.",
+            argument=True, metavar="SYSTEM",
+        ),
+    ] = field(kw_only=False)     # fmt: skip
+    set: Annotated[
+        Any, Typed("The questions: a file or folder, or a stored set's name.", argument=True, metavar="SET")
+    ] = field(kw_only=False)
+    name: Annotated[str, Typed("What to call the run; the system's name by default.")] = ""
+    columns: Columns = None
+    segments: Segments = ()
+    settings: Annotated[
+        Any, Typed("YAML with the system's settings, in a section `system`; see the docs.", "--system-config")
+    ] = None
+    repeat: Annotated[int, Typed("Ask every question so many times.", least=1)] = 1
+    concurrency: Annotated[int, Typed("Questions under way, at most.", least=1)] = 4
+    timeout: Annotated[float, Typed("Seconds for one attempt at a question.", least=0.01)] = 60.0
+    limit: Annotated[int | None, Typed("Ask this many questions, drawn at random.", least=1)] = None
+    filter: Filter = None
     variant: str = "own"
-    context_from: Any = None
-    corpus: Any = None
-    fresh: bool = False
-    retry_failed: bool = False
-    store: str | None = None
-    progress: Callable[[Progress], None] | None = None
+    context_from: Annotated[Any, Typed("Those of a stored run.", metavar="RUN", panel=PASSAGES)] = None
+    corpus: Annotated[Any, Typed("Documents' texts: .jsonl, .csv, a folder of text.", panel=PASSAGES)] = None
+    store: Store = None
+    fresh: Annotated[bool, Typed("Start another run where an unfinished one could go on.")] = False
+    retry_failed: Annotated[bool, Typed("Ask again what failed in the newest such run.")] = False
+    progress: Callable[["Progress"], None] | None = None
     warn: Callable[[str], None] | None = None
-    columns: Mapping[str, str] | None = None
-    segments: str | Sequence[str] = ()
 
     def __post_init__(self) -> None:
         from ragauge.api.inputs.sources import VARIANTS
@@ -147,7 +128,7 @@ class RunOptions:
             raise UsageError("run: fresh starts another run, retry_failed goes on with the last one. Choose one.")
 
     @property
-    def of(self) -> Variant:
+    def of(self) -> "Variant":
         """The variant."""
         from ragauge.api.inputs.sources import VARIANTS
 
@@ -155,22 +136,41 @@ class RunOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class JudgingOptions:
+    """How a run is judged that is evaluated at once."""
+
+    metrics: Annotated[str, Typed("Metrics or presets, comma-separated.", "-m --metrics", panel=JUDGING)] = ""
+    judge: Annotated[str, Typed("local, none, openai:MODEL, hybrid:openai:MODEL.", panel=JUDGING)] = "local"
+    max_cost: Annotated[
+        float | None, Typed("US dollars that the judge may spend; a hard stop.", panel=JUDGING)
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ConfirmOptions:
     """What is to be confirmed. Each field is an argument of `confirm`, whose documentation explains it."""
 
-    run: Any = field(kw_only=False)
-    system: Any = field(kw_only=False)
-    corpus: Any = None
-    limit: int = 30
-    seed: int = 0
-    control: bool = False
-    judge: str | None = None
-    settings: Any = None
-    concurrency: int = 4
-    timeout: float = 60.0
-    max_cost: float | None = None
-    store: str | None = None
-    progress: Callable[[Progress], None] | None = None
+    run: Annotated[Any, Typed("An evaluated run: id, name or latest.", argument=True)] = field(kw_only=False)
+    system: Annotated[
+        Any, Typed("The system that answered it, as `ragauge run` takes it; it must take passages.")
+    ] = field(kw_only=False)
+    corpus: Annotated[
+        Any, Typed("The documents' texts: .jsonl, .csv, a folder of text; else what was recorded.")
+    ] = None
+    limit: Annotated[
+        int, Typed("Experiments, at most: each cause in turn, its examples drawn at random.", least=1)
+    ] = 30
+    seed: Annotated[int, Typed("Of the draw.")] = 0
+    control: Annotated[
+        bool, Typed("Answer from the unchanged passages too, for systems that vary: twice the calls.")
+    ] = False
+    judge: Annotated[str | None, Typed("Whose causes; the judge that judged the run last by default.")] = None
+    settings: Annotated[Any, Typed("YAML with the system's settings.", "--system-config")] = None
+    concurrency: Annotated[int, Typed("Questions under way, at most.", least=1)] = 4
+    timeout: Annotated[float, Typed("Seconds for one attempt at a question.", least=0.01)] = 60.0
+    max_cost: Annotated[float | None, Typed("US dollars that the judge may spend; a hard stop.")] = None
+    store: Store = None
+    progress: Callable[["Progress"], None] | None = None
     warn: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
@@ -179,3 +179,112 @@ class ConfirmOptions:
                 raise UsageError(f"confirm: {name} must be at least 1, got {getattr(self, name)}.")
         if self.timeout <= 0:
             raise UsageError(f"confirm: timeout must be above 0 seconds, got {self.timeout:g}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckJudgeOptions(ModelCallOptions):
+    """Judges to check. Each field is an argument of `check_judge`, whose documentation explains it."""
+
+    source: Annotated[
+        Any,
+        Typed(
+            "Answers or claims with passages and human labels: JSON lines, CSV or Parquet.",
+            argument=True, metavar="FILE",
+        ),
+    ] = field(kw_only=False)     # fmt: skip
+    judge: Annotated[
+        Any,
+        Typed(
+            "Who is checked: openai:MODEL and others; repeatable. local always comes along.", kind=list[str] | None
+        ),
+    ] = ()
+    judge_name: str = ""
+    prompts: Any = None
+    modes: Annotated[
+        str | Sequence[str],
+        Typed("How models are asked: fused (all claims in a call), per_claim, or both."),
+    ] = "fused,per_claim"
+    supported: Annotated[
+        str | Collection[str], Typed("Values of the label that mean supported; all others mean not.")
+    ] = ()
+    store: Store = None
+    columns: Annotated[
+        Mapping[str, str] | None,
+        Typed("A column under another name: --map label=verdict; repeatable.", "--map", list[str] | None),
+    ] = None
+    segments: Segments = ()
+    limit: Annotated[int | None, Typed("So many rows, drawn at random, always the same.", least=1)] = None
+    progress: Callable[["Progress"], None] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeOptions(ModelCallOptions):
+    """What to probe, and how: the order of two answers to each question.
+
+    Attributes:
+        source: questions with two answers each: a path or a table; `data.readers.pairs` says what it holds.
+        judge: spec of a model judge.
+        limit: so many pairs, drawn at random, always the same; None = all.
+        columns: our field -> the file's column.
+        progress: called with what is done.
+    """
+
+    source: Annotated[
+        Any,
+        Typed(
+            "Questions with two answers each, and `better` where known: JSON lines, CSV.", argument=True, metavar="FILE"
+        ),
+    ] = field(kw_only=False)
+    judge: Annotated[str, Typed("Who is probed: openai:MODEL or another model.")]
+    store: Store = None
+    columns: Annotated[
+        Mapping[str, str] | None,
+        Typed("A column under another name: --map label=verdict; repeatable.", "--map", list[str] | None),
+    ] = None
+    limit: Annotated[int | None, Typed("So many rows, drawn at random, always the same.", least=1)] = None
+    progress: Callable[["Progress"], None] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrepareOptions(ModelCallOptions):
+    """What to prepare, and how.
+
+    Attributes:
+        source: the eval set: a path or a table.
+        output: the file to write.
+        judge: "local" takes sentences as claims; a model's or hybrid judge's spec asks the model.
+        progress: called with what is done.
+    """
+
+    source: Annotated[Any, Typed("The eval set: a file or folder of questions.", argument=True, metavar="SET")] = field(
+        kw_only=False
+    )
+    output: Annotated[Path, Typed("The prepared set to write, .jsonl or .jsonl.gz.", "-o --output")]
+    judge: Annotated[
+        str, Typed("Who reads: openai:MODEL and others, or local: sentences as claims, no call.")
+    ] = "local"
+    store: Store = None
+    progress: Callable[["Progress"], None] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InitOptions:
+    """What a project is begun with.
+
+    Attributes:
+        folder: the project.
+        system: what to ask, as `ragauge run` takes it; "" = the likeliest that is found.
+        eval_set: the questions, relative to the folder; "" = a file that is found, else a first set is made.
+        columns: our field -> the column of the questions' file; what is written names them too.
+        segments: columns of that file to report by; likewise.
+        force: write over files that are there; those that say something else stay beside them as NAME.bak.
+        store: where the first evaluation is kept.
+    """
+
+    folder: Annotated[Path, Typed("The project.", argument=True)] = field(default=Path(), kw_only=False)
+    system: Annotated[str, Typed("What to ask, as ragauge run takes it; else it is looked for.")] = ""
+    eval_set: Annotated[str, Typed("A file of questions; else one is looked for, or made.", "--set")] = ""
+    columns: Columns = None
+    segments: Segments = ()
+    force: Annotated[bool, Typed("Write over files that are there; the old ones stay as NAME.bak.")] = False
+    store: Store = None

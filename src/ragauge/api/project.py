@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragauge.api.inputs.sources import named
+from ragauge.api.options import InitOptions
 from ragauge.errors import DataError, RagaugeError, UsageError
 
 if TYPE_CHECKING:
@@ -116,21 +118,10 @@ class Begun:
         return {**asdict(self), "command": self.command}
 
 
-def begin(
-    folder: str | Path = ".", *, system: str = "", eval_set: str = "", force: bool = False,
-    columns: Mapping[str, str] | None = None, segments: Sequence[str] = (),
-) -> Begun:     # fmt: skip
+def begin(wanted: InitOptions) -> Begun:
     """Looks through a project and writes ragauge.yaml, a system adapter, a first eval set and a CI workflow.
 
     Nothing of the project is run. Files that are there are kept.
-
-    Args:
-        folder: the project.
-        system: what to ask, as `ragauge run` takes it; "" = the likeliest that is found.
-        eval_set: the questions, relative to the folder; "" = a file that is found, else a first set is made.
-        force: write over files that are there; those that say something else stay beside them as NAME.bak.
-        columns: our field -> the column of the questions' file; what is written names them too.
-        segments: columns of that file to report by; likewise.
 
     Raises:
         UsageError: no such folder, or columns that no file of questions has.
@@ -140,15 +131,15 @@ def begin(
     from ragauge.api.project_needs import needs_of
     from ragauge.engine.project import look_through
 
-    root = Path(folder)
+    root = wanted.folder
     if not root.is_dir():
-        raise UsageError(f"{folder}: no such folder. Run ragauge init in the folder of your project.")
+        raise UsageError(f"{root}: no such folder. Run ragauge init in the folder of your project.")
     project = look_through(root.absolute())
-    writing = _Writing(root, force)
-    target, example = system or _target(project, writing), False
+    writing = _Writing(root, wanted.force)
+    target, example = wanted.system or _target(project, writing), False
     if not target:
         target, example = _example(writing), True
-    asked = Asked(eval_set, columns or {}, tuple(segments))
+    asked = Asked(wanted.eval_set, wanted.columns or {}, named(wanted.segments))
     questions, path, made_up = _questions(root, project, asked, target, writing)
     counts = {"answers": len(questions), **{name: _having(questions, name) for name in LABELS}}
     needs = needs_of(root, {} if target.startswith("reference:") else project.imports)
@@ -158,7 +149,7 @@ def begin(
     moved = f"{project.hidden}. Make it outside, or write a function that returns it; then ragauge init --force."
     notes = tuple(note for note in (moved if project.hidden else "", files.size(counts), needs.said, other) if note)
     return Begun(
-        str(folder), project.frameworks, found, target, example, path, len(questions), made_up, tuple(writing.files),
+        str(root), project.frameworks, found, target, example, path, len(questions), made_up, tuple(writing.files),
         notes, asked,
     )     # fmt: skip
 

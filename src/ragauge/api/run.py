@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run
 from ragauge.api.inputs.sources import named, store_url
-from ragauge.api.options import RunOptions, keywords
+from ragauge.api.inputs.typed import keywords
+from ragauge.api.options import RunOptions
 from ragauge.api.queries.run_counts import counts_of
 from ragauge.api.runs import OpenRun
 from ragauge.api.threads import plain

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.arguments import path_of, text_of
 from ragauge.api.inputs.sources import named, run_of, store_url
+from ragauge.api.inputs.typed import keywords
+from ragauge.api.queries.options import RunsOptions
 from ragauge.data.identity import plain
 from ragauge.data.response import Run
 from ragauge.errors import UsageError
@@ -188,13 +190,11 @@ def open_run(which: str = "latest", *, store: str | None = None) -> OpenRun:
         return OpenRun(run_of(which, opened), opened.url)
 
 
-def runs(
-    *, study: str = "", limit: int | None = None, after: str = "", sort: str = "newest",
-    filter: Mapping[str, str] | None = None, store: str | None = None,
-) -> list[dict[str, Any]]:     # fmt: skip
+@keywords(RunsOptions)
+def runs(wanted: RunsOptions) -> list[dict[str, Any]]:
     """The stored runs, newest first, each with its last means.
 
-    Args:
+    Options:
         study: only the trials of this study, which are not listed otherwise.
         limit: most runs, at least 1; None = all.
         after: the run_id that the page before ended with; "" = from the start.
@@ -209,10 +209,12 @@ def runs(
     from ragauge.store.open import open_store
 
     rows = []
-    with open_store(store_url(store)) as opened:
-        if study:
-            opened.studies.read(study)
-        for run in opened.runs.list(limit, study=study or None, after=after, sort=sort, filter=filter):
+    with open_store(store_url(wanted.store)) as opened:
+        if wanted.study:
+            opened.studies.read(wanted.study)
+        for run in opened.runs.list(
+            wanted.limit, study=wanted.study or None, after=wanted.after, sort=wanted.sort, filter=wanted.filter
+        ):
             judges = [judge for judge in opened.scores.judges(run.run_id) if judge]
             judge = judges[0] if judges else None
             summaries = opened.summaries.read(run.run_id, judge) or opened.summaries.read(run.run_id, None)

@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.inputs.calls import USUAL, ModelCallOptions
 from ragauge.api.inputs.sources import store_url
+from ragauge.api.options import PrepareOptions
 from ragauge.api.results.files import make_folder
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
     from ragauge.data.example import EvalSet
-    from ragauge.engine.execute import Progress
     from ragauge.engine.prepare import PreparedSet
 
 ENDINGS = (".jsonl", ".jsonl.gz")
 
 
-@dataclass(frozen=True)
-class Preparing:
-    """What to prepare, and how.
-
-    Attributes:
-        source: the eval set: a path or a table.
-        output: the file to write.
-        judge: "local" takes sentences as claims; a model's or hybrid judge's spec asks the model.
-        calls: how models are called.
-    """
-
-    source: Any
-    output: Path
-    judge: str = "local"
-    calls: ModelCallOptions = USUAL
-
-
-def checked(wanted: Preparing) -> EvalSet:
+def checked(wanted: PrepareOptions) -> EvalSet:
     """The eval set, when everything that can be known beforehand is right.
 
     Raises:
@@ -53,7 +33,7 @@ def checked(wanted: Preparing) -> EvalSet:
     return read_set(wanted.source)
 
 
-def expect(wanted: Preparing, store: str | None = None) -> dict[str, Any]:
+def expect(wanted: PrepareOptions) -> dict[str, Any]:
     """What preparing would ask and cost, as JSON types; nothing is asked or written."""
     from ragauge.engine.estimate import CostEstimate
     from ragauge.engine.judges import build_judge
@@ -65,14 +45,12 @@ def expect(wanted: Preparing, store: str | None = None) -> dict[str, Any]:
     known: dict[str, Any] = {"examples": len(examples), "judge": judge.judge_id}
     if not prepares(judge):
         return {**known, "to_do": len(examples), **CostEstimate().plain()}
-    with open_store(store_url(store)) as opened:
+    with open_store(store_url(wanted.store)) as opened:
         found = expected(examples, judge, opened)
     return {**known, "to_do": len(list(lacking(examples))), **found.plain()}
 
 
-async def prepare(
-    wanted: Preparing, store: str | None = None, progress: Callable[[Progress], None] | None = None
-) -> PreparedSet:
+async def prepare(wanted: PrepareOptions) -> PreparedSet:
     """Prepares an eval set and writes it, whole or not at all; what models said is kept in the store in any case.
 
     Raises:
@@ -86,10 +64,10 @@ async def prepare(
 
     examples = checked(wanted).examples
     judge = build_judge(wanted.judge)
-    calling = wanted.calls.of(judge)
+    calling = wanted.of(judge)
     if calling is not None and prepares(judge):
-        with open_store(store_url(store)) as opened:
-            found = await prepare_examples(examples, judge, opened, calling, progress)
+        with open_store(store_url(wanted.store)) as opened:
+            found = await prepare_examples(examples, judge, opened, calling, wanted.progress)
     elif wanted.judge == "local":
         found = by_sentences(examples)
     else:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ragauge.api.baseline import baseline_run
 from ragauge.api.baselines import USUAL, resolve, usual_name
 from ragauge.api.inputs.sources import run_of, store_url
+from ragauge.api.inputs.typed import keywords
 from ragauge.api.queries.columns import StoredColumns, visits
+from ragauge.api.queries.options import ThresholdsOptions
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.messages import command
 
@@ -69,17 +71,15 @@ class ThresholdsResult:
         return captured.get()
 
 
-def thresholds(
-    metric: str, run: Any = None, *, target: float = 0.8, outcome: str = "", good: str = "", judge: str | None = None,
-    store: str | None = None,
-) -> ThresholdsResult:     # fmt: skip
+@keywords(ThresholdsOptions)
+def thresholds(wanted: ThresholdsOptions) -> ThresholdsResult:
     """From which level of a metric on answers turn out well often enough; without outcomes, what the run reaches.
 
     Where responses carry an outcome (solved, thumbs, click), the share that turned out well by level of the metric,
     and the lowest level from which its interval reaches the target. Otherwise the run's own distribution: a
     description, not a target.
 
-    Args:
+    Options:
         metric: printed name; it must have been evaluated.
         run: an evaluated run: id, name, a baseline's name, or what stands for one. None = the baseline of this git
             branch, else main, else the latest run.
@@ -96,12 +96,12 @@ def thresholds(
     from ragauge.metrics.catalogue import parse
     from ragauge.store.open import open_store
 
-    wanted = parse(metric)
-    if not 0 < target < 1:
-        raise UsageError(f"target must lie between 0 and 1, got {target:g}. Write 0.8 for 80 %.")
-    with open_store(store_url(store or getattr(run, "url", None))) as opened:
-        found = baseline_run(run, opened) or _usual_run(opened)
-        return ThresholdsResult(_read(opened, found, wanted, judge, target, outcome, good))
+    metric = parse(wanted.metric)
+    if not 0 < wanted.target < 1:
+        raise UsageError(f"target must lie between 0 and 1, got {wanted.target:g}. Write 0.8 for 80 %.")
+    with open_store(store_url(wanted.store or getattr(wanted.run, "url", None))) as opened:
+        run = baseline_run(wanted.run, opened) or _usual_run(opened)
+        return ThresholdsResult(_read(opened, run, metric, wanted))
 
 
 def _usual_run(store: Store) -> Run:
@@ -114,9 +114,7 @@ def _usual_run(store: Store) -> Run:
     return run_of(found or "latest", store)
 
 
-def _read(
-    store: Store, run: Run, metric: Metric, judge: str | None, target: float, outcome: str, good: str
-) -> Thresholds:
+def _read(store: Store, run: Run, metric: Metric, wanted: ThresholdsOptions) -> Thresholds:
     from ragauge.analysis.diagnosis.starting_points import point_of
     from ragauge.analysis.history.thresholds import Thresholds, reached
     from ragauge.analysis.scores.arrays import SCORED, by_example
@@ -124,7 +122,7 @@ def _read(
     from ragauge.api.cards import judged
     from ragauge.engine.judge_error import judge_errors
 
-    judge_id = judged(store, run, judge)
+    judge_id = judged(store, run, wanted.judge)
     known = store.scores.metrics(run.run_id, judge_id)
     if str(metric) not in known:
         how = f"Evaluate it: {command('evaluate', run.name, '-m', str(metric))}"
@@ -135,7 +133,7 @@ def _read(
     mean = summary(metric, examples, error=judge_errors(judge_id, store).get(str(metric)))
     values = None if examples is None else examples.value[examples.status == SCORED]
     point = point_of(str(metric))
-    name, others, said, without, found = _outcome(store, index, columns, metric, target, outcome, good)
+    name, others, said, without, found = _outcome(store, index, columns, metric, wanted)
     return Thresholds(
         run.name, run.run_id, str(metric), metric.direction, metric.scale, judge_id or "", mean.scored, mean.mean,
         mean.interval, () if values is None else reached(values, metric.direction), name, said, others, without, found,
@@ -144,7 +142,7 @@ def _read(
 
 
 def _outcome(
-    store: Store, index: ResponseIndex, columns: Columns | None, metric: Metric, target: float, outcome: str, good: str
+    store: Store, index: ResponseIndex, columns: Columns | None, metric: Metric, wanted: ThresholdsOptions
 ) -> tuple[str, tuple[str, ...], str, int, Any]:
     """Which outcome, the others, what is good, scored responses without it, and the shares by level."""
     import numpy as np
@@ -154,19 +152,19 @@ def _outcome(
     from ragauge.analysis.scores.arrays import SCORED
 
     recorded = _recorded(store, index)
-    name, others = chosen(recorded, outcome)
+    name, others = chosen(recorded, wanted.outcome)
     if not name or columns is None:
         return "", (), "", 0, None
     if metric.direction == "neither":
         raise UsageError(f"of {metric} neither high nor low is better, so no level of it can serve.")
     values: list[Value | None] = [one.get(name) for one in recorded]
-    good_at, said = marks(values, name, good)
+    good_at, said = marks(values, name, wanted.good)
     scored = columns.take(np.flatnonzero(columns.status == SCORED))
     has = np.asarray([good_at[place] is not None for place in scored.place], dtype=bool)
     kept = scored.take(np.flatnonzero(has))
     clusters = kept.cluster if kept.cluster is not None else kept.query if index.repeated else None
     found = by_outcome(
-        kept.value, [bool(good_at[place]) for place in kept.place], metric.direction, target=target,
+        kept.value, [bool(good_at[place]) for place in kept.place], metric.direction, target=wanted.target,
         weights=kept.weight, clusters=clusters,
     )     # fmt: skip
     return name, others, said, int((~has).sum()), found

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.data.config.reading import DEFAULT, ConfigFile, read_config
+from ragauge.api.inputs.sources import named
+from ragauge.api.inputs.typed import keywords
+from ragauge.api.queries.options import ValidateOptions
+from ragauge.data.config.reading import ConfigFile, read_config
 from ragauge.errors import ConfigError, DataError, UnknownName
 from ragauge.text.messages import plural
 
@@ -40,15 +42,13 @@ class Validated:
         return {"source": self.source, "valid": True, "rules": list(self.rules), "notes": list(self.notes)}
 
 
-def validate(
-    config: str | Path | Mapping[str, Any] = DEFAULT, *, set: Any = None, columns: Mapping[str, str] | None = None,
-    segments: Sequence[str] = (),
-) -> Validated:     # fmt: skip
+@keywords(ValidateOptions)
+def validate(wanted: ValidateOptions) -> Validated:
     """Reads a configuration file and says what it asks for.
 
     Refused are unknown keys, metrics and values, and gates that can never fail or never pass.
 
-    Args:
+    Options:
         config: path of ragauge.yaml, or its content as a mapping.
         set: the eval set, as `read_set` takes it: then tags and segments that no example has are refused too, and
             metrics that apply to none; where they apply to too few for a rule, a note says so.
@@ -61,19 +61,19 @@ def validate(
     """
     from ragauge.gating.rules import understood
 
-    file = read_config(config)
+    file = read_config(wanted.config)
     if file.config.gate is None and file.config.model_fields_set:     # the file is about something else
         file.checked()
         return Validated(file.name, (), ())
     rules, problems = understood(file)
-    examples = () if set is None else tuple(_examples(set, columns, segments))
+    examples = () if wanted.set is None else tuple(_examples(wanted))
     absent = _absent(rules.metrics, examples)
-    if set is not None:
+    if wanted.set is not None:
         problems = (*problems, *_unknown(file, rules, examples), *_inapplicable(file, rules, examples, absent))
     if problems:
         raise ConfigError(problems)
     notes = [*_notes(rules)]
-    if set is not None:
+    if wanted.set is not None:
         notes += [*_unused(rules, examples), *_too_few(rules, examples, absent), *_undecided(rules, examples, absent)]
     return Validated(file.name, tuple(_said(rules)), tuple(notes))
 
@@ -190,13 +190,13 @@ def _line(file: ConfigFile, rule: int, key: str) -> int | None:
     return next((one.line(key) for one in gate.rules if one.place == rule), None) if gate is not None else None
 
 
-def _examples(source: Any, columns: Mapping[str, str] | None, segments: Sequence[str]) -> Iterable[Example]:
+def _examples(wanted: ValidateOptions) -> Iterable[Example]:
     from ragauge.data.readers import source as readers
 
-    if hasattr(source, "examples"):
-        found: EvalSet = source
+    if hasattr(wanted.set, "examples"):
+        found: EvalSet = wanted.set
         return found.examples
-    return readers.read_set(source, columns=columns, segments=segments).examples
+    return readers.read_set(wanted.set, columns=wanted.columns, segments=named(wanted.segments)).examples
 
 
 def _said(rules: Rules) -> Iterator[str]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.evaluate import evaluated
 from ragauge.api.inputs.sources import named
-from ragauge.api.options import EvaluateOptions, keywords
+from ragauge.api.inputs.typed import keywords
+from ragauge.api.options import EvaluateOptions
 from ragauge.api.threads import plain
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ragauge.api.queries.options import CompareOptions
 from ragauge.cli import options
 from ragauge.cli.output import show, show_json
 
@@ -19,19 +20,8 @@ Outputs = Annotated[
 ]
 
 
-def compare(
-    runs: Runs,
-    metrics: options.Metrics = "",
-    judge: Annotated[str, typer.Option("--judge", help="Whose verdicts; the last judge of both by default.")] = "",
-    store: options.Store = "",
-    keep: options.Filter = "",
-    level: Annotated[float, typer.Option("--level", help="Of the intervals; 1 − level is the error allowed.")] = 0.95,
-    correction: Annotated[
-        str, typer.Option("--correction", help="Of p for many looks: holm, bh (Benjamini-Hochberg) or none.")
-    ] = "holm",
-    outputs: Outputs = None,
-    as_json: options.Json = False,
-) -> None:
+@options.grouped
+def compare(runs: Runs, wanted: CompareOptions, outputs: Outputs = None, as_json: options.Json = False) -> None:
     """Say what got better and what got worse between runs, overall and per segment, and how sure that is."""
     from ragauge.api.compare import compare as compared
     from ragauge.api.results import files
@@ -42,10 +32,7 @@ def compare(
         raise UsageError("compare needs two runs: the baseline, then the new one. Write: ragauge compare main latest")
     for path in outputs or ():
         files.check(path, FORMS)
-    result = compared(
-        *runs, metrics=options.names(metrics), store=store or None, judge=judge or None,
-        filter=options.conditions(keep), level=level, correction=correction,  # type: ignore[arg-type]     # checked there
-    )     # fmt: skip
+    result = compared(*runs, **vars(wanted))
     show_json(result.to_dict()) if as_json else show(result.to_terminal())
     for path in outputs or ():
         typer.echo(f"wrote {result.save(path)}", err=True)

@@ -3,41 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
-
-import typer
 
 from ragauge.api.options import ConfirmOptions
 from ragauge.cli import options
 from ragauge.cli.output import kept_on_interrupt, progress_line, show, show_json, warn
-
-Run = Annotated[str, typer.Argument(help="An evaluated run: id, name or latest.")]
-System = Annotated[
-    str, typer.Option("--system", help="The system that answered it, as `ragauge run` takes it; it must take passages.")
-]
-Corpus = Annotated[
-    str,
-    typer.Option("--corpus", help="The documents' texts: .jsonl, .csv, a folder of text; else what was recorded."),
-]
-Limit = Annotated[
-    int, typer.Option("--limit", min=1, help="Experiments, at most: each cause in turn, its examples drawn at random.")
-]
-Seed = Annotated[int, typer.Option("--seed", help="Of the draw.")]
-Control = Annotated[
-    bool,
-    typer.Option("--control", help="Answer from the unchanged passages too, for systems that vary: twice the calls."),
-]
-Judge = Annotated[str, typer.Option("--judge", help="Whose causes; the judge that judged the run last by default.")]
-Settings = Annotated[str, typer.Option("--system-config", help="YAML with the system's settings.")]
-Concurrency = Annotated[int, typer.Option("--concurrency", min=1, help="Questions under way, at most.")]
-Timeout = Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds for one attempt at a question.")]
-MaxCost = Annotated[float | None, typer.Option("--max-cost", help="US dollars that the judge may spend; a hard stop.")]
-
-
-options.GROUPS[ConfirmOptions] = {
-    "run": Run, "system": System, "corpus": Corpus, "limit": Limit, "seed": Seed, "control": Control, "judge": Judge,
-    "settings": Settings, "concurrency": Concurrency, "timeout": Timeout, "max_cost": MaxCost, "store": options.Store,
-}     # fmt: skip
 
 
 @options.grouped

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from ragauge.api.queries.options import DoctorOptions
 from ragauge.cli import options
 from ragauge.cli.output import prints_apart, show, show_json
 
@@ -13,32 +14,16 @@ if TYPE_CHECKING:
     from ragauge.api.doctor import Diagnosis
 
 MARKS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "wrong": ("wrong", "bold red")}
-Config = Annotated[str, typer.Option("--config", help="The configuration file.")]
-Judge = Annotated[str, typer.Option("--judge", help="A model judge to try: one short question a model is paid for.")]
-System = Annotated[str, typer.Option("--system", help="A system to look for; nothing is asked of it.")]
-Settings = Annotated[str, typer.Option("--system-config", help="YAML with the system's settings.")]
-EvalSet = Annotated[str, typer.Option("--set", help="Questions to read, with the labels that they have.")]
 
 
-def doctor(
-    config: Config = "ragauge.yaml",
-    judge: Judge = "",
-    system: System = "",
-    settings: Settings = "",
-    eval_set: EvalSet = "",
-    store: options.Store = "",
-    as_json: options.Json = False,
-) -> None:
+@options.grouped
+def doctor(wanted: DoctorOptions, as_json: options.Json = False) -> None:
     """Check what an evaluation needs: judge, store, keys, packages, configuration. Exit 1 when something is wrong."""
     from ragauge.api.doctor import examine
     from ragauge.api.threads import finish
 
     with prints_apart():
-        found = finish(
-            lambda: examine(
-                store=store or None, config=config, judge=judge, system=system, settings=settings, eval_set=eval_set
-            )
-        )
+        found = finish(lambda: examine(wanted))
     if as_json:
         show_json(found.to_dict())
     else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragauge.api.queries.options import GateOptions
 from ragauge.cli import options
 from ragauge.cli.output import show, show_json
 from ragauge.errors import UsageError
@@ -19,23 +20,24 @@ if TYPE_CHECKING:
 SUMMARY = "GITHUB_STEP_SUMMARY"     # where the runner says that the summary of a step goes
 
 
+@options.grouped
 def gate(
-    run: Annotated[str, typer.Argument(help="An evaluated run: id, name or latest.")] = "latest",
-    baseline: Annotated[
-        str, typer.Option("--baseline", help="The run that max_drop speaks of: a baseline's name, a run's id or name.")
-    ] = "",
-    config: Annotated[Path, typer.Option("--config", help="The file with the section gate.")] = Path("ragauge.yaml"),
-    judge: Annotated[str, typer.Option("--judge", help="Whose verdicts; the last judge by default.")] = "",
+    wanted: GateOptions,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Print the arithmetic of every rule with its numbers.")
+        bool,
+        typer.Option("--explain", help="Print the arithmetic of every rule with its numbers."),
+        options.Before("store"),
     ] = False,
     outputs: Annotated[
-        list[Path] | None, typer.Option("-o", "--output", help="Write the verdict: .xml (JUnit), .md, .json.")
+        list[Path] | None,
+        typer.Option("-o", "--output", help="Write the verdict: .xml (JUnit), .md, .json."),
+        options.Before("store"),
     ] = None,
     github: Annotated[
-        bool, typer.Option("--github", help="Annotations and the step's summary; by itself in GitHub Actions.")
+        bool,
+        typer.Option("--github", help="Annotations and the step's summary; by itself in GitHub Actions."),
+        options.Before("store"),
     ] = False,
-    store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
     """Hold a run to the rules of ragauge.yaml. Exit 0: pass, 3: fail, 4: not enough data; 1 and 2 are errors.
@@ -48,7 +50,7 @@ def gate(
 
     for path in outputs or ():
         files.check(path, FORMS)
-    found = decide(run, baseline=baseline or None, rules=config, store=store or None, judge=judge or None)
+    found = decide(**vars(wanted))
     for path in outputs or ():
         typer.echo(f"wrote {found.save(path)}", err=True)
     if as_json:

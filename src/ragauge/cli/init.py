@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragauge.api.options import InitOptions
 from ragauge.cli import options
 from ragauge.cli.output import kept_on_interrupt, prints_apart, progress_line, show, show_command, show_json, warn
 from ragauge.text.messages import command
@@ -17,34 +18,25 @@ if TYPE_CHECKING:
     from ragauge.api.results.scorecard import Scorecard
 
 FIRST = 20     # questions of the first evaluation
-Folder = Annotated[Path, typer.Argument(help="The project.")]
-System = Annotated[str, typer.Option("--system", help="What to ask, as ragauge run takes it; else it is looked for.")]
-EvalSet = Annotated[str, typer.Option("--set", help="A file of questions; else one is looked for, or made.")]
-Force = Annotated[bool, typer.Option("--force", help="Write over files that are there; the old ones stay as NAME.bak.")]
-Evaluate = Annotated[bool, typer.Option("--evaluate/--no-evaluate", help=f"Run {FIRST} questions at once.")]
+Evaluate = Annotated[
+    bool,
+    typer.Option("--evaluate/--no-evaluate", help=f"Run {FIRST} questions at once."),
+    options.Before("store"),
+]
 
 
+@options.grouped
 def init(
-    folder: Folder = Path(),
-    system: System = "",
-    eval_set: EvalSet = "",
-    columns: options.Columns = None,
-    segments: options.Segments = "",
-    force: Force = False,
-    evaluate: Evaluate = True,
-    store: options.Store = "",
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    wanted: InitOptions, evaluate: Evaluate = True, as_json: options.Json = False, quiet: options.Quiet = False
 ) -> None:
     """Find the system in a project, write ragauge.yaml, an adapter, a first eval set and a workflow, and evaluate."""
     from ragauge.api.project import begin
 
-    how: dict[str, Any] = {"columns": options.mapping(columns), "segments": options.names(segments)}
-    _enter(folder)     # modules are found from the project, and the store lies in it
-    begun = begin(".", system=system, eval_set=eval_set, force=force, **how)
+    _enter(wanted.folder)     # modules are found from the project, and the store lies in it
+    begun = begin(replace(wanted, folder=Path()))
     if not as_json:
-        _show(begun, system)
-    card = _first(begun, store, quiet) if evaluate else None
+        _show(begun, wanted.system)
+    card = _first(begun, wanted.store, quiet) if evaluate else None
     if as_json:
         show_json({**begun.to_dict(), "scorecard": card.to_dict() if card is not None else None})
     elif card is not None:
@@ -68,7 +60,7 @@ def _enter(folder: Path) -> None:
         raise UsageError(f"{problem} Run ragauge init in a folder that you may read and write.") from None
 
 
-def _first(begun: Begun, store: str, quiet: bool) -> Scorecard | None:
+def _first(begun: Begun, store: str | None, quiet: bool) -> Scorecard | None:
     """The first evaluation; None where the system could not be asked, which is said."""
     from ragauge.api.evaluate import evaluated
     from ragauge.api.options import EvaluateOptions, RunOptions
@@ -77,7 +69,7 @@ def _first(begun: Begun, store: str, quiet: bool) -> Scorecard | None:
     from ragauge.errors import RagaugeError
 
     running = RunOptions(
-        begun.target, begun.eval_set, store=store or None, limit=FIRST, warn=warn, columns=begun.asked.columns,
+        begun.target, begun.eval_set, store=store, limit=FIRST, warn=warn, columns=begun.asked.columns,
         segments=begun.asked.segments,
     )
     try:
@@ -85,7 +77,7 @@ def _first(begun: Begun, store: str, quiet: bool) -> Scorecard | None:
             with prints_apart(), progress_line(quiet, "asked") as progress:
                 run = finish(lambda: run_system(replace(running, progress=progress)))
             with progress_line(quiet) as progress:
-                return finish(lambda: evaluated(EvaluateOptions(run.run, store=store or None, progress=progress)))
+                return finish(lambda: evaluated(EvaluateOptions(run.run, store=store, progress=progress)))
     except RagaugeError as error:
         if error.exit_code == 130:  # Ctrl-C
             raise

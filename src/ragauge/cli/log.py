@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ragauge.api.queries.options import LogOptions
 from ragauge.cli import options
 from ragauge.cli.output import show, show_json
 from ragauge.errors import UsageError
@@ -15,14 +16,13 @@ app = typer.Typer(help="A row for every evaluated run: when, what changed, how g
 
 
 @app.callback(invoke_without_command=True)
+@options.grouped
 def log(
     context: typer.Context,
-    name: Annotated[str, typer.Option("--set", help="Only runs over this set, by any name it had; traffic.")] = "",
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Rows at most, the newest.")] = 20,
-    metrics: Annotated[str, typer.Option("-m", "--metrics", help="More columns: metrics, comma-separated.")] = "",
-    judge: Annotated[str, typer.Option("--judge", help="Whose verdicts; the last judge's by default.")] = "",
-    outputs: Annotated[list[Path] | None, typer.Option("-o", "--output", help="Write it: .csv, .md, .json.")] = None,
-    store: options.Store = "",
+    wanted: LogOptions,
+    outputs: Annotated[
+        list[Path] | None, typer.Option("-o", "--output", help="Write it: .csv, .md, .json."), options.Before("store")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """A row for every evaluated run: when, what changed, how good, at what cost, and a note.
@@ -37,9 +37,7 @@ def log(
 
     for path in outputs or ():
         history.check(path)
-    found = history.log(
-        name, limit=limit, metrics=options.names(metrics), judge=judge or None, store=store or None
-    )
+    found = history.log(**vars(wanted))
     for path in outputs or ():
         typer.echo(f"wrote {found.save(path)} ({len(found):,} rows)", err=True)
     if as_json:

@@ -6,16 +6,15 @@ from typing import Annotated
 
 import typer
 
+from ragauge.api.queries.options import ReportOptions
 from ragauge.cli import options
 from ragauge.cli.output import show, show_json
 
 
+@options.grouped
 def report(
-    run: Annotated[str, typer.Argument(help="A stored run: id, name or latest.")] = "latest",
-    outputs: options.Outputs = None,
-    judge: Annotated[str, typer.Option("--judge", help="Whose verdicts; the last judge by default.")] = "",
-    baseline: options.Baseline = "",
-    store: options.Store = "",
+    wanted: ReportOptions,
+    outputs: Annotated[options.Outputs, options.Before("judge")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Write or print the report of an evaluated run. Nothing is judged again."""
@@ -24,7 +23,7 @@ def report(
 
     for path in outputs or ():
         files.check(path)
-    card = open_run(run, store=store or None).scorecard(judge or None, baseline=baseline)
+    card = open_run(wanted.run, store=wanted.store).scorecard(wanted.judge, baseline=wanted.baseline)
     for path in outputs or ():
         typer.echo(f"wrote {card.save(path)}", err=True)
     if as_json:

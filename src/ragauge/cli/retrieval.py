@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
-
-from ragauge.cli.options import Json, Metrics, names
+from ragauge.api.queries.options import RetrievalOptions
+from ragauge.cli import options
 from ragauge.cli.output import show, show_json, warn
 from ragauge.errors import UsageError
 
@@ -20,36 +18,24 @@ if TYPE_CHECKING:
     from ragauge.data.readers.trec import ScoreBits
     from ragauge.metrics.base import Metric
 
-DEFAULT = "recall@5,precision@5,mrr,map,ndcg@10"
 
-
+@options.grouped
 def retrieval(
-    qrels: Annotated[Path, typer.Argument(help="Relevance labels: TREC qrels, BEIR TSV, JSON lines or Parquet.")],
-    run: Annotated[Path, typer.Argument(help="The ranking: a TREC run, JSON lines or Parquet.")],
-    metrics: Metrics = DEFAULT,
-    as_json: Json = False,
-    per_query: Annotated[bool, typer.Option("--per-query", help="Every query's values too.")] = False,
-    topics: Annotated[
-        str, typer.Option("--topics", help="Queries to average over: all the labelled ones, or trec_eval's choice.")
-    ] = "all",
-    score_bits: Annotated[
-        int, typer.Option("--score-bits", help="Precision in which scores tie: 64, or 32 as trec_eval 9 has it.")
-    ] = 64,
+    wanted: RetrievalOptions, as_json: Annotated[options.Json, options.Before("per_query")] = False
 ) -> None:
     """Measure a ranking against relevance labels, as trec_eval does."""
     from ragauge.analysis.ranking.retrieval import evaluate_retrieval
     from ragauge.data.readers.rankings import read_qrels, read_run
 
-    chosen = _chosen(names(metrics))
-    labels = read_qrels(qrels)
-    results = read_run(run, cast("ScoreBits", score_bits))
-    report = evaluate_retrieval(labels, results, chosen, cast("Topics", topics))
+    chosen = _chosen(options.names(wanted.metrics))
+    labels, results = read_qrels(wanted.qrels), read_run(wanted.run, cast("ScoreBits", wanted.score_bits))
+    report = evaluate_retrieval(labels, results, chosen, cast("Topics", wanted.topics))
     for warning in report.warnings:
         warn(warning)
     if as_json:
-        show_json(_json(report, per_query))
+        show_json(_json(report, wanted.per_query))
         return
-    if per_query:
+    if wanted.per_query:
         sys.stdout.writelines(_lines(report))
     show(_table(report))
 
@@ -70,7 +56,7 @@ def _chosen(asked: Sequence[str]) -> list[Metric]:
                 warn(f"{name}: left out, for labels and a ranking do not give what they need: {', '.join(left)}.")
         chosen.update(dict.fromkeys(found))
     if not chosen:
-        raise UsageError(f"no metric to compute. Write -m {DEFAULT}.")
+        raise UsageError(f"no metric to compute. Write -m {RetrievalOptions.metrics}.")
     return list(chosen)
 
 

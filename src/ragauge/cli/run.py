@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragauge.api.options import EvaluateOptions, RunOptions
+from ragauge.api.options import PASSAGES, EvaluateOptions, JudgingOptions, RunOptions
 from ragauge.cli import options
 from ragauge.cli.output import (
     kept_on_interrupt,
@@ -26,70 +26,26 @@ if TYPE_CHECKING:
     from ragauge.api.results.scorecard import Scorecard
     from ragauge.api.run import SystemRun
 
-PASSAGES, JUDGING = "Which passages the answers rest on", "Judging, with --evaluate"
-System = Annotated[
-    str,
-    typer.Argument(
-        metavar="SYSTEM", help="module:name of a Python function or class, a URL, or a file of recorded responses."
-    ),
-]
-EvalSet = Annotated[str, typer.Argument(metavar="SET", help="The questions: a file or folder, or a stored set's name.")]
-Settings = Annotated[
-    str, typer.Option("--system-config", help="YAML with the system's settings, in a section `system`; see the docs.")
-]
-Name = Annotated[str, typer.Option("--name", help="What to call the run; the system's name by default.")]
-Repeat = Annotated[int, typer.Option("--repeat", min=1, help="Ask every question so many times.")]
-Concurrency = Annotated[int, typer.Option("--concurrency", min=1, help="Questions under way, at most.")]
-Timeout = Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds for one attempt at a question.")]
-Limit = Annotated[int | None, typer.Option(min=1, help="Ask this many questions, drawn at random.")]
 Oracle = Annotated[
-    bool, typer.Option("--oracle", rich_help_panel=PASSAGES, help="The labelled ones; their texts come from --corpus.")
+    bool,
+    typer.Option("--oracle", rich_help_panel=PASSAGES, help="The labelled ones; their texts come from --corpus."),
+    options.Before("context_from"),
 ]
-ClosedBook = Annotated[bool, typer.Option("--closed-book", rich_help_panel=PASSAGES, help="None at all.")]
-ContextFrom = Annotated[
-    str, typer.Option("--context-from", metavar="RUN", rich_help_panel=PASSAGES, help="Those of a stored run.")
+ClosedBook = Annotated[
+    bool, typer.Option("--closed-book", rich_help_panel=PASSAGES, help="None at all."), options.Before("context_from")
 ]
-Corpus = Annotated[
-    str, typer.Option("--corpus", rich_help_panel=PASSAGES, help="Documents' texts: .jsonl, .csv, a folder of text.")
-]
-Evaluate = Annotated[bool, typer.Option("--evaluate", help="Evaluate the run when it is complete.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Start another run where an unfinished one could go on.")]
-Retry = Annotated[bool, typer.Option("--retry-failed", help="Ask again what failed in the newest such run.")]
-Metrics = Annotated[
-    str, typer.Option("-m", "--metrics", rich_help_panel=JUDGING, help="Metrics or presets, comma-separated.")
-]
-Judge = Annotated[
-    str, typer.Option("--judge", rich_help_panel=JUDGING, help="local, none, openai:MODEL, hybrid:openai:MODEL.")
-]
-MaxCost = Annotated[
-    float | None,
-    typer.Option("--max-cost", rich_help_panel=JUDGING, help="US dollars that the judge may spend; a hard stop."),
+Evaluate = Annotated[
+    bool, typer.Option("--evaluate", help="Evaluate the run when it is complete."), options.Before("store")
 ]
 
 
+@options.grouped
 def run(
-    system: System,
-    eval_set: EvalSet,
-    name: Name = "",
-    columns: options.Columns = None,
-    segments: options.Segments = "",
-    settings: Settings = "",
-    repeat: Repeat = 1,
-    concurrency: Concurrency = 4,
-    timeout: Timeout = 60.0,
-    limit: Limit = None,
-    keep: options.Filter = "",
+    wanted: RunOptions,
+    judging: JudgingOptions,
     oracle: Oracle = False,
     closed_book: ClosedBook = False,
-    context_from: ContextFrom = "",
-    corpus: Corpus = "",
     evaluate: Evaluate = False,
-    metrics: Metrics = "",
-    judge: Judge = "local",
-    max_cost: MaxCost = None,
-    store: options.Store = "",
-    fresh: Fresh = False,
-    retry_failed: Retry = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -97,13 +53,9 @@ def run(
     from ragauge.api.run import run_system
     from ragauge.api.threads import finish
 
-    wanted = RunOptions(
-        system, eval_set, name=name, settings=settings or None, repeat=repeat, concurrency=concurrency, timeout=timeout,
-        limit=limit, filter=options.conditions(keep), variant=_variant(oracle, closed_book, context_from),
-        context_from=context_from or None, corpus=corpus or None, fresh=fresh, retry_failed=retry_failed,
-        store=store or None, warn=warn, columns=options.mapping(columns), segments=segments,
-    )  # fmt: skip
-    check = _judging(metrics, judge, max_cost) if evaluate else None
+    variant = _variant(oracle, closed_book, wanted.context_from)
+    wanted = replace(wanted, variant=variant, warn=warn)
+    check = _judged(judging) if evaluate else None
     kept = kept_on_interrupt("Every response so far is kept.")
     with kept, prints_apart(), progress_line(quiet, "answered") as progress:
         found = finish(lambda: run_system(replace(wanted, progress=progress)))
@@ -118,7 +70,7 @@ def run(
         raise Interrupted(stopped, resume=same_command())
 
 
-def _variant(oracle: bool, closed_book: bool, context_from: str) -> str:
+def _variant(oracle: bool, closed_book: bool, context_from: str | None) -> str:
     named = [
         (variant, option)
         for given, variant, option in (
@@ -132,11 +84,11 @@ def _variant(oracle: bool, closed_book: bool, context_from: str) -> str:
     return named[0][0] if named else "own"
 
 
-def _judging(metrics: str, judge: str, max_cost: float | None) -> EvaluateOptions:
+def _judged(judging: JudgingOptions) -> EvaluateOptions:
     """What to find out; names are checked before the first question is asked."""
     from ragauge.api.evaluate import planner
 
-    wanted = EvaluateOptions("latest", metrics=metrics, judge=judge, warn=warn, max_cost=max_cost)
+    wanted = EvaluateOptions("latest", warn=warn, **vars(judging))
     planner(wanted)
     return wanted
 

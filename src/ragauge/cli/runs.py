@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragauge.api.queries.options import RunsOptions, ShowOptions
 from ragauge.cli import options
 from ragauge.cli.output import show as shown
 from ragauge.cli.output import show_json
@@ -18,64 +19,31 @@ if TYPE_CHECKING:
     from ragauge.api.runs import OpenRun
 
 
-def list_runs(
-    study: Annotated[str, typer.Option("--study", help="Only the trials of this study.")] = "",
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many; all by default.")] = None,
-    after: Annotated[str, typer.Option("--after", help="The id that the page before ended with.")] = "",
-    sort: Annotated[str, typer.Option("--sort", help="newest, oldest or name.")] = "newest",
-    filter: Annotated[
-        str, typer.Option("--filter", help="Only these: set=golden, system=app:answer, name, kind, variant or state.")
-    ] = "",
-    store: options.Store = "",
-    as_json: options.Json = False,
-) -> None:
+@options.grouped
+def list_runs(wanted: RunsOptions, as_json: options.Json = False) -> None:
     """List the stored runs, newest first; those of a study under --study."""
     from ragauge.api.runs import runs, runs_table
 
-    rows = runs(
-        study=study, limit=limit, after=after, sort=sort, filter=options.conditions(filter), store=store or None
-    )
+    rows = runs(**vars(wanted))
     show_json(rows) if as_json else shown(runs_table(rows))
 
 
-def show(
-    run: Annotated[str, typer.Argument(help="A stored run: id, name or latest.")],
-    example: Annotated[str, typer.Argument(help="One example's query_id, to see its claims and passages.")] = "",
-    alignment: Annotated[
-        bool, typer.Option("--alignment", help="Which ranks its answers use, and where evidence is lost on the way.")
-    ] = False,
-    cost: Annotated[
-        bool, typer.Option("--cost", help="What judging it has cost, by model, question, metric and example.")
-    ] = False,
-    baseline: options.Baseline = "",
-    gaps: Annotated[
-        bool, typer.Option("--gaps", help="What is lost to retrieval, what to generation, what the model knew alone.")
-    ] = False,
-    store: options.Store = "",
-    as_json: options.Json = False,
-) -> None:
+@options.grouped
+def show(wanted: ShowOptions, as_json: options.Json = False) -> None:
     """Show a run, or one example of it with every claim and what it rests on, or how its ranking is used."""
     from ragauge.api.runs import open_run
-    from ragauge.errors import UsageError
 
-    if example and (alignment or cost or gaps):
-        name = "--alignment" if alignment else "--cost" if cost else "--gaps"
-        raise UsageError(f"{name} is about a whole run: leave out the query_id, or the option.")
-    if baseline and (example or cost or gaps):
-        raise UsageError("--baseline holds a whole run against another one: leave out the query_id, --cost or --gaps.")
-    opened = open_run(run, store=store or None)
-    view = "cost" if cost else "gaps" if gaps else "alignment" if alignment else "example" if example else "run"
-    as_data, as_text = _view(opened, view, example, baseline)
+    as_data, as_text = _view(open_run(wanted.run, store=wanted.store), wanted)
     show_json(as_data()) if as_json else shown(as_text())
 
 
-def _view(opened: OpenRun, view: str, example: str, baseline: str) -> tuple[Callable[[], Any], Callable[[], Any]]:
+def _view(opened: OpenRun, wanted: ShowOptions) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """What makes the JSON of a view, and what makes its text."""
     from ragauge.reporting import alignment, one_example, run_cost
     from ragauge.reporting import gaps as lost
     from ragauge.reporting.writers.terminal import terminal
 
-    match view:
+    match wanted.view:
         case "cost":
             paid = opened.cost()
             return partial(run_cost.cost_json, paid), partial(terminal, run_cost.sections(paid))
@@ -83,12 +51,12 @@ def _view(opened: OpenRun, view: str, example: str, baseline: str) -> tuple[Call
             gaps = opened.gaps()
             return partial(lost.gaps_json, gaps), partial(terminal, lost.sections(gaps))
         case "alignment":
-            card = opened.scorecard(baseline=baseline).card
+            card = opened.scorecard(baseline=wanted.baseline).card
             return partial(alignment.alignment_json, card), partial(terminal, alignment.sections(card))
         case "example":
-            found = opened.example(example)
+            found = opened.example(wanted.example)
             return partial(one_example.example_json, found), partial(one_example.example_text, found)
-    shown_run = opened.scorecard(baseline=baseline) if baseline else opened
+    shown_run = opened.scorecard(baseline=wanted.baseline) if wanted.baseline else opened
     return shown_run.to_dict, shown_run.to_terminal
 
 

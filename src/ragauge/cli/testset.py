@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ragauge.api.inputs.calls import USUAL, ModelCallOptions
+from ragauge.api.options import PrepareOptions
 from ragauge.cli import options
 from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json
 from ragauge.errors import Interrupted
@@ -33,13 +34,7 @@ def front() -> None:
 @app.command()
 @options.grouped
 def prepare(
-    source: Annotated[str, typer.Argument(metavar="SET", help="The eval set: a file or folder of questions.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The prepared set to write, .jsonl or .jsonl.gz.")],
-    judge: Annotated[
-        str, typer.Option("--judge", help="Who reads: openai:MODEL and others, or local: sentences as claims, no call.")
-    ] = "local",
-    store: options.Store = "",
-    calls: ModelCallOptions = USUAL,
+    wanted: PrepareOptions,
     only_plan: options.DryRun = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -48,17 +43,16 @@ def prepare(
     from ragauge.api import testset
     from ragauge.api.threads import finish
 
-    wanted = testset.Preparing(source, output, judge, calls)
     if only_plan:
-        planned = testset.expect(wanted, store or None)
+        planned = testset.expect(wanted)
         show_json(planned) if as_json else show(_planned(planned))
         return
     with kept_on_interrupt(), progress_line(quiet, "prepared") as progress:
-        found = finish(lambda: testset.prepare(wanted, store or None, progress))
+        found = finish(lambda: testset.prepare(replace(wanted, progress=progress)))
     if found.stopped:
-        raise Interrupted(f"{found.stopped} {output} was not written.", resume=same_command())
-    show_json(_as_json(found, output)) if as_json else show(_said(found, wanted))
-    typer.echo(f"wrote {output} ({plural(len(found.examples), 'example')})", err=True)
+        raise Interrupted(f"{found.stopped} {wanted.output} was not written.", resume=same_command())
+    show_json(_as_json(found, wanted.output)) if as_json else show(_said(found, wanted))
+    typer.echo(f"wrote {wanted.output} ({plural(len(found.examples), 'example')})", err=True)
 
 
 def _planned(planned: dict[str, Any]) -> str:

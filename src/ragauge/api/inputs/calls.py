@@ -1,13 +1,15 @@
 """How models are called: the options that every verb takes which asks models."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from ragauge.api.inputs.typed import Typed
 
 if TYPE_CHECKING:
     from ragauge.engine.judges import Judge
     from ragauge.engine.models import Calling
+
+CALLS = "Calls to a model"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,12 +24,20 @@ class ModelCallOptions:
         timeout: seconds for one call.
     """
 
-    concurrency: int = 16
-    max_concurrency: int | None = None
-    max_cost: float | None = None
-    timeout: float = 120.0
+    concurrency: Annotated[
+        int,
+        Typed(
+            "Calls to a model in flight to begin with; follows what the provider bears. 1 stays 1.",
+            least=1, panel=CALLS,
+        ),
+    ] = 16     # fmt: skip
+    max_concurrency: Annotated[
+        int | None, Typed("How far it may rise; 4 times the start by default.", least=1, panel=CALLS)
+    ] = None
+    max_cost: Annotated[float | None, Typed("US dollars that may be spent now; a hard stop.", panel=CALLS)] = None
+    timeout: Annotated[float, Typed("Seconds for one call to a model.", least=0.1, panel=CALLS)] = 120.0
 
-    def of(self, *judges: Judge | None) -> Calling | None:
+    def of(self, *judges: "Judge | None") -> "Calling | None":
         """The means of calling these judges' models, shared by all; None where no judge asks a model.
 
         Raises:

@@ -94,7 +94,7 @@ def _held(
     keep: Mapping[str, str], notes: list[str],
 ) -> tuple[Run, Paired] | None:     # fmt: skip
     """The run of a variant, joined with this one; None where there is none, and a note why."""
-    from ragauge.api.queries.paired import Paired
+    from ragauge.api.queries.paired import Paired, PairedRuns
 
     alike = [
         one for one in store.runs.list()
@@ -104,7 +104,7 @@ def _held(
     why = ""
     for one in alike:
         try:
-            found = Paired(store, run, one, judge_id, metrics, keep)
+            found = Paired(PairedRuns(store, run, one, judge_id), metrics, keep)
         except UsageError as error:
             why = why or str(error)
             continue

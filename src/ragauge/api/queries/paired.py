@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.api.queries.columns import StoredColumns
 from ragauge.api.queries.questions import by_question
@@ -33,14 +33,27 @@ def measuring(store: Store, run: Run, judge_id: str | None) -> MeasurementSpec:
     return MeasurementSpec(run.name, by, store.scores.versions(run.run_id, by), asked, spec)
 
 
-class Paired:
-    """Reads two runs metric by metric.
+class PairedRuns(NamedTuple):
+    """Two runs that are held against each other.
 
-    Args:
+    Attributes:
         store: where both are.
         new: the run that is looked at.
         base: the run that it is held against.
         judge_id: who judged the new run; None = nobody.
+    """
+
+    store: Store
+    new: Run
+    base: Run
+    judge_id: str | None
+
+
+class Paired:
+    """Reads two runs metric by metric.
+
+    Args:
+        runs: which, and whose verdicts.
         metrics: of interest; those that one run lacks are left out.
         keep: segment column or "tag" -> value; only examples that match. Of one in both runs the new run's say so.
         measured: how the new run and the baseline were measured, where the caller has asked already.
@@ -48,6 +61,7 @@ class Paired:
         whole: responses of the baseline that were evaluated in other metrics alone count, too.
 
     Attributes:
+        runs: which, and whose verdicts.
         metrics: those that both runs have.
         join: which examples are the same; they are matched by query_id, else by question (see `by_question`).
         renamed: id of an example in the baseline -> its id here, where they are matched by question; else empty.
@@ -59,13 +73,14 @@ class Paired:
     """
 
     def __init__(
-        self, store: Store, new: Run, base: Run, judge_id: str | None, metrics: Sequence[Metric],
-        keep: Mapping[str, str] | None = None, measured: tuple[MeasurementSpec, MeasurementSpec] | None = None,
-        known: ResponseIndex | None = None, *, whole: bool = False,
+        self, runs: PairedRuns, metrics: Sequence[Metric], keep: Mapping[str, str] | None = None,
+        measured: tuple[MeasurementSpec, MeasurementSpec] | None = None, known: ResponseIndex | None = None, *,
+        whole: bool = False,
     ) -> None:     # fmt: skip
         from ragauge.analysis.comparison.alike import comparable
         from ragauge.analysis.comparison.join import Join
 
+        store, new, base, judge_id = self.runs = runs
         mine, theirs = measured or (measuring(store, new, judge_id), measuring(store, base, judge_id))
         self.metrics = comparable(mine, theirs, metrics)
         names = [str(metric) for metric in self.metrics]

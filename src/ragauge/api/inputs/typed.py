@@ -1,0 +1,110 @@
+"""From a dataclass of options to a verb and a command.
+
+`keywords` makes the verb of the work that is done with the options: their fields are its arguments. A field that is
+`Annotated[kind, Typed("help")]` is an option of the command too, made by `cli/options.py`; the others are for Python.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import Annotated, Any, ParamSpec, TypeVar, get_origin
+
+Given = TypeVar("Given")
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Typed:
+    """One option, or argument, of a command.
+
+    Attributes:
+        help: what `--help` says, in a line.
+        names: as it is typed, separated by blanks; `--field-name` by default.
+        kind: of what is typed; the field's own where that is text, a number, a path or yes and no, else text.
+        argument: it is typed by its place, without a name.
+        metavar: how `--help` calls the value.
+        least: the smallest number.
+        panel: of the help, where it stands apart from the others.
+        variable: of the environment, that it is taken from where it is not typed.
+    """
+
+    help: str
+    names: str = ""
+    kind: Any = None
+    argument: bool = False
+    metavar: str | None = None
+    least: float | None = None
+    panel: str | None = None
+    variable: str | None = None
+
+
+STORE = Typed("Where results are kept; sqlite:///.ragauge/ragauge.db.", variable="RAGAUGE_STORE")
+METRICS = Typed("Metrics or presets, comma-separated; ragauge metrics lists them.", "-m --metrics")
+
+Metrics = Annotated[str | Sequence[str], METRICS]
+MoreMetrics = Annotated[str | Sequence[object], METRICS]
+LastJudge = Annotated[str | None, Typed("Whose verdicts; the last judge by default.")]
+Store = Annotated[str | None, STORE]
+Segments = Annotated[str | Sequence[str], Typed("Columns of the file to report by, comma-separated.")]
+Columns = Annotated[
+    Mapping[str, str] | None,
+    Typed("A column under another name: --map query=question; repeatable.", "--map", list[str] | None),
+]
+Filter = Annotated[
+    Mapping[str, str] | None, Typed("Only these: type=multi_hop or tag=golden, comma = and.")
+]
+Index = Annotated[Any, Typed("What is in the index: a file of document ids, a corpus.jsonl, a table.")]
+Baseline = Annotated[Any, Typed("Hold the run against this one: a baseline's name, or a run's id or name.")]
+StoredRun = Annotated[Any, Typed("A stored run: id, name or latest.", argument=True)]
+
+
+def keywords(options: Callable[P, Given]) -> Callable[[Callable[[Given], T]], Callable[P, T]]:
+    """Makes a verb of what works with options: its arguments are the fields, for a type checker as for `help`.
+
+    Args:
+        options: a dataclass; what its bases declare comes last in the signature.
+
+    >>> @dataclass
+    ... class AskOptions:
+    ...     timeout: float = 1.0
+    >>> @keywords(AskOptions)
+    ... def ask(wanted: AskOptions) -> float:
+    ...     return wanted.timeout
+    >>> ask(timout=3)
+    Traceback (most recent call last):
+    TypeError: ask() got an unexpected keyword argument 'timout'
+    """
+    order = [one.name for one in own_first(options)]
+    parameters = inspect.signature(options).parameters.values()
+    taken = [
+        one.replace(annotation=one.annotation.__origin__) if get_origin(one.annotation) is Annotated else one
+        for one in sorted(parameters, key=lambda one: (one.kind, order.index(one.name)))
+    ]
+
+    def verb(work: Callable[[Given], T]) -> Callable[P, T]:
+        name = work.__name__.removesuffix("_async")
+        signature = inspect.signature(work).replace(parameters=taken)
+
+        @wraps(work)
+        def takes(*args: P.args, **kwargs: P.kwargs) -> T:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{name}() {error}") from None
+            return work(options(*args, **kwargs))
+
+        vars(takes)["__signature__"] = signature
+        return takes
+
+    return verb
+
+
+def own_first(options: Any) -> list[Any]:
+    """The fields of a dataclass, those of its bases last."""
+    bases = [base for base in options.__bases__ if hasattr(base, "__dataclass_fields__")]
+    inherited = {one.name for base in bases for one in fields(base)}
+    return sorted(fields(options), key=lambda one: one.name in inherited)
