@@ -25,7 +25,7 @@ from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import CoverFacts, RelevanceFacts
 from ragauge.judging.inputs import CoverCriteria, RateSentences
 from ragauge.judging.judge import drive
-from ragauge.judging.local.cover import cover_criteria
+from ragauge.judging.local.criteria import cover_criteria
 from ragauge.judging.local.judge import LocalJudge
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.text.sentences import split

@@ -31,8 +31,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ragauge.analysis.causes.attribute import attribute
-from ragauge.analysis.causes.table import BY_NAME
+from ragauge.analysis.causes.attribute import BY_NAME, attribute
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Evidence, FactsOf
 from ragauge.data.response import Response

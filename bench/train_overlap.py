@@ -26,15 +26,15 @@ from logistic import Array, Bounds, Fitted, auroc, balanced_accuracy, brier, ece
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import AnswerFacts
-from ragauge.judging.cosines import cosine_table
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import drive
-from ragauge.judging.local import note, overlap, relevance
+from ragauge.judging.local import judge, overlap, relevance
 from ragauge.judging.local.index import Mode
 from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import ABSENT, ANOTHER, PreparedPassages
 from ragauge.judging.local.verify_answer import verify_answer
 from ragauge.judging.local.weights import FILE
+from ragauge.judging.similarity import cosine_table
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.text.tokens import words
 
@@ -298,7 +298,7 @@ def main() -> None:
     """Trains, prints, and writes or checks."""
     started = time.perf_counter()
     found = train()
-    print(note.tables(found["held_out"]))
+    print(judge.tables(found["held_out"]))
     mean = found["held_out"]["overlap_words"]["sources"]["mean"]
     gain = mean["auroc"] - mean["coverage_auroc"]
     print(f"\nbetter than plain token coverage by {gain:.4f} mean AUROC; took {time.perf_counter() - started:.0f} s")
@@ -306,7 +306,7 @@ def main() -> None:
         FILE.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         before, begin, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
         after = rest[rest.index(END) :]
-        PAGE.write_text(f"{before}{begin}\n{note.tables(found['held_out'])}\n\n{after}", encoding="utf-8")
+        PAGE.write_text(f"{before}{begin}\n{judge.tables(found['held_out'])}\n\n{after}", encoding="utf-8")
         print(f"wrote {FILE.name} and the figures of {PAGE.name}")
         return
     if gain < MARGIN:

@@ -15,9 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from inspect import cleandoc
 from pathlib import Path
 
-from ragauge.analysis.causes.attribute import attribute
+from ragauge.analysis.causes.attribute import ROWS, attribute
 from ragauge.analysis.causes.row import CauseRow
-from ragauge.analysis.causes.table import ROWS
 from ragauge.data.facts import Evidence, FactsOf
 from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judges import build_judge

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ragauge.analysis.diagnosis.pattern_table import PATTERNS, Pattern
-from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS
+from ragauge.analysis.diagnosis.patterns import PATTERNS, Pattern
+from ragauge.analysis.diagnosis.readings import STARTING_POINTS
 from ragauge.analysis.explaining.explain import explain_example
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.analysis.causes.attribute import attribute
-from ragauge.analysis.causes.table import BY_NAME, ROWS
+from ragauge.analysis.causes.attribute import BY_NAME, ROWS, attribute
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.example import Example, Relevant, Span
 from ragauge.data.facts import (

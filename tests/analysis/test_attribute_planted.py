@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.planted.cases import planted_cases
 
-from ragauge.analysis.causes.attribute import attribute
+from ragauge.analysis.causes.attribute import ROWS, attribute
 from ragauge.analysis.causes.row import CauseRow
-from ragauge.analysis.causes.table import ROWS
 from ragauge.metrics.facts import Facts
 
 CASES = planted_cases()

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.planted.cases import Case, planted_cases
 
+from ragauge.analysis.causes.attribute import ROWS
 from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.counterfactuals import (
     CHANCE,
@@ -19,12 +20,12 @@ from ragauge.analysis.causes.counterfactuals import (
     RULES,
     SAME,
     WRONG,
+    drawn,
     experiment,
     graded,
     outcome,
+    tallies,
 )
-from ragauge.analysis.causes.table import ROWS
-from ragauge.analysis.causes.tally import drawn, tallies
 from ragauge.analysis.results.confirmed import Experiment, Graded
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Evidence, FactsOf, Rating, RelevanceFacts

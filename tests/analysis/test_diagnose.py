@@ -10,12 +10,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.analysis.causes.table import BY_NAME, ROWS
+from ragauge.analysis.causes.attribute import BY_NAME, ROWS
 from ragauge.analysis.diagnosis.concentration import Concentration, clearest
 from ragauge.analysis.diagnosis.diagnose import confidence, diagnose
 from ragauge.analysis.diagnosis.patterns import Match, matches
-from ragauge.analysis.diagnosis.readings import against_point, words
-from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS, level_of, measured
+from ragauge.analysis.diagnosis.readings import STARTING_POINTS, against_point, level_of, measured, words
 from ragauge.analysis.diagnosis.words import UNEXPLAINED, WORDS
 from ragauge.analysis.results.scorecard import Cause, Finding, Summary
 from ragauge.analysis.scores.frames import cause_frame

@@ -22,8 +22,7 @@ from tests.building import (
     response,
 )
 
-from ragauge.analysis.causes.attribute import attribute
-from ragauge.analysis.causes.table import ROWS
+from ragauge.analysis.causes.attribute import ROWS, attribute
 from ragauge.analysis.explaining import causes as explaining
 from ragauge.analysis.explaining.explain import explain_example
 from ragauge.analysis.explaining.symbols import covered

@@ -12,7 +12,7 @@ from tests.analysis.test_diagnose import causes, found, summaries
 from tests.analysis.test_pattern_table import against, change
 
 from ragauge.analysis.diagnosis.diagnose import diagnose
-from ragauge.analysis.explaining.explain_run import MeansExplained, explain_run
+from ragauge.analysis.explaining.explain import MeansExplained, explain_run
 from ragauge.analysis.explaining.means import explain_mean
 from ragauge.analysis.results.explanation import MeanWorked
 from ragauge.analysis.results.scorecard import Finding, JudgeNote, ScorecardData

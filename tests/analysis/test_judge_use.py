@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from tests.analysis.conftest import VisitsOf
 
-from ragauge.analysis.judges.cost import metric_costs
-from ragauge.analysis.judges.spread import spread
-from ragauge.analysis.judges.use import UseGatherer, lacks
+from ragauge.analysis.judges.agreement import spread
+from ragauge.analysis.judges.use import UseGatherer, lacks, metric_costs
 from ragauge.analysis.results.judging import AskedOf
 from ragauge.analysis.results.paid import Paid
 from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns

@@ -12,7 +12,7 @@ from rich.console import Console
 from ragauge.analysis.comparison.change import change_of
 from ragauge.analysis.comparison.join import Join
 from ragauge.analysis.comparison.pairs import Pairs, pair
-from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS, estimate, level_of
+from ragauge.analysis.diagnosis.readings import STARTING_POINTS, estimate, level_of
 from ragauge.analysis.explaining.means import explain_mean
 from ragauge.analysis.results.summary import Summary
 from ragauge.analysis.results.verdicts import SAME, WORSE

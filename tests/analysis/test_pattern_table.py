@@ -9,7 +9,7 @@ import pytest
 from tests.analysis.test_diagnose import causes, said, summary
 from tests.building import metric_change
 
-from ragauge.analysis.causes.table import ROWS as CAUSE_ROWS
+from ragauge.analysis.causes.attribute import ROWS as CAUSE_ROWS
 from ragauge.analysis.diagnosis.diagnose import confidence_in, diagnose
 from ragauge.analysis.diagnosis.patterns import PATTERNS, Match, matches
 from ragauge.analysis.diagnosis.readings import Against, OracleRun

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragauge.analysis.judges.probes import PositionProbe, position_probe
+from ragauge.analysis.judges.check import PositionProbe, position_probe
 from ragauge.data.labelled import AnswerPair, Better, Preference
 
 LLMBAR = Path(__file__).resolve().parents[3] / "shared/data/llmbar/judge_verdicts"

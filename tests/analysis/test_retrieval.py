@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.analysis.ranking.copies import copies
-from ragauge.analysis.ranking.retrieval import RetrievalReport, Topics, evaluate_retrieval
+from ragauge.analysis.ranking.retrieval import RetrievalReport, Topics, copies, evaluate_retrieval
 from ragauge.data.ranking import starts
 from ragauge.errors import UsageError
 from ragauge.metrics.catalogue import select

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ragauge.analysis.ranking.returned import ResultLists
+from ragauge.analysis.ranking.retrieval import ResultLists
 from ragauge.data.response import Passage
 
 

@@ -6,10 +6,8 @@ from random import Random
 
 import pytest
 
-from ragauge.analysis.causes.attribute import attribute
+from ragauge.analysis.causes.attribute import DECIDING, ROWS, attribute, odds
 from ragauge.analysis.causes.cause_context import CauseContext
-from ragauge.analysis.causes.table import DECIDING, ROWS
-from ragauge.analysis.causes.undecided import odds
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.example import Example, Relevant
 from ragauge.data.facts import (

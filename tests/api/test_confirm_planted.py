@@ -10,9 +10,9 @@ import pytest
 from tests.faults.generation import AnswerAnyway, RefuseAnyway
 
 import ragauge as rg
+from ragauge.analysis.causes.attribute import BY_NAME
 from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.counterfactuals import RIGHT, graded
-from ragauge.analysis.causes.table import BY_NAME
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.metrics.facts import Facts
 from ragauge.store.open import open_store

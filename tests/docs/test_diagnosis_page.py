@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tests.docs.pages import taken
 
-from ragauge.analysis.diagnosis.pattern_table import PATTERNS
-from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS
+from ragauge.analysis.diagnosis.patterns import PATTERNS
+from ragauge.analysis.diagnosis.readings import STARTING_POINTS
 from ragauge.stats.paired import paired_interval
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,11 +9,10 @@ import pytest
 from ragauge.data.example import Example
 from ragauge.data.facts import AgreementFacts, AnswerFacts, FactsOf
 from ragauge.data.response import Response
-from ragauge.judging.equal import settled
 from ragauge.judging.inputs import Agree, Inputs, VerifyAnswer, inputs_for
-from ragauge.judging.judge import drive
+from ragauge.judging.judge import drive, settled
+from ragauge.judging.local.checks import Wording
 from ragauge.judging.local.short_answers import AnswerClaim, is_descriptive, is_short, readings
-from ragauge.judging.local.verbatim import Wording
 from ragauge.judging.model.judge import ModelJudge
 from ragauge.metrics.answer.answer_correctness import AnswerCorrectness
 from ragauge.metrics.answer.answer_grade import AnswerGrade

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judging.local.attribution import about_another
 from ragauge.judging.local.index import build
+from ragauge.judging.local.joining import about_another
 from ragauge.judging.local.overlap import overlap, wanted
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judging.local.checks import Opposed, check
-from ragauge.judging.local.contrast import contrast
+from ragauge.judging.local.checks import Opposed, check, contrast
 from ragauge.judging.local.differences import Difference
 from ragauge.judging.local.index import build
 from ragauge.judging.local.overlap import wanted

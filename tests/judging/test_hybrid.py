@@ -13,7 +13,7 @@ from tests.loopback.answers import answer
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import AnswerFacts, FactsOf, ReferenceFacts, RelevanceFacts
 from ragauge.engine.embed_answers import EmbedAnswers
-from ragauge.judging.hybrid.judge import HybridJudge
+from ragauge.judging.hybrid import HybridJudge
 from ragauge.judging.inputs import (
     CoverAspects,
     Inputs,

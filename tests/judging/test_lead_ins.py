@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judging.local.lead_ins import lead_in
 from ragauge.judging.local.signs import held, signs
-from ragauge.judging.local.statements import statements
+from ragauge.judging.local.statements import lead_in, statements
 from ragauge.judging.local.support import PreparedPassages
 
 OPENINGS = (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragauge.analysis.scores.gather import Claims
-from ragauge.judging.local.note import SEEN_WELL, judge_note, middle, tables
+from ragauge.judging.local.judge import SEEN_WELL, judge_note, middle, tables
 from ragauge.judging.local.weights import FILE, evidence_weights, fingerprint, scorer, stored
 
 DOCS = Path(__file__).resolve().parents[2] / "docs/local-judge.md"

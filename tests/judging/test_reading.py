@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ragauge.data.ask import Reply
+from ragauge.judging.model.asking import INTEGER, TEXTS, YES_NO, a_list, an_object
 from ragauge.judging.model.reading import places, structured, whole_number
-from ragauge.judging.model.schemas import INTEGER, TEXTS, YES_NO, a_list, an_object
 
 SCHEMA = an_object(passages=a_list(n=INTEGER, relevant=YES_NO))
 GOOD = {"passages": [{"n": 1, "relevant": True}]}

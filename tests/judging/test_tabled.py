@@ -6,7 +6,7 @@ import pytest
 
 from ragauge.data.facts import AnswerFacts, ReferenceFacts
 from ragauge.judging.inputs import VerifyAnswer, VerifyReference
-from ragauge.judging.local.sums import amounts
+from ragauge.judging.local.measures import amounts
 from ragauge.judging.local.verify_answer import verify_answer
 from ragauge.judging.local.verify_reference import verify_reference
 

@@ -27,8 +27,7 @@ from ragauge.judging.inputs import (
     VerifyReference,
 )
 from ragauge.judging.model.judge import PROMPTS, ModelJudge
-from ragauge.judging.model.prompt_blocks import DATA
-from ragauge.judging.model.wording import given
+from ragauge.judging.model.prompt_blocks import DATA, given
 
 VERIFY = "Only what is written word for word counts.\n{passages}\nWas {question} answered?\n{answer}\n"
 QUERY, PASSAGES, ANSWER = "How long is it?", ("It lasts a day. It is free.", "No more."), "It lasts a day. It is red."

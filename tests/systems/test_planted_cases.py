@@ -16,7 +16,7 @@ from tests.planted import pieces, words
 from tests.planted.cases import FAULTS, Case, planted_cases
 from tests.planted.topics import outdated, pages, topics, unanswerable
 
-from ragauge.analysis.causes.table import ROWS
+from ragauge.analysis.causes.attribute import ROWS
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Evidence, ReferenceFacts
 from ragauge.data.identity import canonical, plain

@@ -7,15 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ragauge.analysis.causes.table import BY_NAME
-from ragauge.analysis.diagnosis.calls import with_errors
+from ragauge.analysis.causes.attribute import BY_NAME
 from ragauge.analysis.diagnosis.concentration import ANSWERABLE
 from ragauge.analysis.diagnosis.diagnose import component_of, diagnose
-from ragauge.analysis.diagnosis.fewer import with_lost_evidence
-from ragauge.analysis.diagnosis.ids import before_labels
+from ragauge.analysis.diagnosis.findings import before_labels, with_errors, with_lost_evidence
 from ragauge.analysis.diagnosis.patterns import PATTERNS
 from ragauge.analysis.diagnosis.readings import Against
-from ragauge.analysis.judges.error_words import lacking, origins
+from ragauge.analysis.judges.use import lacking, origins
 from ragauge.analysis.ranking.id_match import IdMatch
 from ragauge.analysis.results.scorecard import ExampleView, Finding, JudgeNote, ScorecardData, Summary
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex, ScoreColumns, by_example

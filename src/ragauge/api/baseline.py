@@ -147,7 +147,7 @@ class RunPair:
 
     def _fewer(self, baseline: RunComparison | None) -> tuple[float, float] | None:
         """Passages handed on in the baseline and here; read only where evidence was lost, None where not fewer."""
-        from ragauge.analysis.diagnosis.fewer import CLEARLY, lost_evidence
+        from ragauge.analysis.diagnosis.findings import CLEARLY, lost_evidence
 
         found = self._baseline
         if baseline is None or found is None or lost_evidence(baseline.metrics) is None:

@@ -99,8 +99,7 @@ async def confirm_causes(wanted: ConfirmOptions) -> Confirmation:
 
 def _todo(wanted: ConfirmOptions, system: System, store: Store) -> _Todo:
     """Draws the experiments; nothing is asked yet."""
-    from ragauge.analysis.causes.counterfactuals import experiment
-    from ragauge.analysis.causes.tally import drawn
+    from ragauge.analysis.causes.counterfactuals import drawn, experiment
     from ragauge.analysis.results.confirmed import Experiment
     from ragauge.engine.counterfactual import begun, gold_passages
 
@@ -155,8 +154,7 @@ async def _asked(wanted: ConfirmOptions, system: System, todo: _Todo, store: Sto
 
 def _read(todo: _Todo, system: str, asked: int, store: Store) -> Confirmation:
     """What the answers say."""
-    from ragauge.analysis.causes.counterfactuals import CHANGED, UNCHANGED, outcome
-    from ragauge.analysis.causes.tally import tallies
+    from ragauge.analysis.causes.counterfactuals import CHANGED, UNCHANGED, outcome, tallies
 
     answers = None if todo.answers is None else store.runs.find(todo.answers.run_id)
     held = set() if answers is None else store.collecting.held(answers.run_id)

@@ -67,8 +67,8 @@ def explain_run(
         UsageError: the run has not been evaluated, or the baseline otherwise.
     """
     from ragauge.analysis.card import read_metrics
-    from ragauge.analysis.explaining.explain_run import MeansExplained
-    from ragauge.analysis.explaining.explain_run import explain_run as explain
+    from ragauge.analysis.explaining.explain import MeansExplained
+    from ragauge.analysis.explaining.explain import explain_run as explain
     from ragauge.api.cards import judged, stored_card
     from ragauge.api.queries.columns import StoredColumns
 

@@ -157,7 +157,7 @@ def note(run: Any, text: str, *, store: str | None = None) -> dict[str, Any]:
 
 def sets_of(store: Store, runs: Sequence[Run]) -> dict[str, str]:
     """The set that each run is listed under, by run id; the runs are given the newest first."""
-    from ragauge.analysis.history.sets import listed_under
+    from ragauge.analysis.history.log import listed_under
 
     return listed_under(reversed(runs), _Examples(store).alike)
 

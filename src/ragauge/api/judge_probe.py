@@ -12,7 +12,7 @@ from ragauge.api.options import ProbeOptions
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragauge.analysis.judges.probes import PositionProbe
+    from ragauge.analysis.judges.check import PositionProbe
     from ragauge.analysis.results.overview import MeanEstimate
     from ragauge.data.labelled import AnswerPair
 
@@ -84,7 +84,7 @@ async def probe_judge(wanted: ProbeOptions) -> JudgeProbe:
         UsageError: a judge that compares no answers.
         JudgeError: the model cannot be asked at all.
     """
-    from ragauge.analysis.judges.probes import position_probe
+    from ragauge.analysis.judges.check import position_probe
     from ragauge.engine.judge_probe import build_prober, probe
     from ragauge.store.open import open_store
 

@@ -18,7 +18,7 @@ from ragauge.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ragauge.analysis.judges.cost import RunCost
+    from ragauge.analysis.judges.use import RunCost
     from ragauge.analysis.results.explanation import ExampleExplained, RunExplained
     from ragauge.analysis.results.gap_rows import Gaps
     from ragauge.analysis.results.scorecard import ExampleView

@@ -115,7 +115,7 @@ def _usual_run(store: Store) -> Run:
 
 
 def _read(store: Store, run: Run, metric: Metric, wanted: ThresholdsOptions) -> Thresholds:
-    from ragauge.analysis.diagnosis.starting_points import point_of
+    from ragauge.analysis.diagnosis.readings import point_of
     from ragauge.analysis.history.thresholds import Thresholds, reached
     from ragauge.analysis.scores.arrays import SCORED, by_example
     from ragauge.analysis.scores.summarize import summary

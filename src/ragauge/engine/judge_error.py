@@ -35,7 +35,7 @@ def judge_errors(judge_id: str | None, store: Store | None = None) -> Mapping[st
 
 
 def _public() -> dict[str, JudgeMeanError]:
-    from ragauge.judging.local.error import errors
+    from ragauge.judging.local.judge import errors
 
     return dict(errors())
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ragauge.analysis.judges.error_words import unchecked
+from ragauge.analysis.judges.use import unchecked
 from ragauge.analysis.results.judging import JudgeUse
 from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.analysis.scores.gather import Claims
@@ -49,7 +49,7 @@ def build_judge(spec: str) -> Judge:
     if spec in BUILDERS:
         judge = BUILDERS[spec]()
     elif spec.startswith("hybrid:"):
-        from ragauge.judging.hybrid.judge import HybridJudge
+        from ragauge.judging.hybrid import HybridJudge
 
         judge = HybridJudge.of(spec)
     elif spec.partition(":")[0] in PROVIDERS:
@@ -82,7 +82,7 @@ def given_judge(judge: Any, name: str = "", prompts: Any = None) -> str:
         return spec
     if spec in (*BUILDERS, "none"):
         raise UsageError(f"prompts word the questions to a model, and judge={spec!r} asks none. Leave them out.")
-    from ragauge.judging.model.wording import given
+    from ragauge.judging.model.prompt_blocks import given
 
     source = given(prompts) if isinstance(prompts, Mapping) else str(prompts)
     if "," in source or not source:
@@ -135,15 +135,15 @@ def note_of(judge_id: str | None, claims: Claims | None = None, known: JudgeProg
 
 def _note(judge_id: str, claims: Claims | None, known: JudgeProgress) -> JudgeNote:
     if _is_local(judge_id):
-        from ragauge.judging.local.note import judge_note
+        from ragauge.judging.local.judge import judge_note
 
         return judge_note(judge_id, claims or Claims())
     if judge_id.startswith("hybrid:"):
-        from ragauge.judging.hybrid import note as hybrid
+        from ragauge.judging import hybrid
 
         return hybrid.judge_note(judge_id, known.spec, known.versions, known.use)
     if judge_id.partition(":")[0] in PROVIDERS:
-        from ragauge.judging.model import note as model
+        from ragauge.judging.model import judge as model
 
         return model.judge_note(judge_id, known.spec, known.versions)
     built = f" (built from {known.spec})" if known.spec else ""
@@ -155,7 +155,7 @@ def middle_band(judge_id: str | None) -> tuple[float, float] | None:
     """Between which probabilities a judge cannot tell; None for a judge that says none."""
     if judge_id is None or not _is_local(judge_id):
         return None
-    from ragauge.judging.local.note import middle
+    from ragauge.judging.local.judge import middle
 
     return middle()
 

@@ -1,13 +1,22 @@
-"""What a judge is: it yields asks, receives replies, and returns facts. It never calls anything."""
+"""What a judge is: it yields asks, receives replies, and returns facts. It never calls anything.
+
+A reference of one claim is supported where any answer that is accepted in its place is.
+
+Answers that are their reference: no judge needs to read those.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import FactsOf
-from ragauge.judging.inputs import Inputs
+from ragauge.data.facts import Agreement, AgreementFacts, FactsOf, ReferenceClaim, ReferenceFacts
+from ragauge.judging.inputs import Agree, Inputs, VerifyReference
+from ragauge.text.declining import declines
 
 Asking = Generator[list[Ask], list[Reply], FactsOf]
 
@@ -41,3 +50,62 @@ def drive(asking: Asking, answer: Callable[[Sequence[Ask]], list[Reply]]) -> Fac
     except StopIteration as done:
         facts: FactsOf = done.value
         return facts
+
+
+def any_accepted(verify: Callable[[VerifyReference], Asking], inputs: VerifyReference) -> Asking:
+    """The verdict on the claims; where other answers are accepted, that on the one claim is the best of all.
+
+    Args:
+        verify: asks about claims that stand side by side.
+        inputs: one claim where it has other accepted answers.
+    """
+    if not inputs.accepted:
+        return (yield from verify(inputs))
+    side_by_side = replace(inputs, claims=(*inputs.claims, *inputs.accepted), accepted=())
+    found = yield from verify(side_by_side)
+    if not isinstance(found, ReferenceFacts):
+        return found
+    best = max(found.claims, key=_sure)
+    return replace(found, claims=(replace(best, n=1, text=inputs.claims[0]),))
+
+
+def _sure(claim: ReferenceClaim) -> tuple[bool, bool, float]:
+    """Supported first, then not known, and by probability."""
+    return bool(claim.supporting), claim.supporting is None, claim.chance
+
+
+QUOTED = " '«»`"
+STOPS = " .。"
+SPACE = re.compile(r"\s+")
+QUOTES = str.maketrans('’‘“”"–—', "'''''--")
+
+
+def plain(text: str) -> str:
+    """A text for comparing word for word: case, white space, quotes or marks of code around it and its stop aside.
+
+    >>> plain("It's  “Half” done. ") == plain("it’s 'half' done"), plain(".5") == plain("5.")
+    (True, False)
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold().translate(QUOTES)
+    return SPACE.sub(" ", folded).strip(QUOTED).rstrip(STOPS).rstrip(QUOTED)
+
+
+def settled(inputs: Agree) -> AgreementFacts | None:
+    """The facts where nothing needs to be judged: the answer is an accepted one, or both decline; else None.
+
+    Then every claim agrees and every reference claim is stated, with probability 1: also where the text makes no
+    claims, such as a heading, a question or a number.
+    """
+    given = plain(inputs.answer)
+    accepted = [text for text in (inputs.reference, *inputs.accepted) if text]
+    same = bool(given) and any(given == plain(text) for text in accepted)
+    if not same and not (accepted and declines(inputs.answer) and all(map(declines, accepted))):
+        return None
+    return sure(inputs)
+
+
+def sure(inputs: Agree) -> AgreementFacts:
+    """Facts by which everything agrees."""
+    n, m = len(inputs.answer_claims), len(inputs.reference_claims)
+    agrees: Agreement = "agrees"
+    return AgreementFacts((agrees,) * n, (True,) * m, (1.0,) * n, (1.0,) * m)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ragauge.reporting.sections import ReportSection
 
 if TYPE_CHECKING:
-    from ragauge.analysis.judges.probes import PositionProbe
+    from ragauge.analysis.judges.check import PositionProbe
     from ragauge.analysis.results.overview import MeanEstimate
 
 MOST = 10     # pairs that are named

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ragauge.analysis.judges.cost import JudgeCost, MetricCost, RunCost
+from ragauge.analysis.judges.use import JudgeCost, MetricCost, RunCost
 from ragauge.analysis.results.paid import Paid
 from ragauge.reporting.judged import money, paid_json, paid_words
 from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable

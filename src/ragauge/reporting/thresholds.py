@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.diagnosis.starting_points import STARTING
+from ragauge.analysis.diagnosis.readings import STARTING
 from ragauge.analysis.history.thresholds import ByOutcome, ScoreLevel, Thresholds
 from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, columns
 from ragauge.reporting.words import between, line

@@ -3,6 +3,8 @@
 Quotations of three words or more.
 
 What kind of thing a statement is, by what it takes to find it: an amount, a phrase, or a sentence.
+
+Which specifics are looked for, by what they are.
 """
 
 from __future__ import annotations
@@ -324,3 +326,12 @@ def claim_kind(text: str) -> ClaimKind:
     if len(content) <= MOST_BESIDE and find(text, ("number", "percent")):
         return "amount"
     return "phrase" if len(content) < SHORT else "sentence"
+
+
+NAME: tuple[Kind, ...] = ("name",)
+DATE: tuple[Kind, ...] = ("date",)
+NUMBER: tuple[Kind, ...] = ("number",)
+PERCENT: tuple[Kind, ...] = ("percent",)
+TIME: tuple[Kind, ...] = ("number", "date")     # "in 1912" is a number where no month stands beside it
+EXACT: tuple[Kind, ...] = ("number", "date", "percent")
+EVERY: tuple[Kind, ...] = ("number", "date", "percent", "name")     # quotations are not: their words are compared

@@ -7,10 +7,10 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragauge.analysis.causes.covering import open_in
 from ragauge.analysis.causes.lazy import Lazy
 from ragauge.data.example import Relevant, Span
 from ragauge.data.facts import AgreementFacts, AnswerFacts, Claim, ReferenceClaim, ReferenceFacts, RelevanceFacts
+from ragauge.data.ranking import open_in
 from ragauge.data.response import Passage
 from ragauge.metrics.base import Failed, NotApplicable
 from ragauge.metrics.facts import Facts, resolve

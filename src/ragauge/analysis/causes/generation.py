@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragauge.analysis.causes import likely
+from ragauge.analysis.causes import evidence
 from ragauge.analysis.causes.cause_context import CauseContext, Counterfactual
 from ragauge.analysis.causes.evidence import UNTOLD, in_the_dark, misread
-from ragauge.analysis.causes.listing import counted, numbers
-from ragauge.analysis.causes.row import Basis, CauseRow, Lack, Verdict, Why
+from ragauge.analysis.causes.row import Basis, CauseRow, Lack, Verdict, Why, counted, numbers
 from ragauge.data.facts import Claim
 
 EVIDENCE = "relevance labels or a reference answer: whether retrieval should have brought the evidence"
@@ -58,7 +57,7 @@ def _off_topic(seen: CauseContext) -> Verdict:
     if seen.address is None or seen.refuse is None:
         return Lack(seen.lack("verify_answer.address" if seen.address is None else "verify_answer.refuse"))
     return Why(
-        "the answer does not address the question", "judge", Counterfactual(answer=True), p=likely.addresses(seen)[2]
+        "the answer does not address the question", "judge", Counterfactual(answer=True), p=evidence.addresses(seen)[2]
     )
 
 
@@ -72,7 +71,7 @@ def _contradicted(seen: CauseContext) -> Verdict:
         text = f"{_share(seen, seen.against)} contradicted by the passages"
         mends = Counterfactual(claims=frozenset(claim.n for claim in seen.against), usage=True)
         text = f"{text} (claim {first.n} by {counted('passage', first.contradicting)})"
-        return Why(text, "judge", mends, p=likely.unsupported(seen.against))
+        return Why(text, "judge", mends, p=evidence.unsupported(seen.against))
     return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
 
 
@@ -109,7 +108,7 @@ def _hallucinated(seen: CauseContext) -> Verdict:
         numbered = [claim.n for claim in seen.bare]
         text = f"{_share(seen, seen.bare)} in no passage ({counted('claim', numbered)})"
         known = seen.missed is not None or seen.reference is not None or seen.rated_plainly
-        mends, p = Counterfactual(claims=frozenset(numbered)), likely.unsupported(seen.bare)
+        mends, p = Counterfactual(claims=frozenset(numbered)), evidence.unsupported(seen.bare)
         return Why(text, "judge" if known else "guess", mends, "" if known else EVIDENCE, p)
     return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
 
@@ -155,7 +154,7 @@ def _wrong_answer(seen: CauseContext) -> Verdict:
     followed = frozenset(n for claim in against for n in claim.supporting) or seen.used
     if held := misread(seen, followed):
         text = f"{text}; {'it' if none else 'the answer'} {held}"
-    p = max(likely.none_stated(seen) if none else 0.0, likely.disagrees(seen, against) if against else 0.0)
+    p = max(evidence.none_stated(seen) if none else 0.0, evidence.disagrees(seen, against) if against else 0.0)
     return Why(text, "judge", Counterfactual(answer=True, claims=frozenset(claim.n for claim in against)), p=p)
 
 
@@ -167,10 +166,10 @@ def _incomplete(seen: CauseContext) -> Verdict:
     of = len(seen.agreement.reference) if seen.agreement else 0
     if seen.address == "partly":
         left = f": it leaves out {_quoted(seen, seen.unstated)}" if 0 < len(seen.unstated) < of else ""
-        return Why(f"the answer addresses only part of the question{left}", "judge", p=1 - likely.addresses(seen)[0])
+        return Why(f"the answer addresses only part of the question{left}", "judge", p=1 - evidence.addresses(seen)[0])
     if 0 < len(seen.unstated) < of:
         text = f"the answer states {of - len(seen.unstated)} of {of} reference claims and leaves out"
-        return Why(f"{text} {_quoted(seen, seen.unstated)}", "judge", p=likely.unstated(seen))
+        return Why(f"{text} {_quoted(seen, seen.unstated)}", "judge", p=evidence.unstated(seen))
     if seen.address is None:
         return Lack(seen.lack("verify_answer.address"))
     return Lack(seen.lack("agree.reference")) if seen.agreement is None else None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ragauge.analysis.causes import likely
+from ragauge.analysis.causes import evidence
 from ragauge.analysis.causes.cause_context import CauseContext, Counterfactual
-from ragauge.analysis.causes.listing import counted, documents, members
-from ragauge.analysis.causes.row import CauseRow, Lack, Verdict, Why
+from ragauge.analysis.causes.row import CauseRow, Lack, Verdict, Why, counted, documents, members
 
 LONGEST = 200     # characters of an error that are shown
 
@@ -38,7 +37,7 @@ def _stale(seen: CauseContext) -> Verdict:
         where = counted("passage", resting[0].supporting)
         text = f"claim {resting[0].n} contradicts the reference and rests on {where}, outdated"
         mends = Counterfactual(claims=frozenset(claim.n for claim in resting))
-        return Why(text, "judge", mends, p=likely.disagrees(seen, resting))
+        return Why(text, "judge", mends, p=evidence.disagrees(seen, resting))
     aged = {item: old for item in seen.relevant for current, old in [seen.versions(item)] if old and not current}
     explained = bool(aged) and set(seen.missed or ()) <= aged.keys()     # nothing is missed but for its old version
     if explained and seen.unmet:

@@ -8,15 +8,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ragauge.analysis.causes.attribute import BY_NAME
 from ragauge.analysis.causes.row import CauseRow
-from ragauge.analysis.causes.table import BY_NAME
 from ragauge.analysis.diagnosis.concentration import Concentration, clearest
+from ragauge.analysis.diagnosis.findings import SUSPECT, got_worse, rests_on_it, settle, unseen
 from ragauge.analysis.diagnosis.patterns import STRENGTH, WORKING, Match, matches
-from ragauge.analysis.diagnosis.readings import BASELINE, Against
-from ragauge.analysis.diagnosis.starting_points import estimate, measured
-from ragauge.analysis.diagnosis.unseen import SUSPECT, rests_on_it, settle, unseen
+from ragauge.analysis.diagnosis.readings import BASELINE, Against, estimate, measured
 from ragauge.analysis.diagnosis.words import ELSEWHERE, UNEXPLAINED, WORDS
-from ragauge.analysis.diagnosis.worse import got_worse
 from ragauge.analysis.results.comparison import RunComparison
 from ragauge.analysis.results.scorecard import Finding, Summary
 from ragauge.analysis.scores.failed import FailedResponses

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 
-from ragauge.analysis.causes.attribute import failure
+from ragauge.analysis.causes.attribute import DECIDING, ROWS, failure, odds
 from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.evidence import holding, misread, told
-from ragauge.analysis.causes.listing import counted, documents
-from ragauge.analysis.causes.row import CauseRow, Lack, Why
-from ragauge.analysis.causes.table import DECIDING, ROWS
-from ragauge.analysis.causes.undecided import odds
+from ragauge.analysis.causes.row import CauseRow, Lack, Why, counted, documents
 from ragauge.analysis.results.explanation import RowWorked
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.metrics.facts import Facts

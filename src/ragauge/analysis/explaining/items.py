@@ -12,7 +12,7 @@ from math import isclose
 from typing import Any
 
 from ragauge.analysis.causes.cause_context import EVEN
-from ragauge.analysis.causes.listing import counted
+from ragauge.analysis.causes.row import counted
 from ragauge.analysis.explaining.case import ExampleCase, cut
 from ragauge.analysis.explaining.ranks import cutoff, relevant
 from ragauge.analysis.results.explanation import CountedItem

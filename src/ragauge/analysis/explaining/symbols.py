@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 
 from ragauge.analysis.explaining.case import ExampleCase, braces, each, holding, listed, mark, number
-from ragauge.analysis.explaining.ranks import OF_RANKING
-from ragauge.analysis.explaining.spans import of_spans
+from ragauge.analysis.explaining.ranks import OF_RANKING, of_spans
 from ragauge.analysis.results.explanation import Symbol
 from ragauge.data.facts import Claim
 from ragauge.metrics.base import Failed, Metric, NotApplicable, shown

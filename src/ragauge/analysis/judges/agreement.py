@@ -1,16 +1,23 @@
 """How far a judge's labels agree with people's: counts, accuracy, Cohen's kappa, each with its interval.
 
 Labels that share a cluster (claims of one answer) are not independent; every interval takes that into account.
+
+How far the scores of several askings of one judge lie apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from math import sqrt
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.estimating import ScoreSample, interval_of_difference, interval_of_mean
+from ragauge.analysis.results.judging import JudgeSpread
+from ragauge.analysis.scores.arrays import SCORED, Columns, by_example
+from ragauge.analysis.scores.summarize import summary
+from ragauge.metrics.base import Metric
 from ragauge.stats.distributions import normal_quantile
 from ragauge.stats.weighted import Interval
 
@@ -19,6 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Counts = npt.NDArray[np.float64]
+
 
 LEVEL = 0.95
 Clusters = Sequence[Hashable] | None
@@ -209,3 +217,24 @@ def _sums(values: Counts, clusters: Clusters) -> Counts:
     numbers: dict[Hashable, int] = {}
     groups = [numbers.setdefault(one, len(numbers)) for one in clusters]
     return np.asarray(np.bincount(groups, weights=values), dtype=np.float64)
+
+
+SAME = 1e-9     # values that differ by less are the same
+
+
+def spread(metric: Metric, askings: Sequence[Columns]) -> JudgeSpread:
+    """A metric's means in several askings, over the responses that all of them have scored, failed or left out.
+
+    Args:
+        metric: whose scores.
+        askings: one entry a response each.
+    """
+    import numpy as np
+
+    places = reduce(np.intersect1d, [one.place for one in askings])
+    parts = [one.take(np.isin(one.place, places).nonzero()[0]) for one in askings]
+    means = tuple(summary(metric, by_example(part)).mean for part in parts)
+    scored = np.logical_and.reduce([part.status == SCORED for part in parts])
+    values = np.stack([part.value[scored] for part in parts])
+    changed = int((np.ptp(values, axis=0) > SAME).sum()) if values.size else 0
+    return JudgeSpread(str(metric), means, changed, int(scored.sum()))

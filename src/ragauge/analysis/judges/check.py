@@ -1,4 +1,7 @@
-"""A judge held against people: what it says of what they labelled, and how far both agree. Pure: no model, no store."""
+"""A judge held against people: what it says of what they labelled, and how far both agree. Pure: no model, no store.
+
+Probes of a judge: what changes its verdicts that must not.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from ragauge.analysis.judges.agreement import Agreement, AgreementFigure, agreement, difference, fleiss_kappa
+from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.data.facts import AnswerFacts, Claim, Label, Window
-from ragauge.data.labelled import Labelled, LabelledPart
+from ragauge.data.labelled import AnswerPair, Labelled, LabelledPart, Preference
 from ragauge.stats.instrument import JudgeMeanError
+from ragauge.stats.intervals import wilson
 
 TWO = ("supported", "not_supported")
 THREE = ("supported", "contradicted", "not_in_context")
@@ -294,3 +299,67 @@ def _pairs(
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class PositionProbe:
+    """Whether the place of an answer changes which one is preferred.
+
+    Attributes:
+        n: pairs.
+        decided: pairs with a verdict in both orders; the shares below are of these.
+        position_flip: share whose verdict the order changed; lower is better.
+        first_place: of the flipped, the share in which an answer did better for being shown first: 1 = the first place
+            is favoured, 0 = the second, about one half = the judge wavers.
+        ties: share that is a tie: said to be alike, or inconsistent.
+        agreement: share that agrees with the human preference, over pairs that have one; an inconsistent verdict is a
+            tie and so agrees with no preference. Mean None = no human preference.
+        flipped: ids of the pairs whose verdict changed.
+        undecided: id of a pair without both verdicts -> why.
+    """
+
+    n: int
+    decided: int
+    position_flip: MeanEstimate
+    first_place: MeanEstimate
+    ties: MeanEstimate
+    agreement: MeanEstimate
+    flipped: tuple[str, ...]
+    undecided: dict[str, str]
+
+
+def position_probe(
+    pairs: Sequence[AnswerPair], said: Sequence[Preference], level: float = 0.95
+) -> PositionProbe:
+    """Compares the verdicts of both orders.
+
+    position_flip = #{pairs whose verdicts differ} / #{pairs with both verdicts}, with Wilson's interval
+
+    Args:
+        pairs: what was shown.
+        said: what the judge said of each, in the same order.
+        level: of the intervals.
+
+    Source: Zheng et al. (2023), Judging LLM-as-a-judge, section 3.4: consistency over both orders; an inconsistent
+    verdict counts as a tie.
+    """
+    both = [(pair, one) for pair, one in zip(pairs, said, strict=True) if one.decided]
+    flipped = [(pair, one) for pair, one in both if one.flipped]
+    labelled = [(pair, one) for pair, one in both if pair.better is not None]
+    return PositionProbe(
+        len(pairs), len(both),
+        _share(len(flipped), len(both), level),
+        _share(sum(_favours_first(one) for _, one in flipped), len(flipped), level),
+        _share(sum(one.better == 0 for _, one in both), len(both), level),
+        _share(sum(one.better == pair.better for pair, one in labelled), len(labelled), level),
+        tuple(pair.query_id for pair, _ in flipped),
+        {pair.query_id: one.reason for pair, one in zip(pairs, said, strict=True) if not one.decided},
+    )     # fmt: skip
+
+
+def _favours_first(one: Preference) -> bool:
+    """Whether the answer shown first did better in its place than when it was shown second."""
+    worth = {1: 1, 0: 0, 2: -1}     # of the file's first answer
+    return worth[one.shown or 0] > worth[one.swapped or 0]
+
+
+def _share(count: int, n: int, level: float) -> MeanEstimate:
+    return MeanEstimate(count / n if n else None, wilson(count, n, level), n)

@@ -1,10 +1,18 @@
-"""What judging a run took, and how firm the verdicts are."""
+"""What judging a run took, and how firm the verdicts are.
+
+What judging a run has cost: by judge, model, question, metric and example.
+
+Where it comes from how far a judge errs, and what to do where it is not known, in words.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ragauge.analysis.judges.label_scores import TOLD
 from ragauge.analysis.results.judging import AskedOf, JudgeSpread, JudgeUse
+from ragauge.analysis.results.paid import Paid, added
 from ragauge.analysis.scores.gather import Visit
 from ragauge.data.facts import (
     AgreementFacts,
@@ -17,6 +25,8 @@ from ragauge.data.facts import (
     RelevanceFacts,
     SimilarityFacts,
 )
+from ragauge.data.response import Run
+from ragauge.stats.instrument import JudgeMeanError
 
 
 @dataclass(slots=True)
@@ -112,3 +122,160 @@ def _probabilities(facts: FactsOf) -> list[float | None]:
         case RelevanceFacts():
             return [rating.p for rating in facts.ratings]
     return []
+
+
+@dataclass(frozen=True, slots=True)
+class MetricCost:
+    """What a metric's questions have cost.
+
+    Attributes:
+        metric: printed name.
+        questions: what it needs to have asked.
+        paid: the calls of these questions, whoever else needs them.
+        alone: the calls of those questions that no other metric of the run needs: what leaving it out would save.
+        shared_with: other metrics that need one of its questions.
+    """
+
+    metric: str
+    questions: tuple[str, ...]
+    paid: Paid
+    alone: Paid
+    shared_with: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCost:
+    """What one judge has cost.
+
+    Attributes:
+        judge_id: who; "" for calls that no judge made.
+        asked: by question and model.
+        metrics: by metric, in the order of the report; metrics that ask nothing are left out.
+    """
+
+    judge_id: str
+    asked: tuple[AskedOf, ...]
+    metrics: tuple[MetricCost, ...]
+
+    @property
+    def paid(self) -> Paid:
+        """All its calls."""
+        return added([one.paid for one in self.asked])
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleCost:
+    """What judging one response has cost."""
+
+    query_id: str
+    repeat: int
+    paid: Paid
+
+
+@dataclass(frozen=True, slots=True)
+class RunCost:
+    """What judging a run has cost.
+
+    Attributes:
+        run: whose responses.
+        judges: one a judge that has judged it.
+        examples: responses that calls were made for, the most expensive first; replies that others reuse stay with
+            the response that paid.
+    """
+
+    run: Run
+    judges: tuple[JudgeCost, ...]
+    examples: tuple[ExampleCost, ...]
+
+    @property
+    def paid(self) -> Paid:
+        """All calls of all judges."""
+        return added([judge.paid for judge in self.judges])
+
+    @property
+    def models(self) -> dict[str, Paid]:
+        """By model."""
+        found: dict[str, Paid] = {}
+        for one in (asked for judge in self.judges for asked in judge.asked):
+            found[one.model] = found.get(one.model, Paid()) + one.paid
+        return found
+
+
+def metric_costs(needs: Mapping[str, Sequence[str]], asked: Sequence[AskedOf]) -> tuple[MetricCost, ...]:
+    """What each metric's questions have cost.
+
+    Args:
+        needs: printed name -> questions that it needs.
+        asked: calls by question and model.
+    """
+    by_question: dict[str, Paid] = {}
+    for one in asked:
+        by_question[one.question] = by_question.get(one.question, Paid()) + one.paid
+    found = []
+    for metric, questions in needs.items():
+        others = {name: set(theirs) for name, theirs in needs.items() if name != metric}
+        taken = set().union(*others.values())
+        found.append(MetricCost(
+            metric, tuple(questions),
+            added([by_question.get(question, Paid()) for question in questions]),
+            added([by_question.get(question, Paid()) for question in questions if question not in taken]),
+            tuple(name for name, theirs in others.items() if theirs & set(questions)),
+        ))     # fmt: skip
+    return tuple(found)
+
+
+OWN = "own:"
+LABELLED = (*TOLD, "unsupported")     # metrics that labels of claims tell of
+
+
+def unchecked(spec: str = "") -> str:
+    """That nothing is known, and how to know it.
+
+    Args:
+        spec: of the judge; "" where it is not known.
+    """
+    how = f"ragauge judge check FILE --judge {spec or 'JUDGE'}"
+    if spec.startswith(OWN):
+        how = f'rg.check_judge(FILE, judge=model, judge_name="{spec.removeprefix(OWN)}")'
+    return (
+        "How far it errs, and how often it agrees with people on your data, is not known before it is checked: "
+        f"intervals are of sampling alone. To know it, label 50 or more claims yourself, then {how} holds its verdicts "
+        f"against them, and intervals of {listed(LABELLED)} include its error from then on."
+    )
+
+
+def origins(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str:
+    """Where the error comes from, of the metrics of which it is known; "" for none.
+
+    >>> known = JudgeMeanError((), (0.0,), (0.0,), 0.0, 0.0, 0, "120 of your labels, checked 2026-11-20")
+    >>> origins({"faithfulness": known, "unsupported": known}, ["faithfulness", "recall@5", "unsupported"])
+    "The judge's error: of faithfulness and unsupported from 120 of your labels, checked 2026-11-20."
+    """
+    found: dict[str, list[str]] = {}
+    for metric in metrics:
+        if metric in errors:
+            found.setdefault(errors[metric].origin, []).append(metric)
+    if not found:
+        return ""
+    return f"The judge's error: {'; '.join(f'of {listed(names)} from {origin}' for origin, names in found.items())}."
+
+
+def lacking(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str:
+    """Of which metrics that a judge was asked for its error is not known, where it is of others; "" for none."""
+    without = [metric for metric in metrics if metric not in errors]
+    if not errors or not without:
+        return ""
+    said = f"How far it errs is not known for {', '.join(without)}: their intervals are of sampling alone."
+    told = [metric for metric in without if metric in LABELLED]
+    if not told:
+        return said
+    return f"{said} Labels that say contradicted or not_in_context tell of {listed(told)}: ragauge judge check FILE."
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a list in a sentence.
+
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
+    """
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragauge.analysis.diagnosis.starting_points import STARTING_POINTS
+from ragauge.analysis.diagnosis.readings import STARTING_POINTS
 from ragauge.analysis.overview.use import Use
 from ragauge.analysis.results.overview import Alignment, MeanEstimate, RankUse, hardly_relevant
 from ragauge.analysis.scores.arrays import ResponseIndex

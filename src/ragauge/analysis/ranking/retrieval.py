@@ -1,16 +1,24 @@
-"""Rankings measured against relevance labels: every metric's mean over the topics, and what to mind about it."""
+"""Rankings measured against relevance labels: every metric's mean over the topics, and what to mind about it.
+
+Results that repeat a document of their query.
+
+A run's lists as passages, for the few metrics that look at more than the ranks of judged documents.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
 from math import fsum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ragauge.analysis.estimating import ScoreSample, interval_of_mean
-from ragauge.analysis.ranking.copies import copies
 from ragauge.analysis.results.summary import Summary
+from ragauge.data import ranking
+from ragauge.data.response import Passage
 from ragauge.data.score import Status
 from ragauge.errors import UsageError
 from ragauge.metrics.base import Measured, Metric, NotApplicable, Ratio, Value
@@ -20,6 +28,58 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ragauge.data.ranking import Ranking
+
+
+SLICE = 2**15      # rows looked through at a time: their keys stay in the processor's cache
+ODD = 0x9E3779B1   # spreads the numbers of queries over 32 bits
+
+
+def copies(run: pl.DataFrame, pieces: Any = None) -> pl.DataFrame:
+    """The rows that hold a document again, by query and rank; the first copy is none of them.
+
+    Hashes tell that there are no copies, so that only rows with equal ones are compared.
+
+    Args:
+        run: columns query_id, doc_id and rank.
+        pieces: numbers of the rows where a query begins, if the rows of each query stand together.
+    """
+    import polars as pl
+
+    suspects = list(_anywhere(run) if pieces is None else _in_pieces(run["doc_id"], pieces))
+    found: pl.DataFrame = pl.concat([run[rows] for rows in suspects] or [run.clear()]).sort("query_id", "rank")
+    return found.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
+
+
+def _in_pieces(doc: pl.Series, pieces: Any) -> Iterator[Any]:
+    """Numbers of the rows whose keys are equal, whole queries at a time."""
+    import numpy as np
+
+    number = np.arange(len(pieces), dtype=np.uint32) * np.uint32(ODD)
+    lengths = np.diff(pieces, append=len(doc))
+    first = np.unique(np.searchsorted(pieces, np.arange(0, len(doc), SLICE)))      # query that a slice begins with
+    for head, end in pairwise([*first[first < len(pieces)].tolist(), len(pieces)]):
+        start, n = int(pieces[head]), int(lengths[head:end].sum())
+        hashes = doc.slice(start, n).hash().to_numpy().astype(np.uint32)
+        rows = _equal(hashes ^ np.repeat(number[head:end], lengths[head:end]))
+        if rows is not None:
+            yield rows + start
+
+
+def _anywhere(run: pl.DataFrame) -> Iterator[Any]:
+    """Numbers of the rows whose keys are equal, over the whole run."""
+    rows = _equal((run["query_id"].hash(1) ^ run["doc_id"].hash(2)).to_numpy())
+    if rows is not None:
+        yield rows
+
+
+def _equal(keys: Any) -> Any:
+    """Places of the keys that come more than once; None where all differ."""
+    import numpy as np
+
+    ordered = np.sort(keys)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    return np.flatnonzero(np.isin(keys, twice)) if len(twice) else None
+
 
 Topics = Literal["all", "trec_eval"]
 RANKING, PASSAGES = "labels.ranking", "response.passages"
@@ -145,8 +205,6 @@ def _columns(
 
 def _look(column: _Column, found: Rankings, query_ids: Sequence[str], run: pl.DataFrame) -> None:
     """The results of a metric that looks at the lists themselves."""
-    from ragauge.analysis.ranking.returned import ResultLists
-
     lists, needs = ResultLists(run), column.metric.needs
     for query_id in query_ids:
         ranking = found[query_id]
@@ -212,3 +270,57 @@ def _warnings(found: Rankings, run: pl.DataFrame, topics: Topics) -> Iterator[st
 def _listed(ids: Sequence[str]) -> str:
     more = f" and {len(ids) - LISTED} more" if len(ids) > LISTED else ""
     return ", ".join(ids[:LISTED]) + more
+
+
+class ResultLists:
+    """Every query's results; the run is put in order when the first list is looked into."""
+
+    def __init__(self, run: pl.DataFrame) -> None:
+        self._run = run
+
+    def of(self, query_id: str, n: int) -> Sequence[Passage]:
+        """The n results of a query, best first."""
+        return _List(self, query_id, n)
+
+    def passages(self, query_id: str) -> tuple[Passage, ...]:
+        """A query's results without text, best first."""
+        rows = self._table[self._places[query_id]].iter_rows() if query_id in self._places else ()
+        return tuple(Passage(doc_id, doc_id, score=score) for _, doc_id, score in rows)
+
+    @cached_property
+    def _table(self) -> pl.DataFrame:
+        import polars as pl
+
+        score = pl.col("score") if "score" in self._run.columns else pl.lit(None, pl.Float64).alias("score")
+        return self._run.sort("query_id", "rank").select("query_id", "doc_id", score)
+
+    @cached_property
+    def _places(self) -> dict[str, slice]:
+        starts = ranking.starts(self._table["query_id"])
+        names = self._table["query_id"].gather(starts).to_list()
+        ends = pairwise([*starts.tolist(), self._table.height])
+        return {name: slice(*place) for name, place in zip(names, ends, strict=True)}
+
+
+class _List(Sequence[Passage]):
+    """One query's results: how many is known, what they are is read when it is asked for."""
+
+    def __init__(self, lists: ResultLists, query_id: str, n: int) -> None:
+        self._lists, self._query_id, self._n = lists, query_id, n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __iter__(self) -> Iterator[Passage]:
+        return iter(self._passages)
+
+    @overload
+    def __getitem__(self, place: int) -> Passage: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Passage]: ...
+    def __getitem__(self, place: int | slice) -> Passage | Sequence[Passage]:
+        return self._passages[place]
+
+    @cached_property
+    def _passages(self) -> tuple[Passage, ...]:
+        return self._lists.passages(self._query_id)

@@ -27,7 +27,7 @@ def confirmed_of(store: Store, run: Run, judge_id: str | None, shown: pl.DataFra
         judge_id: who judged.
         shown: the cause frame of the responses that count.
     """
-    from ragauge.analysis.causes.tally import tallies
+    from ragauge.analysis.causes.counterfactuals import tallies
     from ragauge.analysis.results.confirmed import Confirmed
 
     asked = [one for one in store.runs.list() if one.confirms == run.run_id]

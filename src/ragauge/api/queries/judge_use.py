@@ -57,7 +57,7 @@ def spreads(
     store: Store, run_id: str, judge_id: str, metrics: Sequence[Metric], index: ResponseIndex, repeats: Sequence[int]
 ) -> tuple[JudgeSpread, ...]:
     """How far the metrics' means lie apart between the askings of a judge."""
-    from ragauge.analysis.judges.spread import spread
+    from ragauge.analysis.judges.agreement import spread
     from ragauge.api.queries.columns import StoredColumns
     from ragauge.metrics.catalogue import questions
 

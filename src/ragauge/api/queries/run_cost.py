@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.judges.cost import ExampleCost, JudgeCost, RunCost, metric_costs
+from ragauge.analysis.judges.use import ExampleCost, JudgeCost, RunCost, metric_costs
 from ragauge.analysis.results.judging import AskedOf
 from ragauge.api.queries.judge_use import asked_of
 

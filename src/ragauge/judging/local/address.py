@@ -12,14 +12,13 @@ from typing import Literal, NamedTuple
 
 from ragauge.data.facts import Address
 from ragauge.judging.local.index import Mode, carries_content, indexed, units_of
-from ragauge.judging.local.kinds import NAME
-from ragauge.judging.local.named_signs import sign_of
 from ragauge.judging.local.relevance import LEXICAL as RELEVANCE
 from ragauge.judging.local.relevance import PreparedQuestion
+from ragauge.judging.local.signs import sign_of
 from ragauge.judging.local.slots import carries, holds, slot, wanted_kind
 from ragauge.judging.local.statements import Statements, bare
 from ragauge.judging.local.weights import Leveller, leveller
-from ragauge.text.specifics import find
+from ragauge.text.specifics import NAME, find
 from ragauge.text.tokens import words
 
 Levels = tuple[float, float, float]     # P(fully), P(partly), P(no)

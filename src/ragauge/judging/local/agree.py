@@ -6,22 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ragauge.data.facts import Agreement, AgreementFacts
-from ragauge.judging.equal import settled, sure
 from ragauge.judging.inputs import Agree
-from ragauge.judging.judge import Asking
-from ragauge.judging.local import chances
-from ragauge.judging.local.conflicting_answers import names_another
+from ragauge.judging.judge import Asking, settled, sure
+from ragauge.judging.local import stating
+from ragauge.judging.local.checks import Wording
 from ragauge.judging.local.index import mode_of
-from ragauge.judging.local.kinds import EXACT
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.short_answers import is_short
 from ragauge.judging.local.statements import bare, statements
-from ragauge.judging.local.stating import Answer, Stated
+from ragauge.judging.local.stating import Answer, Stated, names_another
 from ragauge.judging.local.support import PreparedPassages, Weighed
-from ragauge.judging.local.verbatim import Wording
 from ragauge.text.declining import declines
 from ragauge.text.sentences import split
-from ragauge.text.specifics import find
+from ragauge.text.specifics import EXACT, find
 
 VERSION = 2
 UNDECIDED = 0.45   # most that p may be where the rules for numbers leave it open
@@ -62,14 +59,14 @@ class ComparedClaim:
     def p(self) -> float:
         """The probability that it agrees: at least 0.5 where it does, less where it does not."""
         if self.denied:
-            return chances.ALTERED
+            return stating.ALTERED
         if self.copied:
             return 1.0
         if self.verdict == "agrees":
-            return chances.agreeing(max(self.states or 0.0, self.found.p))
+            return stating.agreeing(max(self.states or 0.0, self.found.p))
         if self.verdict == "contradicts":
-            return chances.ALTERED
-        return chances.SHARED if self.touches else chances.differing(self.found.p)
+            return stating.ALTERED
+        return stating.SHARED if self.touches else stating.differing(self.found.p)
 
 
 def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - every question has it
@@ -172,7 +169,7 @@ def _wholes(theirs: Sequence[str], others: Sequence[str]) -> Sequence[str]:
 def _whole(answer: Answer, accepted: str) -> Stated | None:
     """Whether the answer states every sentence of an accepted answer."""
     by: frozenset[int] = frozenset()
-    p = chances.WHOLE
+    p = stating.WHOLE
     for sentence in split(accepted):
         found = answer.states(bare(sentence.text))
         if found is None:

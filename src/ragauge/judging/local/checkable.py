@@ -10,14 +10,13 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from math import inf
 
-from ragauge.judging.local.kinds import DATE, EXACT, NUMBER, PERCENT
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.statements import statements
 from ragauge.judging.local.wordings import compiled
 from ragauge.text.language import guess
 from ragauge.text.patterns import ADDRESS, BRACKETED, BULLET, MARKDOWN, matches
 from ragauge.text.sentences import split
-from ragauge.text.specifics import Kind, find
+from ragauge.text.specifics import DATE, EXACT, NUMBER, PERCENT, Kind, find
 from ragauge.text.tokens import answer_tokens
 
 Check = Callable[[str], bool]

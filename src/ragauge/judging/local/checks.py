@@ -1,17 +1,36 @@
-"""Whether a passage states a claim, or has a near-copy of it in which one thing differs."""
+"""Whether a passage states a claim, or has a near-copy of it in which one thing differs.
+
+Where two short statements say nearly the same and one thing differs: a number, a date, a name, a negation.
+
+Whether a statement stands in a text word for word, said as it says it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
+from ragauge.judging.judge import plain
 from ragauge.judging.local.crossing import by_parts, crossed, parts
-from ragauge.judging.local.differences import AMOUNTS, NEAR_COPY, Difference, align_texts, apart, difference, stated
+from ragauge.judging.local.differences import (
+    AMOUNTS,
+    NEAR_COPY,
+    Difference,
+    TextAlignment,
+    align_texts,
+    apart,
+    difference,
+    stated,
+)
+from ragauge.judging.local.english import NEGATIONS
 from ragauge.judging.local.index import Indexed, Mode
 from ragauge.judging.local.items import items, read, seen, unglossed
-from ragauge.judging.local.overlap import PreparedClaim
+from ragauge.judging.local.overlap import PreparedClaim, wanted
+from ragauge.text.clauses import clauses
 from ragauge.text.language import guess
-from ragauge.text.tokens import stem
+from ragauge.text.sentences import split
+from ragauge.text.tokens import stem, words
 
 HALF = 0.5         # share of the claim's content that a sentence holds for a closer look
 NEXT_BEST = 0.8    # of what the best sentence holds: others that hold so much are looked at too
@@ -124,3 +143,85 @@ def _held(units: Sequence[str], passage: Indexed) -> dict[int, int]:
         for segment in passage.places.get(unit, ()):
             held[segment] = held.get(segment, 0) + 1
     return held
+
+
+__all__ = ["NEGATIONS", "contrast"]
+
+SHARED = 0.3   # share of the longer one's units that both have, numbers and names included, for a closer look
+ALIKE = 0.8    # share of either statement's content that the other holds
+
+
+def contrast(claim: str, reference: str, mode: Mode) -> str:
+    """What differs between near-copies, in words; "" where nothing plainly does.
+
+    Each has to be a near-copy of the other, and where each has something that the other has not they speak of
+    different things. Outside English only numbers and dates are compared.
+
+    >>> contrast("The lid is not made of steel.", "The lid is made of steel.", "words")
+    'one is negated'
+    >>> contrast("Ada wrote the manual in Porto.", "Ada wrote the manual in Leeds.", "words")
+    "'Porto' against 'Leeds'"
+    """
+    own, other = wanted(claim, mode).distinct, wanted(reference, mode).distinct
+    if len(set(own) & set(other)) < SHARED * max(len(own), len(other)):
+        return ""
+    known, small = (left | right for left, right in zip(seen(claim), seen(reference), strict=True))
+    mine, theirs = read(claim, known, small), read(reference, known, small)
+    laid = align_texts(mine, theirs, ALIKE)
+    back = align_texts(theirs, mine, ALIKE)
+    if laid is None or back is None or (_adds(laid) and _adds(back)):
+        return ""
+    found = difference(laid)
+    if found is None or (mode != "words" and found.kind not in AMOUNTS):
+        return ""
+    return "one is negated" if found.kind == "negation" else f"{found.claim!r} against {found.passage!r}"
+
+
+def _adds(laid: TextAlignment) -> bool:
+    return any(laid.claim[at].content for at in laid.unmatched)
+
+
+FEWEST = 3          # words of a statement that may be a part of a sentence; a shorter one has to be the whole
+LOOKED_AT = 20_000  # characters of a text
+# words beside a statement that may take it back, or only report it
+_TURNING = """
+    if unless whether although false untrue wrong myth rumour rumor denied denies deny claimed claims alleged allegedly
+    supposedly reportedly perhaps maybe might may could would possibly except hardly barely instead until
+"""
+TURNING = NEGATIONS.union(_TURNING.split())
+
+
+class Wording:
+    """Texts, ready to be searched for statements."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._cut = [one.text for text in texts for one in split(text[:LOOKED_AT])]
+        self.sentences = list(dict.fromkeys(map(plain, self._cut)))
+        self.whole = {*self.sentences, *map(plain, texts)} - {""}
+
+    @cached_property
+    def parts(self) -> set[str]:
+        """The clauses of the sentences."""
+        return {plain(one.text) for text in self._cut for one in clauses(text)} - {""}
+
+    def has(self, statement: str) -> bool:
+        """Whether a sentence or a clause is the statement, or says it among other things and takes nothing back.
+
+        >>> text = Wording(["The pump was built in Porto in 1910.", "It is not true that the lamp is red."])
+        >>> text.has("The pump was built in Porto."), text.has("the lamp is red"), text.has("Built in Porto in 1910.")
+        (True, False, True)
+        """
+        wanted = plain(statement)
+        if wanted in self.whole:
+            return True
+        if len(wanted.split(" ")) < FEWEST:
+            return False
+        if any(wanted in sentence and self._says(sentence, wanted) for sentence in self.sentences):
+            return True
+        return wanted in self.parts
+
+    def _says(self, sentence: str, wanted: str) -> bool:
+        before, _, after = f" {sentence} ".partition(wanted)
+        if before[-1:].isalnum() or after[:1].isalnum():
+            return False
+        return TURNING.isdisjoint(words(before)) and TURNING.isdisjoint(words(after)) and "n't" not in before + after

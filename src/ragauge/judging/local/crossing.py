@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from ragauge.judging.local.align import related
-from ragauge.judging.local.antonyms import HEDGES
 from ragauge.judging.local.differences import ARTICLES, Difference, TextAlignment, align_texts, difference, stated
+from ragauge.judging.local.english import HEDGES
 from ragauge.judging.local.items import Item, read
 from ragauge.text.clauses import clauses
 

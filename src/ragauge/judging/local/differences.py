@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Literal
 
 from ragauge.judging.local.align import AlignedPair, align, related
-from ragauge.judging.local.antonyms import HEDGES
+from ragauge.judging.local.english import HEDGES
 from ragauge.judging.local.items import Item
 
 Kind = Literal["negation", "name", "roles", "number", "unit", "date", "quantifier", "comparative", "antonym"]

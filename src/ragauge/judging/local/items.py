@@ -8,14 +8,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from ragauge.judging.local.antonyms import MONTHS, NEGATIONS, PHRASES
-from ragauge.judging.local.forms import FUNCTION_WORDS, SHORTENED, base
+from ragauge.judging.local.english import FUNCTION_WORDS, MONTHS, NEGATIONS, PHRASES, SHORTENED, base, sense_of
 from ragauge.judging.local.index import STOPS
-from ragauge.judging.local.kinds import EVERY
 from ragauge.judging.local.measures import ROUNDED, Measure, is_year, unit_after
-from ragauge.judging.local.synonyms import sense_of
 from ragauge.text.names import canonical, fold, pieces
-from ragauge.text.specifics import Specific, find
+from ragauge.text.specifics import EVERY, Specific, find
 from ragauge.text.tokens import OPENERS, PARTICLES, TITLES, WEEKDAYS, stem
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")

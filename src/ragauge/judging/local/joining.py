@@ -1,10 +1,18 @@
-"""Which passages may bear a claim out together that none of them bears out alone."""
+"""Which passages may bear a claim out together that none of them bears out alone.
+
+Of whom a sentence speaks: the fact of one is no support for a claim about another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
+
+from ragauge.judging.local.align import same_name
+from ragauge.judging.local.index import Indexed
+from ragauge.judging.local.items import Item, items, seen
+from ragauge.judging.local.overlap import Overlap
 
 MOST_PARTS = 64        # passages that are joined at most, the first of them: bounds the work on hostile input
 LEAST_UNITS = 2        # units with content that a part holds
@@ -64,3 +72,41 @@ def _threes(able: Sequence[JointPart], tied: Mapping[int, set[int]], least: floa
             a, b, c = able[at].units, able[second].units, able[third].units
             if a & ~(b | c) and b & ~(a | c) and c & ~(a | b) and (a | b | c).bit_count() >= least:
                 yield able[at].number, able[second].number, able[third].number
+
+
+Name = tuple[str, ...]
+
+
+def named(claim: str, known: Collection[str]) -> list[Name]:
+    """The names of a claim in order, each as its folded words.
+
+    Args:
+        claim: the claim.
+        known: words that have a capital inside a sentence elsewhere: what opens the claim may be one of them.
+    """
+    return [one.parts for one in items(claim) if _is_name(one, known)]
+
+
+def about_another(claim: str, one: Overlap, text: str, passage: Indexed) -> bool:
+    """Whether the sentence that holds most of a claim says it of somebody else.
+
+    It does when it begins with a name that the claim does not have, a date before it aside, and a name of the claim is
+    not in the window around it. A sentence that begins without a name may go on about whom the one before named.
+    """
+    if not one.one:
+        return False
+    known = seen(text)[0]
+    segment = passage.segments[one.closest]
+    row = items(text[segment.start : segment.end])
+    first = next((item for item in row if _is_name(item, known) or (item.content and item.kind == "word")), None)
+    if first is None or not _is_name(first, known):
+        return False
+    own = named(claim, known | seen(claim)[0])
+    if not own or any(same_name(name, first.parts) for name in own):
+        return False
+    around = [item.parts for item in (*row, *items(text[one.start : one.end])) if _is_name(item, known)]
+    return any(not any(same_name(name, other) for other in around) for name in own)
+
+
+def _is_name(one: Item, known: Collection[str]) -> bool:
+    return one.kind == "name" or (one.capital and one.parts[0] in known)

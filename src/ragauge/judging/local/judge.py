@@ -1,16 +1,31 @@
-"""The local judge: offline, without a key, in the package."""
+"""The local judge: offline, without a key, in the package.
+
+What a report says about the local judge: what it is, what it cannot see, and how often it was right.
+
+How far the local judge's means err on texts of a source that nobody labelled.
+
+`judge_error.json` beside this file is written by bench/judge_error.py and never edited by hand. It changes no verdict,
+so it is no part of the judge's id.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from ragauge.analysis.results.scorecard import JudgeNote
+from ragauge.analysis.scores.gather import Claims
 from ragauge.errors import JudgeError
 from ragauge.judging import similarity
 from ragauge.judging.inputs import Inputs
 from ragauge.judging.judge import Asking
-from ragauge.judging.local import agree, cover, rate_passages, verify_answer, verify_reference
-from ragauge.judging.local.weights import fingerprint
+from ragauge.judging.local import agree, criteria, rate_passages, verify_answer, verify_reference
+from ragauge.judging.local.weights import evidence_weights, fingerprint, stored
+from ragauge.stats.instrument import JudgeMeanError
+from ragauge.text.specifics import ClaimKind
 
 GENERATION = 4     # raised when the code that scores changes a verdict
 
@@ -21,8 +36,8 @@ ASKED: Mapping[str, tuple[int, Callable[[Any, int], Asking]]] = {
     "rate_sentences": (rate_passages.VERSION, rate_passages.rate_passages),
     "rate_answer": (rate_passages.VERSION, rate_passages.rate_passages),
     "agree": (agree.VERSION, agree.agree),
-    "cover_aspects": (cover.VERSION, cover.cover_aspects),
-    "cover_criteria": (cover.VERSION, cover.cover_criteria),
+    "cover_aspects": (criteria.VERSION, criteria.cover_aspects),
+    "cover_criteria": (criteria.VERSION, criteria.cover_criteria),
     "similarity": (similarity.VERSION, similarity.similarity),
 }
 
@@ -52,3 +67,157 @@ class LocalJudge:
         if inputs.question not in ASKED:
             raise JudgeError(f"the local judge does not answer {inputs.question}; use a model judge.")
         return ASKED[inputs.question][1](inputs, judge_repeat)
+
+
+WHAT = (
+    "The local judge compares words: a logistic regression over lexical features of each claim and the passage that "
+    "holds most of it, trained on human labels, offline and without a key."
+)
+LIMITS = (
+    "It sees an altered negation, name, number, date or opposite in a near-copy of a passage's sentence, hardly ever "
+    "in a paraphrase.",
+    "It does not see what a passage implies without saying it, but for amounts that follow by one operation; nor "
+    "support in another language than the answer's.",
+    "It knows by lists what is only denied, doubted, asked or supposed ('there is no evidence that …'): other "
+    "wordings, irony, and what a sentence further away takes back pass as said.",
+    "What it calls contradicted is an altered copy; where nobody altered a text on purpose, that is often wrong.",
+    "It was measured on English only; elsewhere it compares pieces of words, numbers and dates.",
+)
+SHARPER = (
+    "It sorts claims, it does not settle them: read its scores as a range. What sharpens it: a model judge for the "
+    "middle band (--judge hybrid:openai:MODEL); and about 50 labels of your own would fit its probabilities to your "
+    "data, which this version cannot do yet. How often it is right on your data, and intervals that know it: ragauge "
+    "judge check FILE, with labels."
+)
+
+
+def middle() -> tuple[float, float]:
+    """The middle band of p: below it a claim is likely unsupported, above it likely supported."""
+    low, high = stored()["bands"]
+    return float(low), float(high)
+
+
+def judge_note(judge_id: str, claims: Claims) -> JudgeNote:
+    """What is to be said of this judge beside every score of it.
+
+    Args:
+        judge_id: whose verdicts.
+        claims: of the run, by what can be seen of them.
+    """
+    low, high = middle()
+    rows = stored()["held_out"]["overlap_words"]
+    mean = rows["sources"]["mean"]
+    observed = (
+        f"On human labels of sources it was not trained on: AUROC {mean['auroc']:.2f}, balanced accuracy "
+        f"{mean['balanced_accuracy']:.2f}. {_rates(rows['ends'], low, high)}"
+    )
+    return JudgeNote(judge_id, WHAT, (*unseen(claims.reference), *LIMITS, SHARPER), claims.uncertain, observed)
+
+
+KINDS: Mapping[ClaimKind, str] = {"amount": "amounts", "phrase": "short phrases", "sentence": "sentences"}
+LEAST_SHARE, SEEN_WELL = 0.05, 0.95     # kinds that are rarer, or nearly always found, need no word
+
+
+def unseen(reference: Mapping[ClaimKind, float]) -> list[str]:
+    """How many of the reference claims are of a kind that this judge often does not find, and how often it does.
+
+    Args:
+        reference: kind -> share of the run's reference claims.
+    """
+    rates = evidence_weights()["found"]
+    return [
+        f"{share:.0%} of the reference claims are {KINDS[kind]}: of such this judge finds {rates[kind]:.0%} where "
+        "their evidence is there (measured on public sets)."
+        for kind, share in reference.items()
+        if share >= LEAST_SHARE and rates[kind] < SEEN_WELL
+    ]
+
+
+def _rates(rows: Sequence[Mapping[str, Any]], low: float, high: float) -> str:
+    ends = [(f"p below {low:g}", rows[0]), (f"p above {high:g}", rows[-1])]
+    return " ".join(f"Of claims with {name}, {_rate(row)} were supported." for name, row in ends)
+
+
+def _rate(row: Mapping[str, Any]) -> str:
+    """A rate with its range over the sources."""
+    if row["supported"] is None:
+        return "none seen"
+    if row["least"] is None:
+        return f"{row['supported']:.0%}"
+    return f"{row['supported']:.0%} ({row['least']:.0%} to {row['greatest']:.0%} by source)"
+
+
+def tables(held_out: Mapping[str, Any] | None = None) -> str:
+    """The held-out figures in Markdown, as the training script prints them."""
+    found = stored()["held_out"] if held_out is None else held_out
+    parts = []
+    for name, title in TITLES.items():
+        parts += [f"### {title}", "", *_sources(found[name]["sources"], found[name].get("pooled")), ""]
+        if "bands" in found[name]:
+            absent = found[name]["absent"]
+            parts += [*_bands(found[name]["bands"]), ""]
+            parts += [f"Claims with a number in digits that is nowhere, or contradicted by a near-copy: {absent['n']}; "
+                      f"{absent['supported']:.0%} were supported.", ""]  # fmt: skip
+    parts += [f"### {ADDRESSED}", "", *_address(found["address"])]
+    return "\n".join(parts).rstrip()
+
+
+ADDRESSED = "Answers that people wrote, and the same answers beside other questions"
+TITLES = {
+    "overlap_words": "Support of a claim, English",
+    "overlap_grams": "Support of a claim, pieces of words (the same data read as if it were not English)",
+    "relevance": "Relevance of a passage",
+    "relevance_lexical": "Relevance of a passage, without embeddings",
+}
+
+
+def _sources(rows: Mapping[str, Mapping[str, float]], pooled: Mapping[str, float] | None) -> list[str]:
+    columns = ["n", "positive", "auroc", "balanced_accuracy", "brier", "ece"]
+    heads = ["n", "positive", "AUROC", "balanced accuracy", "Brier", "ECE"]
+    if any("coverage_auroc" in row for row in rows.values()):
+        columns.insert(3, "coverage_auroc")
+        heads.insert(3, "AUROC of token coverage")
+    lines = [f"source | {' | '.join(heads)}", "---|" + "|".join(["---:"] * len(heads))]
+    names = [name for name in rows if name != "mean" and "(" not in name]
+    others = [name for name in rows if "(" in name]
+    listed = [(name, rows[name]) for name in sorted(names)] + [("**mean**", rows["mean"])]
+    listed += [("all together", pooled)] if pooled else []
+    for name, row in [*listed, *((name, rows[name]) for name in others)]:
+        cells = [f"{row['n']:.0f}", *(f"{row[column]:.3f}" for column in columns[1:])]
+        lines.append(f"{name} | {' | '.join(cells)}")
+    return lines
+
+
+def _bands(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = ["p | claims | supported | least to greatest by source", "---|---:|---:|---"]
+    for row in rows:
+        rate = "–" if row["supported"] is None else f"{row['supported']:.0%}"
+        spread = "–" if row["least"] is None else f"{row['least']:.0%} to {row['greatest']:.0%}"
+        lines.append(f"{row['low']:g} to {row['high']:g} | {row['n']} | {rate} | {spread}")
+    return lines
+
+
+def _address(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
+    columns = ("own_refused", "own_no", "own_partly", "other_no", "other_partly")
+    lines = [
+        "source | answers | called a refusal | off the topic | partial | another question: off the topic | partial",
+        "---|---:|---:|---:|---:|---:|---:",
+    ]
+    for name, row in sorted(rows.items()):
+        lines.append(f"{name} | {row['n']:.0f} | {' | '.join(f'{row[column]:.1%}' for column in columns)}")
+    return lines
+
+
+FILE = Path(__file__).parent / "judge_error.json"
+
+
+@cache
+def errors() -> Mapping[str, JudgeMeanError]:
+    """Printed name of a metric -> how far its mean errs."""
+    found = json.loads(FILE.read_text(encoding="utf-8"))
+    return {name: _error(one) for name, one in found["metrics"].items()}
+
+
+def _error(stored: Mapping[str, Any]) -> JudgeMeanError:
+    bands = {part: tuple(stored[part]) for part in ("edges", "shifts", "spreads")}
+    return JudgeMeanError(**{**stored, **bands})

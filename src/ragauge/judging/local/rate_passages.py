@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragauge.data.facts import Rating, RelevanceFacts
-from ragauge.judging.cosines import cosines
 from ragauge.judging.inputs import Rate, RatePassages
 from ragauge.judging.judge import Asking
 from ragauge.judging.local.index import mode_of
 from ragauge.judging.local.relevance import PreparedQuestion, chosen, embed
+from ragauge.judging.similarity import cosines
 from ragauge.text.sentences import split
 
 VERSION = 1

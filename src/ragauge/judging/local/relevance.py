@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import log1p
 
 from ragauge.data.ask import Ask
-from ragauge.judging import cosines
+from ragauge.judging import similarity
 from ragauge.judging.local.index import Mode, Segment, carries_content, indexed, pieces, units_of
 from ragauge.judging.local.weights import Scorer, scorer
 
@@ -57,4 +57,4 @@ def chosen(kind: str, cosine: float | None) -> Scorer:
 
 def embed(question: str, version: int, texts: Sequence[str], judge_repeat: int) -> Ask:
     """The one request for vectors that a question makes, with the beginnings of its texts."""
-    return cosines.embed(question, version, [text[:EMBEDDED] for text in texts], judge_repeat)
+    return similarity.embed(question, version, [text[:EMBEDDED] for text in texts], judge_repeat)

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
-from ragauge.judging.local.contrast import NEGATIONS
+from ragauge.judging.local.checks import NEGATIONS
 from ragauge.judging.local.index import STOPS, haystack
-from ragauge.judging.local.kinds import EXACT
 from ragauge.judging.local.statements import bare
 from ragauge.text.code import codes, stands
 from ragauge.text.names import fold, written
-from ragauge.text.specifics import Specific, find, found_in
+from ragauge.text.specifics import EXACT, Specific, find, found_in
 from ragauge.text.tokens import stem, words
 from ragauge.text.units import UNITS
 

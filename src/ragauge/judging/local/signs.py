@@ -1,13 +1,19 @@
 """What is more than its words: signs and operators ("x < 3", "-5", "C++"), identifiers of code ("--no-cache", "a_b").
 
 Those of a claim have to be in its evidence.
+
+Signs and their names: ";" is a semicolon, whichever of the two an answer and its reference use.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from functools import lru_cache
 
+from ragauge.judging.local.checks import NEGATIONS
 from ragauge.text.code import codes, stands
+from ragauge.text.tokens import words
 
 LONGEST = 20_000     # characters of a passage that are looked at
 _SIGN = re.compile(
@@ -40,3 +46,116 @@ def held(wanted: tuple[str, ...], text: str) -> bool:
     """
     there = {*signs(text[:LONGEST]), *signs(re.sub(r"\bminus\s+(?=\d)", "-", text[:LONGEST], flags=re.IGNORECASE))}
     return all(one in there or (one in codes(one) and stands(one, text[:LONGEST])) for one in wanted)
+
+
+LONGEST_SIGN = 4           # characters of a sign
+SHORTEST = 3          # letters of a name that is no sign alone, as "dot" in "dot product"
+BEFORE = 3            # words before a mention that may negate it
+LOOKED_AT = 4_000     # characters of an answer
+
+_NAMES = """
+; semicolon, semi-colon
+: colon
+, comma
+. dot, period, full stop, decimal point
+! exclamation mark, exclamation point, bang
+? question mark
+@ at sign, at symbol, at-sign
+# hash, hash sign, hash mark, pound sign, number sign, hashtag, octothorpe
+$ dollar, dollar sign
+% percent, percent sign, percentage sign, modulo
+^ caret, circumflex
+& ampersand
+&& double ampersand
+* asterisk, star
+** double asterisk, double star
+( opening parenthesis, left parenthesis, open parenthesis
+) closing parenthesis, right parenthesis, close parenthesis
+() parentheses, round brackets, parens
+[ opening square bracket, left square bracket
+] closing square bracket, right square bracket
+[] square brackets, brackets
+{ opening brace, left brace, opening curly brace, left curly brace
+} closing brace, right brace, closing curly brace, right curly brace
+{} curly braces, curly brackets, braces
+<> angle brackets
+< less-than sign, less than, left angle bracket
+> greater-than sign, greater than, right angle bracket
+/ slash, forward slash
+// double slash, two slashes
+\\ backslash
+| pipe, vertical bar, pipe character
+|| double pipe, two pipes
+~ tilde
+` backtick, back tick, grave accent, backquote
+' apostrophe, single quote, single quotation mark
+" double quote, quotation mark, double quotation mark
+- hyphen, dash, minus, minus sign
+-- double hyphen, double dash, two hyphens, two dashes
+_ underscore
+__ double underscore, dunder
++ plus, plus sign
+= equals, equals sign, equal sign
+== double equals, double equal sign
+-> arrow
+=> fat arrow, double arrow
+:: double colon
+... ellipsis, three dots
+"""
+NAMES = {(row := line.split(" ", 1))[0]: tuple(row[1].split(", ")) for line in _NAMES.strip().splitlines()}
+SIGN_OF = {name: sign for sign, names in NAMES.items() for name in names}
+KIND = r"(?:character|sign|symbol|operator|mark|key|punctuation)"
+ARTICLE = re.compile(rf"^(?:an? |the |using )+|(?: {KIND})+$")
+ASIDE = re.compile(r"\s*\([^\w\s]{0,4}\)\s*\.?$")      # "the pipe (|)"
+LEAD = re.compile(r"^(?:use|with|by|it is|it's)\s+", re.IGNORECASE)
+AROUND = "`'\"“”‘’«» \t\n"
+PROSE = frozenset("-/&.,:;!?+=|*\"'()<>[]")         # what prose uses alone: only quoted or in brackets are they meant
+
+
+@lru_cache(maxsize=1_024)
+def sign_of(text: str) -> str:
+    """The sign that a text is or names as a whole; "" where it is anything else.
+
+    >>> sign_of("`;`"), sign_of("A semicolon."), sign_of("The pipe character (|)"), sign_of("Use a comma")
+    (';', ';', '|', ',')
+    >>> sign_of("two signs"), sign_of("N/A")
+    ('', '')
+    """
+    said = LEAD.sub("", " ".join(text.split()))
+    marked = said.rstrip(".") if len(said) > 1 and said[0] == "`" else said
+    for form in (marked.strip(AROUND), marked.strip("`"), said):
+        if is_sign(form):
+            return form
+    name = ASIDE.sub("", marked).strip(AROUND + ".").casefold()
+    return SIGN_OF.get(name) or SIGN_OF.get(ARTICLE.sub("", ARTICLE.sub("", name)), "")
+
+
+def is_sign(text: str) -> bool:
+    """Whether a text is made of a few signs alone."""
+    return 0 < len(text) <= LONGEST_SIGN and all(unicodedata.category(char)[0] in "PS" for char in text)
+
+
+def says(sign: str, text: str) -> bool:
+    """Whether a text, as it is written, has a sign or names it, and does not deny that.
+
+    >>> says(";", "It ends with `;`."), says(";", "A semicolon does."), says(";", "A comma, not a semicolon.")
+    (True, True, False)
+    >>> says("-", "A line - or two"), says("#", "They start with #.")
+    (False, True)
+    """
+    return any(not _denied(text, found.start()) for found in _pattern(sign).finditer(text[:LOOKED_AT]))
+
+
+@lru_cache(maxsize=256)
+def _pattern(sign: str) -> re.Pattern[str]:
+    plain = re.escape(sign)
+    forms = [rf"(?<!`)`{{1,2}} ?{plain} ?`{{1,2}}(?!`)", rf"[\"'“‘«(]{plain}[\"'”’»)]", rf"\A\W?{plain}\W?\Z"]
+    if sign not in PROSE:
+        forms.append(rf"(?:(?<=\s)|\A){plain}(?=[\s.,;:!?)]|\Z)")
+    names = [name for name in NAMES.get(sign, ()) if len(name) > SHORTEST]
+    forms += [rf"(?<![\w-]){re.escape(name)}s?(?![\w-])" for name in names]
+    return re.compile("|".join(forms), re.IGNORECASE)
+
+
+def _denied(text: str, at: int) -> bool:
+    return not NEGATIONS.isdisjoint(words(text[max(0, at - 40) : at])[-BEFORE:])

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ragauge.judging.local.index import carries_content, units_of
-from ragauge.judging.local.kinds import DATE, EXACT, NAME, TIME
-from ragauge.text.specifics import Specific, find
+from ragauge.text.specifics import DATE, EXACT, NAME, TIME, Specific, find
 from ragauge.text.tokens import ENGLISH, OPENERS, stem, words
 
 Wanted = Literal["number", "time", "name", "yes or no"]

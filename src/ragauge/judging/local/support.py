@@ -1,26 +1,29 @@
-"""Which passages support a claim, and which contradict it."""
+"""Which passages support a claim, and which contradict it.
+
+The verdicts on the claims that one sentence makes.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import exp, log
 
 from ragauge.data.facts import Window
-from ragauge.judging.equal import plain
-from ragauge.judging.local.attribution import about_another
+from ragauge.judging.judge import plain
 from ragauge.judging.local.checks import Crossed, Opposed, StatedSpan, check
-from ragauge.judging.local.framed import Framed, framed
+from ragauge.judging.local.framing import Framed, framed
 from ragauge.judging.local.index import Indexed, Mode, haystack, indexed, mode_of
-from ragauge.judging.local.joining import JointPart, joinable
-from ragauge.judging.local.kinds import EVERY
+from ragauge.judging.local.joining import JointPart, about_another, joinable
 from ragauge.judging.local.overlap import FEATURES, Overlap, PreparedClaim, features, overlap, together, wanted
 from ragauge.judging.local.signs import held, signs
+from ragauge.judging.local.statements import ClaimPart
 from ragauge.judging.local.weights import Scorer, scorer
 from ragauge.text.language import guess
-from ragauge.text.specifics import Haystack, Specific, find, found_in
+from ragauge.text.specifics import EVERY, Haystack, Specific, find, found_in
 
 LONGEST = 3_000         # characters of a claim that are looked at
 MOST_SPECIFICS = 48     # specifics of a claim that are looked up
@@ -308,3 +311,53 @@ def _window(compared: ClaimOverPassages, best: int, numbers: Sequence[int] = ())
     every = range(1, len(compared.overlaps) + 1)
     missing = tuple(dict.fromkeys(s.text for s in compared.missing(numbers or every)))
     return Window(best, one.start, one.end, missing) if one.found or missing else None
+
+
+LEAST = 1e-4     # a probability is kept so far from 0 and 1 before its odds are taken
+
+
+def weighed(sentence: str, parts: Sequence[ClaimPart], evidence: PreparedPassages) -> list[Weighed]:
+    """The verdict on each part of a sentence, in order.
+
+    The log odds of a part that was cut out are the mean of those of its own words and of the whole sentence. On
+    claims that people labelled that was as good as the whole alone and a little better than the part alone, with or
+    without its subject restored; a subject stands in the passages anyhow and raises what is said of it.
+
+    A near-copy is told by the whole too: where that is contradicted and no part is, the part that the passages hold
+    least of is the one that differs.
+
+    Args:
+        sentence: without marks.
+        parts: its claims, at least one.
+        evidence: the passages.
+    """
+    whole = evidence.weigh(sentence)
+    if len(parts) < 2 or not evidence.passages:
+        return [whole] * len(parts)
+    alone = [evidence.weigh(part.own or part.text) for part in parts]
+    if _opposed(whole) and not any(map(_opposed, alone)):
+        least = min(range(len(alone)), key=lambda k: alone[k].p)
+        alone[least] = whole
+    threshold = scorer(f"overlap_{evidence.modes[0]}", FEATURES).threshold
+    return [_between(one, whole, threshold) for one in alone]
+
+
+def _opposed(found: Weighed) -> bool:
+    return bool(found.contradicting) and not found.supporting
+
+
+def _between(own: Weighed, whole: Weighed, threshold: float) -> Weighed:
+    """The verdict on a part by its own words and by those of its sentence."""
+    if _opposed(own) or _opposed(whole):
+        return own
+    p = round(1 / (1 + exp(-(_odds(own.p) + _odds(whole.p)) / 2)), 6)
+    if p < threshold:
+        return replace(own, p=p, supporting=(), joint=False)
+    if own.supporting:
+        return replace(own, p=p)
+    return replace(own, p=p, supporting=whole.supporting, joint=whole.joint)
+
+
+def _odds(p: float) -> float:
+    p = min(max(p, LEAST), 1 - LEAST)
+    return log(p / (1 - p))

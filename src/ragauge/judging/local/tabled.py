@@ -11,9 +11,9 @@ from typing import NamedTuple
 from ragauge.data.facts import Strength, Window
 from ragauge.judging.local.cells import NamedInClaim, asked, link
 from ragauge.judging.local.index import STOPS, units_of
+from ragauge.judging.local.measures import Amount, amounts, without
 from ragauge.judging.local.met import EVERY, Met, PassageTable, TablePart, label, ranked, reckoned, signs
-from ragauge.judging.local.spoken_sums import spoken
-from ragauge.judging.local.sums import Amount, amounts, without
+from ragauge.judging.local.reckoned import spoken
 from ragauge.judging.local.support import Weighed
 from ragauge.text.tables import Table, scale_of, tables, years
 

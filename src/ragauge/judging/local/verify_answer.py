@@ -8,7 +8,6 @@ from functools import partial
 from itertools import chain
 
 from ragauge.data.facts import AnswerFacts, Claim
-from ragauge.judging.cosines import cosines
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Asking
 from ragauge.judging.local.address import LOOKED_AT, address
@@ -16,9 +15,9 @@ from ragauge.judging.local.index import mode_of
 from ragauge.judging.local.refusals import unread
 from ragauge.judging.local.relevance import embed
 from ragauge.judging.local.statements import ClaimPart, Statements, bare, parts, statements
-from ragauge.judging.local.support import PreparedPassages, Weighed
+from ragauge.judging.local.support import PreparedPassages, Weighed, weighed
 from ragauge.judging.local.tabled import Tabled, TableVerdict
-from ragauge.judging.local.weighing import weighed
+from ragauge.judging.similarity import cosines
 
 VERSION = 1
 

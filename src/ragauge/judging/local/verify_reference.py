@@ -7,16 +7,14 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from ragauge.data.facts import ReferenceClaim, ReferenceFacts
-from ragauge.judging.accepted import any_accepted
 from ragauge.judging.inputs import VerifyReference
-from ragauge.judging.judge import Asking
+from ragauge.judging.judge import Asking, any_accepted
 from ragauge.judging.local.evidence import there, topics
-from ragauge.judging.local.kinds import DATE, EVERY
 from ragauge.judging.local.short_answers import is_short
 from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import NOTHING, PreparedPassages, Weighed
 from ragauge.judging.local.tabled import Tabled
-from ragauge.text.specifics import find
+from ragauge.text.specifics import DATE, EVERY, find
 
 VERSION = 2
 STANDING = 0.85     # least p of a claim that stands word for word in a passage of another language than English

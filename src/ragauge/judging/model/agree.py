@@ -6,15 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragauge.data.facts import Agreement, AgreementFacts
-from ragauge.judging.equal import settled
 from ragauge.judging.inputs import Agree
-from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import QuestionSpec
-from ragauge.judging.model.prompt_blocks import DATA, Block
+from ragauge.judging.judge import Asking, settled
+from ragauge.judging.model.asking import INTEGER, YES_NO, QuestionSpec, a_list, an_object, one_of
+from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
 from ragauge.judging.model.reading import word, yes
-from ragauge.judging.model.schemas import INTEGER, YES_NO, a_list, an_object, one_of
 from ragauge.judging.model.verdicts import Listing, ask_each
-from ragauge.judging.model.wording import Prompt
 
 VERSION = 1
 AGREEMENTS: Mapping[str, Agreement] = {"agrees": "agrees", "contradicts": "contradicts", "absent": "absent"}

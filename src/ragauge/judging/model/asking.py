@@ -1,15 +1,84 @@
-"""How a model judge asks: what is the same for all of its questions."""
+"""How a model judge asks: what is the same for all of its questions.
+
+JSON Schemas of replies, as strict modes take them: every field required, no others.
+
+Long contexts go out in packs, so that nothing is cut off silently.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ragauge.data.ask import Ask
-from ragauge.judging.model.passage_batches import PACK
-from ragauge.judging.model.prompt_blocks import Block
-from ragauge.judging.model.wording import Prompt
+from ragauge.judging.model.prompt_blocks import Block, Numbered, Prompt, numbered
+
+Schema = Mapping[str, Any]
+
+INTEGER: Schema = {"type": "integer"}
+TEXT: Schema = {"type": "string"}
+YES_NO: Schema = {"type": "boolean"}
+TEXTS: Schema = {"type": "array", "items": TEXT}
+
+
+def one_of(*words: str) -> Schema:
+    """One of some words."""
+    return {"type": "string", "enum": list(words)}
+
+
+def an_object(**fields: Schema) -> Schema:
+    """An object with these fields."""
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def a_list(**fields: Schema) -> Schema:
+    """A list of objects with these fields."""
+    return {"type": "array", "items": an_object(**fields)}
+
+
+PACK = 24_000     # characters of passages in one call, about 6,000 tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """Sentences of the passages that go out together; passages keep their numbers over all packs.
+
+    Attributes:
+        sentences: number ("2.1") -> sentence.
+    """
+
+    sentences: dict[str, Numbered]
+
+    @property
+    def block(self) -> Block:
+        """The sentences as they are sent."""
+        return Block("passages", [(number, one.sentence.text) for number, one in self.sentences.items()])
+
+
+@lru_cache(maxsize=16)
+def packs(passages: tuple[str, ...], size: int = PACK) -> tuple[Pack, ...]:
+    """The passages in packs of at most `size` characters, cut between passages, and inside one that is longer.
+
+    A single sentence longer than that goes out whole in a pack of its own. No passages give no pack. Kept, since
+    several questions about a response see the same passages.
+    """
+    found: list[Pack] = []
+    current: dict[str, Numbered] = {}
+    used = 0
+    lengths = [len(text) for text in passages]
+    for one in numbered(passages):
+        cost = len(one.sentence.text)
+        begins = one.sentence.n == 1 and used + min(lengths[one.passage - 1], size) > size
+        if current and (begins or used + cost > size):
+            found.append(Pack(current))
+            current, used = {}, 0
+        current[one.number] = one
+        used += cost
+    if current:
+        found.append(Pack(current))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from ragauge.data.facts import CoverFacts
 from ragauge.judging.inputs import Cover, CoverAspects, CoverCriteria
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import QuestionSpec
-from ragauge.judging.model.prompt_blocks import DATA, Block
+from ragauge.judging.model.asking import INTEGER, YES_NO, QuestionSpec, a_list, an_object
+from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
 from ragauge.judging.model.reading import yes
-from ragauge.judging.model.schemas import INTEGER, YES_NO, a_list, an_object
 from ragauge.judging.model.verdicts import Listing, ask_each
-from ragauge.judging.model.wording import Prompt
 
 VERSION = 1
 ASPECTS = Prompt(

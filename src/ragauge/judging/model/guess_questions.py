@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragauge.data.facts import GuessedFacts
-from ragauge.judging.cosines import cosines, embed
 from ragauge.judging.inputs import GuessQuestions
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import QuestionSpec
-from ragauge.judging.model.prompt_blocks import DATA, Block
+from ragauge.judging.model.asking import TEXTS, QuestionSpec, an_object
+from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
 from ragauge.judging.model.reading import texts
-from ragauge.judging.model.schemas import TEXTS, an_object
 from ragauge.judging.model.verdicts import ask_retry
-from ragauge.judging.model.wording import Prompt
+from ragauge.judging.similarity import cosines, embed
 
 VERSION = 1
 QUESTIONS = 3     # the paper averages over n guesses; its code takes 3

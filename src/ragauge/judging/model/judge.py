@@ -1,4 +1,7 @@
-"""The model judge: the same questions, answered by any language model."""
+"""The model judge: the same questions, answered by any language model.
+
+What a report says about a model judge: who answers, how it is asked, and what it cannot be trusted with.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.data.ask import Ask, ModelName, Reply
 from ragauge.data.identity import digest, plain
 from ragauge.data.labelled import AnswerPair, Preference
@@ -20,13 +24,12 @@ from ragauge.judging.model import (
     prefer,
     prepare,
     rate_passages,
-    support,
     verify_answer,
     verify_reference,
 )
 from ragauge.judging.model.asking import QuestionSpec
+from ragauge.judging.model.prompt_blocks import HANDED, Prompt, worded
 from ragauge.judging.model.spec import ModelSpec, read_spec
-from ragauge.judging.model.wording import Prompt, worded
 
 ASKED: Mapping[str, tuple[int, Callable[[Any, QuestionSpec], Asking]]] = {
     "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),
@@ -43,7 +46,7 @@ ASKED: Mapping[str, tuple[int, Callable[[Any, QuestionSpec], Asking]]] = {
 PROMPTS: Mapping[str, Prompt] = {
     one.name: one
     for one in (
-        verify_answer.CHECKING, verify_answer.LISTING, support.CHECKING, rate_passages.RATING,
+        verify_answer.CHECKING, verify_answer.LISTING, verify_reference.CHECKING, rate_passages.RATING,
         rate_passages.RATING_SENTENCES, rate_passages.RATING_ANSWER, agree.COMPARING, cover.ASPECTS, cover.CRITERIA,
         guess_questions.GUESSING, prepare.PREPARING, prefer.PREFERENCE,
     )
@@ -118,3 +121,46 @@ class ModelJudge:
     def prepare(self, query: str, reference: str) -> Generator[list[Ask], list[Reply], prepare.Prepared]:
         """The generator of `prepare`: claims of a reference and aspects of a question."""
         return prepare.prepare(query, reference, QuestionSpec("prepare", prepare.VERSION, self.spec.settings))
+
+
+STEERED = (
+    "A language model can be steered by the text that it judges, and is biased: towards long, fluent and familiar "
+    "answers, and towards answers of its own kind."
+)
+VARIES = "Its verdicts vary between askings; ragauge evaluate RUN --judge JUDGE --judge-repeats 3 says how far."
+LIMITS = (STEERED, VARIES)
+MODES: Mapping[bool, str] = {
+    False: "all claims of an answer in one call (mode fused)",
+    True: "each claim in a call of its own (mode per_claim)",
+}
+
+
+def judge_note(judge_id: str, spec: str, versions: Mapping[str, tuple[int, ...]]) -> JudgeNote:
+    """What is to be said of a model judge.
+
+    Args:
+        judge_id: whose verdicts.
+        spec: the text that it is built from; "" where it is not known.
+        versions: question -> the versions in which it was asked.
+    """
+    asked = ", ".join(f"{question} {'/'.join(map(str, found))}" for question, found in versions.items())
+    parts = [who(judge_id, spec), f"Questions, with their versions: {asked}." if asked else ""]
+    return JudgeNote(judge_id, " ".join(part for part in parts if part), LIMITS)
+
+
+def who(judge_id: str, spec: str) -> str:
+    """One or two sentences: which models answer, at which place, and how they are asked; never a key."""
+    if not spec:
+        return f"A language model judges: {judge_id.partition('#')[0]}."
+    read: ModelSpec = read_spec(spec, NAMED)
+    own = "".join(f", {question} to {model}" for question, model in read.own.items())
+    if read.embedder is not None:
+        own += f", vectors to {read.embedder}"
+    settings = ", ".join(f"{name} {value:g}" for name, value in read.settings.params.items()) or "no temperature set"
+    worded = f" Its questions are worded by {_source(read.prompts)}." if read.prompts else ""
+    checks = f"It checks {MODES[read.settings.per_claim]}, {settings}."
+    return f"A language model judges: {read.default}{own}. {checks}{worded}"
+
+
+def _source(prompts: str) -> str:
+    return "templates handed over in Python" if prompts.startswith(HANDED) else prompts

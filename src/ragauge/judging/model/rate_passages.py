@@ -8,13 +8,10 @@ from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import Rating, RelevanceFacts
 from ragauge.judging.inputs import RateAnswer, RatePassages, RateSentences
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import QuestionSpec
-from ragauge.judging.model.passage_batches import packs
-from ragauge.judging.model.prompt_blocks import DATA, Block, Numbered
+from ragauge.judging.model.asking import INTEGER, YES_NO, QuestionSpec, a_list, an_object, packs
+from ragauge.judging.model.prompt_blocks import DATA, Block, Numbered, Prompt
 from ragauge.judging.model.reading import yes
-from ragauge.judging.model.schemas import INTEGER, YES_NO, a_list, an_object
 from ragauge.judging.model.verdicts import Listing, ask_each, interleave
-from ragauge.judging.model.wording import Prompt
 
 VERSION = 1
 RATING = Prompt(

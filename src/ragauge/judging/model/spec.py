@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 
 from ragauge.data.ask import EMBEDDERS, PROVIDERS, ModelName
 from ragauge.errors import UnknownName, UsageError
-from ragauge.judging.model.asking import Settings
-from ragauge.judging.model.passage_batches import PACK
+from ragauge.judging.model.asking import PACK, Settings
 
 EMBED, EMBEDDED = "embed", "local"     # the key that names an embedder, and the one in the package
 PROMPTS = "prompts"     # the key that names a file of own wording

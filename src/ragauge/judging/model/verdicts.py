@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.judging.model.asking import QuestionSpec
+from ragauge.judging.model.asking import QuestionSpec, Schema
 from ragauge.judging.model.prompt_blocks import Block
 from ragauge.judging.model.reading import objects, structured, whole_number
-from ragauge.judging.model.schemas import Schema
 
 T = TypeVar("T")
 log = logging.getLogger("ragauge.judging")

@@ -9,14 +9,22 @@ from typing import Any
 from ragauge.data.facts import Address, AnswerFacts, Claim
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import QuestionSpec
-from ragauge.judging.model.passage_batches import Pack, packs
-from ragauge.judging.model.prompt_blocks import DATA, Block
+from ragauge.judging.model.asking import (
+    INTEGER,
+    TEXT,
+    YES_NO,
+    Pack,
+    QuestionSpec,
+    Schema,
+    a_list,
+    an_object,
+    one_of,
+    packs,
+)
+from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
 from ragauge.judging.model.reading import objects, word, written, yes
-from ragauge.judging.model.schemas import INTEGER, TEXT, YES_NO, Schema, a_list, an_object, one_of
-from ragauge.judging.model.support import FIELDS, FORM, RULES, Support, check, judged, support_of
 from ragauge.judging.model.verdicts import Listing, ask_each
-from ragauge.judging.model.wording import Prompt
+from ragauge.judging.model.verify_reference import FIELDS, FORM, RULES, Support, check, judged, support_of
 from ragauge.text.sentences import Sentence, split
 
 VERSION = 1

@@ -1,16 +1,144 @@
-"""verify_reference: which passages support each reference claim."""
+"""What passages say about a claim: the verdict, and the sentences that show it.
+
+verify_reference: which passages support each reference claim.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, NamedTuple
 
-from ragauge.data.facts import ReferenceClaim, ReferenceFacts
-from ragauge.judging.accepted import any_accepted
+from ragauge.data.ask import Ask, Reply
+from ragauge.data.facts import Claim, ReferenceClaim, ReferenceFacts, Window
 from ragauge.judging.inputs import VerifyReference
-from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import QuestionSpec
-from ragauge.judging.model.passage_batches import packs
-from ragauge.judging.model.support import Support, check
+from ragauge.judging.judge import Asking, any_accepted
+from ragauge.judging.model.asking import INTEGER, TEXTS, YES_NO, Pack, QuestionSpec, a_list, an_object, one_of, packs
+from ragauge.judging.model.prompt_blocks import DATA, Block, Numbered, Prompt
+from ragauge.judging.model.reading import places, word, yes
+from ragauge.judging.model.verdicts import Listing, ask_each, interleave
+
+VERDICTS = ("supported", "contradicted", "absent")
+FIELDS: Mapping[str, Any] = {
+    "verdict": one_of(*VERDICTS), "by": TEXTS, "against": TEXTS, "together": YES_NO, "direct": YES_NO,
+}  # fmt: skip
+SCHEMA = an_object(claims=a_list(n=INTEGER, **FIELDS))
+RULES = """For each claim give
+verdict: supported (the passages state it, or it follows from them directly), contradicted (they say otherwise), or \
+absent (neither; a plausible guess is absent);
+by: numbers of the passage sentences that support it, such as "2.1", from every passage that does, copies too;
+against: numbers of the passage sentences that contradict it;
+together: true if no passage supports it alone, but several do together;
+direct: true if it is stated, false if it only follows."""
+FORM = """verdict: supported, contradicted or absent;
+by: numbers of the passage sentences that support it, such as "2.1", from every passage that does, copies too;
+against: numbers of the passage sentences that contradict it;
+together: true if no passage supports it alone, but several do together;
+direct: true if it is stated, false if it only follows."""
+CHECKING = Prompt(
+    "verify_claims",
+    f"""You check claims against passages. {DATA}
+{RULES}
+Give every claim's number n. Reply with JSON only.""",
+    f"For every claim [C1], [C2], … give its number n and\n{FORM}",
+    ("question", "passages", "claims"),
+)
+SPREAD = "judged in {} parts: support spread over several of them would not be seen"
+
+
+class SupportReplies(NamedTuple):
+    """What each pack says about each claim, in the order of the packs, and why verdicts are missing, where any are."""
+
+    supports: list[list[Support | None]]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """One pack's verdict on a claim; sentences by number, such as 2.1."""
+
+    by: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+    interleave: bool = False
+    direct: bool = True
+
+
+def support_of(item: Mapping[str, Any], sent: Mapping[str, Numbered]) -> Support | None:
+    """The verdict that a reply gives; None where it is no verdict.
+
+    Numbers never sent are dropped. The verdict's word and its numbers have to agree: support without a sentence that
+    shows it, or a contradiction without one, is no verdict.
+    """
+    verdict = word(item.get("verdict"), VERDICTS)
+    by, against = places(item.get("by"), sent), places(item.get("against"), sent)
+    if verdict == "absent":
+        return Support()
+    if verdict == "supported" and by:
+        return Support(by, against, yes(item.get("together")) or False, yes(item.get("direct")) is not False)
+    if verdict == "contradicted" and against:
+        return Support((), against)
+    return None
+
+
+def check(
+    query: str, claims: Sequence[str], parts: Sequence[Pack], asked: QuestionSpec
+) -> Generator[list[Ask], list[Reply], SupportReplies]:
+    """What each pack says about each claim: a list of Support or None a claim.
+
+    All claims in one call a pack; in the mode per_claim each claim in a call of its own.
+    """
+    groups = [[n] for n in range(1, len(claims) + 1)] if asked.settings.per_claim else [list(range(1, len(claims) + 1))]
+    turns = [(group, pack) for pack in parts for group in groups if group]
+    found = yield from interleave([
+        _checked(query, {n: claims[n - 1] for n in group}, pack, asked) for group, pack in turns
+    ])  # fmt: skip
+    supports: list[list[Support | None]] = [[] for _ in claims]
+    for (group, _), (verdicts, _) in zip(turns, found, strict=True):
+        for n in group:
+            supports[n - 1].append(verdicts.get(n))
+    return SupportReplies(supports, next((reason for _, reason in found if reason), ""))
+
+
+def _checked(
+    query: str, claims: Mapping[int, str], pack: Pack, asked: QuestionSpec
+) -> Generator[list[Ask], list[Reply], tuple[Mapping[int, Support], str]]:
+    """What one pack says about some claims, by their numbers, and why verdicts are missing."""
+    listing = Listing("claims", "C", claims, lambda item: support_of(item, pack.sentences))
+    worded = asked.worded(CHECKING, Block.of("question", query), pack.block, listing.block())
+    found = yield from ask_each(asked, *worded, SCHEMA, listing)
+    return found.of(listing), found.reason
+
+
+def judged(plain: Claim, supports: Sequence[Support | None], parts: Sequence[Pack], reason: str = "") -> Claim:
+    """A claim with the verdicts of all packs united.
+
+    It fails where a pack gave no verdict and no other supports it: that pack might have.
+    """
+    known = [one for one in supports if one is not None]
+    by = [place for one in known for place in one.by]
+    against = [place for one in known for place in one.against]
+    if len(known) < len(supports) and not by:
+        return replace(plain, status="failed", reason=reason or "no verdict")
+    alone = any(one.by and not one.interleave for one in known)
+    shown = by or against
+    return replace(
+        plain,
+        supporting=_passages(by), joint=bool(by) and not alone, contradicting=_passages(against),
+        strength=None if not by else "direct" if any(one.by and one.direct for one in known) else "implied",
+        window=_window(shown[0], parts) if shown else None,
+        reason=SPREAD.format(len(parts)) if len(parts) > 1 and not by else "",
+    )  # fmt: skip
+
+
+def _passages(places: Sequence[str]) -> tuple[int, ...]:
+    return tuple(sorted({int(place.partition(".")[0]) for place in places}))
+
+
+def _window(place: str, parts: Sequence[Pack]) -> Window:
+    one = next(pack.sentences[place] for pack in parts if place in pack.sentences)
+    return Window(one.passage, one.sentence.start, one.sentence.end)
+
 
 VERSION = 1
 

@@ -1,6 +1,12 @@
 """English words that cannot both hold of one thing: negations, antonyms, quantifiers, bounds, sets such as weekdays.
 
 Compact and written by hand. A pair stands here only where the two exclude one another in otherwise equal sentences.
+
+English words that say the same in nearly every sentence, so that a near-copy may use one for the other.
+
+Few on purpose: a pair stands here only where the sentence stays true whichever is used, whatever it is about.
+
+Irregular forms of English verbs, so that "went" and "did not go" are laid beside each other.
 """
 
 from __future__ import annotations
@@ -9,7 +15,58 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
-from ragauge.judging.local.forms import base
+from ragauge.text.tokens import ENGLISH, stem
+
+# base form, then its other forms; "be", "have" and "do" with all persons
+_IRREGULAR = """
+be am is are was were been being|have has had having|do does did done doing|go went gone|say said|get got
+gotten|make made|know knew known|think thought|take took taken|see saw seen|come came|find found|
+give gave given|tell told|become became|leave left|feel felt|put|bring brought|begin began begun|
+keep kept|hold held|write wrote written|stand stood|hear heard|let|mean meant|set|meet met|run ran|
+pay paid|sit sat|speak spoke spoken|lead led|read|grow grew grown|lose lost|fall fell fallen|send
+sent|build built|understand understood|draw drew drawn|break broke broken|spend spent|cut|rise rose
+risen|drive drove driven|buy bought|wear wore worn|choose chose chosen|seek sought|throw threw thrown|
+catch caught|deal dealt|win won|fight fought|teach taught|eat ate eaten|sell sold|sing sang sung|
+sleep slept|drink drank drunk|fly flew flown|forget forgot forgotten|hide hid hidden|lie lay lain|ride
+rode ridden|shake shook shaken|shoot shot|show shown|sink sank sunk|steal stole stolen|stick stuck|
+strike struck|swim swam swum|tear tore torn|wake woke woken|bear bore borne born|beat beaten|bend bent|
+bind bound|bite bit bitten|blow blew blown|feed fed|freeze froze frozen|hang hung|lay laid|lend lent|
+light lit|prove proven|ring rang rung|shrink shrank shrunk|spread|spring sprang sprung|swear swore sworn|
+sweep swept|swing swung|undergo underwent undergone|withdraw withdrew withdrawn|arise arose arisen|awake
+awoke|dig dug|forbid forbade forbidden|forgive forgave forgiven|overcome overcame|breed bred|bleed bled|
+cling clung|creep crept|flee fled|grind ground|kneel knelt|leap leapt|mistake mistook mistaken|shed|
+shine shone|slide slid|spin spun|split|tread trod trodden|weave wove woven|weep wept|wind wound|
+burn burnt|learn learnt|dream dreamt|undertake undertook undertaken|oversee oversaw overseen|rebuild
+rebuilt|foresee foresaw foreseen|outgrow outgrew|swell swollen|try tried tries|
+apply applied applies|comply complied complies|supply supplied supplies|imply implied implies|rely relied relies|
+reply replied replies|multiply multiplied multiplies|agree agreed agreeing|disagree disagreed|guarantee guaranteed|
+free freed|die died dying|tie tied tying|deny denied denies
+"""
+IRREGULAR = {
+    form: entry.split()[0]
+    for entry in _IRREGULAR.replace("\n", " ").split("|")
+    if entry.strip()
+    for form in entry.split()[1:]
+}
+FUNCTION_WORDS = ENGLISH | {"not", "never", "none", "nobody", "nothing", "nowhere", "hardly", "scarcely"}
+SHORTENED = {"ca": "can", "wo": "will", "sha": "shall", "ai": "be"}     # before n't
+
+
+@lru_cache(maxsize=8_192)
+def base(word: str) -> str:
+    """The stem of a folded word, of its base form where the verb is irregular; a function word stays as it is.
+
+    >>> base("went") == base("goes") == base("go"), base("was"), base("countries")
+    (True, 'be', 'country')
+    """
+    if word.startswith("un") and word[2:] in IRREGULAR:     # unknown, unwritten
+        return "un" + base(word[2:])
+    plain = IRREGULAR.get(word, word)
+    if plain in FUNCTION_WORDS:
+        return plain
+    found = stem(plain)
+    return found + "e" if found in FUNCTION_WORDS else found     # "noted" is no form of "not"
+
 
 Opposition = Literal["antonym", "quantifier", "comparative", "date", "number", "unit"]
 
@@ -200,3 +257,30 @@ def _overstated(claim: int, passage: int) -> bool:
     if claim == 2:
         return passage == 0
     return passage > 1 if claim == 0 else passage > 2 or passage == 0
+
+
+_GROUPS = """
+big large|begin start commence|end finish conclude|located situated|main principal chief|film movie
+nearly almost|approximately roughly|difficult hard|purchase buy|obtain get receive|show demonstrate
+perform conduct|evaluate assess|examine investigate|create make|construct build erect|need require
+entire whole|often frequently|rarely seldom|usually normally|mainly mostly primarily chiefly largely|important key
+currently presently|later afterwards subsequently|earlier previously|now today nowadays|quick fast rapid|child kid
+car automobile|physician doctor|illness disease sickness|firm company|ask inquire
+help assist aid|try attempt|happen occur|choose select|permit allow|forbid prohibit|answer reply respond
+vanish disappear|appear emerge|famous renowned|rich wealthy|sick ill|silent quiet|odd strange|huge enormous vast
+error mistake|method approach|picture image
+reside live|suggest indicate|use utilise utilize
+maybe perhaps|since because|while whereas|however though|within inside|about around
+""".replace("\n", "|")
+SENSES = {
+    base(word): f"={entry.split()[0]}" for entry in _GROUPS.strip("|").split("|") for word in entry.split()
+}
+
+
+def sense_of(key: str) -> str:
+    """What words of one meaning share; "" where no other is known. The word as `forms.base` gives it.
+
+    >>> sense_of(base("bought")) == sense_of(base("purchases")), sense_of(base("harbour"))
+    (True, '')
+    """
+    return SENSES.get(key, "")
