@@ -423,6 +423,20 @@ def test_cutoff_and_budget_disagree(tmp_path: Path) -> None:
     assert any("the budget decides" in note for note in found.notes)
 
 
+def test_parameters_in_python_may_be_lists(hubs: tuple[Path, Path], tmp_path: Path) -> None:
+    """A mapping is one trial whose values may be lists; one without a chunker is refused."""
+    how = {"chunk_size": 80, "chunk_overlap": 0, "separators": [". ", " "]}
+    given = {"chunker": "langchain:RecursiveCharacterTextSplitter", **how}
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    found = rg.chunking(*hubs, [given, "token:size=8"], k=[1], budget=[16], store=store)
+    assert found.trials["state"].to_list() == ["complete", "complete"]
+    assert found.study.trials[0].parameters["separators"] == [". ", " "]
+    assert "separators" in found.save(tmp_path / "study.csv").read_text()
+    assert rg.chunking(*hubs, given, k=[1], budget=[16], store=store).study == found.study
+    with pytest.raises(UsageError, match="name no chunker"):
+        rg.chunking(*hubs, {"size": 8}, store=store)
+
+
 @pytest.mark.parametrize(("how", "message"), [
     ({"metric": "token_recall@7"}, r"no metric of this study 'token_recall@7'.*Add its cutoff to -k"),
     ({"target": "token_recall@1=much"}, r"expected METRIC=x, such as recall@5=0\.8, got 'token_recall@1=much'"),

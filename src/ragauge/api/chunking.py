@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from ragauge.components.chunking.maker import ChunkingSettings
     from ragauge.data.example import EvalSet
 
+Chunker = str | Mapping[str, Any]
+
 
 def chunking(
-    set: Any, corpus: Any, chunker: str | Sequence[str], *, retriever: Literal["bm25", "dense", "hybrid"] = "bm25",
-    k: Sequence[int] = (1, 3, 5, 10, 15, 20), budget: Sequence[int] = (512, 1024, 2048, 4096),
-    fill: Literal["cut", "whole"] = "cut", allow_changed: bool = False,
+    set: Any, corpus: Any, chunker: Chunker | Sequence[Chunker], *,
+    retriever: Literal["bm25", "dense", "hybrid"] = "bm25", k: Sequence[int] = (1, 3, 5, 10, 15, 20),
+    budget: Sequence[int] = (512, 1024, 2048, 4096), fill: Literal["cut", "whole"] = "cut", allow_changed: bool = False,
     price_of: str = "openai:text-embedding-3-small", name: str = "", fresh: bool = False,
     metric: str = "", base: str = "", target: str | float | None = None, cost: str = "", log: bool = False,
     store: str | None = None, say: Callable[[str], None] | None = None,
@@ -30,7 +32,8 @@ def chunking(
     Args:
         set: questions with gold spans: an EvalSet, a file, a stored set, or Chroma's CSV.
         corpus: the documents: a folder of text files, a file or table with ids and texts, or a mapping.
-        chunker: one or several, such as "token:size=200,400:overlap=0"; lists multiply to a grid.
+        chunker: one or several, such as "token:size=200,400:overlap=0", lists multiplying to a grid; or the parameters
+            of one trial as a mapping with the key chunker, for values that are lists themselves.
         retriever: bm25, dense (the embedded model) or hybrid.
         k: numbers of chunks to look at.
         budget: numbers of tokens to look at.
@@ -64,7 +67,7 @@ def chunking(
     return open_study(called, metric=metric, base=base, target=target, cost=cost, log=log, store=store)
 
 
-async def chunking_async(set: Any, corpus: Any, chunker: str | Sequence[str], **how: Any) -> StudyResult:
+async def chunking_async(set: Any, corpus: Any, chunker: Chunker | Sequence[Chunker], **how: Any) -> StudyResult:
     """As `chunking`, in a thread: the loop goes on meanwhile."""
     return await asyncio.to_thread(partial(chunking, set, corpus, chunker, **how))
 
@@ -81,7 +84,7 @@ def _check(settings: ChunkingSettings, metric: str, target: str | float | None) 
             raise UnknownName("metric of this study", name, known, "Add its cutoff to -k or its budget to --budget.")
 
 
-def _grid(chunker: str | Sequence[str], documents: Mapping[str, str]) -> list[dict[str, Any]]:
+def _grid(chunker: Chunker | Sequence[Chunker], documents: Mapping[str, str]) -> list[dict[str, Any]]:
     """The parameters of every trial.
 
     What is misspelt or not installed is an error before the first trial; what a class refuses fails its trial.
@@ -89,8 +92,10 @@ def _grid(chunker: str | Sequence[str], documents: Mapping[str, str]) -> list[di
     from ragauge.components.chunking.chunkers import chunker_of, grid_of
     from ragauge.errors import RagaugeError, UsageError
 
-    specs = [chunker] if isinstance(chunker, str) else chunker
-    grid = [parameters for spec in specs for parameters in grid_of(spec)]
+    specs = [chunker] if isinstance(chunker, str | Mapping) else chunker
+    grid = [parameters for spec in specs for parameters in (grid_of(spec) if isinstance(spec, str) else [dict(spec)])]
+    if nameless := next((one for one in grid if "chunker" not in one), None):
+        raise UsageError(f"chunking: the parameters {nameless} name no chunker. Add the key chunker.")
     if not grid:
         raise UsageError("chunking: name at least one chunker, such as token:size=200,400.")
     for parameters in grid:

@@ -108,7 +108,8 @@ class StudyResult:
                 "trial": trial.name, "state": trial.state, "reason": trial.reason, "run_id": trial.run_id,
             }     # fmt: skip
             row |= {
-                f"parameter.{name}" if name in row else name: trial.parameters.get(name) for name in self.study.space
+                f"parameter.{name}" if name in row else name: _cell(trial.parameters.get(name))
+                for name in self.study.space
             }
             row |= {one.name: one.value for one in trial.measurements}
             found = means.get((trial.name, self.metric))
@@ -206,6 +207,11 @@ class StudyResult:
         states = [trial.state for trial in self.study.trials]
         told = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states))
         return f"<study {self.study.name!r}, {self.study.kind}: {told or 'no trials'}, store {self.url}>"
+
+
+def _cell(value: Any) -> Any:
+    """A parameter as a cell; lists and mappings as JSON."""
+    return value if value is None or isinstance(value, str | int | float) else json.dumps(value, ensure_ascii=False)
 
 
 def _estimate(one: TrialMean) -> dict[str, Any]:
