@@ -57,7 +57,7 @@ def table_lines(table: ReportTable) -> Iterator[str]:
 def _section(section: ReportSection, level: int) -> Iterator[str]:
     if section.heading:
         about = f" ({cell(section.about)})" if section.about else ""
-        yield f"{'#' * (level if section.top else level + 1)} {_words(section.heading)}{about}"
+        yield f"{'#' * (level if section.top else level + 1)} {_words(plain(section.heading))}{about}"
     if len(section.lead) > 1 and not section.top:
         yield "\n".join(f"- {_words(one)}" for one in section.lead)
     else:
