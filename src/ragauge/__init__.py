@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ragauge.api.compare import compare as compare
     from ragauge.api.confirm import Confirmation as Confirmation
     from ragauge.api.confirm import confirm as confirm
+    from ragauge.api.embeddings import embeddings as embeddings
     from ragauge.api.gate import gate as gate
     from ragauge.api.history import EvaluationLog as EvaluationLog
     from ragauge.api.history import log as log
@@ -72,6 +73,7 @@ _FROM = {
     "note": "ragauge.api.history",
     "check_judge": "ragauge.api.judge_check",
     "chunking": "ragauge.api.chunking",
+    "embeddings": "ragauge.api.embeddings",
     "StudyResult": "ragauge.api.results.study",
     "open_study": "ragauge.api.studies",
     "compare": "ragauge.api.compare",

@@ -10,8 +10,9 @@ from __future__ import annotations
 from ragauge.api.chunking import chunking_async as chunking
 from ragauge.api.compare import compare_async as compare
 from ragauge.api.confirm import confirm_async as confirm
+from ragauge.api.embeddings import embeddings_async as embeddings
 from ragauge.api.gate import gate_async as gate
 from ragauge.api.run import run_async as run
 from ragauge.api.verbs import evaluate_async as evaluate
 
-__all__ = ["chunking", "compare", "confirm", "evaluate", "gate", "run"]
+__all__ = ["chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run"]

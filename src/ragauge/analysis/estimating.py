@@ -95,6 +95,29 @@ def interval_of_difference(
     )     # fmt: skip
 
 
+def ratio_of_means(
+    numerator: Floats, denominator: Floats, clusters: npt.NDArray[Any] | None = None, level: float = 0.95
+) -> tuple[float, Interval | None] | None:
+    """mean(numerator) / mean(denominator) of pairs, with its interval; None where the denominator's mean is 0.
+
+    The interval is that of the mean of r + (a − r·b) / mean(b), whose spread is that of the ratio r to first order.
+
+    Args:
+        numerator: a, shape (n,), finite.
+        denominator: b, shape (n,), finite.
+        clusters: shape (n,), labels of what pairs depend on; None = all independent.
+        level: in (0, 1).
+
+    Source: Cochran, Sampling Techniques (1977), section 6.4.
+    """
+    below = float(denominator.mean()) if denominator.size else 0.0
+    if below == 0.0:
+        return None
+    ratio = float(numerator.mean()) / below
+    linear = ratio + (numerator - ratio * denominator) / below
+    return ratio, interval_of_mean(ScoreSample(linear, clusters=clusters), level)
+
+
 def difference_test(
     new: ScoreSample, base: ScoreSample, *, paired: bool = True, alternative: Alternative = "two-sided"
 ) -> Tested | None:

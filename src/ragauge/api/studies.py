@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.api.inputs.sources import store_url
 
@@ -59,7 +59,7 @@ def delete_study(name: str, *, store: str | None = None) -> int:
 
 def open_study(
     name: str, *, metric: str = "", base: str = "", target: str | float | None = None, cost: str = "",
-    log: bool = False, store: str | None = None,
+    log: bool = False, decide: Literal["interval", "point"] = "interval", store: str | None = None,
 ) -> StudyResult:     # fmt: skip
     """A stored study with what its trials say together.
 
@@ -70,6 +70,7 @@ def open_study(
         target: METRIC=x, or x of what decides: take the cheapest trial whose whole interval meets it.
         cost: the measurement that says what a trial costs; by default the kind's own.
         log: look for knees on the logarithm of the cost.
+        decide: what verdicts such as worth-its-price look at: interval, or point for estimates alone.
         store: URL of the store.
 
     Raises:
@@ -98,4 +99,5 @@ def open_study(
     }     # fmt: skip
     scores = {trial: ScoreArrays.of(frame) for trial, frame in frames.items()}
     figures = StudyFigures(study, kind, scores, names, masks)
-    return StudyResult(figures.ask(metric=metric, base=base, target=target, cost=cost, log=log), opened.url)
+    figures.ask(metric=metric, base=base, target=target, cost=cost, log=log, decide=decide)
+    return StudyResult(figures, opened.url)

@@ -17,6 +17,7 @@ from ragauge.cli import (
     confirm,
     demo,
     doctor,
+    embeddings,
     evaluate,
     explain,
     gate,
@@ -55,6 +56,7 @@ app.command()(explain.explain)
 app.command()(confirm.confirm)
 app.command()(compare.compare)
 app.command()(chunking.chunking)
+app.command()(embeddings.embeddings)
 app.command()(gate.gate)
 app.command()(validate.validate)
 app.command()(doctor.doctor)

@@ -48,13 +48,16 @@ def show(
     ] = "",
     cost: Annotated[str, typer.Option("--cost", help="The measurement that a trial costs.")] = "",
     log: Annotated[bool, typer.Option("--log", help="Look for the knee on the logarithm of the cost.")] = False,
+    decide: options.Decide = "interval",
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
     """Show a study: its trials, which may be the best, which to take."""
     from ragauge.api.studies import open_study
 
-    found = open_study(name, metric=metric, base=base, target=target or None, cost=cost, log=log, store=store or None)
+    found = open_study(
+        name, metric=metric, base=base, target=target or None, cost=cost, log=log, decide=decide, store=store or None
+    )
     show_json(found.to_dict()) if as_json else shown(found.to_terminal())
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ragauge.store.scores import Scores
     from ragauge.store.sets import Sets, Texts
     from ragauge.store.studies import Studies
+    from ragauge.store.vectors import Vectors
 
 DEFAULT_URL = "sqlite:///.ragauge/ragauge.db"
 
@@ -51,6 +52,7 @@ class Store:
         baselines: names that stand for runs.
         run_log: what is written about runs.
         studies: settings tried one against another.
+        vectors: of texts, by embedder and prefix.
     """
 
     url: str
@@ -71,6 +73,7 @@ class Store:
     baselines: Baselines
     run_log: RunLog
     studies: Studies
+    vectors: Vectors
     _database: Database
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -139,6 +142,7 @@ def _store(database: Database) -> Store:
     from ragauge.store.scores import Scores
     from ragauge.store.sets import Sets, Texts
     from ragauge.store.studies import Studies
+    from ragauge.store.vectors import Vectors
 
     return Store(
         url=database.url,
@@ -159,5 +163,6 @@ def _store(database: Database) -> Store:
         baselines=Baselines(database),
         run_log=RunLog(database),
         studies=Studies(database),
+        vectors=Vectors(database),
         _database=database,
     )

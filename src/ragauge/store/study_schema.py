@@ -1,4 +1,4 @@
-"""The tables of studies; they refer to the runs of `schema`."""
+"""The tables of studies, which refer to the runs of `schema`, and of the vectors that they compare."""
 
 from __future__ import annotations
 
@@ -44,4 +44,25 @@ measurements = Table(
     Column("high", Float),
     Column("n", Integer, nullable=False),
     sqlite_with_rowid=False,
+)
+
+embedders = Table(
+    "embedders",
+    metadata,
+    Column("embedder_no", Key, primary_key=True),
+    Column("name", ShortText, nullable=False),
+    Column("prefix", ShortText, nullable=False),
+    Column("dimensions", Integer, nullable=False),
+    Column("texts", Integer, nullable=False),  # how many were embedded, in how many seconds, by how many tokens
+    Column("seconds", Float, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    UniqueConstraint("name", "prefix"),
+)
+
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("embedder_no", Key, ForeignKey("embedders.embedder_no", ondelete="CASCADE"), primary_key=True),
+    Column("sha", LargeBinary(32), primary_key=True),  # of the text, without the prefix
+    Column("body", LargeBinary, nullable=False),  # 32-bit floats, little end first
 )

@@ -152,6 +152,7 @@ class StudyFigures:
         target: the value that has to be reached, of which metric; None = as much as can be had.
         cost: the measurement that decides between trials; "" where no trial has one.
         logarithmic: whether knees are looked for on the logarithm of the cost.
+        decide: whether verdicts of the kind look at intervals, or at estimates alone.
     """
 
     def __init__(
@@ -169,11 +170,13 @@ class StudyFigures:
         self.scored = self.metric in self.names
         self.cost = next((name for name in kind.costs if name in self.measured), "")
         self.base, self.logarithmic = "", False
+        self.decide: Literal["interval", "point"] = "interval"
         self.target: StudyTarget | None = None
 
     def ask(
-        self, *, metric: str = "", base: str = "", target: str | float | None = None, cost: str = "", log: bool = False
-    ) -> StudyFigures:
+        self, *, metric: str = "", base: str = "", target: str | float | None = None, cost: str = "", log: bool = False,
+        decide: Literal["interval", "point"] = "interval",
+    ) -> StudyFigures:     # fmt: skip
         """Sets what is asked of the trials; called before anything is read.
 
         Args:
@@ -182,6 +185,7 @@ class StudyFigures:
             target: METRIC=x, or x of what decides.
             cost: which cost decides; "" = the kind's first.
             log: look for knees on the logarithm of the cost.
+            decide: what verdicts of the kind look at: interval, or point for estimates alone.
 
         Raises:
             UnknownName: no such metric, trial or cost.
@@ -197,7 +201,7 @@ class StudyFigures:
             raise UnknownName("measurement of this study", cost, self.measured)
         if value is not None:
             self.target = StudyTarget(self._known(of) or self.metric, value)
-        self.base, self.cost, self.logarithmic = base, cost or self.cost, log
+        self.base, self.cost, self.logarithmic, self.decide = base, cost or self.cost, log, decide
         return self
 
     def _known(self, name: str) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ragauge.analysis.studies.chunking import CHUNKING
+from ragauge.analysis.studies.embeddings import EMBEDDINGS
 from ragauge.analysis.studies.figures import StudyKind
 from ragauge.errors import UnknownName
 
-KINDS: Mapping[str, StudyKind] = {kind.name: kind for kind in (CHUNKING,)}
+KINDS: Mapping[str, StudyKind] = {kind.name: kind for kind in (CHUNKING, EMBEDDINGS)}
 
 
 def kind_of(name: str) -> StudyKind:

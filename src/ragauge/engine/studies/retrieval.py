@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from ragauge.data.ask import ModelName, Usage
+from ragauge.engine.budget import Budget
+from ragauge.engine.caller import RetryPolicy
+from ragauge.engine.models import Calling
 from ragauge.errors import UsageError
-from ragauge.systems.reference.retrievers import Bm25, Dense, Hybrid, Retriever
+from ragauge.judging.model.spec import read_model
+from ragauge.llm.embedders.base import Embedder
+from ragauge.llm.prices import price
+from ragauge.systems.reference.retrievers import DECIMALS, Bm25, Dense, Hybrid, Retriever, best
 
+__all__ = [
+    "DECIMALS", "Bm25", "RetrieverName", "best", "embedding_calls", "embedding_price", "local_embedder", "price",
+    "read_model", "retriever_over",
+]     # fmt: skip
 RetrieverName = Literal["bm25", "dense", "hybrid"]
 
 
@@ -29,7 +39,7 @@ def embedding_price(model: str, tokens: int) -> float:
     Raises:
         UsageError: no price is known for the model, or it is not named provider:model.
     """
-    from ragauge.llm.prices import FILE, price
+    from ragauge.llm.prices import FILE
 
     provider, _, name = model.partition(":")
     found = price(ModelName(provider, name), Usage(tokens)) if name else None
@@ -37,3 +47,30 @@ def embedding_price(model: str, tokens: int) -> float:
         told = f"no price is known for embedding by {model!r}."
         raise UsageError(f"{told} Write provider:model, such as openai:text-embedding-3-small, or name it in {FILE}.")
     return found
+
+
+def local_embedder() -> Embedder:
+    """The embedder in the package."""
+    from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
+
+    return WordLlamaEmbedder()
+
+
+def embedding_calls(
+    models: Sequence[ModelName], *, concurrency: int = 16, most: int | None = None, max_cost: float | None = None,
+    timeout: float = 120.0,
+) -> Callable[[], Calling]:     # fmt: skip
+    """What makes the means by which providers' embedders are called, all of them within one budget.
+
+    Raises:
+        JudgeError: a key that is not set.
+        MissingExtra: a client that is not installed.
+        RagaugeError: a bound on cost, and a model whose price is unknown.
+    """
+    from ragauge.llm.build import build_embedder
+
+    budget = Budget(max_cost, price)
+    for model in models:
+        build_embedder(model)
+        budget.check(model)
+    return lambda: Calling(build_embedder, budget, concurrency, RetryPolicy(call=timeout), most)

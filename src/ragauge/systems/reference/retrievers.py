@@ -118,6 +118,12 @@ class Bm25:
         self._ids = tuple(passage_ids)
         self._index = _index([terms(text) for text in texts])
 
+    @property
+    def bytes(self) -> int:
+        """What its postings take, terms not counted."""
+        postings = () if self._index is None else self._index.scores.values()
+        return sum(int(getattr(one, "nbytes", 0)) for one in postings)
+
     def search(self, query: str, k: int) -> list[RankedPassage]:
         """The k best passages, best first; of equal scores, the smaller passage_id first."""
         import numpy as np

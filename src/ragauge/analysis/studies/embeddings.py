@@ -1,0 +1,190 @@
+"""Studies of embedders: what decides, which is worth its price, what trials show beside their means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from math import ceil
+from typing import TYPE_CHECKING, Any, Literal
+
+from ragauge.analysis.estimating import ratio_of_means
+from ragauge.analysis.scores.arrays import by_example
+from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, StudyKind, StudyTable, Told
+from ragauge.data.study import Trial
+from ragauge.metrics.catalogue import parse
+from ragauge.text.messages import number
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+DECIDES = "ndcg@10"
+ALIKE, WORTH = 0.03, 0.05     # relative gains: below, the cheaper will do; above, more quality pays
+GENERIC = 0.75     # ndcg@10 below which an embedder made for all texts is worth tuning to these
+MOST_PAIRS = 10     # that are listed: all pairs of five trials
+LEXICAL = "bm25"
+SHOWN = ("ndcg@3", DECIDES, *(f"recall@{k}" for k in (1, 3, 5, 10, 20, 50)))
+Decide = Literal["interval", "point"]
+Verdict = Literal["cheaper", "dearer", "not decided"]
+
+
+@dataclass(frozen=True, slots=True)
+class PriceVerdict:
+    """Whether the dearer of two embedders is worth its price.
+
+    Attributes:
+        verdict: cheaper = take the cheaper, dearer = it is worth its price.
+        gain: (dearer − cheaper) / cheaper of the means; None where the cheaper's mean is 0.
+        low: lower end of its 95 % interval; None where there is none.
+        high: upper end.
+        n: queries that both are scored on.
+        queries: about how many would decide at this gain; None where it is decided, or where no number would, the gain
+            itself lying between the limits.
+    """
+
+    verdict: Verdict
+    gain: float | None
+    low: float | None
+    high: float | None
+    n: int
+    queries: int | None = None
+
+
+def price_verdict(
+    cheaper: Floats, dearer: Floats, clusters: npt.NDArray[Any] | None = None, *, decide: Decide = "interval"
+) -> PriceVerdict:
+    """Which of two embedders to take, by the relative gain of the dearer.
+
+    All of the gain's interval below 3 %: the cheaper. All of it above 5 %: the dearer is worth its price. Else not
+    decided. decide="point" looks at the estimate alone.
+
+    Args:
+        cheaper: shape (n,), ndcg@10 of each query, NaN where there is none.
+        dearer: the same of the same queries.
+        clusters: shape (n,), labels of what queries depend on; None = all independent.
+        decide: by the interval, or by the estimate.
+    """
+    import numpy as np
+
+    both = ~(np.isnan(cheaper) | np.isnan(dearer))
+    n = int(both.sum())
+    found = ratio_of_means(dearer[both], cheaper[both], None if clusters is None else clusters[both]) if n else None
+    if found is None:
+        return PriceVerdict("not decided", None, None, None, n)
+    gain, ends = found[0] - 1, found[1]
+    low, high = (ends.low - 1, ends.high - 1) if ends is not None else (None, None)
+    least, most = (gain, gain) if decide == "point" else (low, high)
+    if most is not None and most < ALIKE:
+        return PriceVerdict("cheaper", gain, low, high, n)
+    if least is not None and least > WORTH:
+        return PriceVerdict("dearer", gain, low, high, n)
+    needed = None
+    room = ALIKE - gain if gain < ALIKE else gain - WORTH
+    if low is not None and high is not None and room > 0:
+        needed = max(n + 1, ceil(n * ((high - low) / 2 / room) ** 2))
+    return PriceVerdict("not decided", gain, low, high, n, needed)
+
+
+def _tells(found: StudyFigures) -> Iterable[Told]:
+    yield from _generic(found)
+    if DECIDES in found.names and len(found.scores) > 1:
+        yield _worth(found)
+    yield from _depths(found)
+
+
+def _generic(found: StudyFigures) -> Iterator[str]:
+    """Where even the best embedder stays below what a generic one should reach."""
+    dense = [one for trial in found.complete if (one := _dense_mean(found, trial)) is not None]
+    best = max(dense, default=None, key=lambda one: one[1])
+    if best is not None and best[1] < GENERIC:
+        trial, mean, high = best
+        unsure = f" (its interval reaches {number(high)})" if high is not None and high >= GENERIC else ""
+        yield (
+            f"The best embedder, {trial}, has {DECIDES} {number(mean)}, below {GENERIC}{unsure}: consider fine-tuning "
+            "one on texts and questions of this domain."
+        )
+
+
+def _dense_mean(found: StudyFigures, trial: Trial) -> tuple[str, float, float | None] | None:
+    one = found.mean(trial.name, DECIDES) if DECIDES in found.names else None
+    if one is None or one.mean is None or trial.parameters.get("embedder") == LEXICAL:
+        return None
+    return trial.name, one.mean, one.interval.high if one.interval else None
+
+
+def _worth(found: StudyFigures) -> StudyTable:
+    """Each pair of trials, the cheaper first."""
+    trials = [trial for trial in found.complete if trial.name in found.scores]
+    pairs = list(combinations(trials, 2))
+    notes = [
+        f"Gain: how much more {DECIDES} the dearer has, as a share of the cheaper's, with its 95 % interval. All of it "
+        f"below {ALIKE:.0%}: take the cheaper; all of it above {WORTH:.0%}: worth its price; else not decided. "
+        + ("--decide point takes the estimate alone." if found.decide == "interval" else "Here by the estimate alone.")
+    ]
+    if len(pairs) > MOST_PAIRS:
+        held = found.base or found.reading.recommendation.trial or trials[0].name
+        notes.append(f"Of {len(pairs):,} pairs those with {held}; --base names another trial.")
+        pairs = [pair for pair in pairs if held in (pair[0].name, pair[1].name)]
+    rows = []
+    for pair in pairs:
+        cheap, dear, by = _by_price(found, *pair)
+        values = {one: by_example(column) for one in (cheap, dear) if (column := found.scores[one].column(DECIDES))}
+        verdict = price_verdict(values[cheap].value, values[dear].value, values[cheap].cluster, decide=found.decide)
+        rows.append((cheap, dear, by, _gain(verdict), _told(verdict, cheap, dear)))
+    heads = ("cheaper", "dearer", "by", "gain", "verdict")
+    return StudyTable("Worth its price", heads, tuple(rows), (), (), tuple(notes))
+
+
+def _by_price(found: StudyFigures, one: Trial, other: Trial) -> tuple[str, str, str]:
+    """The cheaper, the dearer, and by what: the cost asked for, else the first that is known of both and differs."""
+    usual = ("embedding_price", "index_bytes")
+    for cost in usual if found.cost in ("", found.kind.costs[0]) else (found.cost, *usual):
+        a, b = one.measured(cost), other.measured(cost)
+        if a is not None and b is not None and a != b:
+            return (one.name, other.name, cost) if a < b else (other.name, one.name, cost)
+    return one.name, other.name, "neither"
+
+
+def _gain(one: PriceVerdict) -> str:
+    if one.gain is None:
+        return "–"
+    ends = "" if one.low is None or one.high is None else f" [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
+    return f"{100 * one.gain:+.1f} %{ends}".replace("-", "−")
+
+
+def _told(one: PriceVerdict, cheap: str, dear: str) -> str:
+    if one.verdict != "not decided":
+        return f"take {cheap}" if one.verdict == "cheaper" else f"{dear} is worth it"
+    if one.gain is None:
+        return f"not decided: {cheap} finds nothing"
+    if one.queries is None:
+        return f"not decided: the gain lies between {ALIKE:.0%} and {WORTH:.0%}"
+    return f"not decided; about {one.queries:,} queries would"
+
+
+def _depths(found: StudyFigures) -> Iterator[Told]:
+    names = [name for name in SHOWN if name in found.names]
+    means: Mapping[str, list[str]] = {
+        trial.name: [number(one.mean) if (one := found.mean(trial.name, name)) else "–" for name in names]
+        for trial in found.complete if trial.name in found.scores
+    }     # fmt: skip
+    if names and means:
+        rows = tuple((trial, *cells) for trial, cells in means.items())
+        yield StudyTable("By depth", ("trial", *names), rows, tuple(names))
+    known = [(k, name) for name in found.names if name.startswith("ndcg@") for k in [getattr(parse(name), "k", 0) or 0]]
+    points = [
+        ChartPoint(float(k), one.mean, trial.name)
+        for trial in found.complete for k, name in sorted(known)
+        if (one := found.mean(trial.name, name)) is not None and one.mean is not None
+    ]     # fmt: skip
+    if points:
+        yield StudyChart("nDCG by k", "lines", "documents looked at, k", "ndcg", tuple(points), log=True)
+
+
+EMBEDDINGS = StudyKind(
+    "embeddings", (DECIDES, "ndcg@*"), ("index_bytes", "embedding_price"),
+    ("texts_per_second", "top_heaviness", "dimensions"), _tells,
+)     # fmt: skip

@@ -1,0 +1,106 @@
+"""Vectors of texts, each embedded once by an embedder under a prefix."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Row, delete, select
+
+from ragauge.errors import DataError
+from ragauge.store.database import Database, among, chunks
+from ragauge.store.study_schema import embedders, vectors
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Vector = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSpace:
+    """Whose vectors, and what stood before each text; vectors of two spaces are never mixed."""
+
+    embedder: str
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingEffort:
+    """What embedding took: texts, seconds by the clock, tokens paid for (0 where nobody counted)."""
+
+    texts: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+
+
+class Vectors:
+    """Vectors by space and SHA-256 of their text; the first that is kept of a text stays."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, space: VectorSpace, hashes: Collection[bytes]) -> dict[bytes, Vector]:
+        """The vectors that are stored, each of shape (dimensions,), by the hash of its text."""
+        import numpy as np
+
+        found: dict[bytes, Vector] = {}
+        with self._database.read() as connection:
+            row = _row(connection, space)
+            if row is None:
+                return found
+            mine = select(vectors.c.sha, vectors.c.body).where(vectors.c.embedder_no == row.embedder_no)
+            wanted = mine.where(among(vectors.c.sha))
+            for part in chunks(hashes):
+                for sha, body in connection.execute(wanted, {"values": part}):
+                    found[sha] = np.frombuffer(body, dtype="<f4")
+        return found
+
+    def put(self, space: VectorSpace, found: Mapping[bytes, Vector], effort: EmbeddingEffort) -> None:
+        """Keeps vectors and what they took, durably, in one transaction.
+
+        Raises:
+            DataError: a vector of another length than those of the space.
+        """
+        lengths = {len(vector) for vector in found.values()}
+        with self._database.write() as connection:
+            row = _row(connection, space)
+            length = row.dimensions if row is not None else max(lengths, default=0)
+            if lengths - {length}:
+                told = f"{space.embedder} gave vectors of {min(lengths - {length})} numbers, and of {length} before."
+                raise DataError(told, hint="--fresh forgets the ones before.")
+            if row is None:
+                values = {"name": space.embedder, "prefix": space.prefix, "dimensions": length}
+                connection.execute(embedders.insert().values(**values, texts=0, seconds=0.0, tokens=0))
+                row = _row(connection, space)
+            if row is None or not found:
+                return
+            number = row.embedder_no
+            rows = [
+                {"embedder_no": number, "sha": sha, "body": vector.astype("<f4").tobytes()}
+                for sha, vector in found.items()
+            ]
+            connection.execute(self._database.insert(vectors).on_conflict_do_nothing(), rows)
+            more = {
+                "texts": embedders.c.texts + effort.texts, "seconds": embedders.c.seconds + effort.seconds,
+                "tokens": embedders.c.tokens + effort.tokens,
+            }     # fmt: skip
+            connection.execute(embedders.update().where(embedders.c.embedder_no == number).values(more))
+
+    def effort(self, space: VectorSpace) -> EmbeddingEffort:
+        """What embedding the texts of a space took, all of them together."""
+        with self._database.read() as connection:
+            row = _row(connection, space)
+        return EmbeddingEffort() if row is None else EmbeddingEffort(row.texts, row.seconds, row.tokens)
+
+    def delete(self, embedder: str) -> None:
+        """Removes all vectors of an embedder, whatever the prefix."""
+        with self._database.write() as connection:
+            connection.execute(delete(embedders).where(embedders.c.name == embedder))
+
+
+def _row(connection: Connection, space: VectorSpace) -> Row[Any] | None:
+    mine = (embedders.c.name == space.embedder) & (embedders.c.prefix == space.prefix)
+    return connection.execute(select(embedders).where(mine)).first()

@@ -1,0 +1,294 @@
+"""Embedders: what they may be, how their vectors are kept and shortened, and how a study of them reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ragauge as rg
+from ragauge.analysis.studies.embeddings import price_verdict
+from ragauge.cli.main import main
+from ragauge.components.embeddings.searching import VectorIndex, unit
+from ragauge.errors import DataError, UnknownName, UsageError
+
+WORDS = ("hub", "lamp", "socket", "sensor", "camera", "door", "window", "valve", "pump", "clock", "fan", "siren")
+TEXTS = {f"d{n}": f"the {word} has {n} parts" for n, word in enumerate(WORDS)}
+SET = rg.EvalSet("parts", tuple(
+    rg.Example(f"q{n}", f"how many parts has the {text.split()[1]}", relevant=(rg.Relevant((name,)),))
+    for n, (name, text) in enumerate(TEXTS.items())))     # fmt: skip
+
+
+class Letters:
+    """Counts letters, and how often it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, texts: list[str]) -> list[list[float]]:
+        self.asked += len(texts)
+        return [[float(text.count(chr(97 + n))) for n in range(26)] for text in texts]
+
+
+def study(store: Path, embedder: Any, **how: Any) -> Any:
+    return rg.embeddings(SET, TEXTS, embedder, store=f"sqlite:///{store / 's.db'}", **how)
+
+
+def test_second_run_embeds_nothing(tmp_path: Path) -> None:
+    """All texts are embedded once: another study asks for none, a changed prefix for those behind it."""
+    letters = Letters()
+    found = study(tmp_path, {"letters": letters}, dimensions=[8], quantize=["int8", "binary"])
+    assert len(found.trials) == 1 + 2 * 4
+    assert letters.asked == 24
+    again = study(tmp_path, {"letters": letters}, name="other")
+    assert letters.asked == 24
+    assert again.trials.filter(trial="letters")["texts_embedded_now"].to_list() == [0.0]
+    study(tmp_path, {"letters": letters}, name="third", query_prefix="query: ")
+    assert letters.asked == 36
+    study(tmp_path, {"letters": letters}, fresh=True)
+    assert letters.asked == 60
+
+
+def test_scores_are_those_of_retrieval(tmp_path: Path) -> None:
+    """Every number equals what `ragauge retrieval` says of the same rankings, and the order is that of exact cosine."""
+    from ragauge.analysis.ranking.retrieval import evaluate_retrieval
+    from ragauge.metrics.catalogue import parse
+
+    found = study(tmp_path, {"letters": Letters()})
+    run = rg.open_run(found.trials.filter(trial="letters")["run_id"][0], store=found.url)
+    qrels, rows = [], []
+    for example in SET:
+        (relevant,) = example.relevant or ()
+        qrels.append({"query_id": example.query_id, "item": 0, "doc_id": relevant.doc_ids[0], "grade": 1.0})
+    vectors = unit(np.array(Letters()(list(TEXTS.values())), dtype=np.float32)).astype(float)
+    for example in SET:
+        (query,) = unit(np.array(Letters()([example.query]), dtype=np.float32)).astype(float)
+        order = sorted(zip(TEXTS, np.round(vectors @ query, 6), strict=True), key=lambda one: (-one[1], one[0]))
+        rows += [{"query_id": example.query_id, "doc_id": name, "rank": n} for n, (name, _) in enumerate(order, 1)]
+    import polars as pl
+
+    names = ["ndcg@3", "ndcg@10", "recall@1", "recall@5", "recall@50"]
+    report = evaluate_retrieval(pl.DataFrame(qrels), pl.DataFrame(rows), [parse(name) for name in names])
+    row = found.trials.filter(trial="letters").to_dicts()[0]
+    assert {name: row[name] for name in names} == pytest.approx({name: report[name].mean for name in names}, abs=1e-12)
+    assert run.scorecard()["ndcg@10"].mean == pytest.approx(report["ndcg@10"].mean, abs=1e-12)
+
+
+def test_broken_embedders_fail_alone(tmp_path: Path) -> None:
+    """An embedder that raises, gives NaN, too few or unequal vectors fails with the place; the others are complete."""
+    def raising(texts: list[str]) -> list[list[float]]:
+        raise RuntimeError("out of memory")
+
+    bad = {
+        "raising": raising, "nan": lambda texts: [[1.0, float("nan")] for _ in texts],
+        "few": lambda texts: [[1.0]], "mixed": lambda texts: [[1.0] * (1 + n % 2) for n, _ in enumerate(texts)],
+        "words": lambda texts: [["a"] for _ in texts], "letters": Letters(),
+    }     # fmt: skip
+    reasons = dict(study(tmp_path, bad, dimensions=[99]).trials.select("trial", "reason").iter_rows())
+    assert reasons["raising"] == "RuntimeError: out of memory"
+    assert "the vector of document d0 holds nan at place 1" in reasons["nan"]
+    assert "a vector for each of 12 texts, got 1" in reasons["few"]
+    assert "the vector of document d1 has shape (2,), expected (1,)" in reasons["mixed"]
+    assert "the vector of document d0 is no list of numbers" in reasons["words"]
+    assert reasons["letters:99"] == "dimensions=99: the vectors have 26."
+    assert (reasons["bm25"], reasons["letters"]) == ("", "")
+
+
+def test_blank_and_zero_are_undefined(tmp_path: Path) -> None:
+    """A blank question and one whose vector is zeros are undefined and counted; blank documents are never sent."""
+    examples = (*SET.examples, rg.Example("blank", " ", relevant=(rg.Relevant(("d1",)),)),
+                rg.Example("digits", "42", relevant=(rg.Relevant(("d1",)),)))     # fmt: skip
+    letters = Letters()
+    url = f"sqlite:///{tmp_path / 's.db'}"
+    found = rg.embeddings(rg.EvalSet("s", examples), {**TEXTS, "empty": " "}, {"letters": letters}, store=url)
+    row = found.trials.filter(trial="letters").to_dicts()[0]
+    assert letters.asked == 12 + 13
+    assert (row["scored"], row["undefined"], row["documents_empty"]) == (12, 2, 1)
+    assert (row["zero_vectors"], row["zero_query_vectors"]) == (1, 2)
+    lexical = found.trials.filter(trial="bm25").to_dicts()[0]
+    assert (lexical["scored"], lexical["undefined"]) == (13, 1)
+
+
+def test_labels_must_be_in_the_corpus(tmp_path: Path) -> None:
+    """A relevant document that the corpus has not is an error that names example and nearest ids; so are no labels."""
+    wrong = rg.EvalSet("s", (rg.Example("q7", "what?", relevant=(rg.Relevant(("d99",)),)),))
+    url = f"sqlite:///{tmp_path / 's.db'}"
+    with pytest.raises(DataError, match=r"example q7: the relevant document 'd99' is not in the corpus, which has d9"):
+        rg.embeddings(wrong, TEXTS, "local", store=url)
+    with pytest.raises(DataError, match="no example has a relevant document"):
+        rg.embeddings(rg.EvalSet("s", (rg.Example("q", "what?"),)), TEXTS, "local", store=url)
+    with pytest.raises(UnknownName, match=r"locl.*nearest: local"):
+        rg.embeddings(SET, TEXTS, "locl", store=url)
+    with pytest.raises(UnknownName, match="int4"):
+        rg.embeddings(SET, TEXTS, "local", quantize=["int4"], store=url)
+    with pytest.raises(UsageError, match="dimensions must be at least 1"):
+        rg.embeddings(SET, TEXTS, "local", dimensions=[0], store=url)
+
+
+class LangChainLike:
+    """The two methods of LangChain's Embeddings."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return Letters()(texts)
+
+    def embed_query(self, text: str) -> list[float]:
+        return Letters()([text])[0]
+
+
+class LlamaIndexLike:
+    """The two methods of LlamaIndex's BaseEmbedding."""
+
+    def get_text_embedding_batch(self, texts: list[str]) -> list[list[float]]:
+        return Letters()(texts)
+
+    def get_query_embedding(self, text: str) -> list[float]:
+        return Letters()([text])[0]
+
+
+class SentenceTransformerLike:
+    """encode of sentence-transformers."""
+
+    def encode(self, texts: list[str]) -> Any:
+        return np.array(Letters()(texts))
+
+
+async def awaited(texts: list[str]) -> list[list[float]]:
+    return Letters()(texts)
+
+
+def test_objects_of_libraries_embed_alike(tmp_path: Path) -> None:
+    """Objects, classes, functions and coroutine functions of one model have one score."""
+    kinds = {"function": Letters(), "lc": LangChainLike(), "li": LlamaIndexLike(), "st": SentenceTransformerLike,
+             "awaited": awaited}     # fmt: skip
+    found = study(tmp_path, kinds)
+    means = dict(found.trials.select("trial", "ndcg@10").iter_rows())
+    assert len({means[name] for name in kinds}) == 1
+
+
+def test_int8_and_binary_by_hand() -> None:
+    """int8 errs by at most half a step of its dimension; binary ranks by Hamming distance; rescoring mends its ties."""
+    rng = np.random.default_rng(3)
+    rows = unit(rng.normal(size=(300, 32)).astype(np.float32))
+    queries = unit(rng.normal(size=(20, 32)).astype(np.float32))
+    ids = [f"{n:03}" for n in range(300)]
+    near = VectorIndex(ids, rows, "int8")
+    step = (rows.max(axis=0) - rows.min(axis=0)) / 255
+    assert (np.abs(near._rows - rows) <= step / 2 + 1e-6).all()
+    assert [VectorIndex(ids, rows, one).bytes for one in ("float32", "int8", "binary")] == [38400, 9600, 1200]
+    for query, found in zip(queries, VectorIndex(ids, rows, "binary").search(queries, 10), strict=True):
+        hamming = ((rows > 0) != (query > 0)).sum(axis=1)
+        assert found == [ids[n] for n in sorted(range(300), key=lambda n: (hamming[n], ids[n]))[:10]]
+    for query, found in zip(queries, VectorIndex(ids, rows, "binary_rescored").search(queries, 5), strict=True):
+        hamming = ((rows > 0) != (query > 0)).sum(axis=1)
+        candidates = sorted(range(300), key=lambda n: (hamming[n], ids[n]))[:20]
+        product = np.round(np.where(rows > 0, 1.0, -1.0) @ query.astype(float), 6)
+        assert found == [ids[n] for n in sorted(candidates, key=lambda n: (-product[n], ids[n]))[:5]]
+    assert np.allclose(np.linalg.norm(unit(rows, 8), axis=1), 1)
+
+
+def test_command_shows_and_saves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command prints trials, prices and depths, takes a module's function, and writes a page with the chart."""
+    rows = [{"query_id": one.query_id, "query": one.query, "relevant": {f"d{n}": 1}} for n, one in enumerate(SET)]
+    (tmp_path / "set.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps({"_id": k, "text": t}) + "\n" for k, t in TEXTS.items()))
+    (tmp_path / "own_letters.py").write_text(
+        "def embed(texts):\n    return [[float(t.count(chr(97 + n))) for n in range(26)] for t in texts]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "argv", [
+        "ragauge", "embeddings", "set.jsonl", "--corpus", "corpus.jsonl", "--embedder", "local", "--embedder",
+        "own_letters:embed", "--query-prefix", "own_letters:embed=find ", "-o", "study.html",
+    ])  # fmt: skip
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert not end.value.code
+    printed = capsys.readouterr().out
+    for said in ("Worth its price", "By depth", "own_letters:embed:query_prefix=find", "bm25", "ndcg@10"):
+        assert said in printed
+    page = (tmp_path / "study.html").read_text()
+    assert "nDCG by k" in page
+    assert "<svg" in page
+
+
+def test_kill_loses_the_batch_in_flight(tmp_path: Path) -> None:
+    """After kill -9 in the middle, all batches that came before are kept, and only the rest is embedded."""
+    (tmp_path / "slow.py").write_text(
+        "import time\ndef embed(texts):\n    open('log', 'a').write(f'{len(texts)}\\n')\n"
+        "    time.sleep(0.15)\n    return [[1.0 + len(t), float(t.count('1'))] for t in texts]\n"
+    )
+    script = (
+        "import ragauge as rg\n"
+        "texts = {f'd{n}': f'text {n}' for n in range(2000)}\n"
+        "asked = rg.EvalSet('s', (rg.Example('q', 'text 1', relevant=(rg.Relevant(('d1',)),)),))\n"
+        "rg.embeddings(asked, texts, 'slow:embed', store='sqlite:///s.db')\n"
+    )
+    first = subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path)
+    log = tmp_path / "log"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (log.exists() and len(log.read_text().splitlines()) >= 4):
+        time.sleep(0.01)
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    before = [int(line) for line in log.read_text().splitlines()]
+    assert 3 <= len(before) < 8
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
+    every = [int(line) for line in log.read_text().splitlines()]
+    assert sum(every) - 2001 <= 256     # what was asked twice
+    assert sum(every) >= 2001
+
+
+def planted(seed: int, gain: float, n: int) -> tuple[Any, Any]:
+    """ndcg@10 of n queries by two embedders, skewed, with zeros, correlated; the second better by `gain` on average."""
+    rng = np.random.default_rng(seed)
+    ease = rng.beta(1.2, 1.0, n)
+    cheaper = np.clip(ease + rng.normal(0, 0.12, n), 0, 1) * (rng.random(n) > 0.1) * 0.85
+    dearer = np.clip(ease + rng.normal(0, 0.12, n), 0, 1) * (rng.random(n) > 0.1) * 0.85 * (1 + gain)
+    return cheaper, dearer
+
+
+def wrong(seeds: int, gain: float, n: int) -> float:
+    bad = "dearer" if gain < 0.03 else "cheaper"
+    return float(np.mean([price_verdict(*planted(seed, gain, n)).verdict == bad for seed in range(seeds)]))
+
+
+@pytest.mark.parametrize("gain", [0.0, 0.08])
+def test_verdicts_are_seldom_wrong(gain: float) -> None:
+    """Fast cell: at gains of 0 and 8 % at most 5 % of verdicts are wrong; with many queries nearly all are right."""
+    assert wrong(150, gain, 100) <= 0.05
+    right = "cheaper" if gain == 0.0 else "dearer"
+    assert np.mean([price_verdict(*planted(seed, gain, 8_000)).verdict == right for seed in range(30)]) >= 0.8
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("n", [20, 50, 100, 200, 1_000])
+@pytest.mark.parametrize("gain", [0.0, 0.08])
+def test_verdicts_are_seldom_wrong_in_a_thousand(gain: float, n: int) -> None:
+    """At gains of 0 and 8 %, with 20 to 1,000 queries, at most 5 % of 1,000 verdicts are wrong."""
+    assert wrong(1_000, gain, n) <= 0.05
+
+
+def test_verdict_says_how_many_queries() -> None:
+    """What is not decided says how many queries would, and so many do; a gain between the limits no number decides."""
+    one = price_verdict(*planted(5, 0.0, 60))
+    assert (one.verdict, one.n) == ("not decided", 60)
+    level = np.full(50, 0.5)
+    between = price_verdict(level, level * 1.04 + np.resize([0.1, -0.1], 50))
+    assert (between.verdict, between.queries) == ("not decided", None)
+    assert price_verdict(level, level * 1.10 + np.resize([0.2, -0.2], 50), decide="point").verdict == "dearer"
+    assert price_verdict(level * 0, level).gain is None
+    open_one = price_verdict(level, level + np.resize([0.08, -0.08], 50))
+    assert open_one.queries is not None
+    assert open_one.queries > 50
+    m = open_one.queries + open_one.queries % 2
+    assert price_verdict(np.full(m, 0.5), 0.5 + np.resize([0.08, -0.08], m)).verdict == "cheaper"
