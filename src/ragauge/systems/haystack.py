@@ -1,21 +1,16 @@
-"""Haystack: a pipeline, or a retriever that takes the question as text.
-
-A Haystack component that gives documents which are handed in.
-"""
+"""Haystack: a pipeline, or a retriever that takes the question as text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from haystack import Document, component
-
 from ragauge.data.citing import with_numbers
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UsageError
 from ragauge.systems.base import EVERY, OWN, Question, System, Threads, checked, known_settings
 from ragauge.systems.haystack_graph import PipelineParts, parts_of, with_given
-from ragauge.systems.returned import RETRIEVED_ONLY, as_metadata, bases, counted, deeper, document, response_of
+from ragauge.systems.returned import RETRIEVED_ONLY, bases, counted, deeper, document, response_of
 
 PACKAGE = "haystack"
 SETTINGS = ("name", "config", "inputs", "documents", "candidates", "answer", "id_key", "citations")
@@ -81,6 +76,8 @@ class HaystackSystem(System):
             return {"passages": self._items(found.get("documents")), "missing": RETRIEVED_ONLY}
         pipeline, bypassed = self._target, set()
         if passages is not None and parts.documents is not None:
+            from ragauge.systems.haystack_given import GivenDocumentsComponent
+
             pipeline = with_given(pipeline, parts.documents, GivenDocumentsComponent(parts.documents[1], passages))
             bypassed = {parts.documents[0]}     # it has no inputs now: a ranker in its place takes no question
         inputs = parts.filled(query, set(pipeline.graph.nodes) - bypassed)
@@ -171,25 +168,3 @@ def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
     known_settings(settings, SETTINGS, "a Haystack system")
     config = {"framework": "haystack", "kind": type(target).__name__, **(settings.get("config") or {})}
     return HaystackSystem(target, str(settings.get("name") or name), config, settings)
-
-
-@component
-class GivenDocumentsComponent:
-    """Gives the documents that it was made with.
-
-    Args:
-        output: what the output is called.
-        passages: what the documents are made of.
-    """
-
-    def __init__(self, output: str, passages: Sequence[Passage]) -> None:
-        component.set_output_types(self, **{output: list[Document]})
-        self._output = output
-        self._documents = [
-            Document(id=one.passage_id, content=one.text or "", score=one.score, meta=as_metadata(one))
-            for one in passages
-        ]
-
-    def run(self) -> Mapping[str, Any]:
-        """The documents."""
-        return {self._output: list(self._documents)}

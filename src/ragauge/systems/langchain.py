@@ -1,17 +1,10 @@
-"""LangChain: a chain (any Runnable), a graph of LangGraph, or a retriever.
-
-What a LangChain runnable does on the way to its answer, heard through LangChain's own callbacks.
-"""
+"""LangChain: a chain (any Runnable), a graph of LangGraph, or a retriever."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from time import perf_counter
-from typing import Any
-from uuid import UUID, uuid4
-
-from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.documents import Document
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from ragauge.data.citing import with_numbers
 from ragauge.data.readers.aliases import names_of
@@ -19,7 +12,10 @@ from ragauge.data.readers.payloads import ANSWER_KEYS, QUERY_KEYS
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UsageError
 from ragauge.systems.base import EVERY, OWN, Question, System, Threads, checked, known_settings
-from ragauge.systems.returned import RETRIEVED_ONLY, bases, counted, deeper, document, identity, response_of, union
+from ragauge.systems.returned import RETRIEVED_ONLY, bases, deeper, document, identity, response_of, union
+
+if TYPE_CHECKING:
+    from ragauge.systems.langchain_events import Heard
 
 PACKAGE = "langchain_core"
 SETTINGS = ("name", "config", "input", "history", "id_key", "citations")
@@ -70,6 +66,7 @@ class LangChainSystem(System):
 
     async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
         """The response to a question; see `System.respond`."""
+        from ragauge.systems.langchain_events import Heard
         from ragauge.systems.langchain_given import with_passages
 
         target = self._target
@@ -130,6 +127,8 @@ class LangChainSystem(System):
 
     def _read(self, returned: Any, heard: Heard) -> Any:
         """What `response_of` takes: the output, with the passages that were heard of where it has none."""
+        from ragauge.systems.langchain_events import is_documents
+
         measured = {"tokens": heard.tokens, "latency_ms": heard.latency_ms}
         spent: dict[str, Any] = {name: value for name, value in measured.items() if value}
         if is_documents(returned):
@@ -221,6 +220,8 @@ def _item(one: Any, id_key: str | None) -> dict[str, Any]:
 
 
 def _holds_documents(returned: Any, key: object) -> bool:
+    from ragauge.systems.langchain_events import is_documents
+
     value = returned.get(key) if isinstance(returned, Mapping) else None
     return is_documents(value) and (bool(value) or key in DOCUMENT_KEYS)
 
@@ -248,99 +249,3 @@ def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
     kind = {"framework": "langchain", "kind": type(target).__name__}
     config = {**kind, **(settings.get("config") or {})}
     return LangChainSystem(target, str(settings.get("name") or name), config, settings)
-
-
-class Heard(BaseCallbackHandler):  # type: ignore[misc]     # the types of an optional package are not read
-    """Documents, token counts and times of one call.
-
-    Attributes:
-        hops: what each outermost retriever returned, in the order in which they ended.
-        inner: what the retrievers inside of them returned.
-        lists: every other list of documents that a step returned after the last outermost retriever.
-        usage: token counts of the model calls.
-    """
-
-    run_inline = True     # in an async chain too, events come in order
-
-    def __init__(self) -> None:
-        self.hops: list[Sequence[Document]] = []
-        self.inner: list[Sequence[Document]] = []
-        self.lists: list[Sequence[Document]] = []
-        self.usage: list[Any] = []
-        self._parents: dict[UUID, UUID | None] = {}
-        self._started: dict[UUID, float] = {}
-        self._retrievers: set[UUID] = set()
-        self._spent = {"retrieval": 0.0, "generation": 0.0}
-
-    @property
-    def latency_ms(self) -> dict[str, float]:
-        """Milliseconds in outermost retrievers and in models; what did not happen is left out."""
-        return {stage: spent for stage, spent in self._spent.items() if spent}
-
-    @property
-    def tokens(self) -> dict[str, int]:
-        """Tokens of all model calls."""
-        return counted(*self.usage)
-
-    def on_chain_start(
-        self, *_started: Any, run_id: UUID, parent_run_id: UUID | None = None, **_rest: Any
-    ) -> None:
-        """Notes whose child it is."""
-        self._parents[run_id] = parent_run_id
-
-    def on_chain_end(self, outputs: Any, *, run_id: UUID, **_rest: Any) -> None:
-        """Keeps a list of documents: a reranker that is a plain function is heard of here only."""
-        if not is_documents(outputs) or not outputs or self._within(run_id):
-            return
-        if not any(list(outputs) == list(hop) for hop in self.hops):     # a step around a retriever repeats it
-            self.lists.append(outputs)
-
-    def on_retriever_start(
-        self, *_started: Any, run_id: UUID, parent_run_id: UUID | None = None, **_rest: Any
-    ) -> None:
-        """Starts the clock."""
-        self._parents[run_id] = parent_run_id
-        self._retrievers.add(run_id)
-        self._started[run_id] = perf_counter()
-
-    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **_rest: Any) -> None:
-        """Keeps what it returned."""
-        if self._within(run_id):
-            self.inner.append(documents)
-            return
-        self.hops.append(documents)
-        self.lists.clear()
-        self._stop("retrieval", run_id)
-
-    def on_llm_start(self, *_started: Any, run_id: UUID, **_rest: Any) -> None:
-        """Starts the clock."""
-        self._started[run_id] = perf_counter()
-
-    def on_chat_model_start(self, *_started: Any, run_id: UUID, **_rest: Any) -> None:
-        """Starts the clock."""
-        self._started[run_id] = perf_counter()
-
-    def on_llm_end(self, response: Any, *, run_id: UUID, **_rest: Any) -> None:
-        """Keeps the token counts, of the message or of the call as a whole."""
-        self._stop("generation", run_id)
-        messages = [getattr(one, "message", None) for several in response.generations for one in several]
-        usage = [found for one in messages if (found := getattr(one, "usage_metadata", None))]
-        said = response.llm_output if isinstance(response.llm_output, Mapping) else {}
-        self.usage += usage or [said.get("token_usage") or said.get("usage")]
-
-    def _within(self, run_id: UUID) -> bool:
-        """Whether it runs inside a retriever."""
-        above = self._parents.get(run_id)
-        while above is not None:
-            if above in self._retrievers:
-                return True
-            above = self._parents.get(above)
-        return False
-
-    def _stop(self, stage: str, run_id: UUID) -> None:
-        self._spent[stage] += (perf_counter() - self._started.pop(run_id, perf_counter())) * 1_000
-
-
-def is_documents(value: Any) -> bool:
-    """Whether a value is a list of LangChain documents; an empty list is."""
-    return isinstance(value, list | tuple) and all(isinstance(one, Document) for one in value)
