@@ -40,7 +40,7 @@ def _read(one: list[Any]) -> JudgedResponse:
     number, evidence, measured, *causes = one
     return JudgedResponse(
         number,
-        tuple(_evidence(*parts) for parts in evidence),
+        tuple(_evidence(parts) for parts in evidence),
         tuple(Measured(*parts) for parts in measured),
         *(None if cause is None else from_plain(Cause, cause) for cause in causes),
     )
@@ -50,16 +50,7 @@ def _text(value: bytes | None) -> str | None:
     return None if value is None else b64encode(value).decode("ascii")
 
 
-def _evidence(
-    key: str, question: str, version: int, judge_id: str, repeat: int, failed: bool, body: str, replies: str | None
-) -> PackedEvidence:
-    return PackedEvidence(
-        key,
-        question,
-        version,
-        judge_id,
-        repeat,
-        failed,
-        b64decode(body),
-        None if replies is None else b64decode(replies),
-    )
+def _evidence(fields: list[Any]) -> PackedEvidence:
+    key, question, version, judge_id, repeat, failed, body, replies = fields
+    known = None if replies is None else b64decode(replies)
+    return PackedEvidence(key, question, version, judge_id, repeat, failed, b64decode(body), known)

@@ -155,7 +155,7 @@ class Evidences:
             judge = judge_no(connection, judge_id)
             of = numbers if judge is not None else ()
             for response, *row in raw_among(connection, _linked(judge, judge_repeat), run_evidence.c.response_no, of):
-                result.setdefault(response, []).append(_packed(*row))
+                result.setdefault(response, []).append(_packed(row))
         return result
 
     def of_response(
@@ -258,7 +258,7 @@ def _there(connection: Connection, keys: Collection[str]) -> dict[str, _There]:
 
 def _by_key(connection: Connection, keys: Collection[str]) -> dict[str, PackedEvidence]:
     query = select(*PACKED).join_from(table, judges, table.c.judge_no == judges.c.judge_no)
-    found = (_packed(*row) for row in raw_among(connection, query, table.c.key, map(bytes.fromhex, keys)))
+    found = (_packed(row) for row in raw_among(connection, query, table.c.key, map(bytes.fromhex, keys)))
     return {one.key: one for one in found}
 
 
@@ -271,11 +271,9 @@ def _linked(judge: int | None, judge_repeat: int) -> Select[Any]:
     )
 
 
-def _packed(
-    key: bytes, question: str, version: int, judge_id: str, judge_repeat: int, status: int, body: bytes,
-    replies: bytes | None,
-) -> PackedEvidence:     # fmt: skip
+def _packed(row: Sequence[Any]) -> PackedEvidence:
     """The columns of PACKED, as the driver gives them."""
+    key, question, version, judge_id, judge_repeat, status, body, replies = row
     failed, partial = status == FAILED, status == PARTIAL
     return PackedEvidence(
         key.hex(), question, version, unescape(judge_id), judge_repeat, failed, body, replies, partial

@@ -50,7 +50,7 @@ def change_of(
 
     metric, failed = pairs.metric, int(pairs.failed.query.size)
     if not len(pairs):
-        return _change(metric, (None, None), MeanEstimate(None, None, 0), None, None, (0, 0, 0), failed, UNKNOWN, ())
+        return _change(metric, (None, None), MeanEstimate(None, None, 0), None, failed, UNKNOWN)
     sides = ScoreSample.pair(metric, pairs.new, pairs.base, pairs.weight, pairs.cluster)
     interval = interval_of_difference(*sides, level)
     new, base = pairs.means()
@@ -61,9 +61,11 @@ def change_of(
     unchanged = parts.size >= LEAST_SEEN and not d.any()     # of amounts, that have no bounds, no interval says so
     verdict = SAME if unchanged else verdict_of(metric.direction, found, pairs.sums(), parts.size)
     test = None if interval is None else difference_test(*sides)
-    effect = _effect(pairs, d, level) if sized else None
-    change = _change(metric, (base, new), found, test, effect, _tally(metric, d), failed, verdict, moved)
-    return replace(change, differing=int((np.abs(parts) > ALIKE).sum()))
+    wins, ties, losses = _tally(metric, d)
+    return replace(
+        _change(metric, (base, new), found, test, failed, verdict), effect=_effect(pairs, d, level) if sized else None,
+        wins=wins, ties=ties, losses=losses, moved=moved, differing=int((np.abs(parts) > ALIKE).sum()),
+    )     # fmt: skip
 
 
 def unpaired_change(
@@ -83,7 +85,7 @@ def unpaired_change(
     failed = int((new.status == FAILED).sum() + (base.status == FAILED).sum())
     here, there = (side.take(np.flatnonzero(side.status == SCORED)) for side in (new, base))
     if not here.value.size or not there.value.size:
-        return _change(metric, (None, None), MeanEstimate(None, None, 0), None, None, (0, 0, 0), failed, UNKNOWN, ())
+        return _change(metric, (None, None), MeanEstimate(None, None, 0), None, failed, UNKNOWN)
     after, before = (ScoreSample.of(metric, side.value, side.weight, side.cluster) for side in (here, there))
     interval = interval_of_difference(after, before, level, paired=False)
     means = [float(np.average(side.value, weights=side.weight)) for side in (here, there)]
@@ -92,7 +94,7 @@ def unpaired_change(
     found = MeanEstimate(d, interval, int(here.value.size), judged_difference(interval, d, error))
     units = min(side.value.size if side.cluster is None else np.unique(side.cluster).size for side in (here, there))
     verdict = verdict_of(metric.direction, found, (d, d), units)
-    return _change(metric, (means[1], means[0]), found, test, None, (0, 0, 0), failed, verdict, ())
+    return _change(metric, (means[1], means[0]), found, test, failed, verdict)
 
 
 def amount_of(pairs: Pairs, level: float) -> AmountChange:
@@ -138,11 +140,11 @@ def _effect(pairs: Pairs, d: Floats, level: float) -> ChangeEffect | None:
 
 def _change(
     metric: Metric, means: tuple[float | None, float | None], difference: MeanEstimate, test: Tested | None,
-    effect: ChangeEffect | None, tally: tuple[int, int, int], failed: int, verdict: str,
-    moved: tuple[ExampleDelta, ...],
+    failed: int, verdict: str,
 ) -> MetricChange:     # fmt: skip
+    """A change without what pairs alone tell."""
     return MetricChange(
         str(metric), metric.measures, metric.direction, metric.scale, means[0], means[1], difference,
-        None if test is None else test.p_value, "" if test is None else test.method, effect, *tally, failed,
-        verdict, verdict, moved=moved,
+        None if test is None else test.p_value, "" if test is None else test.method, None, 0, 0, 0,
+        failed, verdict, verdict,
     )     # fmt: skip

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.analysis.causes.attribute import BY_NAME
 from ragauge.analysis.causes.row import CauseRow
@@ -74,8 +74,8 @@ def diagnose(
         if cause and (count >= LEAST_COUNT or count >= LEAST_SHARE * len(failed))
     ]
     before = against.changed if against is not None else None
-    seen = (failed, n, summaries, segment_summaries, within, judge_id, before)
-    found = {cause: _of_cause(cause, *seen) for cause in large}
+    seen = _Seen(failed, n, summaries, segment_summaries, within, judge_id, before)
+    found = {cause: _of_cause(cause, seen) for cause in large}
     open_ = 2 * counts["undecided"] > len(failed)
     held = [match for match in matches(summaries, answerable, against) if not (open_ and match.pattern.decided)]
     for match in sorted(held, key=lambda match: STRENGTH.index(match.against)):
@@ -130,16 +130,20 @@ def _add(match: Match, found: dict[str, Finding], alone: Callable[[Match], Findi
         found[home] = _joined(found[home], match)
 
 
-def _of_cause(
-    cause: str,
-    failed: FailedResponses,
-    n: int,
-    summaries: Sequence[Summary],
-    by_segment: BySegment,
-    segments: Segments | None,
-    judge_id: str,
-    before: RunComparison | None,
-) -> Finding:
+class _Seen(NamedTuple):
+    """What a finding about a cause is made of: the arguments of `diagnose`, read."""
+
+    failed: FailedResponses
+    n: int
+    summaries: Sequence[Summary]
+    by_segment: BySegment
+    segments: Segments | None
+    judge_id: str
+    before: RunComparison | None
+
+
+def _of_cause(cause: str, seen: _Seen) -> Finding:
+    failed, n, summaries, by_segment, segments, judge_id, before = seen
     rows, row = failed.of_cause(cause), BY_NAME[cause]
     fault = row.at(component_of(rows))
     words = ELSEWHERE.get((cause, fault.component), WORDS[cause])
