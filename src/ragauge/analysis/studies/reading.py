@@ -15,7 +15,8 @@ from ragauge.data.study import Measurement, Trial
 from ragauge.errors import DataError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.families import holm, may_be_best
+from ragauge.stats.families import holm
+from ragauge.stats.max_t import may_be_best
 from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:

@@ -64,7 +64,7 @@ def conduct(
     about = (eval_set.name, eval_set.version) if eval_set else ("", "")
     wanted = Study(name, maker.kind.name, *about, dict(maker.fixed))
     if store.studies.has(name):
-        _refuse_other(store.studies.read(name), wanted)
+        refuse_other(store.studies.read(name), wanted)
     else:
         store.studies.begin(wanted)
     complete = {trial.name for trial in store.studies.read(name).trials if trial.state == "complete"}
@@ -164,7 +164,7 @@ def _keep_run(
     return run_id
 
 
-def _refuse_other(there: Study, wanted: Study) -> None:
+def refuse_other(there: Study, wanted: Study) -> None:
     """UsageError where a study of this name holds something else constant."""
     def settings(study: Study) -> dict[str, Any]:
         return {"kind": study.kind, "set": f"{study.set_name} {study.set_version}", **study.fixed}

@@ -1,0 +1,259 @@
+"""Trials that are whole systems: built from parameters, asked, and evaluated as every run is."""
+
+from __future__ import annotations
+
+import inspect
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ragauge.data.canonical import canonical
+from ragauge.data.example import EvalSet
+from ragauge.data.run import Run
+from ragauge.data.search_space import Parameters, called
+from ragauge.data.study import Trial
+from ragauge.engine.collect import collect
+from ragauge.engine.execute import execute
+from ragauge.engine.models import Calling
+from ragauge.engine.plan import plan
+from ragauge.engine.system_caller import PATIENCE, Asking
+from ragauge.engine.systems import System, build_system
+from ragauge.errors import UsageError
+from ragauge.judging.judge import Judge
+from ragauge.metrics.base import Metric
+from ragauge.store.open import Store
+from ragauge.systems.importing import is_named, load
+from ragauge.systems.reference.system import PREFIX
+
+if TYPE_CHECKING:
+    import polars as pl
+
+KEEP_OPEN = 4     # indexes held at a time
+
+
+class BudgetSpent(Exception):     # noqa: N818 - no error: what was paid for is kept
+    """What may be spent on the judge is spent; the text says so."""
+
+
+@dataclass
+class SystemFactory:
+    """Makes systems from parameters, and the indexes that they share.
+
+    Args:
+        target: build, whose result is whatever `run` takes: a function, "module:name", or "reference:FOLDER", whose
+            settings are the parameters; or a mapping with build and index.
+        index_names: parameters that the index depends on: `index(**these)` is called once for each distinct setting,
+            and build gets what it returned as its first argument, and the other parameters.
+        keep_open: indexes held at a time; the one not used for longest goes, and is made again when it is needed.
+
+    Attributes:
+        indexed: how often index was called.
+    """
+
+    target: Any
+    index_names: Sequence[str] = ()
+    keep_open: int = KEEP_OPEN
+    indexed: int = 0
+    _held: OrderedDict[str, Any] = field(default_factory=OrderedDict)
+    _build: Callable[..., Any] | None = None
+    _index: Callable[..., Any] | None = None
+
+    def __post_init__(self) -> None:
+        parts = dict(self.target) if isinstance(self.target, Mapping) else {"build": self.target}
+        if unknown := set(parts) - {"build", "index"}:
+            raise UsageError(f"sweep: system takes build and index, got {', '.join(sorted(unknown))}.")
+        if "build" not in parts:
+            raise UsageError("sweep: system needs build: the function that makes a system from the parameters.")
+        if not self.reference:
+            self._build = _function(parts["build"], "build")
+        if "index" in parts:
+            self._index = _function(parts["index"], "index")
+            if not self.index_names:
+                raise UsageError("sweep: name the parameters that the index depends on. Write index: [chunk_tokens].")
+        elif self.index_names:
+            raise UsageError("sweep: index names parameters, but system has no index. Write system: {index, build}.")
+
+    @property
+    def reference(self) -> bool:
+        """Whether the reference system is varied."""
+        return isinstance(self.target, str) and self.target.startswith(PREFIX)
+
+    @property
+    def name(self) -> str:
+        """What the runs record as their system."""
+        build = self.target["build"] if isinstance(self.target, Mapping) else self.target
+        return build if isinstance(build, str) else f"{build.__module__}:{build.__qualname__}"
+
+    def check(self, names: Collection[str]) -> None:
+        """Whether the functions take these parameters; said before the first question.
+
+        Raises:
+            UsageError: one that they do not take, with those that they do.
+        """
+        if self._index is not None:
+            _check(self._index, "index", self.index_names, first=False)
+        if self._build is not None:
+            rest = [name for name in names if self._index is None or name not in self.index_names]
+            _check(self._build, "build", rest, first=self._index is not None)
+
+    async def make(self, parameters: Parameters) -> System:
+        """A system that can be asked. Whatever the functions raise is raised."""
+        if self._build is None:
+            return build_system(self.target, dict(parameters))
+        rest = dict(parameters)
+        first: tuple[Any, ...] = ()
+        if self._index is not None:
+            mine = {name: rest.pop(name) for name in self.index_names}
+            first = (await self._indexed(mine),)
+        return build_system(await _awaited(self._build(*first, **rest)))
+
+    async def _indexed(self, parameters: Parameters) -> Any:
+        key = canonical(dict(parameters))
+        if key not in self._held:
+            while len(self._held) >= self.keep_open:
+                self._held.popitem(last=False)
+            if self._index is not None:
+                self._held[key] = await _awaited(self._index(**parameters))
+            self.indexed += 1
+        self._held.move_to_end(key)
+        return self._held[key]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How trials are asked and judged; shared by all of them.
+
+    Attributes:
+        store: where everything is kept.
+        study: its name.
+        eval_set: the questions.
+        metrics: what is scored.
+        judge: who is asked; None = nobody.
+        calling: how the judge's models are called; what may be spent is in it.
+        concurrency: questions under way.
+        timeout: seconds for one question.
+    """
+
+    store: Store
+    study: str
+    eval_set: EvalSet
+    metrics: Sequence[Metric]
+    judge: Judge | None = None
+    calling: Calling | None = None
+    concurrency: int = 4
+    timeout: float = 60.0
+
+
+@dataclass
+class SystemTrial:
+    """One configuration, asked as far as the study needs it; all of it is durable as it arrives.
+
+    Attributes:
+        parameters: its configuration.
+        how: shared by all trials.
+        factory: makes the system.
+        run_id: of its run; "" before it is begun.
+        made: questions asked now.
+        judged: calls to the judge's models now.
+        reused: replies that were there.
+    """
+
+    parameters: Parameters
+    how: Asked
+    factory: SystemFactory
+    run_id: str = ""
+    made: int = 0
+    judged: int = 0
+    reused: int = 0
+
+    @property
+    def name(self) -> str:
+        """Unique in its study; also its run's."""
+        return called(self.parameters)
+
+    async def advance(self, query_ids: Sequence[str]) -> None:
+        """Asks and judges these questions, less what is stored. Whatever the factory raises is raised.
+
+        Raises:
+            BudgetSpent: the judge's budget is spent.
+        """
+        by_id = {example.query_id: example for example in self.how.eval_set.examples}
+        held = self.how.store.collecting.held(self.run_id) if self.run_id else set()
+        left = [Asking(by_id[one]) for one in query_ids if (one, 0) not in held]
+        if left:
+            await self._ask(left)
+        await self._judge()
+
+    def scores(self) -> pl.DataFrame:
+        """Its scores, as `store.scores.frame` has them."""
+        judge = self.how.judge
+        return self.how.store.scores.frame(self.run_id, None if judge is None else judge.judge_id)
+
+    async def _ask(self, left: Sequence[Asking]) -> None:
+        how = self.how
+        system = await self.factory.make(self.parameters)
+        try:
+            if not self.run_id:
+                config = {**system.config, "study": how.study, "parameters": dict(self.parameters)}
+                run = Run("", self.name, system=self.factory.name, config=config, planned=len(how.eval_set))
+                self.run_id = how.store.collecting.begin(run, how.eval_set).run_id
+                how.store.studies.put(how.study, Trial(self.name, dict(self.parameters), run_id=self.run_id))
+            patience = replace(PATIENCE, call=how.timeout, total=max(PATIENCE.total, how.timeout))
+            done = await collect(
+                system, left, how.store, self.run_id, concurrency=how.concurrency, patience=patience,
+                total=len(how.eval_set),
+            )     # fmt: skip
+            self.made += done.asked
+        finally:
+            await system.close()
+            if self.run_id:
+                how.store.collecting.mark(self.run_id, "interrupted")
+
+    async def _judge(self) -> None:
+        how = self.how
+        todo = plan(how.store, self.run_id, how.metrics, how.judge)
+        if not todo.pending:
+            return
+        outcome = await execute(todo, how.store, calling=how.calling)
+        if outcome.calling is not None:
+            self.judged += outcome.calling.calls
+            self.reused += outcome.calling.reused
+        if outcome.stopped:
+            raise BudgetSpent(outcome.stopped)
+
+
+def _function(target: Any, role: str) -> Callable[..., Any]:
+    found = load(target) if isinstance(target, str) and is_named(target) else target
+    if not callable(found):
+        raise UsageError(f"sweep: {role} must be a function or module:name, got {target!r}.")
+    return found     # type: ignore[no-any-return]
+
+
+def _check(function: Callable[..., Any], role: str, names: Collection[str], *, first: bool) -> None:
+    """UsageError where a function does not take these as keywords, or needs others."""
+    try:
+        taken = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):     # a builtin says nothing of itself
+        return
+    if first and taken and taken[0].kind in (taken[0].POSITIONAL_ONLY, taken[0].POSITIONAL_OR_KEYWORD):
+        taken = taken[1:]
+    named = {one.name for one in taken if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)}
+    name = getattr(function, "__name__", role)
+    strange = [] if any(one.kind is one.VAR_KEYWORD for one in taken) else [one for one in names if one not in named]
+    if strange:
+        takes = ", ".join(sorted(named)) or "none"
+        raise UsageError(f"sweep: {role} {name} does not take {', '.join(strange)} (it takes: {takes}).")
+    needed = [
+        one.name for one in taken
+        if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        and one.name not in names
+    ]     # fmt: skip
+    if needed:
+        raise UsageError(f"sweep: {role} {name} needs {', '.join(needed)}, which parameters does not have.")
+
+
+async def _awaited(found: Any) -> Any:
+    return await found if inspect.isawaitable(found) else found
+
+
