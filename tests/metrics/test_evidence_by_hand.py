@@ -84,6 +84,7 @@ BY_HAND: dict[str, Fraction | str] = {
     "context_precision:by=answer:ranked=true": Fraction(1),
     "context_recall": Fraction(2, 4),
     "answer_relevance": Fraction(1, 2),
+    "composite": Fraction(17, 30),                               # (3/5 + 3/5 + 1/2) / 3
     "semantic_similarity": Fraction(3, 4),
     "answer_relevance:by=sentence": Fraction(3, 4),              # all but the second
     "answer_relevance:method=questions": Fraction(1, 2),         # 1.5 / 3

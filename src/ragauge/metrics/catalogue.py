@@ -14,8 +14,8 @@ from ragauge.metrics.base import Metric
 from ragauge.metrics.naming import Aliases, head_of, read, unknown
 from ragauge.metrics.presets import PRESETS
 
-Family = Literal["retrieval", "spans", "context", "answer"]
-FAMILIES: tuple[Family, ...] = ("retrieval", "spans", "context", "answer")
+Family = Literal["retrieval", "spans", "context", "answer", "composite"]
+FAMILIES: tuple[Family, ...] = ("retrieval", "spans", "context", "answer", "composite")
 
 
 @cache
@@ -38,6 +38,10 @@ def family(name: Family) -> tuple[type[Metric], ...]:
             from ragauge.metrics import answer
 
             return answer.METRICS
+        case "composite":
+            from ragauge.metrics import composite
+
+            return composite.METRICS
 
 
 @cache

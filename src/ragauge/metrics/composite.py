@@ -1,0 +1,80 @@
+"""One number from several metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ragauge.errors import UsageError
+from ragauge.metrics import answer, context, retrieval, spans
+from ragauge.metrics.base import Measured, Metric, Needs, Undefined, Value
+from ragauge.metrics.naming import read
+
+PARTS = {cls.name(): cls for family in (retrieval, spans, context, answer) for cls in family.METRICS}
+
+
+@dataclass(frozen=True, slots=True)
+class Composite(Metric):
+    """Weighted mean of several metrics on one example: what a sweep optimises, never a diagnosis.
+
+    composite = Σ weights · of / Σ weights
+
+    of       the example's scores of these metrics, their names joined by +; by default the RAG triad
+    weights  what each counts, numbers joined by +; equal = all alike
+
+    The metrics run from 0 to 1, more being better, and are named without parameters.
+    Undefined where one of them is.
+    Source: ours; the triad is that of TruLens, https://www.trulens.org.
+
+    >>> Composite(of="exact_match+token_f1", weights="3+1")
+    Composite(of='exact_match+token_f1', weights='3+1')
+    """
+
+    measures: ClassVar = "end_to_end"
+
+    of: str = "context_precision+faithfulness+answer_relevance"
+    weights: str = "equal"
+
+    def __post_init__(self) -> None:
+        names = self.of.split("+")
+        if len(set(names)) != len(names) or len(names) < 2:
+            raise UsageError(f"composite: of needs two metrics or more, each once, got {self.of!r}.")
+        for part in self._parts():
+            if part.direction != "higher" or part.range != (0.0, 1.0):
+                raise UsageError(f"composite: {part} does not run from 0 to 1 with more being better.")
+        if len(list(self._weights())) != len(names):
+            raise UsageError(f"composite: {len(names)} metrics need as many weights, got {self.weights!r}.")
+
+    @property
+    def needs(self) -> Needs:
+        """The facts of every part, under its name."""
+        return {f"{part}/{name}": fact for part in self._parts() for name, fact in part.needs.items()}
+
+    def value(self, **facts: Any) -> Value:
+        total = weight = 0.0
+        for part, share in zip(self._parts(), self._weights(), strict=True):
+            found = Measured.of(part.value(**{name: facts[f"{part}/{name}"] for name in part.needs}))
+            if found.value is None:
+                return Undefined(f"{part}: {found.reason}")
+            total, weight = total + share * found.value, weight + share
+        return total / weight
+
+    def _parts(self) -> Iterator[Metric]:
+        return (read(name, PARTS, {}) for name in self.of.split("+"))
+
+    def _weights(self) -> Iterator[float]:
+        if self.weights == "equal":
+            yield from (1.0 for _ in self.of.split("+"))
+            return
+        for text in self.weights.split("+"):
+            try:
+                weight = float(text)
+            except ValueError:
+                weight = 0.0
+            if not 0 < weight < 1e9:
+                raise UsageError(f"composite: a weight must be a number above 0, got {text!r}.")
+            yield weight
+
+
+METRICS: tuple[type[Metric], ...] = (Composite,)
