@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ragauge.api.runs import open_run as open_run
     from ragauge.api.runs import runs as runs
     from ragauge.api.studies import open_study as open_study
+    from ragauge.api.sweep import sweep as sweep
     from ragauge.api.thresholds import ThresholdsResult as ThresholdsResult
     from ragauge.api.thresholds import thresholds as thresholds
     from ragauge.api.validate import validate as validate
@@ -74,6 +75,7 @@ _FROM = {
     "check_judge": "ragauge.api.judge_check",
     "chunking": "ragauge.api.chunking",
     "embeddings": "ragauge.api.embeddings",
+    "sweep": "ragauge.api.sweep",
     "StudyResult": "ragauge.api.results.study",
     "open_study": "ragauge.api.studies",
     "compare": "ragauge.api.compare",

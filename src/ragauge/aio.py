@@ -13,6 +13,7 @@ from ragauge.api.confirm import confirm_async as confirm
 from ragauge.api.embeddings import embeddings_async as embeddings
 from ragauge.api.gate import gate_async as gate
 from ragauge.api.run import run_async as run
+from ragauge.api.sweep import sweep_async as sweep
 from ragauge.api.verbs import evaluate_async as evaluate
 
-__all__ = ["chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run"]
+__all__ = ["chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep"]

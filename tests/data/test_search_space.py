@@ -9,7 +9,7 @@ import pytest
 from ragauge.data.search_space import SearchSpace, called
 from ragauge.errors import RagaugeError
 
-K_AND_RETRIEVER = {"k": [1, 5, 10], "retriever": ["bm25", "hybrid"]}
+K_AND_RETRIEVER: dict[str, list[Any]] = {"k": [1, 5, 10], "retriever": ["bm25", "hybrid"]}
 
 
 def test_designs() -> None:

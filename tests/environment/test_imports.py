@@ -36,7 +36,7 @@ PUBLIC = {
     "Relevant", "Span", "Citation", "Passage", "Response", "Run", "DataError", "RagaugeError", "UnknownName",
     "UsageError", "EvaluationLog", "log", "note", "baselines", "remove_baseline", "set_baseline", "compare",
     "ComparisonResult", "gate", "GateResult", "validate", "ConfigError", "GateFailed", "NotEnoughData",
-    "ThresholdsResult", "thresholds", "check_judge", "chunking", "embeddings", "open_study", "StudyResult",
+    "ThresholdsResult", "thresholds", "check_judge", "chunking", "embeddings", "sweep", "open_study", "StudyResult",
 }  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def test_public_names() -> None:
     assert set(rg.__all__) == PUBLIC == set(dir(rg))
     for name in PUBLIC:
         assert getattr(rg, name) is not None
-    assert rg.aio.__all__ == ["chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run"]
+    assert rg.aio.__all__ == ["chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep"]
     with pytest.raises(AttributeError, match="no attribute 'evalute'"):
         rg.evalute  # noqa: B018
 

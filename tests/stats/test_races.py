@@ -29,8 +29,9 @@ def scores(rng: np.random.Generator, means: npt.NDArray[np.float64], kind: str) 
     common, own = rng.standard_normal((EXAMPLES, 1)), rng.standard_normal((EXAMPLES, len(means)))
     u = ndtr(np.sqrt(0.5) * common + np.sqrt(0.5) * own)
     if kind == "binary":
-        return (u > 1 - means).astype(float)
-    return np.asarray((u[None] > binom.cdf(np.arange(5)[:, None], 5, means)[:, None, :]).sum(axis=0) / 5)
+        return np.asarray(u > 1 - means, dtype=float)
+    steps = np.asarray(binom.cdf(np.arange(5)[:, None], 5, means))
+    return np.asarray((u[None] > steps[:, None, :]).sum(axis=0) / 5)
 
 
 def raced(x: npt.NDArray[np.float64], seed: int) -> tuple[npt.NDArray[np.intp], int]:

@@ -87,11 +87,15 @@ def open_study(
         study = opened.studies.read(name)
         kind = kind_of(study.kind)
         scored = [trial for trial in study.trials if trial.state == "complete" and trial.run_id]
-        frames = {trial.name: opened.scores.frame(trial.run_id, None) for trial in scored}
+        judge = study.fixed.get("judge") or None     # scores by it, where the trials are judged
+        frames = {
+            trial.name: opened.scores.frame(trial.run_id, judge).sort("query_id", "repeat", maintain_order=True)
+            for trial in scored
+        }
         held = {trial: set(frame["metric"].unique().to_list()) for trial, frame in frames.items()}
-        first = opened.scores.metrics(scored[0].run_id, None) if scored else []
+        first = opened.scores.metrics(scored[0].run_id, judge) if scored else []
         names = tuple(one for one in first if all(one in mine for mine in held.values()))
-        segments = opened.runs.segments(scored[0].run_id) if scored else None
+        segments = opened.runs.segments(scored[0].run_id).sort("query_id") if scored else None
     masks = {} if segments is None else {
         f"{column}={value}": (segments[column] == value).fill_null(value=False).to_numpy()
         for column in segments.columns[1:]
@@ -99,5 +103,9 @@ def open_study(
     }     # fmt: skip
     scores = {trial: ScoreArrays.of(frame) for trial, frame in frames.items()}
     figures = StudyFigures(study, kind, scores, names, masks)
+    objective, at = str(study.fixed.get("objective", "")), str(study.fixed.get("base_trial", ""))
+    if objective in names and not metric and not str(target or "").count("="):
+        metric = objective
+    base = base or (at if at in scores else "")
     figures.ask(metric=metric, base=base, target=target, cost=cost, log=log, decide=decide)
     return StudyResult(figures, opened.url)

@@ -9,7 +9,7 @@ from itertools import product
 from math import prod
 from typing import Any, Literal
 
-from ragauge.data.canonical import canonical
+from ragauge.data.identity import canonical
 from ragauge.errors import UnknownName, UsageError
 
 Design = Literal["one_factor", "grid", "random", "staged"]

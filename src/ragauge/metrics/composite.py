@@ -52,6 +52,7 @@ class Composite(Metric):
         return {f"{part}/{name}": fact for part in self._parts() for name, fact in part.needs.items()}
 
     def value(self, **facts: Any) -> Value:
+        """The weighted mean, from the facts of every part."""
         total = weight = 0.0
         for part, share in zip(self._parts(), self._weights(), strict=True):
             found = Measured.of(part.value(**{name: facts[f"{part}/{name}"] for name in part.needs}))

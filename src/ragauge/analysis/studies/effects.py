@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.analysis.estimating import ScoreSample, difference_test, interval_of_difference
-from ragauge.data.canonical import canonical
+from ragauge.data.identity import canonical
 from ragauge.metrics.base import Metric
 from ragauge.stats.families import benjamini_hochberg, holm
-from ragauge.stats.result import Interval
+from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from ragauge.analysis.studies.chunking import CHUNKING
 from ragauge.analysis.studies.embeddings import EMBEDDINGS
 from ragauge.analysis.studies.figures import StudyKind
+from ragauge.analysis.studies.sweep import SWEEP
 from ragauge.errors import UnknownName
 
-KINDS: Mapping[str, StudyKind] = {kind.name: kind for kind in (CHUNKING, EMBEDDINGS)}
+KINDS: Mapping[str, StudyKind] = {kind.name: kind for kind in (CHUNKING, EMBEDDINGS, SWEEP)}
 
 
 def kind_of(name: str) -> StudyKind:

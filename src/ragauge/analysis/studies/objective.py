@@ -1,10 +1,9 @@
-"""What a sweep decides by: a metric, or a declared mean of several."""
+"""What a sweep decides by: a metric, or a declared mean of several, which is a metric too."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import inf, isnan
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from ragauge.errors import UsageError
@@ -19,80 +18,55 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Objective:
-    """Which trial is better.
+def objective_of(value: Any) -> Metric:
+    """An objective as it is written: a metric's name, or {"composite": {name: weight}}.
 
-    Attributes:
-        weights: printed name of a metric -> its weight. One alone is the metric itself; several are a composite, the
-            weighted mean of their scores on each example, undefined where one of them is.
+    Raises:
+        UnknownName: no such metric.
+        UsageError: a weight that is not above 0, a metric that a composite does not take, no direction, another shape.
+
+    >>> str(objective_of({"composite": {"exact_match": 3, "token_f1": 1}}))
+    'composite:of=exact_match+token_f1:weights=3+1'
     """
+    if isinstance(value, Mapping) and set(value) == {"composite"} and isinstance(value["composite"], Mapping):
+        parts = value["composite"]
+        weights = [f"{one:g}" if isinstance(one, int | float) else str(one) for one in parts.values()]
+        given = "" if len(set(weights)) == 1 and weights[0] == "1" else f":weights={'+'.join(weights)}"
+        value = f"composite:of={'+'.join(map(str, parts))}{given}"
+    if not isinstance(value, str | Metric):
+        raise UsageError(f"objective: expected a metric, or composite: {{metric: weight}}, got {value!r}.")
+    found = parse(value) if isinstance(value, str) else value
+    if found.direction == "neither":
+        raise UsageError(f"objective: of {found} neither more nor less is better. Name a metric that has a direction.")
+    return found
 
-    weights: Mapping[str, float]
 
-    @classmethod
-    def read(cls, value: Any) -> Objective:
-        """An objective as it is written: a metric's name, or {"composite": {name: weight}}.
+def score_bounds(metric: Metric, frame: pl.DataFrame, order: Sequence[str]) -> tuple[Floats, Floats]:
+    """The least and the most that each example's score may be, larger is better: the sign is turned where less is.
 
-        Raises:
-            UnknownName: no such metric.
-            UsageError: a weight that is not above 0, a metric of which less is better in a composite, or another shape.
-        """
-        if isinstance(value, str | Metric):
-            return cls({str(parse(value) if isinstance(value, str) else value): 1.0})
-        parts = value.get("composite") if isinstance(value, Mapping) and set(value) == {"composite"} else None
-        if not isinstance(parts, Mapping) or not parts:
-            raise UsageError(f"objective: expected a metric, or composite: {{metric: weight}}, got {value!r}.")
-        for name, weight in parts.items():
-            if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < inf:
-                raise UsageError(f"objective: the weight of {name} must be above 0, got {weight!r}.")
-            if parse(name).direction != "higher" or parse(name).range != (0.0, 1.0):
-                raise UsageError(f"objective: a composite takes metrics from 0 to 1, more being better, not {name}.")
-        return cls({str(parse(name)): float(weight) for name, weight in parts.items()})
+    Args:
+        metric: whose scores.
+        frame: scores of a trial: query_id, metric, status, value, low, high.
+        order: the examples wanted.
 
-    def __str__(self) -> str:
-        return "composite" if len(self.weights) > 1 else next(iter(self.weights))
+    Returns:
+        Shapes (len(order),) twice: equal where the score is known, bounds where a failed call hides it, NaN where it is
+        undefined or not there.
+    """
+    import numpy as np
 
-    @property
-    def lower(self) -> bool:
-        """Whether less is better."""
-        return len(self.weights) == 1 and parse(str(self)).direction == "lower"
-
-    def written(self) -> Any:
-        """As it is written in ragauge.yaml."""
-        return {"composite": dict(self.weights)} if len(self.weights) > 1 else str(self)
-
-    def bounds(self, frame: pl.DataFrame, order: Sequence[str]) -> tuple[Floats, Floats]:
-        """The least and the most that each example's score may be, larger is better, the sign turned where less is.
-
-        Args:
-            frame: scores of a trial: query_id, metric, status, value, low, high.
-            order: the examples wanted.
-
-        Returns:
-            Shapes (len(order),) twice: equal where the score is known, bounds where a failed call hides it,
-            NaN where it is undefined or not there.
-        """
-        import numpy as np
-
-        place = {query_id: n for n, query_id in enumerate(order)}
-        total = sum(self.weights.values())
-        low, high = np.zeros(len(order)), np.zeros(len(order))
-        for name, weight in self.weights.items():
-            mine = np.full((2, len(order)), np.nan)
-            least, most = (-inf, inf) if (metric := parse(name)).range is None else metric.range
-            rows = frame.filter(frame["metric"] == name).select("query_id", "status", "value", "low", "high")
-            for query_id, status, value, bottom, top in rows.iter_rows():
-                n = place.get(query_id)
-                if n is None:
-                    continue
-                if status == "scored":
-                    mine[:, n] = value
-                elif status == "failed":
-                    mine[:, n] = (least if _lacks(bottom) else bottom, most if _lacks(top) else top)
-            low += mine[0] * weight / total
-            high += mine[1] * weight / total
-        return (-high, -low) if self.lower else (low, high)
+    place = {query_id: n for n, query_id in enumerate(order)}
+    ends = np.full((2, len(order)), np.nan)
+    least, most = metric.range
+    rows = frame.filter(frame["metric"] == str(metric)).select("query_id", "status", "value", "low", "high")
+    for query_id, status, value, low, high in rows.iter_rows():
+        if (n := place.get(query_id)) is None:
+            continue
+        if status == "scored":
+            ends[:, n] = value
+        elif status == "failed":
+            ends[:, n] = (least if _lacks(low) else low, most if _lacks(high) else high)
+    return (-ends[1], -ends[0]) if metric.direction == "lower" else (ends[0], ends[1])
 
 
 def _lacks(value: float | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
@@ -116,7 +116,7 @@ def trial_means(
     import numpy as np
 
     found: list[TrialMean] = []
-    columns = {trial: _column(one, str(metric)) for trial, one in scores.items()}
+    columns = {trial: score_column(one, str(metric)) for trial, one in scores.items()}
     index = next(iter(scores.values())).index
     every: Mapping[str, Mask] = {ALL: np.ones(len(index.query_ids), dtype=bool), **(segments or {})}
     for segment, mask in every.items():
@@ -131,7 +131,7 @@ def trial_means(
 
 def read_trials(
     scores: Mapping[str, ScoreColumns], metric: Metric, cost: str, costs: Mapping[str, float], *,
-    target: StudyTarget | None = None, logarithmic: bool = False,
+    target: StudyTarget | None = None, logarithmic: bool = False, raced: Collection[str] | None = None, of: int = 0,
 ) -> StudyReading:     # fmt: skip
     """Which trials may be best by a metric, which none beats at their cost, and which to take.
 
@@ -142,6 +142,8 @@ def read_trials(
         costs: trial -> what it costs; a trial that is absent stands on no front and is not recommended.
         target: take the cheapest whose whole interval reaches it; None = the cheapest that may be best.
         logarithmic: look for the knee on the logarithm of cost.
+        raced: trials that a race by this metric left: they are the set that may be best, at the race's one error rate.
+        of: recommend nothing where more than half of so many trials may be the best; 0 = no such rule.
 
     Raises:
         DataError: a trial lacks the metric, or has scores of other examples.
@@ -149,12 +151,13 @@ def read_trials(
     import numpy as np
 
     names, sign = tuple(scores), -1.0 if metric.direction == "lower" else 1.0
-    columns = [_column(one, str(metric)) for one in scores.values()]
+    columns = [score_column(one, str(metric)) for one in scores.values()]
     if len({one.index.query_ids for one in scores.values()}) > 1:
         raise DataError("the trials have scores of different examples.", hint="Make the study anew with --fresh.")
     values = sign * np.column_stack([one.value for one in columns])
     clusters = columns[0].cluster
-    best = tuple(name for name, stays in zip(names, may_be_best(values, clusters), strict=True) if stays)
+    stays = may_be_best(values, clusters) if raced is None else [name in raced for name in names]
+    best = tuple(name for name, may in zip(names, stays, strict=True) if may)
     whole = ~np.isnan(values).any(axis=1)
     means = values[whole].mean(axis=0).tolist() if whole.any() else [0.0] * len(names)
     priced = [n for n, name in enumerate(names) if name in costs or not cost]
@@ -164,6 +167,9 @@ def read_trials(
     bend = bend if bend.trial is None else replace(bend, trial=priced[bend.trial])
     if target is None:
         taken = _cheapest_of_best(scores, metric, best, costs, cost, int(whole.sum()))
+        if of and 2 * len(best) > of and taken.trial is not None:
+            told = f"not enough data: {len(best)} of {of} trials may still be the best"
+            taken = Recommendation(None, f"{told}, on {int(whole.sum()):,} examples", taken.examples)
     else:
         held = parse(target.metric)
         taken = _cheapest_above(trial_means(scores, held), costs, cost, target, lower=held.direction == "lower")
@@ -214,7 +220,8 @@ def read_measured(
     return StudyReading(name, cost, best, front, bend, tuple(one.trial for one in means), taken)
 
 
-def _column(scores: ScoreColumns, metric: str) -> Columns:
+def score_column(scores: ScoreColumns, metric: str) -> Columns:
+    """The scores of a trial by one metric, an entry an example; DataError where it has none."""
     found = scores.column(metric)
     if found is None:
         raise DataError(f"a trial has no score of {metric}.", hint="Name a metric that all trials have.")

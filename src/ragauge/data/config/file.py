@@ -8,6 +8,7 @@ from pydantic import Field
 
 from ragauge.data.config.gate import GateSection
 from ragauge.data.config.section import Section
+from ragauge.data.config.sweep import SweepSection
 
 
 class Config(Section):
@@ -17,6 +18,7 @@ class Config(Section):
     system: dict[str, Any] | None = Field(
         default=None, description="Settings of the system under test, for ragauge run --system-config: docs/systems.md."
     )
+    sweep: SweepSection | None = Field(default=None, description="Configurations to try: docs/sweeps.md.")
 
 
 def json_schema() -> dict[str, Any]:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ragauge.analysis.studies.objective import Objective
+from ragauge.analysis.studies.objective import score_bounds
 from ragauge.analysis.studies.race import Loser, losers
 from ragauge.data.example import EvalSet
 from ragauge.engine.studies.systems import BudgetSpent
 from ragauge.errors import StoreError, UsageError
+from ragauge.metrics.base import Metric
 from ragauge.stats.max_t import looks, spent
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class RaceResult:
 
 
 async def race(
-    trials: Sequence[Contestant], course: RaceCourse, objective: Objective, *, margin: float = 0.0,
+    trials: Sequence[Contestant], course: RaceCourse, objective: Metric, *, margin: float = 0.0,
     after_look: Callable[[int, RaceResult], None] | None = None, say: Say | None = None,
 ) -> RaceResult:     # fmt: skip
     """Asks the trials look by look, and drops those that surely lose.
@@ -123,7 +124,7 @@ async def race(
             raise UsageError(f"sweep: no trial could be asked. {next(iter(found.failed.values()))}")
         last = look == len(course.stops)
         if len(course.stops) > 1 and len(alive) > 1:
-            bounds = {trial.name: objective.bounds(trial.scores(), asked) for trial in alive}
+            bounds = {trial.name: score_bounds(objective, trial.scores(), asked) for trial in alive}
             clusters = None if course.clusters is None else course.clusters[:stop]
             fell = losers(bounds, look, level, clusters=clusters, margin=margin)
             found.losers += fell
@@ -155,7 +156,7 @@ def idle_parameters(trials: Mapping[str, Mapping[str, Any]], answers: Mapping[st
         trials: trial -> its parameters.
         answers: trial -> what it answered to the same questions, in order, as texts or hashes of them.
     """
-    from ragauge.data.canonical import canonical
+    from ragauge.data.identity import canonical
 
     idle = []
     for name in next(iter(trials.values()), {}):

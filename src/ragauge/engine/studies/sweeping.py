@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragauge.analysis.studies.objective import Objective
+from ragauge.analysis.studies.objective import score_bounds
 from ragauge.data.search_space import Design, Parameters, SearchSpace, called
 from ragauge.data.study import Measurement, Study, Trial, TrialState
 from ragauge.engine.studies.racing import FEWEST, RaceCourse, RaceResult, idle_parameters, race
 from ragauge.engine.studies.systems import Asked, SystemFactory, SystemTrial
 from ragauge.errors import UsageError
+from ragauge.metrics.base import Metric
 
 Say = Callable[[str], None]
 COSTS = ("cost", "latency", "context_tokens")     # measurements of every trial, where they are known
@@ -33,7 +34,7 @@ class SweepPlan:
     """
 
     space: SearchSpace
-    objective: Objective
+    objective: Metric
     design: Design = "grid"
     trials: int = 24
     raced: bool = True
@@ -158,7 +159,7 @@ class _Sweep:
     def _mean(self, trial: str) -> float:
         import numpy as np
 
-        low, high = self.plan.objective.bounds(self.trials[trial].scores(), self.order)
+        low, high = score_bounds(self.plan.objective, self.trials[trial].scores(), self.order)
         return float(np.nanmean((low + high) / 2))
 
     def _looked(self, look: int, so_far: RaceResult, mine: Sequence[SystemTrial]) -> None:

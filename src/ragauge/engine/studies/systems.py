@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ragauge.data.canonical import canonical
 from ragauge.data.example import EvalSet
-from ragauge.data.run import Run
+from ragauge.data.identity import canonical
+from ragauge.data.response import Run
 from ragauge.data.search_space import Parameters, called
 from ragauge.data.study import Trial
 from ragauge.engine.collect import collect
@@ -23,8 +23,8 @@ from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge
 from ragauge.metrics.base import Metric
 from ragauge.store.open import Store
-from ragauge.systems.importing import is_named, load
-from ragauge.systems.reference.system import PREFIX
+from ragauge.systems.callable import is_named, load
+from ragauge.systems.reference.pipeline import PREFIX
 
 if TYPE_CHECKING:
     import polars as pl

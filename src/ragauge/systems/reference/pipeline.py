@@ -5,9 +5,11 @@ The reference pipeline as a system that can be run: `reference:FOLDER`, over a f
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -49,6 +51,7 @@ class ReferenceConfig:
         chunk_tokens: most tokens in a passage's body.
         overlap: sentences that neighbouring passages share within a section.
         k: passages handed to the generator.
+        budget: tokens of passages handed on, in rank order, the last one cut; in place of k. 0 = k passages.
         n_candidates: length of the longer ranking that is recorded; at least k.
         max_sentences: most sentences in an answer.
         refuse_below: least confidence of an answer, see `ExtractiveGenerator`.
@@ -63,6 +66,7 @@ class ReferenceConfig:
     overlap: int = 1
     k: int = 5
     n_candidates: int = 20
+    budget: int = 0
     max_sentences: int = 3
     refuse_below: float = 0.3
     rerank: RerankName = "none"
@@ -72,7 +76,7 @@ class ReferenceConfig:
             raise UnknownName("retriever", self.retriever, get_args(RetrieverName))
         if self.rerank not in get_args(RerankName):
             raise UnknownName("way to rerank", str(self.rerank), get_args(RerankName))
-        least = {"chunk_tokens": 1, "overlap": 0, "k": 1, "n_candidates": self.k, "max_sentences": 1}
+        least = {"chunk_tokens": 1, "overlap": 0, "k": 1, "n_candidates": self.k, "max_sentences": 1, "budget": 0}
         for name, low in least.items():
             if getattr(self, name) < low:
                 hint = " Set it to k or more." if name == "n_candidates" else ""
@@ -114,8 +118,27 @@ class ReferenceRag:
         return tuple(self._passage(self._chunks[hit.passage_id], hit.score) for hit in hits)
 
     def chosen(self, query: str, candidates: Sequence[Passage]) -> tuple[Passage, ...]:
-        """What of a ranking the generator is to see: reranked where the settings say so, then the first k."""
-        return self._reranker.order(query, candidates)[: self.config.k]
+        """What of a ranking the generator is to see: reranked where the settings say so, then the first k or tokens."""
+        ordered = self._reranker.order(query, candidates)
+        return self._filled(ordered) if self.config.budget else ordered[: self.config.k]
+
+    def _filled(self, ordered: Sequence[Passage]) -> tuple[Passage, ...]:
+        """As many passages as the budget of tokens holds; the last one is cut between words."""
+        found: list[Passage] = []
+        left = self.config.budget
+        for passage in ordered:
+            text = passage.text or ""
+            if (size := self._count(text)) > left:
+                ends = [word.end() for word in re.finditer(r"\S+", text)]
+                fits = bisect_right(ends, left, key=lambda end: count(text[:end]))
+                if fits:
+                    gone = len(text) - ends[fits - 1]     # the text ends as its span does, whatever stands before
+                    span = passage.span and replace(passage.span, end=max(passage.span.start, passage.span.end - gone))
+                    found.append(replace(passage, text=text[:-gone] if gone else text, span=span))
+                break
+            found.append(passage)
+            left -= size
+        return tuple(found)
 
     def respond(self, example: Example) -> Response:
         """The system's answer to an example, of which it sees the question alone."""
@@ -297,6 +320,8 @@ def adapt(target: str, settings: Mapping[str, Any], embed: Embed, open_model: Op
 def _config(rag: ReferenceRag, generator: ModelGenerator | None) -> dict[str, Any]:
     """The settings for the record; without those that nothing reads."""
     found: dict[str, Any] = dict(plain(rag.config))
+    if not rag.config.budget:
+        found.pop("budget")     # runs from before there was one are continued
     if generator is None:
         return found
     used = {key: value for key, value in found.items() if key not in EXTRACTIVE}

@@ -1,0 +1,311 @@
+"""Sweep: which configuration of a system to take, and how sure that is."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.inputs.sources import store_url
+from ragauge.api.options import keywords
+from ragauge.api.results.study import StudyResult
+from ragauge.api.threads import plain
+from ragauge.errors import Interrupted, UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.api.results.comparison import ComparisonResult
+    from ragauge.data.example import EvalSet, Example
+    from ragauge.engine.studies.sweeping import SweepLog, SweepPlan
+    from ragauge.engine.studies.systems import Asked, SystemFactory
+    from ragauge.store.open import Store
+
+PRESETS: Mapping[str, Mapping[str, Sequence[Any]]] = {
+    "chunk_size": {"chunk_tokens": [256, 512, 1024, 2048]},
+    "top_k": {"k": [1, 3, 5, 10, 15, 20]},
+}
+COSTS = ("context_tokens", "cost", "latency")     # scored in every sweep: they cost nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions:
+    """What to try. Each field is an argument of `sweep`, whose documentation explains it."""
+
+    system: Any = field(kw_only=False)
+    set: Any = field(kw_only=False)
+    parameters: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    base: Mapping[str, Any] = field(default_factory=dict)
+    objective: Any = "context_recall"
+    metrics: str | Sequence[str] = ()
+    index: Sequence[str] = ()
+    leave_out: Sequence[Mapping[str, Any]] = ()
+    preset: str = ""
+    design: str = "grid"
+    trials: int = 24
+    race: bool = True
+    margin: float = 0.0
+    budget: int | None = None
+    confirm: Any = None
+    judge: Any = "local"
+    max_cost: float | None = None
+    noise: float = 0.03
+    keep_open: int = 4
+    concurrency: int = 4
+    timeout: float = 60.0
+    seed: int = 0
+    name: str = ""
+    fresh: bool = False
+    store: str | None = None
+    say: Callable[[str], None] | None = None
+
+    def __post_init__(self) -> None:
+        from ragauge.data.search_space import DESIGNS
+
+        if self.design not in DESIGNS:
+            raise UnknownName("design", self.design, DESIGNS)
+        if self.preset and self.preset not in PRESETS:
+            raise UnknownName("preset of sweep", self.preset, PRESETS)
+        for name, least in (("keep_open", 1), ("concurrency", 1), ("trials", 2)):
+            if getattr(self, name) < least:
+                raise UsageError(f"sweep: {name} must be at least {least}, got {getattr(self, name)}.")
+        for name in ("margin", "noise"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"sweep: {name} must be at least 0, got {getattr(self, name):g}.")
+
+    @classmethod
+    def read(cls, source: Any, **given: Any) -> SweepOptions:
+        """The section `sweep` of ragauge.yaml; what is given here goes before it.
+
+        Raises:
+            DataError: no such file.
+            ConfigError: mistakes in it.
+            UsageError: it has no such section.
+        """
+        from ragauge.data.config.reading import read_config
+
+        section = read_config(source).checked().sweep
+        if section is None:
+            raise UsageError(f"{source} has no section sweep. docs/sweeps.md shows one.")
+        return cls(**{**dict(section), **{name: value for name, value in given.items() if value is not None}})
+
+    def plan(self) -> SweepPlan:
+        """The configurations, checked."""
+        from ragauge.analysis.studies.objective import objective_of
+        from ragauge.data.search_space import DESIGNS, SearchSpace
+        from ragauge.engine.studies.sweeping import SweepPlan
+
+        parameters = {**PRESETS.get(self.preset, {}), **self.parameters}
+        if self.budget is not None:
+            if "k" in parameters:
+                raise UsageError("sweep: budget takes the place of k. Leave k out of parameters, or leave budget out.")
+            parameters["budget"] = [self.budget]
+        return SweepPlan(
+            SearchSpace(parameters, dict(self.base), tuple(self.leave_out)), objective_of(self.objective),
+            DESIGNS[DESIGNS.index(self.design)] if self.design in DESIGNS else "grid", self.trials, self.race,
+            self.margin, self.seed,
+        )     # fmt: skip
+
+
+class SweepResult(StudyResult):
+    """A finished sweep: its study, what was done now, and how the recommended trial did on questions held back.
+
+    Attributes:
+        log: questions planned, made and saved, calls of index and judge, parameters that changed nothing.
+        confirmed: the recommended trial against the base on the set to confirm on; None where there is none.
+    """
+
+    def __init__(self, found: StudyResult, log: SweepLog, confirmed: ComparisonResult | None = None) -> None:
+        super().__init__(found.figures, found.url)
+        self.log, self.confirmed = log, confirmed
+
+
+async def run_sweep(wanted: SweepOptions) -> SweepResult:
+    """Carries out a sweep and reads what it left."""
+    from ragauge.api.run import set_of
+    from ragauge.api.studies import open_study
+    from ragauge.engine.studies.sweeping import conduct_sweep
+    from ragauge.engine.studies.systems import BudgetSpent, SystemFactory
+    from ragauge.store.open import open_store
+
+    plan = wanted.plan()
+    factory = SystemFactory(wanted.system, tuple(wanted.index), wanted.keep_open)
+    with open_store(store_url(wanted.store)) as opened:
+        eval_set = set_of(wanted.set, opened)
+        asked_set, held_back = _split(wanted, eval_set, opened)
+        how = _how(wanted, plan, asked_set, opened)
+        try:
+            log = await conduct_sweep(
+                how, factory, plan, fixed=_fixed(wanted, plan, factory, how), fresh=wanted.fresh, say=wanted.say
+            )
+        except BudgetSpent as end:
+            told = f"{end} The sweep is interrupted between looks: not enough data. The same call goes on."
+            raise Interrupted(told, resume="") from None
+    found = open_study(how.study, store=wanted.store)
+    taken = found.recommendation.trial
+    confirmed = None
+    if held_back is not None and taken is not None:
+        confirmed = await _confirmed(wanted, found, taken, held_back)
+    return SweepResult(found, log, confirmed)
+
+
+def planned(wanted: SweepOptions) -> dict[str, Any]:
+    """What a sweep would do, as JSON types; nothing is asked."""
+    from ragauge.api.run import set_of
+    from ragauge.engine.studies.racing import RaceCourse
+    from ragauge.engine.studies.systems import SystemFactory
+    from ragauge.store.open import open_store
+
+    plan = wanted.plan()
+    factory = SystemFactory(wanted.system, tuple(wanted.index), wanted.keep_open)
+    factory.check(tuple(plan.space.parameters))
+    with open_store(store_url(wanted.store)) as opened:
+        eval_set, _ = _split(wanted, set_of(wanted.set, opened), opened)
+    rows = plan.configurations()
+    raced = plan.raced and plan.design != "one_factor"
+    stops = RaceCourse.of(eval_set, race=raced).stops
+    indexes = {tuple(str(row[name]) for name in wanted.index) for row in rows} if wanted.index else ()
+    return {
+        "design": plan.design, "objective": str(plan.objective), "trials": len(rows), "examples": len(eval_set),
+        "questions_at_most": len(rows) * len(eval_set), "looks": list(stops), "index_calls": len(indexes),
+        "base": dict(plan.space.base),
+    }     # fmt: skip
+
+
+def _how(wanted: SweepOptions, plan: SweepPlan, eval_set: EvalSet, store: Store) -> Asked:
+    from ragauge.api.inputs.calls import ModelCallOptions
+    from ragauge.api.inputs.sources import named
+    from ragauge.engine.judges import build_judge, given_judge
+    from ragauge.engine.studies.systems import Asked
+    from ragauge.metrics.catalogue import questions, select
+
+    names = [*dict.fromkeys([str(plan.objective), *named(wanted.metrics), *COSTS])]
+    metrics = select(names)
+    spec = given_judge(wanted.judge, "", None)
+    asked = questions(metrics)
+    if asked and spec in ("none", ""):
+        raise UsageError(f"sweep: {plan.objective} or a metric beside it needs a judge. Use --judge local.")
+    judge = build_judge(spec) if asked else None
+    calling = ModelCallOptions(max_cost=wanted.max_cost).of(judge)
+    name = wanted.name or f"sweep-{eval_set.name}"
+    return Asked(store, name, eval_set, metrics, judge, calling, wanted.concurrency, wanted.timeout)
+
+
+def _fixed(wanted: SweepOptions, plan: SweepPlan, factory: SystemFactory, how: Asked) -> dict[str, Any]:
+    """What all trials share: a study of other ones is another study."""
+    from ragauge.data.search_space import called
+
+    raced = plan.raced and plan.design != "one_factor"
+    return {
+        "system": factory.name, "objective": str(plan.objective), "base": dict(plan.space.base),
+        "base_trial": called(plan.space.base), "judge": None if how.judge is None else how.judge.judge_id,
+        "metrics": [str(metric) for metric in how.metrics], "raced": raced, "design": plan.design,
+        "margin": plan.margin, "noise": wanted.noise,
+    }     # fmt: skip
+
+
+def _split(wanted: SweepOptions, eval_set: EvalSet, store: Store) -> tuple[EvalSet, EvalSet | None]:
+    """The questions of the sweep, and those to confirm on: another set, or a share held back, clusters whole."""
+    from ragauge.api.run import set_of
+
+    share = _share(wanted.confirm)
+    if wanted.confirm is None or share is None:
+        return eval_set, None if wanted.confirm is None else set_of(wanted.confirm, store)
+
+    def drawn(example: Example) -> float:
+        key = f"confirm {eval_set.name} {example.cluster or example.query_id}"
+        return int.from_bytes(hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[:8], "big") / 2**64
+
+    back = tuple(example for example in eval_set if drawn(example) < share)
+    rest = tuple(example for example in eval_set if drawn(example) >= share)
+    if min(len(back), len(rest)) < 2:
+        told = f"leaves {len(rest)} examples to choose by and {len(back)} to confirm on"
+        raise UsageError(f"sweep: confirm={wanted.confirm} {told}. Each needs two.")
+    return replace(eval_set, examples=rest), replace(eval_set, name=f"{eval_set.name}-held-back", examples=back)
+
+
+def _share(confirm: Any) -> float | None:
+    try:
+        share = float(confirm[:-1]) / 100 if isinstance(confirm, str) and confirm.endswith("%") else float(confirm)
+    except (TypeError, ValueError):
+        return None
+    if not 0 < share < 1:
+        raise UsageError(f"sweep: a share to confirm on must lie between 0 and 1, got {confirm}.")
+    return share
+
+
+async def _confirmed(wanted: SweepOptions, found: StudyResult, taken: str, held_back: EvalSet) -> ComparisonResult:
+    """The recommended trial and the base, asked what had no part in the choice: two ordinary runs, compared."""
+    from ragauge.api.compare import compare_async
+    from ragauge.api.evaluate import evaluated
+    from ragauge.api.options import EvaluateOptions, RunOptions
+    from ragauge.api.run import run_system
+    from ragauge.engine.studies.systems import SystemFactory
+
+    factory = SystemFactory(wanted.system, tuple(wanted.index), wanted.keep_open)
+    parameters = {trial.name: trial.parameters for trial in found.study.trials}
+    base = str(found.study.fixed["base_trial"])
+    runs = {}
+    for trial in dict.fromkeys((base, taken)):
+        run = await run_system(RunOptions(
+            await factory.make(parameters[trial]), held_back, name=f"{found.study.name}-confirm-{trial}",
+            concurrency=wanted.concurrency, timeout=wanted.timeout, store=wanted.store,
+        ))  # fmt: skip
+        card = await evaluated(EvaluateOptions(
+            run, metrics=tuple(found.study.fixed["metrics"]), judge=wanted.judge, max_cost=wanted.max_cost,
+            store=wanted.store,
+        ))  # fmt: skip
+        runs[trial] = card.run.run_id
+    return await compare_async(runs[base], runs[taken], store=wanted.store)
+
+
+@keywords(SweepOptions)
+async def sweep_async(wanted: SweepOptions) -> SweepResult:
+    """Tries configurations of a system on one set of questions, stops asking those that surely lose, recommends one.
+
+    The same call continues a sweep that was stopped, and wider parameters join it: nothing is asked twice. The trials
+    are ordinary runs, listed by `runs --study NAME`. Looks are taken at 30, 45, 68 … examples; the true best is kept with
+    95 % over all of them together.
+
+    Options:
+        system: build, a function of the parameters that returns whatever `run` takes, or "module:name" of one;
+            "reference:FOLDER", whose settings are the parameters; or {"index": …, "build": …}, where index is called
+            once for each distinct setting of the parameters named by `index`, and build gets what it returned first.
+        set: the questions, as `run` takes them.
+        parameters: name -> list of values, JSON types; at least two configurations.
+        base: parameter -> the value of today, that others are held against; the first of each by default.
+        objective: what decides: a metric, or {"composite": {metric: weight}}.
+        metrics: metrics to show beside it; context_tokens, cost and latency always are.
+        index: parameters that index takes.
+        leave_out: parts of configurations that are not tried.
+        preset: chunk_size (256 to 2,048 tokens) or top_k (1 to 20): their parameters.
+        design: grid, one_factor (each other value alone, never raced), random, or staged (parameters in the order
+            written, each raced before the next, and moved only where that is decided).
+        trials: how many, of a random design.
+        race: drop on the way what surely loses; needs 30 examples.
+        margin: also drop what surely cannot beat the leader by this.
+        budget: tokens of passages in rank order, the last one cut, in place of k: a parameter `budget` of the system.
+        confirm: a set, or a share of the questions held back first: the recommended trial and the base are asked there.
+        judge: who answers what labels do not.
+        max_cost: US dollars that the judge may spend now.
+        noise: effects whose whole interval lies within ± this are no bottleneck.
+        keep_open: indexes held at a time; with more distinct settings an index is made again when it is needed.
+        concurrency: questions under way.
+        timeout: seconds for one question.
+        seed: of a random design.
+        name: of the study; sweep-SET by default.
+        fresh: forget a study of this name first.
+        store: URL of the store.
+        say: told what is done.
+
+    Returns:
+        The study, with `.best_set`, `.recommendation`, `.front`, `.knee`, `.trials`, `.log` and `.confirmed`.
+
+    Raises:
+        UsageError: parameters that make no sense or that the system does not take, said before the first question; a
+            study of this name with other fixed settings; no trial could be asked.
+        Interrupted: max_cost is reached; the same call goes on.
+    """
+    return await run_sweep(wanted)
+
+
+sweep = plain(sweep_async)
