@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.sources import store_url
-from ragauge.api.options import keywords
+from ragauge.api.inputs.typed import keywords
 from ragauge.api.results.study import StudyResult
 from ragauge.api.threads import plain
 from ragauge.errors import Interrupted, UnknownName, UsageError
@@ -263,8 +263,8 @@ async def sweep_async(wanted: SweepOptions) -> SweepResult:
     """Tries configurations of a system on one set of questions, stops asking those that surely lose, recommends one.
 
     The same call continues a sweep that was stopped, and wider parameters join it: nothing is asked twice. The trials
-    are ordinary runs, listed by `runs --study NAME`. Looks are taken at 30, 45, 68 … examples; the true best is kept with
-    95 % over all of them together.
+    are ordinary runs, listed by `runs --study NAME`. Looks are taken at 30, 45, 68 … examples; the true best is kept
+    with 95 % over all of them together.
 
     Options:
         system: build, a function of the parameters that returns whatever `run` takes, or "module:name" of one;

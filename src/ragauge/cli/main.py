@@ -30,6 +30,7 @@ from ragauge.cli import (
     run,
     runs,
     study,
+    sweep,
     testset,
     thresholds,
     validate,

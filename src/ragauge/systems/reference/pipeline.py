@@ -320,8 +320,6 @@ def adapt(target: str, settings: Mapping[str, Any], embed: Embed, open_model: Op
 def _config(rag: ReferenceRag, generator: ModelGenerator | None) -> dict[str, Any]:
     """The settings for the record; without those that nothing reads."""
     found: dict[str, Any] = dict(plain(rag.config))
-    if not rag.config.budget:
-        found.pop("budget")     # runs from before there was one are continued
     if generator is None:
         return found
     used = {key: value for key, value in found.items() if key not in EXTRACTIVE}
