@@ -76,11 +76,6 @@ def _race(found: StudyFigures) -> Iterator[Told]:
             f"{plural(len(pruned), 'trial')} of {len(trials)} surely lost on the way. The chance that the best was "
             "dropped is at most 5 %."
         )
-        rows = tuple((trial.name, f"{asked[trial.name]:,}", trial.reason) for trial in pruned)
-        yield StudyTable("Dropped on the way", ("trial", "questions", "why"), rows, ("questions",))
-    failed = [trial for trial in trials if trial.state == "failed"]
-    if failed:
-        yield StudyTable("Failed", ("trial", "why"), tuple((trial.name, trial.reason) for trial in failed))
 
 
 def _winner(found: StudyFigures, values: _Values) -> Iterator[str]:
@@ -137,7 +132,8 @@ def _effect_row(one: ParameterEffect, costs: tuple[str, ...]) -> tuple[str, ...]
     change = "–" if one.difference is None else f"{100 * one.difference:+.1f}"
     held: Mapping[str, float] = one.costs or {}
     spent = (f"{held[name]:+.3g}" if name in held else "–" for name in costs)
-    return (one.parameter, str(one.value), str(one.base), str(one.pairs), change, ends, *spent, one.verdict)
+    verdict = one.verdict if one.pairs else "no pair was asked everything"
+    return (one.parameter, str(one.value), str(one.base), str(one.pairs), change, ends, *spent, verdict)
 
 
 def _idle(found: StudyFigures) -> Iterator[str]:

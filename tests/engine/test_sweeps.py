@@ -1,0 +1,218 @@
+"""A sweep over a real store: what is asked, what is dropped, what goes on after a kill, what is refused."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragauge as rg
+from ragauge.api.sweep import SweepOptions, planned
+from ragauge.errors import UsageError
+
+N = 120
+MEANS = {"weak": 0.35, "good": 0.8, "same": 0.8}
+ASKED: Counter[tuple[str, str]] = Counter()
+INDEXED: list[int] = []
+
+
+def questions(n: int = N) -> rg.EvalSet:
+    """A set whose answers stand in the questions."""
+    return rg.EvalSet("toy", tuple(rg.Example(f"q{i}", f"question {i}", references=(f"answer {i}",)) for i in range(n)))
+
+
+def build(model: str, k: int = 1, shown: int = 0) -> Any:
+    """A system that is right as often as its model is good, and reads neither k nor shown but for its passages."""
+
+    def answer(question: str) -> dict[str, Any]:
+        ASKED[f"{model} {k} {shown}", question] += 1
+        draw = 0.5 * random.Random(f"{question} {model}").random() + 0.5 * random.Random(question).random()
+        right = question.replace("question", "answer")
+        text = right if draw < MEANS[model] else "no idea"
+        return {"answer": text, "passages": [{"doc_id": f"d{n}", "text": f"text {n}"} for n in range(k)]}
+
+    return answer
+
+
+def index(size: int) -> int:
+    """An index that is its size."""
+    INDEXED.append(size)
+    return size
+
+
+def build_on(held: int, model: str) -> Any:
+    """A system on an index."""
+    return build(model, k=held)
+
+
+def url(folder: Path) -> str:
+    return f"sqlite:///{folder / 's.db'}"
+
+
+def states(result: Any) -> dict[str, str]:
+    return {trial.name: trial.state for trial in result.study.trials}
+
+
+SPACE: dict[str, Any] = {"parameters": {"model": ["good", "weak", "same"], "k": [1, 2]}, "objective": "exact_match"}
+
+
+def test_loser_is_dropped_and_ties_stay(tmp_path: Path) -> None:
+    """What surely loses is not asked everything and says to whom; what is alike stays; the idle parameter is named."""
+    ASKED.clear()
+    space = {"model": ["good", "weak", "same"], "shown": [1, 2]}
+    result = rg.sweep(build, questions(), parameters=space, objective="exact_match", store=url(tmp_path))
+    assert {name for name, state in states(result).items() if state == "pruned"} == {
+        "model=weak,shown=1", "model=weak,shown=2",
+    }     # fmt: skip
+    fallen = next(trial for trial in result.study.trials if trial.state == "pruned")
+    assert "is better by" in fallen.reason
+    assert len(result.best_set) == 4
+    assert result.recommendation.trial is None     # four of six trials may be the best
+    assert sum(ASKED.values()) == result.log.made == result.log.held < result.log.planned == 6 * N
+    assert "ignores shown" in result.log.notes[0]
+    assert "shown changes no score" in " ".join(text for text in result.figures.told if isinstance(text, str))
+    assert max(ASKED.values()) == 1
+
+
+def test_same_call_asks_nothing_and_wider_parameters_join(tmp_path: Path) -> None:
+    """A finished sweep asks nothing again; a new value is asked alone, and complete trials are not."""
+    first = rg.sweep(build, questions(), **SPACE, store=url(tmp_path))
+    ASKED.clear()
+    again = rg.sweep(build, questions(), **SPACE, store=url(tmp_path))
+    assert not ASKED
+    assert states(again) == states(first)
+    wider = {**SPACE, "parameters": {"model": ["good", "weak", "same"], "k": [1, 2, 3]}}
+    found = rg.sweep(build, questions(), **wider, store=url(tmp_path))
+    assert {system for system, _ in ASKED} <= {f"{model} 3 0" for model in MEANS}
+    assert len(found.study.trials) == 9
+    with pytest.raises(UsageError, match="objective was exact_match, now token_f1"):
+        rg.sweep(build, questions(), **{**SPACE, "objective": "token_f1"}, store=url(tmp_path))
+
+
+def test_trials_are_runs(tmp_path: Path) -> None:
+    """A complete trial is compared and reported as any run; the recommended one is confirmed on what was held back."""
+    space = {"model": ["good", "weak"]}
+    result = rg.sweep(
+        build, questions(200), parameters=space, base={"model": "weak"}, objective="exact_match", confirm="40%",
+        race=False, store=url(tmp_path),
+    )     # fmt: skip
+    runs = {trial.name: trial.run_id for trial in result.study.trials}
+    assert rg.compare(runs["model=weak"], runs["model=good"], store=url(tmp_path)).to_dict()
+    assert result.recommendation.trial == "model=good"
+    assert result.confirmed is not None
+    told = result.save(tmp_path / "s.html").read_text()
+    assert "What each value changes" in told
+    assert "matters" in told
+
+
+def test_index_is_made_once_a_setting(tmp_path: Path) -> None:
+    """Index is called once for each distinct setting and handed on; build gets the other parameters."""
+    INDEXED.clear()
+    result = rg.sweep(
+        {"index": index, "build": build_on}, questions(40), parameters={"size": [1, 2, 3], "model": ["good", "weak"]},
+        index=["size"], objective="exact_match", store=url(tmp_path),
+    )     # fmt: skip
+    assert sorted(INDEXED) == [1, 2, 3]
+    assert result.log.index_calls == 3
+
+
+def test_designs_and_failures(tmp_path: Path) -> None:
+    """An ablation is not raced; a staged sweep moves where it is decided; one that always raises ends."""
+    ablation = rg.sweep(build, questions(), **SPACE, design="one_factor", name="a", store=url(tmp_path))
+    assert set(states(ablation).values()) == {"complete"}
+    assert len(ablation.study.trials) == 4
+    staged = rg.sweep(
+        build, questions(), parameters={"model": ["weak", "good"], "k": [1, 2]}, objective="exact_match",
+        design="staged", name="s", store=url(tmp_path),
+    )     # fmt: skip
+    assert set(states(staged)) == {"k=1,model=weak", "k=1,model=good", "k=2,model=good"}
+    odd = rg.sweep(
+        build, questions(), parameters={"model": ["good", "weak", "absent"]}, objective="exact_match", name="f",
+        store=url(tmp_path),
+    )     # fmt: skip
+    assert states(odd)["model=good"] == "complete"
+    assert states(odd)["model=absent"] == "complete"     # it answers, wrongly: the system raises, not the factory
+    with pytest.raises(UsageError, match="no trial could be asked"):
+        rg.sweep(lambda model: 1 / 0, questions(), parameters={"model": [1, 2]}, name="z", objective="exact_match",
+                 store=url(tmp_path))     # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"parameters": {"model": ["good"]}}, "one configuration alone"),
+        ({"parameters": {"modle": ["good", "weak"]}}, r"build does not take modle \(it takes: k, model, shown\)"),
+        ({"parameters": {"k": [1, 2]}}, "build needs model"),
+        ({"objective": "tokens_f1"}, "token_f1"),
+        ({"objective": {"composite": {"exact_match": -1, "token_f1": 1}}}, "above 0"),
+        ({"objective": "answer_tokens"}, "direction"),
+        ({"budget": 100}, "budget takes the place of k"),
+        ({"index": ["k"]}, "system has no index"),
+        ({"confirm": 2}, "between 0 and 1"),
+        ({"design": "gird"}, "grid"),
+    ],
+)
+def test_refused_before_the_first_question(tmp_path: Path, given: dict[str, Any], told: str) -> None:
+    """What cannot be right is said before anything is asked."""
+    ASKED.clear()
+    with pytest.raises(rg.RagaugeError, match=told):
+        rg.sweep(build, questions(), **{**SPACE, **given}, store=url(tmp_path))
+    assert not ASKED
+
+
+def test_small_set_is_not_raced(tmp_path: Path) -> None:
+    """A set below 30 examples is asked whole, and the note says so."""
+    result = rg.sweep(build, questions(20), **SPACE, store=url(tmp_path))
+    assert set(states(result).values()) == {"complete"}
+    assert "no race: the set has 20 examples" in result.log.notes[0]
+
+
+def test_dry_run_asks_nothing(tmp_path: Path) -> None:
+    """The plan says how many trials and questions there are, and asks none."""
+    ASKED.clear()
+    found = planned(SweepOptions(build, questions(), **SPACE, store=url(tmp_path)))
+    assert found["trials"] == 6
+    assert found["questions_at_most"] == 6 * N
+    assert found["looks"] == [30, 45, 68, 101, 120]
+    assert not ASKED
+
+
+SCRIPT = """
+import sys
+sys.path.insert(0, {folder!r})
+import test_sweeps as t
+import ragauge as rg
+rg.sweep(t.build, t.questions(), **t.SPACE, store={url!r}, say=lambda line: print(line, flush=True))
+"""
+
+
+@pytest.mark.slow
+def test_killed_anywhere_it_drops_the_same(tmp_path: Path) -> None:
+    """Killed with -9 at 20 random moments, a sweep ends with the same dropped trials and the same recommendation."""
+    (tmp_path / "killed").mkdir()
+    folder, draw = str(Path(__file__).parent), random.Random(3)
+    script = SCRIPT.format(folder=folder, url=url(tmp_path / "killed"))
+    subprocess.run([sys.executable, "-c", SCRIPT.format(folder=folder, url=url(tmp_path))], check=True)
+    for _ in range(20):
+        process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        for _ in range(draw.randrange(0, 4)):
+            process.stdout.readline()
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+    subprocess.run([sys.executable, "-c", script], check=True)
+    whole, result = (rg.open_study("sweep-toy", store=url(one)) for one in (tmp_path, tmp_path / "killed"))
+    assert states(result) == states(whole)
+    assert result.best_set == whole.best_set
+    assert [trial.measured("questions") for trial in result.study.trials] == [
+        trial.measured("questions") for trial in whole.study.trials
+    ]
