@@ -66,7 +66,7 @@ SPACE: dict[str, Any] = {"parameters": {"model": ["good", "weak", "same"], "k": 
 def test_loser_is_dropped_and_ties_stay(tmp_path: Path) -> None:
     """What surely loses is not asked everything and says to whom; what is alike stays; the idle parameter is named."""
     ASKED.clear()
-    space = {"model": ["good", "weak", "same"], "shown": [1, 2]}
+    space: dict[str, list[Any]] = {"model": ["good", "weak", "same"], "shown": [1, 2]}
     result = rg.sweep(build, questions(), parameters=space, objective="exact_match", store=url(tmp_path))
     assert {name for name, state in states(result).items() if state == "pruned"} == {
         "model=weak,shown=1", "model=weak,shown=2",

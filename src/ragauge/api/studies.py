@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from ragauge.api.inputs.sources import store_url
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from ragauge.api.results.study import StudyResult
     from ragauge.data.example import EvalSet
     from ragauge.data.study import Study
@@ -96,16 +98,20 @@ def open_study(
         first = opened.scores.metrics(scored[0].run_id, judge) if scored else []
         names = tuple(one for one in first if all(one in mine for mine in held.values()))
         segments = opened.runs.segments(scored[0].run_id).sort("query_id") if scored else None
-    masks = {} if segments is None else {
-        f"{column}={value}": (segments[column] == value).fill_null(value=False).to_numpy()
-        for column in segments.columns[1:]
-        for value in segments[column].drop_nulls().unique(maintain_order=True)
-    }     # fmt: skip
     scores = {trial: ScoreArrays.of(frame) for trial, frame in frames.items()}
-    figures = StudyFigures(study, kind, scores, names, masks)
+    figures = StudyFigures(study, kind, scores, names, _masks(segments))
     objective, at = str(study.fixed.get("objective", "")), str(study.fixed.get("base_trial", ""))
     if objective in names and not metric and not str(target or "").count("="):
         metric = objective
     base = base or (at if at in scores else "")
     figures.ask(metric=metric, base=base, target=target, cost=cost, log=log, decide=decide)
     return StudyResult(figures, opened.url)
+
+
+def _masks(segments: pl.DataFrame | None) -> dict[str, Any]:
+    """column=value -> which examples are of this segment."""
+    return {} if segments is None else {
+        f"{column}={value}": (segments[column] == value).fill_null(value=False).to_numpy()
+        for column in segments.columns[1:]
+        for value in segments[column].drop_nulls().unique(maintain_order=True)
+    }     # fmt: skip

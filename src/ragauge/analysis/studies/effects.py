@@ -92,7 +92,7 @@ def parameter_effects(
     """
     index = _index(trials)
     found = [
-        _effect(name, value, base[name], index, values, metric, clusters, costs or {}, trials)
+        _effect(name, value, base[name], _Grid(trials, index, values, metric, clusters, costs or {}))
         for name in base
         for value in _values(trials, name)
         if canonical(value) != canonical(base[name])
@@ -142,29 +142,38 @@ def _values(trials: Sequence[Parameters], name: str) -> list[Any]:
     return list(found.values())
 
 
-def _effect(
-    name: str, value: Any, base: Any, index: Mapping[str, int], values: Floats, metric: Metric,
-    clusters: npt.NDArray[Any] | None, costs: Mapping[str, Sequence[float | None]], trials: Sequence[Parameters],
-) -> ParameterEffect:     # fmt: skip
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """The complete trials with their scores and costs."""
+
+    trials: Sequence[Parameters]
+    index: Mapping[str, int]
+    values: Floats
+    metric: Metric
+    clusters: npt.NDArray[Any] | None
+    costs: Mapping[str, Sequence[float | None]]
+
+
+def _effect(name: str, value: Any, base: Any, grid: _Grid) -> ParameterEffect:
     pairs = []
-    for there, parameters in enumerate(trials):
+    for there, parameters in enumerate(grid.trials):
         if name in parameters and canonical(parameters[name]) == canonical(value):
-            here = index.get(canonical({**parameters, name: base}))
+            here = grid.index.get(canonical({**parameters, name: base}))
             if here is not None:
                 pairs.append((there, here))
     found = ParameterEffect(name, value, base, len(pairs))
     if not pairs:
         return found
     changes = {}
-    for cost, held in costs.items():
+    for cost, held in grid.costs.items():
         both = [(held[a], held[b]) for a, b in pairs]
         known = [x - y for x, y in both if x is not None and y is not None]
         if known:
             changes[cost] = sum(known) / len(known)
-    new, old, rows = _sides([a for a, _ in pairs], [b for _, b in pairs], values)
+    new, old, rows = _sides([a for a, _ in pairs], [b for _, b in pairs], grid.values)
     if rows.sum() < 2:
         return replace(found, examples=int(rows.sum()), costs=changes)
-    sides = ScoreSample.pair(metric, new, old, None, None if clusters is None else clusters[rows])
+    sides = ScoreSample.pair(grid.metric, new, old, None, None if grid.clusters is None else grid.clusters[rows])
     tested = difference_test(*sides)
     return replace(
         found, examples=int(rows.sum()), difference=float((new - old).mean()), costs=changes,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ragauge.analysis.studies.reading import (
     ALL,
+    RaceOutcome,
     StudyReading,
     StudyTarget,
     TrialMean,
@@ -263,16 +264,17 @@ class StudyFigures:
             raise UsageError(f"the trials of {self.study.name} have neither scores nor a measurement that decides.")
         names = [self.cost, *(name for name in self.kind.costs if name in self.measured and name != self.cost)]
         found = {}
-        raced = None
-        if self.study.fixed.get("raced") and self.metric == self.study.fixed.get("objective"):
-            raced = {trial.name for trial in self.complete if not trial.reason}
-        of = len(self.study.trials) if self.kind.name == "sweep" else 0
+        race = None
+        if self.kind.name == "sweep":
+            raced = self.study.fixed.get("raced") and self.metric == self.study.fixed.get("objective")
+            left = {trial.name for trial in self.complete if not trial.reason} if raced else None
+            race = RaceOutcome(left, len(self.study.trials))
         for name in names:
             costs = self.costs(name)
             if self.scored:
                 found[name] = read_trials(
                     self.scores, parse(self.metric), name, costs, target=self.target, logarithmic=self.logarithmic,
-                    raced=raced, of=of,
+                    race=race,
                 )     # fmt: skip
             else:
                 found[name] = read_measured(self.complete, self.metric, name, costs, target=self.target)

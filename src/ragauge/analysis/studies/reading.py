@@ -65,6 +65,20 @@ class StudyTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class RaceOutcome:
+    """What a sweep came to.
+
+    Attributes:
+        left: trials that a race by the metric left: the set that may be best, at its one error rate; None = there
+            was no race by this metric.
+        of: how many trials there were: nothing is recommended where more than half of them may be the best.
+    """
+
+    left: Collection[str] | None
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
 class Recommendation:
     """Which trial to take.
 
@@ -131,7 +145,7 @@ def trial_means(
 
 def read_trials(
     scores: Mapping[str, ScoreColumns], metric: Metric, cost: str, costs: Mapping[str, float], *,
-    target: StudyTarget | None = None, logarithmic: bool = False, raced: Collection[str] | None = None, of: int = 0,
+    target: StudyTarget | None = None, logarithmic: bool = False, race: RaceOutcome | None = None,
 ) -> StudyReading:     # fmt: skip
     """Which trials may be best by a metric, which none beats at their cost, and which to take.
 
@@ -142,8 +156,7 @@ def read_trials(
         costs: trial -> what it costs; a trial that is absent stands on no front and is not recommended.
         target: take the cheapest whose whole interval reaches it; None = the cheapest that may be best.
         logarithmic: look for the knee on the logarithm of cost.
-        raced: trials that a race by this metric left: they are the set that may be best, at the race's one error rate.
-        of: recommend nothing where more than half of so many trials may be the best; 0 = no such rule.
+        race: of a sweep: what its race left.
 
     Raises:
         DataError: a trial lacks the metric, or has scores of other examples.
@@ -156,7 +169,8 @@ def read_trials(
         raise DataError("the trials have scores of different examples.", hint="Make the study anew with --fresh.")
     values = sign * np.column_stack([one.value for one in columns])
     clusters = columns[0].cluster
-    stays = may_be_best(values, clusters) if raced is None else [name in raced for name in names]
+    left = None if race is None else race.left
+    stays = may_be_best(values, clusters) if left is None else [name in left for name in names]
     best = tuple(name for name, may in zip(names, stays, strict=True) if may)
     whole = ~np.isnan(values).any(axis=1)
     means = values[whole].mean(axis=0).tolist() if whole.any() else [0.0] * len(names)
@@ -167,8 +181,8 @@ def read_trials(
     bend = bend if bend.trial is None else replace(bend, trial=priced[bend.trial])
     if target is None:
         taken = _cheapest_of_best(scores, metric, best, costs, cost, int(whole.sum()))
-        if of and 2 * len(best) > of and taken.trial is not None:
-            told = f"not enough data: {len(best)} of {of} trials may still be the best"
+        if race is not None and 2 * len(best) > race.of and taken.trial is not None:
+            told = f"not enough data: {len(best)} of {race.of} trials may still be the best"
             taken = Recommendation(None, f"{told}, on {int(whole.sum()):,} examples", taken.examples)
     else:
         held = parse(target.metric)
