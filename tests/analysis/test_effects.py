@@ -13,7 +13,7 @@ from ragauge.analysis.studies.race import losers
 from ragauge.metrics.catalogue import parse
 
 METRIC = parse("context_recall")
-SPACE = {"k": [1, 5], "retriever": ["bm25", "hybrid"], "shown": [False, True]}
+SPACE: dict[str, list[Any]] = {"k": [1, 5], "retriever": ["bm25", "hybrid"], "shown": [False, True]}
 TRIALS: list[dict[str, Any]] = [dict(zip(SPACE, row, strict=True)) for row in product(*SPACE.values())]
 BASE = {name: values[0] for name, values in SPACE.items()}
 
