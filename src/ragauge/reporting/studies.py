@@ -41,11 +41,11 @@ def study_sections(found: StudyFigures) -> Iterator[ReportSection]:
     lead = tuple(map(safe, _sentences(found)))
     notes = (KEY,) if found.complete and found.metric else ()
     yield ReportSection(found.kind.name, safe(found.study.name), lead, _trials(found), rest, notes)
-    if found.segment_means:
-        yield ReportSection("Segments", found.metric, table=_segments(found))
     for one in found.told:
         if isinstance(one, StudyTable):
             yield _added(one)
+    if found.segment_means:
+        yield ReportSection("Segments", found.metric, table=_segments(found))
     runs = [trial.run_id for trial in found.complete if trial.run_id]
     if len(runs) > 1:
         report = f"ragauge study report {found.study.name} -o study.html"

@@ -196,15 +196,6 @@ def _charts(found: StudyFigures) -> Iterator[StudyChart]:
     asked = [ChartPoint(trial.name, trial.measured("questions") or 0.0) for trial in found.study.trials]
     if any(trial.state == "pruned" for trial in found.study.trials):
         yield StudyChart("The race: questions that each trial was asked", "bars", "", "questions", tuple(asked))
-    for cost in COSTS:
-        held = found.costs(cost) if cost in found.measured else {}
-        means = {trial: one.mean for trial in found.scores if (one := found.mean(trial)) is not None}
-        points = [
-            ChartPoint(held[trial], mean, "", label=trial)
-            for trial, mean in means.items() if trial in held and mean is not None
-        ]     # fmt: skip
-        if len(points) > 1:
-            yield StudyChart(f"{found.metric} against {cost}", "points", cost, found.metric, tuple(points))
 
 
 SWEEP = StudyKind("sweep", (), COSTS, ("questions", "judge_calls"), _tells)
