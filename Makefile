@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest $(PYTEST_ARGS)
 BESIDE := -n 2 --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test browser check prove lint smoke platforms bench docs clean
+.PHONY: demo test browser check prove mutants lint smoke platforms bench docs clean
 
 demo: $(VENV)/.core                ## run the main job on the built-in RAG and write a report
 	$(BIN)/ragauge demo -o demo-report.html
@@ -28,6 +28,9 @@ check: $(VENV)/.check              ## what CI runs: lint beside smoke, then ever
 
 prove: $(VENV)/.test               ## long simulations: when stats, gating or judging change
 	$(PYTEST) $(BESIDE) -m prove
+
+mutants: $(VENV)/.test             ## faults planted in the core, one at a time: the tests named for each must fail
+	$(PYTEST) -v -m prove tests/mutants
 
 lint: $(VENV)/.check
 	$(BIN)/ruff check .

@@ -1,0 +1,90 @@
+"""Faults of the core, each with the test files of which one must fail on it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """One fault. The file is under src/ragauge, tests are under tests/ and end in .py."""
+
+    path: str
+    old: str
+    new: str
+    tests: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.old.strip()} -> {self.new.strip()}"
+
+
+GOLDEN = "metrics/test_retrieval_golden metrics/test_retrieval_matrix"
+CLAIMS = "metrics/test_evidence_by_hand metrics/test_evidence_cases metrics/test_ragchecker_arithmetic"
+CAUSES = "analysis/test_attribute"
+GATE = "gating/test_decide gating/test_checking gating/test_failed_scores"
+COMPARED = "analysis/test_compare analysis/test_comparing analysis/test_moved"
+RETRIEVAL, ANSWER, CAUSE = "metrics/retrieval/", "metrics/answer/", "analysis/causes/"
+COMPARISON, CORRECTION = "analysis/comparison/", "analysis/comparison/correction.py"
+TREC, LAX = "data/readers/trec.py", "            return False\n        limit = self.limit if self.lax"
+
+MUTANTS = [
+    # metrics
+    Mutant(RETRIEVAL + "recall.py", "rank <= cutoff", "rank < cutoff", GOLDEN),
+    Mutant(RETRIEVAL + "recall.py", "for rank in ranks), len(ranks))", "for rank in ranks), cutoff or 1)", GOLDEN),
+    Mutant(RETRIEVAL + "precision.py", "for rank in ranks), cutoff)", "for rank in ranks), len(ranks))", GOLDEN),
+    Mutant(RETRIEVAL + "ndcg.py", "log2(rank + 1) for gain, rank in", "log2(rank + 2) for gain, rank in", GOLDEN),
+    Mutant(RETRIEVAL + "ndcg.py", "reverse=True)[:k]", "reverse=True)", GOLDEN),
+    Mutant(RETRIEVAL + "mrr.py", "first = min(", "first = max(", GOLDEN),
+    Mutant(RETRIEVAL + "map.py", "/ len(ranks)", "/ max(1, len(found))", GOLDEN),
+    Mutant(RETRIEVAL + "hit.py", "float(any(", "float(all(", GOLDEN),
+    Mutant(ANSWER + "faithfulness.py", 'claim.strength != "implied"', 'claim.strength == "implied"', CLAIMS),
+    Mutant(ANSWER + "hallucination.py", "(1 - claim.chance) * (1 - r)", "(1 - claim.chance) * r", CLAIMS),
+    Mutant(ANSWER + "over_refusal.py", "float(refuse) if", "float(not refuse) if", CLAIMS),
+    Mutant(ANSWER + "citation_precision.py", "& {*claim.supporting}", "| {*claim.supporting}", CLAIMS),
+    # causes
+    Mutant(CAUSE + "retrieval.py", "if rank > seen.n > 0]", "if rank >= seen.n > 0]", CAUSES),
+    Mutant(CAUSE + "retrieval.py", "if rank <= seen.n or not seen.n]", "if rank < seen.n or not seen.n]", CAUSES),
+    Mutant(CAUSE + "generation.py", "if seen.example.answerable or seen.refuse:", "if seen.example.answerable:", CAUSES),
+    Mutant(CAUSE + "generation.py", 'in ("fully", "partly") or', 'in ("fully",) or', CAUSES),
+    Mutant(
+        CAUSE + "generation.py", "cited.isdisjoint(claim.supporting)", "not cited.issuperset(claim.supporting)", CAUSES
+    ),
+    Mutant(CAUSE + "attribute.py", "CauseContext(facts, indexed, verdict.mends)", "seen", CAUSES),
+    Mutant(CAUSE + "attribute.py", "(verdict.p >= DECIDED or row is UNDECIDED)", "verdict.p > 0", CAUSES),
+    Mutant(CAUSE + "attribute.py", "answerable is False and seen.refuse:", "answerable is False:", CAUSES),
+    # gates
+    Mutant("gating/decide.py", "value < limit - NEAR if", "value < limit + NEAR if", GATE),
+    Mutant("gating/decide.py", "most if self.above else least, limit", "least if self.above else most, limit", GATE),
+    Mutant("gating/decide.py", "return found.high if self.above", "return found.low if self.above", GATE),
+    Mutant("gating/decide.py", "if self.same or not self.enough or self.sample.estimate is None:\n" + LAX,
+           "if self.same or self.sample.estimate is None:\n" + LAX, GATE),
+    Mutant("gating/family.py", "halves / (segments if one else whole)", "halves / len(segment)", GATE),
+    Mutant("gating/family.py", "alpha * weights[i] / total", "alpha * weights[i]", GATE),
+    Mutant("gating/checking.py", "sign = -1.0 if higher else 1.0", "sign = 1.0", GATE),
+    # comparison and estimating
+    Mutant(COMPARISON + "change.py", 'if metric.direction == "lower" else (up', 'if not metric else (up', COMPARED),
+    Mutant(CORRECTION, "min(1.0, k * p_values[place])", "min(1.0, p_values[place])", COMPARED),
+    Mutant(CORRECTION, "p is not None and p > alpha", "p is not None and p > 1", COMPARED),
+    Mutant(COMPARISON + "join.py", "numbers.get(query_id, -1)", "numbers.get(query_id, 0)", COMPARED),
+    Mutant(COMPARISON + "regressions.py", 'base - new if direction == "higher"', "new - base if direction", COMPARED),
+    Mutant(COMPARISON + "pairs.py", "return self.new[0] - self.base[1]", "return self.new[0] - self.base[0]",
+           "gating/test_failed_scores analysis/test_compare analysis/test_comparing"),
+    Mutant("analysis/estimating.py", "kind=sample.kind, weights=sample.weights, clusters=sample.clusters",
+           "kind=sample.kind, weights=sample.weights, clusters=None",
+           "analysis/test_estimating analysis/test_summarize"),
+    Mutant("analysis/estimating.py", "return widened(interval, mean, error, values, weights)", "return interval",
+           "analysis/test_judged_intervals"),
+    # resume
+    Mutant("engine/plan.py", "failed_too=not retry_failed", "failed_too=retry_failed", "engine/test_plan"),
+    Mutant("engine/plan.py", "return order[:limit]", "return order", "engine/test_plan"),
+    # reply keys
+    Mutant("store/replies.py", 'statement.excluded.failed == literal_column("0")',
+           'statement.excluded.failed == literal_column("1")', "store/test_replies"),
+    Mutant("data/ask.py", "ask.judge_repeat, ask.attempt,", "ask.judge_repeat,", "judging/test_reply_keys"),
+    Mutant("data/ask.py", "plain(ask.schema), plain(ask.params)", "plain(ask.schema)", "judging/test_reply_keys"),
+    # readers
+    Mutant(TREC, "part[1:] > part[:-1]", "part[1:] < part[:-1]", "data/test_trec_readers"),
+    Mutant(TREC, "order = np.argsort(-values)", "order = np.argsort(values)", "data/test_trec_readers"),
+    # studies
+    Mutant("analysis/studies/front.py", "quality[n] > quality[found[-1]]", "quality[n] >= quality[found[-1]]",
+           "analysis/test_study_front"),
+]     # fmt: skip
