@@ -43,13 +43,7 @@ MUTANTS = [
     # causes
     Mutant(CAUSE + "retrieval.py", "if rank > seen.n > 0]", "if rank >= seen.n > 0]", CAUSES),
     Mutant(CAUSE + "retrieval.py", "if rank <= seen.n or not seen.n]", "if rank < seen.n or not seen.n]", CAUSES),
-    Mutant(CAUSE + "generation.py", "if seen.example.answerable or seen.refuse:", "if seen.example.answerable:", CAUSES),
-    Mutant(CAUSE + "generation.py", 'in ("fully", "partly") or', 'in ("fully",) or', CAUSES),
-    Mutant(
-        CAUSE + "generation.py", "cited.isdisjoint(claim.supporting)", "not cited.issuperset(claim.supporting)", CAUSES
-    ),
     Mutant(CAUSE + "attribute.py", "CauseContext(facts, indexed, verdict.mends)", "seen", CAUSES),
-    Mutant(CAUSE + "attribute.py", "(verdict.p >= DECIDED or row is UNDECIDED)", "verdict.p > 0", CAUSES),
     Mutant(CAUSE + "attribute.py", "answerable is False and seen.refuse:", "answerable is False:", CAUSES),
     # gates
     Mutant("gating/decide.py", "value < limit - NEAR if", "value < limit + NEAR if", GATE),
@@ -66,8 +60,6 @@ MUTANTS = [
     Mutant(CORRECTION, "p is not None and p > alpha", "p is not None and p > 1", COMPARED),
     Mutant(COMPARISON + "join.py", "numbers.get(query_id, -1)", "numbers.get(query_id, 0)", COMPARED),
     Mutant(COMPARISON + "regressions.py", 'base - new if direction == "higher"', "new - base if direction", COMPARED),
-    Mutant(COMPARISON + "pairs.py", "return self.new[0] - self.base[1]", "return self.new[0] - self.base[0]",
-           "gating/test_failed_scores analysis/test_compare analysis/test_comparing"),
     Mutant("analysis/estimating.py", "kind=sample.kind, weights=sample.weights, clusters=sample.clusters",
            "kind=sample.kind, weights=sample.weights, clusters=None",
            "analysis/test_estimating analysis/test_summarize"),
@@ -87,4 +79,6 @@ MUTANTS = [
     # studies
     Mutant("analysis/studies/front.py", "quality[n] > quality[found[-1]]", "quality[n] >= quality[found[-1]]",
            "analysis/test_study_front"),
+    Mutant("stats/max_t.py", "gaps = low - high[:, [i]]", "gaps = low - low[:, [i]]", "stats/test_races"),
+    Mutant("stats/selection.py", "left = (drawn == 0)", "left = (drawn >= 0)", "stats/test_races"),
 ]     # fmt: skip
