@@ -14,14 +14,16 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
-from ragauge.metrics import answer, composite, context, retrieval, spans
+from ragauge.metrics import ann, answer, composite, context, retrieval, spans
 from ragauge.metrics.base import Metric, shown
 from ragauge.metrics.catalogue import FAMILIES, entries, family, questions, samples
 from ragauge.metrics.docstring import parts
 from ragauge.metrics.presets import PRESETS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/metrics.md"
-ABOUT = {"retrieval": retrieval, "spans": spans, "context": context, "answer": answer, "composite": composite}
+ABOUT = {
+    "retrieval": retrieval, "spans": spans, "ann": ann, "context": context, "answer": answer, "composite": composite,
+}     # fmt: skip
 BETTER = {"higher": "higher is better", "lower": "lower is better", "neither": "neither direction is better"}
 INTRO = """\
 # Metrics

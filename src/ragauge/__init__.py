@@ -16,6 +16,8 @@ from ragauge.version import __version__
 
 if TYPE_CHECKING:
     from ragauge import aio as aio
+    from ragauge.api.ann import ann as ann
+    from ragauge.api.ann import exact_neighbours as exact_neighbours
     from ragauge.api.baselines import baselines as baselines
     from ragauge.api.baselines import remove_baseline as remove_baseline
     from ragauge.api.baselines import set_baseline as set_baseline
@@ -64,6 +66,8 @@ if TYPE_CHECKING:
     from ragauge.systems.capture import capture as capture
 
 _FROM = {
+    "ann": "ragauge.api.ann",
+    "exact_neighbours": "ragauge.api.ann",
     "baselines": "ragauge.api.baselines",
     "remove_baseline": "ragauge.api.baselines",
     "set_baseline": "ragauge.api.baselines",

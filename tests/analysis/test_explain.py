@@ -101,10 +101,11 @@ def test_every_symbol_is_known(metric: Metric) -> None:
 
 
 
-# what only a study of chunking knows: tokens of whole documents, and the chunks of the index
+# what only a study knows: tokens of whole documents, the chunks of the index, distances of vectors
 OF_STUDIES = [
     one for one in samples()
-    if "labels.token_spans" in one.needs.values() or one.name() in ("precision_omega", "attainable_recall")
+    if {"labels.token_spans", "labels.neighbours"} & {*one.needs.values()}
+    or one.name() in ("precision_omega", "attainable_recall")
 ]     # fmt: skip
 
 
@@ -121,7 +122,7 @@ def test_what_only_a_study_knows_is_said(metric: Metric) -> None:
     """A metric that no stored answer can be scored by says why, and what can."""
     (worked,) = explained(spanned(), metric).metrics
     assert worked.score.status == "not_applicable"
-    assert re.search("ragauge chunking|index are not known", worked.score.reason)
+    assert re.search("ragauge chunking|ragauge ann|index are not known", worked.score.reason)
 
 
 EXPLAINED = [one for one in samples() if one.name() != "semantic_similarity" and one not in OF_STUDIES]

@@ -37,6 +37,7 @@ PUBLIC = {
     "UsageError", "EvaluationLog", "log", "note", "baselines", "remove_baseline", "set_baseline", "compare",
     "ComparisonResult", "gate", "GateResult", "validate", "ConfigError", "GateFailed", "NotEnoughData",
     "ThresholdsResult", "thresholds", "check_judge", "chunking", "embeddings", "sweep", "open_study", "StudyResult",
+    "ann", "exact_neighbours",
 }  # fmt: skip
 
 
@@ -45,7 +46,9 @@ def test_public_names() -> None:
     assert set(rg.__all__) == PUBLIC == set(dir(rg))
     for name in PUBLIC:
         assert getattr(rg, name) is not None
-    assert rg.aio.__all__ == ["chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep"]
+    assert rg.aio.__all__ == [
+        "ann", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep",
+    ]  # fmt: skip
     with pytest.raises(AttributeError, match="no attribute 'evalute'"):
         rg.evalute  # noqa: B018
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ragauge.cli import (
+    ann,
     baseline,
     cache,
     chunking,
@@ -59,6 +60,7 @@ app.command()(compare.compare)
 app.command()(chunking.chunking)
 app.command()(embeddings.embeddings)
 app.command()(sweep.sweep)
+app.command()(ann.ann)
 app.command()(gate.gate)
 app.command()(validate.validate)
 app.command()(doctor.doctor)

@@ -14,8 +14,8 @@ from ragauge.metrics.base import Metric
 from ragauge.metrics.naming import Aliases, head_of, read, unknown
 from ragauge.metrics.presets import PRESETS
 
-Family = Literal["retrieval", "spans", "context", "answer", "composite"]
-FAMILIES: tuple[Family, ...] = ("retrieval", "spans", "context", "answer", "composite")
+Family = Literal["retrieval", "spans", "ann", "context", "answer", "composite"]
+FAMILIES: tuple[Family, ...] = ("retrieval", "spans", "ann", "context", "answer", "composite")
 
 
 @cache
@@ -30,6 +30,10 @@ def family(name: Family) -> tuple[type[Metric], ...]:
             from ragauge.metrics import spans
 
             return spans.METRICS
+        case "ann":
+            from ragauge.metrics import ann
+
+            return ann.METRICS
         case "context":
             from ragauge.metrics import context
 

@@ -293,6 +293,7 @@ BY_FACT: Mapping[str, Mapping[str, Value]] = {
     "labels.chunks": OF_RANKING,
     "labels.token_spans": of_spans("token"),
     "labels.char_spans": of_spans("char"),
+    "labels.neighbours": dict.fromkeys(("A[k]", "d[i]", "d_k", "n"), _scalar("labels.neighbours")),
     "verify_answer.support": OF_CLAIMS,
     "verify_answer.used": {
         "U": _used, "v[j]": _marks("verify_answer.used"), "n": _n_passages, "prec@j": _share_at("verify_answer.used"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ragauge.analysis.studies.ann import ANN
 from ragauge.analysis.studies.chunking import CHUNKING
 from ragauge.analysis.studies.embeddings import EMBEDDINGS
 from ragauge.analysis.studies.figures import StudyKind
 from ragauge.analysis.studies.sweep import SWEEP
 from ragauge.errors import UnknownName
 
-KINDS: Mapping[str, StudyKind] = {kind.name: kind for kind in (CHUNKING, EMBEDDINGS, SWEEP)}
+KINDS: Mapping[str, StudyKind] = {kind.name: kind for kind in (CHUNKING, EMBEDDINGS, SWEEP, ANN)}
 
 
 def kind_of(name: str) -> StudyKind:

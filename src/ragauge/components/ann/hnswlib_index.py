@@ -1,0 +1,51 @@
+"""hnswlib: a graph in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragauge.components.ann.index import AnnIndex
+from ragauge.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from ragauge.components.ann.exact import Mask, VectorMetric, Vectors
+
+
+class HnswlibIndex(AnnIndex):
+    """A graph of hnswlib. Where fewer than k pass a filter, hnswlib finds nothing: it is asked for fewer."""
+
+    defaults: ClassVar[Mapping[str, Any]] = {"M": 16, "ef_construction": 200, "ef_search": 64}
+    searched: ClassVar[tuple[str, ...]] = ("ef_search",)
+
+    def __init__(self) -> None:
+        try:
+            import hnswlib
+        except ImportError:
+            raise MissingExtra("The index hnswlib", "hnswlib", "hnswlib") from None
+        self._library: Any = hnswlib
+        self._index: Any = None
+
+    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:     # noqa: D102
+        given = {**self.defaults, **parameters}
+        index = self._library.Index(space=metric, dim=vectors.shape[1])
+        index.init_index(len(vectors), M=int(given["M"]), ef_construction=int(given["ef_construction"]), random_seed=7)
+        index.add_items(vectors)
+        index.set_num_threads(1)     # of a search
+        self._index = index
+
+    def tune(self, **parameters: Any) -> None:     # noqa: D102
+        self._index.set_ef(int(parameters["ef_search"]))
+
+    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:     # noqa: D102
+        if passing is None:
+            return self._index.knn_query(query, k)[0][0]
+        while k:
+            try:
+                return self._index.knn_query(query, k, filter=passing.item)[0][0]
+            except RuntimeError:     # it cannot fill k places
+                k //= 2
+        return ()
+
+    def size(self) -> int | None:     # noqa: D102
+        return int(self._index.index_file_size())

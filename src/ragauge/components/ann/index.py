@@ -1,0 +1,149 @@
+"""What an index of vectors offers, the libraries there are, and how one is named on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from itertools import product
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragauge.engine.studies.importing import load
+from ragauge.errors import UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.components.ann.exact import Ids, Mask, VectorMetric, Vectors
+
+LIBRARIES: Mapping[str, tuple[str, str]] = {
+    "hnswlib": ("ragauge.components.ann.hnswlib_index", "HnswlibIndex"),
+    "faiss-hnsw": ("ragauge.components.ann.faiss_index", "FaissHnsw"),
+    "faiss-ivf": ("ragauge.components.ann.faiss_index", "FaissIvf"),
+    "faiss-sq": ("ragauge.components.ann.faiss_index", "FaissSq"),
+    "faiss-pq": ("ragauge.components.ann.faiss_index", "FaissPq"),
+    "usearch": ("ragauge.components.ann.usearch_index", "UsearchIndex"),
+    "null": ("ragauge.components.ann.index", "NullIndex"),
+}
+START = {"M": (16, 32), "ef_construction": (100, 200), "ef_search": (16, 32, 64, 128, 256)}
+PORTFOLIO = ((16, 128, 32), (32, 128, 32), (16, 128, 128), (64, 128, 128), (128, 256, 256))
+GRAPHS = ("hnswlib", "faiss-hnsw", "usearch")     # that take M, ef_construction and ef_search
+
+
+class AnnIndex:
+    """An index that is built once and searched at several settings.
+
+    Attributes:
+        defaults: parameter -> its value where none is given.
+        searched: those that may change without building anew.
+    """
+
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    searched: ClassVar[tuple[str, ...]] = ()
+
+    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:
+        """Indexes vectors of shape (n, d); ids are their rows."""
+        raise NotImplementedError
+
+    def tune(self, **parameters: Any) -> None:
+        """Sets what may change without building anew."""
+
+    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:
+        """Ids of about the k nearest to a query of shape (d,), the nearest first; with a mask, of those that pass."""
+        raise NotImplementedError
+
+    def size(self) -> int | None:
+        """Bytes of the index when it is written; None where it cannot be had."""
+        return None
+
+    def imbalance(self) -> float | None:
+        """How unevenly lists are filled, 1 = evenly; None where there are no lists."""
+        return None
+
+
+class NullIndex(AnnIndex):
+    """Finds the first k rows at once: what is measured of it is what measuring costs."""
+
+    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:     # noqa: D102
+        import numpy as np
+
+        del metric, parameters
+        self._ids = np.arange(len(vectors))
+
+    def search(self, query: Any, k: int, passing: Mask | None = None) -> Ids:     # noqa: D102
+        del query, passing
+        return self._ids[:k]
+
+
+class NamedIndex(AnnIndex):
+    """An object of the user with build(vectors, metric=…, **parameters) and search(query, k, filter)."""
+
+    def __init__(self, made: Any) -> None:
+        self._made = made() if isinstance(made, type) else made
+
+    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:     # noqa: D102
+        self._made.build(vectors, metric=metric, **parameters)
+
+    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:     # noqa: D102
+        return self._made.search(query, k, passing)
+
+
+def index_of(name: str) -> AnnIndex:
+    """An index that is not built yet.
+
+    Raises:
+        UnknownName: no such library. MissingExtra: it is not installed.
+        UsageError: module:name has no build and search.
+    """
+    if name in LIBRARIES:
+        module, kind = LIBRARIES[name]
+        found: AnnIndex = getattr(import_module(module), kind)()
+        return found
+    if ":" not in name:
+        raise UnknownName("index library", name, LIBRARIES, "Or write module:name.")
+    made = load(name)
+    if not callable(getattr(made, "build", None)) or not callable(getattr(made, "search", None)):
+        raise UsageError(f"{name}: an index needs build(vectors, metric, …) and search(query, k, filter).")
+    return NamedIndex(made)
+
+
+def grid_of(spec: str, *, portfolio: bool = False) -> list[dict[str, Any]]:
+    """An index as it is named on the command line, lists of values multiplied: the parameters of each trial.
+
+    A graph library of which no parameter is given starts with M, ef_construction and ef_search in 20 combinations.
+
+    >>> grid_of("hnswlib:M=16:ef_search=16,32")[1]
+    {'index': 'hnswlib', 'M': 16, 'ef_construction': 200, 'ef_search': 32}
+
+    Raises:
+        UsageError: a parameter without value. UnknownName: no such library or parameter.
+    """
+    parts = spec.split(":")
+    split_at = next((n for n, part in enumerate(parts) if "=" in part), len(parts))
+    name, given = ":".join(parts[:split_at]), [part.partition("=") for part in parts[split_at:]]
+    if not name or any(not sign or not values for _, sign, values in given):
+        raise UsageError(f"{spec!r} is no index. Write LIBRARY:param=value, such as hnswlib:M=16:ef_search=32,64.")
+    index = index_of(name)
+    if portfolio and name in GRAPHS:
+        return [{"index": name, "M": m, "ef_construction": c, "ef_search": s} for m, c, s in PORTFOLIO]
+    lists: dict[str, Sequence[Any]] = {key: [_value(one) for one in values.split(",")] for key, _, values in given}
+    if name in GRAPHS and not lists:
+        lists = dict(START)
+    if not isinstance(index, NamedIndex):
+        for key in lists:
+            if key not in index.defaults:
+                raise UnknownName(f"parameter of {name}", key, index.defaults)
+    filled = {**{key: (value,) for key, value in index.defaults.items()}, **lists}
+    return [{"index": name, **dict(zip(filled, choice, strict=True))} for choice in product(*filled.values())]
+
+
+def name_of(parameters: Mapping[str, Any]) -> str:
+    """A trial's name: its index with the parameters in the order of the alphabet."""
+    rest = sorted((key, value) for key, value in parameters.items() if key != "index")
+    return ":".join([str(parameters["index"]), *(f"{key}={value}" for key, value in rest)])
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

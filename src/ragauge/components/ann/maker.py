@@ -1,0 +1,216 @@
+"""Trials of vector indexes: built, timed in interleaved rounds, held against exact search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from time import perf_counter, perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+from ragauge.analysis.studies.ann import ANN
+from ragauge.components.ann.exact import VectorMetric, checked, distances_to, exact_neighbours
+from ragauge.components.ann.index import AnnIndex, NullIndex, index_of, name_of
+from ragauge.data.example import EvalSet, Example
+from ragauge.data.neighbours import FoundNeighbours
+from ragauge.data.response import Passage, Response
+from ragauge.data.study import Measurement
+from ragauge.engine.studies.maker import OpenTrial, TrialMaker
+from ragauge.errors import DataError, UsageError
+from ragauge.metrics.ann.ann_recall import AnnRecall
+from ragauge.metrics.base import Measured, Metric
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragauge.components.ann.exact import Vectors
+
+    Times = npt.NDArray[np.float64]
+
+ROUNDS = 3
+RESAMPLES = 300
+LEAST_P99 = 1_000     # timings
+
+
+class AnnMaker(TrialMaker):
+    """Makes trials of indexes over the same vectors and queries.
+
+    Args:
+        vectors: shape (n, d).
+        queries: shape (q, d).
+        k: how many neighbours; of fewer vectors all.
+        metric: cosine, l2 or ip.
+        rounds: how often every query is timed.
+
+    Raises:
+        DataError: no vectors or queries, shapes that do not fit, or values that are not finite, with the row.
+        UsageError: k or rounds below 1.
+    """
+
+    kind = ANN
+
+    def __init__(
+        self, vectors: Vectors, queries: Vectors, *, k: int = 10, metric: VectorMetric = "cosine", rounds: int = ROUNDS
+    ) -> None:
+        import numpy as np
+
+        if rounds < 1:
+            raise UsageError(f"ann: rounds must be at least 1, got {rounds}.")
+        self.vectors = np.ascontiguousarray(checked(vectors), dtype=np.float32)
+        self.queries = np.ascontiguousarray(checked(queries, "queries", self.vectors.shape[1]), dtype=np.float32)
+        if not len(self.vectors) or not len(self.queries):
+            raise DataError(f"ann: {len(self.vectors)} vectors and {len(self.queries)} queries, at least one each.")
+        self.ids, self.nearest = exact_neighbours(self.vectors, self.queries, k, metric)
+        self.k, self.metric, self.rounds = k, metric, rounds
+        self.known = np.asarray(~np.isnan(self.nearest).all(axis=1))     # a query of zeros has no direction
+        self.fixed: Mapping[str, Any] = {
+            "vectors": sha256(self.vectors.tobytes()).hexdigest()[:16], "n": len(self.vectors),
+            "dimensions": int(self.vectors.shape[1]), "k": k, "metric": metric, "rounds": rounds,
+        }     # fmt: skip
+        self._built: dict[str, tuple[AnnIndex, float]] = {}
+
+    def eval_set(self, name: str) -> EvalSet:
+        """The queries as examples: v0, v1 and so on."""
+        digest = sha256(self.queries.tobytes()).hexdigest()[:12]
+        return EvalSet(
+            name, tuple(Example(f"v{n}", f"vector {n} of {digest}") for n in range(len(self.queries)))
+        )
+
+    def name(self, parameters: Mapping[str, Any]) -> str:
+        """The index with its parameters."""
+        return name_of(parameters)
+
+    def groups(self, grid: Sequence[Mapping[str, Any]]) -> Iterable[Sequence[Mapping[str, Any]]]:
+        """Settings that search one index are open together, so that one index is in memory at a time."""
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        for parameters in grid:
+            found.setdefault(self._build_name(parameters), []).append(parameters)
+        for group in found.values():
+            self._built.clear()
+            yield group
+
+    def _build_name(self, parameters: Mapping[str, Any]) -> str:
+        searched = index_of(str(parameters["index"])).searched
+        return name_of({key: value for key, value in parameters.items() if key not in searched})
+
+    def open(self, parameters: Mapping[str, Any]) -> AnnTrial:
+        """Builds the index, unless another setting of it is open."""
+        called = self._build_name(parameters)
+        if called not in self._built:
+            index = index_of(str(parameters["index"]))
+            given = {key: value for key, value in parameters.items() if key not in ("index", *index.searched)}
+            started = perf_counter()
+            index.build(self.vectors, self.metric, **given)
+            self._built[called] = (index, perf_counter() - started)
+        return AnnTrial(self, parameters, *self._built[called])
+
+    def together(self, opened: Sequence[OpenTrial]) -> None:
+        """Times all settings in rounds, each round in another order, with an index that does nothing among them."""
+        import numpy as np
+
+        trials = [one for one in opened if isinstance(one, AnnTrial)]
+        null = NullIndex()
+        null.build(self.vectors, self.metric)
+        rng, overhead = np.random.default_rng(7), []
+        for trial in trials:     # what is done the first time is not timed
+            trial.tune()
+            for query in self.queries[:20]:
+                trial.index.search(query, self.k)
+        for _ in range(self.rounds):
+            overhead.append(timed(null, self.queries, self.k)[0])
+            for n in rng.permutation(len(trials)):
+                trials[n].tune()
+                trials[n].round()
+        for trial in trials:
+            trial.overhead = float(np.median(overhead))
+
+
+class AnnTrial:
+    """One setting of an index that is built."""
+
+    def __init__(self, maker: AnnMaker, parameters: Mapping[str, Any], index: AnnIndex, seconds: float) -> None:
+        self.config: Mapping[str, Any] = {**maker.fixed, **parameters}
+        self.metrics: Sequence[Metric] = (AnnRecall(maker.k),)
+        self.index, self.overhead = index, 0.0
+        self._maker, self._parameters, self._seconds = maker, parameters, seconds
+        self._times: list[Times] = []
+        self._found: list[Any] = []
+
+    def tune(self) -> None:
+        """Sets what this trial searches with."""
+        self.index.tune(**{key: self._parameters[key] for key in self.index.searched if key in self._parameters})
+
+    def round(self) -> None:
+        """Every query once, timed; ids are those of the first round."""
+        times, found = timed(self.index, self._maker.queries, self._maker.k)
+        self._times.append(times)
+        self._found = self._found or found
+
+    def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[Measured]]]:
+        """What was found for every query, scored by exact distances."""
+        import numpy as np
+
+        maker = self._maker
+        for n, example in enumerate(examples):
+            ids = np.asarray(self._found[n], dtype=np.int64)[: maker.k]
+            if ids.size and not 0 <= ids.min() <= ids.max() < len(maker.vectors):
+                told = f"it found the id {ids.max()} of {len(maker.vectors)} vectors."
+                raise DataError(told, source=example.query_id)
+            exact = distances_to(maker.vectors, maker.queries[n], ids, maker.metric)
+            nearest = maker.nearest[n][~np.isnan(maker.nearest[n])]
+            why = "" if maker.known[n] else "a vector of zeros has no direction"
+            found = FoundNeighbours(tuple(ids.tolist()), tuple(exact.tolist()), tuple(nearest.tolist()), why)
+            unique = dict.fromkeys(ids.tolist())
+            passages = tuple(Passage(str(one), str(one)) for one in unique)
+            yield (
+                Response(example.query_id, passages=passages),
+                [Measured.of(metric.value(found)) for metric in self.metrics],
+            )
+
+    def measurements(self) -> Sequence[Measurement]:
+        """Percentiles of latency with intervals over queries, queries a second, build time and size."""
+        import numpy as np
+
+        times = np.stack(self._times)
+        size, imbalance = self.index.size(), self.index.imbalance()
+        return (
+            *(percentile(times, share) for share in (50, 95, 99)),
+            Measurement("queries_per_second", 1_000 / float(times.mean()), "1/s", n=times.size),
+            Measurement("null_overhead_ms", self.overhead, "ms", n=times.size),
+            Measurement("build_seconds", self._seconds, "s"),
+            Measurement("index_bytes", None if size is None else float(size), "bytes"),
+            *(() if imbalance is None else (Measurement("list_imbalance", imbalance),)),
+        )
+
+    def close(self) -> None:
+        """Lets go of what was found."""
+        self._found, self._times = [], []
+
+
+def timed(index: AnnIndex, queries: Vectors, k: int) -> tuple[Times, list[Any]]:
+    """Milliseconds of each query, one at a time, and what was found."""
+    import numpy as np
+
+    search, times, found = index.search, [], []
+    for query in queries:
+        started = perf_counter_ns()
+        ids = search(query, k)
+        times.append(perf_counter_ns() - started)
+        found.append(ids)
+    return np.asarray(times) / 1e6, found
+
+
+def percentile(times: Times, share: int) -> Measurement:
+    """A percentile of times of shape (rounds, queries); its interval is that of resampled queries, rounds together.
+
+    The 99th is told from 1,000 timings on.
+    """
+    import numpy as np
+
+    name, n = f"latency_p{share}_ms", times.size
+    if share == 99 and n < LEAST_P99:
+        return Measurement(name, None, "ms", n=n)
+    rng, count = np.random.default_rng(7), times.shape[1]
+    drawn = [np.percentile(times[:, rng.integers(count, size=count)], share) for _ in range(RESAMPLES)]
+    low, high = np.percentile(drawn, (2.5, 97.5))
+    return Measurement(name, float(np.percentile(times, share)), "ms", float(low), float(high), n)

@@ -1,0 +1,120 @@
+"""Indexes of vectors against exact search, and exact search against faiss."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ragauge as rg
+from ragauge.components.ann.index import grid_of, index_of
+from ragauge.components.ann.vectors import read_vectors
+from ragauge.errors import DataError, UnknownName, UsageError
+
+RNG = np.random.default_rng(0)
+VECTORS = RNG.standard_normal((5_000, 24), dtype=np.float32)
+QUERIES = RNG.standard_normal((40, 24), dtype=np.float32)
+
+
+@pytest.mark.parametrize("k", [1, 10, 100])
+@pytest.mark.parametrize("metric", ["l2", "ip", "cosine"])
+def test_exact_neighbours_are_those_of_faiss(metric: Any, k: int) -> None:
+    """Ids and distances equal IndexFlat's."""
+    faiss = pytest.importorskip("faiss")
+    base, asked = VECTORS, QUERIES
+    if metric == "cosine":
+        base, asked = (one / np.linalg.norm(one, axis=1, keepdims=True) for one in (base, asked))
+    flat = faiss.IndexFlatL2(24) if metric == "l2" else faiss.IndexFlatIP(24)
+    flat.add(base)
+    theirs, ids = flat.search(asked, k)
+    wanted = {"l2": np.sqrt(theirs), "ip": -theirs, "cosine": 1 - theirs}[metric]
+    found, distances = rg.exact_neighbours(VECTORS, QUERIES, k, metric)
+    assert (found == ids).all()
+    assert np.allclose(distances, wanted, atol=2e-5)
+
+
+def test_equal_distances_go_by_id_and_far_from_the_origin_nothing_is_lost() -> None:
+    """Copies of one vector come in the order of their ids; an offset of 1,000 changes no neighbour."""
+    copies = np.tile(VECTORS[:3], (2_000, 1))
+    found, _ = rg.exact_neighbours(copies, VECTORS[:1], 50, "l2")
+    assert found[0].tolist() == list(range(0, 150, 3))
+    wide = VECTORS.astype(np.float64)
+    near = rg.exact_neighbours(wide, QUERIES, 10, "l2")[0]
+    assert (rg.exact_neighbours(wide + 1_000, QUERIES.astype(np.float64) + 1_000, 10, "l2")[0] == near).all()
+
+
+def test_few_vectors_and_zeros() -> None:
+    """Of fewer than k vectors all are returned; zeros have no neighbours by cosine; NaN is an error with its row."""
+    few = np.vstack([VECTORS[:3], np.zeros((1, 24), dtype=np.float32)])
+    found, distances = rg.exact_neighbours(few, np.vstack([QUERIES[:1], few[3:]]), 10)
+    assert found.shape == (2, 4)
+    assert sorted(found[0].tolist()) == [-1, 0, 1, 2]
+    assert (found[1] == -1).all()
+    assert np.isnan(distances[1]).all()
+    with pytest.raises(DataError, match="row 2: a value that is NaN"):
+        rg.exact_neighbours(np.array([[1.0], [2.0], [np.nan]]), np.ones((1, 1)), 1)
+    with pytest.raises(DataError, match="2 dimensions, but the vectors of the index have 24"):
+        rg.exact_neighbours(VECTORS, np.ones((1, 2)), 1)
+
+
+SPECS = (
+    "faiss-hnsw:M=4:ef_construction=10:ef_search=4,200", "usearch:M=4:ef_search=4,200",
+    "faiss-ivf:nlist=20:nprobe=1,20", "faiss-sq", "faiss-pq:m=8:nbits=4", "hnswlib:ef_search=9",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_recall_is_that_of_the_library(spec: str, tmp_path: Path) -> None:
+    """A trial's mean recall is that of the ids its library finds; the study continues without making it anew."""
+    pytest.importorskip(spec.partition(":")[0].partition("-")[0])
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    result = rg.ann(VECTORS, spec, queries=QUERIES, metric="l2", store=store, rounds=2)
+    truth = rg.exact_neighbours(VECTORS, QUERIES, 10, "l2")[0]
+    for parameters in grid_of(spec):
+        index = index_of(str(parameters.pop("index")))
+        index.build(VECTORS, "l2", **{key: one for key, one in parameters.items() if key not in index.searched})
+        index.tune(**{key: parameters[key] for key in index.searched})
+        share = np.mean([len(set(map(int, index.search(q, 10))) & set(t.tolist())) / 10
+                         for q, t in zip(QUERIES, truth, strict=True)])  # fmt: skip
+        row = next(one for one in result.study.trials if parameters.items() <= one.parameters.items())
+        mean = result.figures.mean(row.name)
+        assert mean is not None
+        assert mean.mean == pytest.approx(share, abs=0.03 if "usearch" in spec or "hnsw" in spec else 1e-9)
+        assert row.measured("latency_p50_ms")
+        assert row.measured("latency_p99_ms") is None
+        assert row.measured("index_bytes")
+    said: list[str] = []
+    rg.ann(VECTORS, spec, queries=QUERIES, metric="l2", store=store, rounds=2, say=said.append)
+    assert len(said) == 1
+    assert "there already" in said[0]
+
+
+def test_files_are_read_and_bad_ones_told(tmp_path: Path) -> None:
+    """.npy and .fvecs give the same vectors; mixed dimensions and unknown names are errors with the place."""
+    np.save(tmp_path / "v.npy", VECTORS)
+    rows = np.hstack([np.full((5_000, 1), 24, dtype="<i4"), VECTORS.view("<i4")])
+    rows.tofile(tmp_path / "v.fvecs")
+    assert (read_vectors(tmp_path / "v.npy").vectors == read_vectors(tmp_path / "v.fvecs").vectors).all()
+    rows[7, 0] = 23
+    rows.tofile(tmp_path / "v.fvecs")
+    with pytest.raises(DataError, match="row 7: 23 dimensions, where the rows before have 24"):
+        read_vectors(tmp_path / "v.fvecs")
+    with pytest.raises(UnknownName, match="nearest: hnswlib"):
+        grid_of("hnswlb")
+    with pytest.raises(UsageError, match="--holdout"):
+        rg.ann(VECTORS, "null", store=f"sqlite:///{tmp_path / 'store.db'}")
+
+
+@pytest.mark.parametrize("name", ["hnswlib", "faiss-hnsw", "faiss-ivf", "faiss-sq"])
+def test_a_filter_inside_the_index_finds_only_what_passes(name: str) -> None:
+    """With a mask, every id found passes; where two pass, at most these two are found."""
+    pytest.importorskip(name.partition("-")[0])
+    index = index_of(name)
+    index.build(VECTORS, "cosine")
+    index.tune(**{key: index.defaults[key] for key in index.searched})
+    for passing in (np.arange(5_000) % 7 == 0, np.isin(np.arange(5_000), (8, 9))):
+        found = index.search(QUERIES[0], 10, passing)
+        assert passing[np.asarray(found, dtype=int)].all()
+        assert len(found) <= passing.sum()
