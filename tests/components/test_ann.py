@@ -9,9 +9,16 @@ import numpy as np
 import pytest
 
 import ragauge as rg
+from ragauge.analysis.explaining.case import ExampleCase
+from ragauge.analysis.explaining.ranks import OF_NEIGHBOURS
 from ragauge.components.ann.index import grid_of, index_of
 from ragauge.components.ann.vectors import read_vectors
+from ragauge.data.example import Example
+from ragauge.data.neighbours import FoundNeighbours
+from ragauge.data.response import Response
 from ragauge.errors import DataError, UnknownName, UsageError
+from ragauge.metrics.ann.ann_recall import AnnRecall
+from ragauge.metrics.facts import Facts
 
 RNG = np.random.default_rng(0)
 VECTORS = RNG.standard_normal((5_000, 24), dtype=np.float32)
@@ -22,7 +29,8 @@ QUERIES = RNG.standard_normal((40, 24), dtype=np.float32)
 @pytest.mark.parametrize("metric", ["l2", "ip", "cosine"])
 def test_exact_neighbours_are_those_of_faiss(metric: Any, k: int) -> None:
     """Ids and distances equal IndexFlat's."""
-    faiss = pytest.importorskip("faiss")
+    import faiss
+
     base, asked = VECTORS, QUERIES
     if metric == "cosine":
         base, asked = (one / np.linalg.norm(one, axis=1, keepdims=True) for one in (base, asked))
@@ -59,6 +67,12 @@ def test_few_vectors_and_zeros() -> None:
         rg.exact_neighbours(VECTORS, np.ones((1, 2)), 1)
 
 
+def skip_uncompiled(spec: str) -> None:
+    """Skips hnswlib where it is missing: it has no wheels, so that no group of dependencies has it."""
+    if spec.startswith("hnswlib"):
+        pytest.importorskip("hnswlib", reason="compiled where it is installed: pip install hnswlib")
+
+
 SPECS = (
     "faiss-hnsw:M=4:ef_construction=10:ef_search=4,200", "usearch:M=4:ef_search=4,200",
     "faiss-ivf:nlist=20:nprobe=1,20", "faiss-sq", "faiss-pq:m=8:nbits=4", "hnswlib:ef_search=9",
@@ -68,7 +82,7 @@ SPECS = (
 @pytest.mark.parametrize("spec", SPECS)
 def test_recall_is_that_of_the_library(spec: str, tmp_path: Path) -> None:
     """A trial's mean recall is that of the ids its library finds; the study continues without making it anew."""
-    pytest.importorskip(spec.partition(":")[0].partition("-")[0])
+    skip_uncompiled(spec)
     store = f"sqlite:///{tmp_path / 'store.db'}"
     result = rg.ann(VECTORS, spec, queries=QUERIES, metric="l2", store=store, rounds=2)
     truth = rg.exact_neighbours(VECTORS, QUERIES, 10, "l2")[0]
@@ -110,7 +124,7 @@ def test_files_are_read_and_bad_ones_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["hnswlib", "faiss-hnsw", "faiss-ivf", "faiss-sq"])
 def test_a_filter_inside_the_index_finds_only_what_passes(name: str) -> None:
     """With a mask, every id found passes; where two pass, at most these two are found."""
-    pytest.importorskip(name.partition("-")[0])
+    skip_uncompiled(name)
     index = index_of(name)
     index.build(VECTORS, "cosine")
     index.tune(**{key: index.defaults[key] for key in index.searched})
@@ -118,3 +132,30 @@ def test_a_filter_inside_the_index_finds_only_what_passes(name: str) -> None:
         found = index.search(QUERIES[0], 10, passing)
         assert passing[np.asarray(found, dtype=int)].all()
         assert len(found) <= passing.sum()
+
+
+def test_a_search_of_faiss_leaves_its_threads_as_they_were() -> None:
+    """One thread is for the search alone; a query of zeros is no error."""
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(3)
+    try:
+        index = index_of("faiss-sq")
+        index.build(VECTORS, "cosine")
+        assert len(index.search(np.zeros(24, dtype=np.float32), 10)) == 10
+        assert faiss.omp_get_max_threads() == 3
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
+def test_symbols_of_recall_have_their_own_values() -> None:
+    """A[k] is what was found, once each; d[i] its distances; d_k the k-th nearest; n how many there are."""
+    metric = AnnRecall(k=3)
+    case = ExampleCase(Facts(Example("v0", "?"), Response("v0")))
+    case._known["labels.neighbours"] = FoundNeighbours((4, 4, 7), (0.1, 0.1, 0.25), (0.1, 0.2))
+    shown = {name: value(case, metric) for name, value in OF_NEIGHBOURS.items()}
+    assert shown == {"A[k]": "4, 7", "d[i]": "d[4] = 0.1, d[7] = 0.25", "d_k": "0.2", "n": "2"}
+    case._known["labels.neighbours"] = FoundNeighbours((), (), (), "a vector of zeros has no direction")
+    shown = {name: value(case, metric) for name, value in OF_NEIGHBOURS.items()}
+    assert (shown["A[k]"], shown["d_k"], shown["n"]) == ("none", "none: a vector of zeros has no direction", "0")

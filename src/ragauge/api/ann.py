@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
+from ragauge.api.inputs.typed import keywords
+from ragauge.api.options import AnnOptions
 from ragauge.components.ann.exact import exact_neighbours
 
 if TYPE_CHECKING:
@@ -17,18 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["ann", "ann_async", "exact_neighbours"]
 
 
-def ann(
-    vectors: Any, index: str | Sequence[str], *, queries: Any = None, holdout: int = 0,
-    metric: Literal["cosine", "l2", "ip"] = "cosine", k: int = 10, portfolio: bool = False, rounds: int = 3,
-    name: str = "", fresh: bool = False, base: str = "", target: str | float | None = None, cost: str = "",
-    log: bool = False, store: str | None = None, say: Callable[[str], None] | None = None,
-) -> StudyResult:     # fmt: skip
+@keywords(AnnOptions)
+def ann(wanted: AnnOptions) -> StudyResult:
     """What an approximate index of vectors misses, and how fast it is at what recall.
 
     Every setting is a trial of a study: the index is built, its settings are timed in interleaved rounds, and what it
     finds is held against exact search. The same call continues a study that was stopped.
 
-    Args:
+    Options:
         vectors: an array of shape (n, d), or a file .npy, .fvecs, .parquet, .hdf5.
         index: one or several, such as "hnswlib:M=16,32:ef_search=32,64"; lists multiply to a grid.
         queries: as vectors; None = those of the HDF5, or holdout.
@@ -55,35 +52,37 @@ def ann(
     from ragauge.components.ann.index import grid_of
     from ragauge.components.ann.maker import AnnMaker
 
-    specs = [index] if isinstance(index, str) else index
-    grid = [parameters for spec in specs for parameters in grid_of(spec, portfolio=portfolio)]
-    base_vectors, asked = _read(vectors, queries, holdout, metric)
-    label = Path(vectors).stem if isinstance(vectors, str | Path) else "vectors"
-    made = AnnMaker(base_vectors, asked, k=k, metric=metric, rounds=rounds)
-    called = name or f"ann-{label}"
-    conduct_study(called, made, made.eval_set(f"{label}-queries"), grid, fresh=fresh, store=store, say=say)
-    return open_study(called, base=base, target=target, cost=cost, log=log, store=store)
+    specs = [wanted.index] if isinstance(wanted.index, str) else wanted.index
+    grid = [parameters for spec in specs for parameters in grid_of(spec, portfolio=wanted.portfolio)]
+    vectors, asked = _read(wanted)
+    label = Path(wanted.vectors).stem if isinstance(wanted.vectors, str | Path) else "vectors"
+    maker = AnnMaker(vectors, asked, k=wanted.k, metric=wanted.metric, rounds=wanted.rounds)
+    name, store = wanted.name or f"ann-{label}", wanted.store
+    queries = maker.eval_set(f"{label}-queries")
+    conduct_study(name, maker, queries, grid, fresh=wanted.fresh, store=store, say=wanted.say)
+    return open_study(
+        name, base=wanted.base, target=wanted.target, cost=wanted.cost, log=wanted.log, store=store
+    )
 
 
-async def ann_async(vectors: Any, index: str | Sequence[str], **how: Any) -> StudyResult:
+@keywords(AnnOptions)
+async def ann_async(wanted: AnnOptions) -> StudyResult:
     """As `ann`, in a thread: the loop goes on meanwhile."""
-    return await asyncio.to_thread(partial(ann, vectors, index, **how))
+    return await asyncio.to_thread(partial(ann, **vars(wanted)))
 
 
-def _read(
-    vectors: Any, queries: Any, holdout: int, metric: Literal["cosine", "l2", "ip"]
-) -> tuple[Vectors, Vectors]:
+def _read(wanted: AnnOptions) -> tuple[Vectors, Vectors]:
     """The vectors to index and those to ask."""
     import numpy as np
 
     from ragauge.components.ann.vectors import read_vectors
     from ragauge.errors import UsageError
 
-    file = read_vectors(vectors, metric)
-    if queries is not None and holdout:
+    file, holdout = read_vectors(wanted.vectors, wanted.metric), wanted.holdout
+    if wanted.queries is not None and holdout:
         raise UsageError("ann: give either queries or holdout.")
-    if queries is not None:
-        return file.vectors, read_vectors(queries, metric).vectors
+    if wanted.queries is not None:
+        return file.vectors, read_vectors(wanted.queries, wanted.metric).vectors
     if holdout:
         if not 0 < holdout < len(file.vectors):
             raise UsageError(f"ann: holdout must be from 1 to {len(file.vectors) - 1}, got {holdout}.")

@@ -6,7 +6,7 @@ Annotations are looked at, so they stand unquoted; what is imported for them alo
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ragauge.api.inputs.calls import ModelCallOptions
 from ragauge.api.inputs.typed import Baseline, Columns, Filter, Index, Metrics, Segments, Store, Typed
@@ -288,3 +288,33 @@ class InitOptions:
     segments: Segments = ()
     force: Annotated[bool, Typed("Write over files that are there; the old ones stay as NAME.bak.")] = False
     store: Store = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnOptions:
+    """Indexes to hold against exact search. Each field is an argument of `ann`, whose documentation explains it."""
+
+    vectors: Annotated[
+        Any, Typed("A file .npy, .fvecs, .parquet or .hdf5.", argument=True, metavar="VECTORS")
+    ] = field(kw_only=False)
+    index: Annotated[
+        str | Sequence[str], Typed("Such as hnswlib:M=16,32:ef_search=32,64; repeatable.", "--index", list[str])
+    ] = field(kw_only=False)
+    queries: Annotated[Any, Typed("A file of vectors to ask.")] = None
+    holdout: Annotated[int, Typed("Take so many of the vectors out and ask them.", least=0)] = 0
+    metric: Annotated[
+        Literal["cosine", "l2", "ip"], Typed("Of the vectors.", kind=Literal["cosine", "l2", "ip"])
+    ] = "cosine"
+    k: Annotated[int, Typed("How many neighbours.", "-k", least=1)] = 10
+    portfolio: Annotated[bool, Typed("OpenSearch's five settings of a graph.")] = False
+    rounds: Annotated[int, Typed("How often every query is timed.", least=1)] = 3
+    name: Annotated[str, Typed("Of the study; ann-FILE by default.")] = ""
+    fresh: Annotated[bool, Typed("Forget a study of this name first.")] = False
+    base: Annotated[str, Typed("The trial that others are held against.")] = ""
+    target: Annotated[
+        str | float | None, Typed("Take the cheapest that surely reaches it.", metavar="METRIC=x")
+    ] = None
+    cost: Annotated[str, Typed("The measurement that a trial costs.")] = ""
+    log: Annotated[bool, Typed("Look for the knee on the logarithm of the cost.")] = False
+    store: Store = None
+    say: Callable[[str], None] | None = None

@@ -1,6 +1,6 @@
 """Symbols and arithmetic of metrics over labelled documents.
 
-The symbols of metrics that hold gold spans against chunks, with their values.
+The symbols of metrics that hold gold spans against chunks, or found vectors against the nearest, with their values.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import replace
 from math import log2
 
 from ragauge.analysis.explaining.case import ExampleCase, listed, number
+from ragauge.data.neighbours import FoundNeighbours
 from ragauge.data.ranking import GoldOverlap, Ranking
 from ragauge.metrics.base import Metric
 from ragauge.metrics.retrieval.ranks import labelled
@@ -247,3 +248,33 @@ def of_spans(unit: str) -> Mapping[str, Callable[[ExampleCase, Metric], str]]:
         return plural(size(chunks), UNITS[unit])
 
     return {"G": gold, "R": returned, "C": touching, "len": length}
+
+
+# ---- vectors that an index found ----
+
+
+def _neighbours(case: ExampleCase, metric: Metric) -> tuple[dict[int, float], tuple[float, ...], int]:
+    """Vectors found up to k with their distances, the distances of the k nearest, and k."""
+    found: FoundNeighbours = case.fact("labels.neighbours")
+    k = int(getattr(metric, "k", 0))
+    return dict(zip(found.ids[:k], found.distances[:k], strict=True)), found.nearest[:k], k
+
+
+def _kth(case: ExampleCase, metric: Metric) -> str:
+    nearest = _neighbours(case, metric)[1]
+    return number(nearest[-1]) if nearest else f"none: {case.fact('labels.neighbours').why or 'no vector may be found'}"
+
+
+def _findable(case: ExampleCase, metric: Metric) -> str:
+    _, nearest, k = _neighbours(case, metric)
+    return f"{k:,} or more" if len(nearest) == k else f"{len(nearest):,}"
+
+
+OF_NEIGHBOURS: Mapping[str, Value] = {
+    "A[k]": lambda case, metric: listed(map(str, _neighbours(case, metric)[0])),
+    "d[i]": lambda case, metric: listed(
+        f"d[{n}] = {number(distance)}" for n, distance in _neighbours(case, metric)[0].items()
+    ),
+    "d_k": _kth,
+    "n": _findable,
+}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 
 from ragauge.analysis.explaining.case import ExampleCase, braces, each, holding, listed, mark, number
-from ragauge.analysis.explaining.ranks import OF_RANKING, of_spans
+from ragauge.analysis.explaining.ranks import OF_NEIGHBOURS, OF_RANKING, of_spans
 from ragauge.analysis.results.explanation import Symbol
 from ragauge.data.facts import Claim
 from ragauge.metrics.base import Failed, Metric, NotApplicable, shown
@@ -293,7 +293,7 @@ BY_FACT: Mapping[str, Mapping[str, Value]] = {
     "labels.chunks": OF_RANKING,
     "labels.token_spans": of_spans("token"),
     "labels.char_spans": of_spans("char"),
-    "labels.neighbours": dict.fromkeys(("A[k]", "d[i]", "d_k", "n"), _scalar("labels.neighbours")),
+    "labels.neighbours": OF_NEIGHBOURS,
     "verify_answer.support": OF_CLAIMS,
     "verify_answer.used": {
         "U": _used, "v[j]": _marks("verify_answer.used"), "n": _n_passages, "prec@j": _share_at("verify_answer.used"),

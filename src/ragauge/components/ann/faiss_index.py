@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,7 +30,6 @@ class _FaissIndex(AnnIndex):
     def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:
         import numpy as np
 
-        self._faiss.omp_set_num_threads(os.cpu_count() or 1)
         self._scaled = metric == "cosine"
         kind = self._faiss.METRIC_L2 if metric == "l2" else self._faiss.METRIC_INNER_PRODUCT
         rows: Any = np.ascontiguousarray(vectors, dtype=np.float32)
@@ -42,15 +40,19 @@ class _FaissIndex(AnnIndex):
         if not self._index.is_trained:
             self._index.train(rows)
         self._index.add(rows)
-        self._faiss.omp_set_num_threads(1)     # of a search: a single query is not shared between threads
 
     def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
         raise NotImplementedError
 
     def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:
         if self._scaled:
-            query = query / (query @ query) ** 0.5
-        found = self._index.search(query[None], k, params=self._asked(passing))[1][0]
+            query = query / ((query @ query) ** 0.5 or 1)     # a query of zeros stays as it is
+        threads = self._faiss.omp_get_max_threads()
+        self._faiss.omp_set_num_threads(1)     # a single query is not shared between threads
+        try:
+            found = self._index.search(query[None], k, params=self._asked(passing))[1][0]
+        finally:
+            self._faiss.omp_set_num_threads(threads)     # the process's own, for whoever else uses faiss
         return found[found >= 0] if found[-1] < 0 else found     # -1: a place that is not filled
 
     def _asked(self, passing: Mask | None) -> Any:

@@ -59,7 +59,7 @@ class AnnIndex:
 
 
 class NullIndex(AnnIndex):
-    """Finds the first k rows at once: what is measured of it is what measuring costs."""
+    """Returns the first k rows without searching: its latency is what measuring costs."""
 
     def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:     # noqa: D102
         import numpy as np
