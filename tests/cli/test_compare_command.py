@@ -32,11 +32,12 @@ def two(cli: Cli, tmp_path: Path) -> None:
         assert cli("evaluate", write(tmp_path / f"{name}.jsonl", answered(found)), *MEASURED).code == 0
 
 
-def test_first_line_is_the_verdict(cli: Cli, two: None) -> None:
-    """The first line is the outcome in a sentence, which names the segment that the mean hides; then the rest."""
+def test_verdict_comes_first(cli: Cli, two: None) -> None:
+    """Under the names comes the outcome in a sentence, which names the segment that the mean hides; then the rest."""
     done = cli("compare", "main", "changed")
-    first, *rest = done.out.splitlines()
+    heading, first, *rest = done.out.splitlines()
     assert done.code == 0
+    assert heading.startswith("main → changed  ")
     assert first.startswith("Mixed against main: worse where type=b (mrr −0.50, recall@5 −0.50), though overall mrr")
     text = "\n".join(rest)
     places = [text.index(part) for part in (
@@ -132,8 +133,8 @@ def test_demo_runs_are_compared(cli: Cli, demonstrated: Demonstrated, tmp_path: 
     assert not {"recall@5", "mrr"} & worse[1]
     assert retrieval["diagnosis"][0]["cause"] == "retrieval_miss"
     assert generation["diagnosis"][0]["cause"] in ("hallucinated", "contradicted")
-    first = cli("compare", "good", "broken-retrieval").out.splitlines()[0]
-    assert first.startswith(("Worse than good", "Mixed against good"))
+    sentence = cli("compare", "good", "broken-retrieval").out.splitlines()[1]
+    assert sentence.startswith(("Worse than good", "Mixed against good"))
 
 
 def test_offered_commands_name_the_store(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
