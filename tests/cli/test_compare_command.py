@@ -41,7 +41,8 @@ def test_verdict_comes_first(cli: Cli, two: None) -> None:
     assert first.startswith("Mixed against main: worse where type=b (mrr −0.50, recall@5 −0.50), though overall mrr")
     text = "\n".join(rest)
     places = [text.index(part) for part in (
-        "before → now", "Segments that got worse", "Examples that changed sides", "Configuration", "corrected by Holm",
+        "Segments that got worse", "before → now", "No change seen", "Examples that changed sides",
+        "What differs between the runs", "corrected by Holm",
     )]     # fmt: skip
     assert places == sorted(places)
     assert "ragauge compare main changed -o change.html" in text

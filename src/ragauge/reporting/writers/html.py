@@ -61,11 +61,12 @@ def breakable(name: str) -> Markup:
     return Markup("<wbr>").join(escape(safe(part)) for part in re.split(r"(?<=_)|(?=[:@])", name))
 
 
-def linked(text: str | Markup, link: str) -> Markup:
+def linked(text: str | int | Markup, link: str) -> Markup:
     """Text that leads somewhere, or text."""
     from markupsafe import Markup, escape
 
-    return Markup('<a href="{}">{}</a>').format(link, text) if link else escape(text)
+    shown = text if isinstance(text, Markup) else escape(safe(str(text)))
+    return Markup('<a href="{}">{}</a>').format(link, shown) if link else shown
 
 
 def percent(value: float) -> str:
