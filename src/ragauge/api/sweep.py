@@ -193,8 +193,9 @@ def _how(wanted: SweepOptions, plan: SweepPlan, eval_set: EvalSet, store: Store)
 def _fixed(wanted: SweepOptions, plan: SweepPlan, factory: SystemFactory, how: Asked) -> dict[str, Any]:
     """What all trials share: a study of other ones is another study."""
     from ragauge.data.search_space import called
+    from ragauge.engine.studies.racing import RaceCourse
 
-    raced = plan.raced and plan.design != "one_factor"
+    raced = plan.raced and plan.design != "one_factor" and len(RaceCourse.of(how.eval_set).stops) > 1
     return {
         "system": factory.name, "objective": str(plan.objective), "base": dict(plan.space.base),
         "base_trial": called(plan.space.base), "judge": None if how.judge is None else how.judge.judge_id,

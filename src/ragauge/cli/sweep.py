@@ -76,6 +76,8 @@ def sweep(
         show(result.confirmed.to_terminal())
     if not result.figures.complete:
         raise typer.Exit(1)
+    if as_json:
+        return
     show_command(f"A trial is a run: ragauge runs --study {result.study.name}")
 
 

@@ -49,7 +49,15 @@ def study_sections(found: StudyFigures) -> Iterator[ReportSection]:
     runs = [trial.run_id for trial in found.complete if trial.run_id]
     if len(runs) > 1:
         report = f"ragauge study report {found.study.name} -o study.html"
-        yield ReportSection("Next", commands=(f"ragauge compare {runs[0]} {runs[1]}", report))
+        yield ReportSection("Next", commands=(f"ragauge compare {' '.join(_pair(found, runs))}", report))
+
+
+def _pair(found: StudyFigures, runs: Sequence[str]) -> tuple[str, str]:
+    """The runs to compare: the base's, or the first, and the recommended trial's, or the next."""
+    by_name = {trial.name: trial.run_id for trial in found.complete if trial.run_id}
+    taken = by_name.get(found.reading.recommendation.trial or "", "") if found.metric else ""
+    base = next((run for run in (by_name.get(found.base, ""), *runs) if run and run != taken), runs[0])
+    return base, taken or next(run for run in runs if run != base)
 
 
 def study_charts(found: StudyFigures) -> Iterator[StudyChart]:

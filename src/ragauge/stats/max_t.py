@@ -41,8 +41,9 @@ class Rivalry:
 
 
 def may_be_best(
-    values: npt.ArrayLike, clusters: Clusters | None = None, *, level: float = 0.95, draws: int = 2_000, seed: int = 0
-) -> tuple[bool, ...]:
+    values: npt.ArrayLike, clusters: Clusters | None = None, *, level: float = 0.95, span: float = 0.0,
+    draws: int = 2_000, seed: int = 0,
+) -> tuple[bool, ...]:     # fmt: skip
     """Which columns belong to the set that holds the one of the greatest true mean, with confidence `level`.
 
     Column i stays unless T_i = max over j of (m_j − m_i) / se_ij exceeds the `level` quantile of
@@ -55,6 +56,7 @@ def may_be_best(
         values: shape (n, m), a row an example, a column a setting, larger is better; NaN where there is no score.
         clusters: shape (n,), labels; examples of one cluster share their draw, so that clusters stay whole.
         level: in (0, 1).
+        span: of possible scores, see `rivalries`.
         draws: of the multiplier bootstrap.
         seed: the same seed gives the same set.
 
@@ -68,18 +70,18 @@ def may_be_best(
     Assumes independent examples, or clusters. Source: Gupta (1965); Hsu (1984); the multiplier bootstrap:
     Chernozhukov, Chetverikov and Kato (2013).
 
-    >>> may_be_best([[1.0, 0.0, 0.9], [1.0, 0.1, 1.0], [0.9, 0.0, 1.0], [1.0, 0.2, 0.9]])
+    >>> may_be_best([[1.0, 0.0, 0.9], [1.0, 0.1, 1.0], [0.9, 0.0, 1.0], [1.0, 0.2, 0.9], [0.9, 0.1, 1.0]])
     (True, False, True)
     """
     if not 0 < level < 1:
         raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
-    found = rivalries(values, clusters=clusters, alpha=1 - level, draws=draws, seed=seed)
+    found = rivalries(values, clusters=clusters, alpha=1 - level, span=span, draws=draws, seed=seed)
     return tuple([not one.beaten for one in found])
 
 
 def rivalries(
     low: npt.ArrayLike, high: npt.ArrayLike | None = None, *, clusters: Clusters | None = None, alpha: float = 0.05,
-    draws: int = 2_000, seed: int = 0,
+    span: float = 0.0, draws: int = 2_000, seed: int = 0,
 ) -> tuple[Rivalry, ...]:     # fmt: skip
     """Each setting against all others: the test behind `may_be_best`, with what it rests on.
 
@@ -91,8 +93,13 @@ def rivalries(
         high: shape (n, m), the most that it may be; None = scores are known exactly.
         clusters: shape (n,), labels; drawn whole.
         alpha: chance that the best is beaten, in (0, 1).
+        span: greatest less least possible score, where there are such; a pair that differs by all of it, against the
+            rival, is added to the variance, since few examples may show none of a rare failure. 0 = none is added.
         draws: of the multiplier bootstrap.
         seed: of the draws.
+
+    Nothing is beaten by a rival with which it shares so few examples (clusters) that even a sign test, all signs alike,
+    would not reach alpha: below log2(1/alpha).
 
     The critical value is taken through Student's distribution with one less degree of freedom than there are examples
     (clusters), since standard errors are estimated.
@@ -107,28 +114,33 @@ def rivalries(
     size = int(groups.max()) + 1 if len(groups) else 0
     if size < 2:
         return tuple([Rivalry(None)] * least.shape[1])
-    noise = np.random.default_rng(seed).standard_normal((draws, size))
-    return tuple([_rivalry(i, least, most, groups, noise, alpha) for i in range(least.shape[1])])
+    noise = np.random.default_rng(seed).standard_normal((draws, size + 1))     # the last one is of the added pair
+    return tuple([_rivalry(i, (least, most), groups, noise, alpha, span) for i in range(least.shape[1])])
 
 
-def _rivalry(i: int, low: Array, high: Array, groups: npt.NDArray[np.intp], noise: Array, alpha: float) -> Rivalry:
+def _rivalry(
+    i: int, bounds: tuple[Array, Array], groups: npt.NDArray[np.intp], noise: Array, alpha: float, span: float
+) -> Rivalry:
     import numpy as np
     from scipy.special import ndtr, ndtri, stdtrit
 
+    low, high = bounds
     gaps = low - high[:, [i]]
     both = ~np.isnan(gaps)
     pairs = both.sum(axis=0)
     means = np.where(both, gaps, 0).sum(axis=0) / np.maximum(pairs, 1)
-    sums = np.zeros((noise.shape[1], low.shape[1]))
+    sums = np.zeros((noise.shape[1], low.shape[1]))     # a row a cluster, and one for the added pair
     np.add.at(sums, groups, np.where(both, gaps - means, 0) / np.maximum(pairs, 1))
     held = np.zeros((noise.shape[1], low.shape[1]), dtype=bool)
     np.logical_or.at(held, groups, both)
     units = held.sum(axis=0)
     sums *= np.sqrt(units / np.maximum(units - 1, 1))     # so that the multipliers' variance is the sample's
+    if span:
+        sums[-1] = (span + means) / np.maximum(pairs, 1)
     errors: npt.NDArray[Any] = np.sqrt((sums**2).sum(axis=0))
     alike = errors <= 1e-12 * max(1.0, float(np.abs(means).max()))
-    usable = (units > 1) & (np.arange(low.shape[1]) != i)
-    constant = np.flatnonzero(usable & alike & (means > 1e-9))
+    usable = (units > 1) & (units >= -np.log2(alpha)) & (np.arange(low.shape[1]) != i)
+    constant = np.flatnonzero(usable & alike & (means > 1e-9))     # only where no pair was added
     if constant.size:
         j = int(constant[means[constant].argmax()])
         return Rivalry(j, float(means[j]), inf, 0.0)

@@ -100,7 +100,10 @@ def parameter_effects(
     tested = [n for n, one in enumerate(found) if one.p_value is not None]
     for n, p in zip(tested, holm([found[n].p_value or 0.0 for n in tested]), strict=True):
         found[n] = replace(found[n], p_value=p, verdict=_verdict(p, found[n].interval, noise))
-    return [replace(one, verdict=_verdict(None, one.interval, noise)) if one.p_value is None else one for one in found]
+    return [
+        replace(one, verdict=_verdict(None, one.interval, noise)) if one.p_value is None and one.interval else one
+        for one in found
+    ]
 
 
 def interactions(
@@ -173,6 +176,8 @@ def _effect(name: str, value: Any, base: Any, grid: _Grid) -> ParameterEffect:
     new, old, rows = _sides([a for a, _ in pairs], [b for _, b in pairs], grid.values)
     if rows.sum() < 2:
         return replace(found, examples=int(rows.sum()), costs=changes)
+    if (new == old).all():     # not one example differs: the parameter is idle here
+        return replace(found, examples=int(rows.sum()), difference=0.0, costs=changes, verdict="inside the noise")
     sides = ScoreSample.pair(grid.metric, new, old, None, None if grid.clusters is None else grid.clusters[rows])
     tested = difference_test(*sides)
     return replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isnan
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from ragauge.errors import UsageError
@@ -67,6 +67,12 @@ def score_bounds(metric: Metric, frame: pl.DataFrame, order: Sequence[str]) -> t
         elif status == "failed":
             ends[:, n] = (least if _lacks(low) else low, most if _lacks(high) else high)
     return (-ends[1], -ends[0]) if metric.direction == "lower" else (ends[0], ends[1])
+
+
+def score_span(metric: Metric) -> float:
+    """Greatest less least possible score; 0 where there is no bound."""
+    low, high = metric.range
+    return high - low if isfinite(high - low) else 0.0
 
 
 def _lacks(value: float | None) -> bool:

@@ -44,7 +44,8 @@ class Loser:
 
 def losers(
     bounds: Mapping[str, tuple[Floats, Floats]], look: int, alpha: float, *, clusters: npt.NDArray[Any] | None = None,
-    margin: float = 0.0, seed: int = 0,
+    margin: float = 0.0, span: float = 0.0,
+    seed: int = 0,
 ) -> list[Loser]:     # fmt: skip
     """The trials to drop: those that another beats by the max-t test of the set that may be best, at level alpha.
 
@@ -58,13 +59,14 @@ def losers(
         alpha: chance of an error at this look.
         clusters: shape (n,), labels of what examples depend on.
         margin: also drop what is surely not better than the leader by this.
+        span: greatest less least possible score; 0 = not bounded.
         seed: of the test's draws.
     """
     import numpy as np
 
     names = list(bounds)
     low, high = (np.column_stack([pair[side] for pair in bounds.values()]) for side in (0, 1))
-    found = rivalries(low, high, clusters=clusters, alpha=alpha, seed=seed)
+    found = rivalries(low, high, clusters=clusters, alpha=alpha, span=span, seed=seed)
     out = {n: _loser(names, n, one, look, len(low)) for n, one in enumerate(found) if one.beaten}
     if margin > 0:
         with np.errstate(invalid="ignore"):
@@ -74,7 +76,7 @@ def losers(
             if n != leader and n not in out:
                 two = np.column_stack([low[:, leader] + margin, low[:, n]])
                 most = np.column_stack([high[:, leader] + margin, high[:, n]])
-                one = rivalries(two, most, clusters=clusters, alpha=alpha, seed=seed)[1]
+                one = rivalries(two, most, clusters=clusters, alpha=alpha, span=span, seed=seed)[1]
                 if one.beaten:
                     one = replace(one, rival=leader, difference=one.difference - margin)
                     out[n] = replace(_loser(names, n, one, look, len(low)), margin=margin)

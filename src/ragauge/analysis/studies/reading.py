@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from ragauge.analysis.estimating import ScoreSample, difference_test, interval_of_difference, interval_of_mean
 from ragauge.analysis.scores.arrays import Columns, ScoreColumns, by_example
 from ragauge.analysis.studies.front import Knee, knee, pareto_front
+from ragauge.analysis.studies.objective import score_span
 from ragauge.data.score import STATUSES
 from ragauge.data.study import Measurement, Trial
 from ragauge.errors import DataError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.families import holm
-from ragauge.stats.max_t import may_be_best
+from ragauge.stats.max_t import rivalries
 from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 ALL = ""
+MAX_FAILED = 0.05     # share of failed calls above which a trial is not recommended
+ALIKE = {"latency": 0.25}     # costs within this share of the least are alike, and quality decides; 0.02 for others
+WIDER = 1.5     # the interval of one pair beside that of all pairs at once, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,23 +174,28 @@ def read_trials(
     values = sign * np.column_stack([one.value for one in columns])
     clusters = columns[0].cluster
     left = None if race is None else race.left
-    stays = may_be_best(values, clusters) if left is None else [name in left for name in names]
-    best = tuple(name for name, may in zip(names, stays, strict=True) if may)
-    whole = ~np.isnan(values).any(axis=1)
-    means = values[whole].mean(axis=0).tolist() if whole.any() else [0.0] * len(names)
+    worst, most = _bounds(columns, metric)
+    if left is None:
+        found = rivalries(worst, most, clusters=clusters, span=score_span(metric))
+        left = [name for name, one in zip(names, found, strict=True) if not one.beaten]
+    best = tuple(name for name in names if name in left)
+    scored = ~np.isnan(values)
+    held = np.where(np.isnan(worst), 0.0, worst).sum(axis=0) / np.maximum((~np.isnan(worst)).sum(axis=0), 1)
+    means = held.tolist()
+    n = int(scored[:, [name in left for name in names]].sum(axis=0).max(initial=0))
     priced = [n for n, name in enumerate(names) if name in costs or not cost]
     prices = [costs[names[n]] if cost else 0.0 for n in priced]
     front = tuple(names[priced[n]] for n in pareto_front([means[n] for n in priced], prices))
     bend = knee(values[:, priced], prices, clusters, logarithmic=logarithmic)
     bend = bend if bend.trial is None else replace(bend, trial=priced[bend.trial])
     if target is None:
-        taken = _cheapest_of_best(scores, metric, best, costs, cost, int(whole.sum()))
+        taken = _cheapest_of_best(scores, metric, best, costs, cost, n)
         if race is not None and 2 * len(best) > race.of and taken.trial is not None:
             told = f"not enough data: {len(best)} of {race.of} trials may still be the best"
-            taken = Recommendation(None, f"{told}, on {int(whole.sum()):,} examples", taken.examples)
+            taken = Recommendation(None, f"{told}, on {n:,} examples", taken.examples)
     else:
-        held = parse(target.metric)
-        taken = _cheapest_above(trial_means(scores, held), costs, cost, target, lower=held.direction == "lower")
+        aim = parse(target.metric)
+        taken = _cheapest_above(trial_means(scores, aim), costs, cost, target, lower=aim.direction == "lower")
     return StudyReading(str(metric), cost, best, front, bend, names, taken)
 
 
@@ -269,25 +278,55 @@ def _mean(
     )     # fmt: skip
 
 
+def _bounds(columns: Sequence[Columns], metric: Metric) -> tuple[Floats, Floats]:
+    """Shapes (n, trials): the least and the most that each score may be, larger better; NaN where it is undefined."""
+    import numpy as np
+
+    ends = []
+    for name, limit in zip(("low", "high"), metric.range, strict=True):
+        rows = []
+        for one in columns:
+            failed = one.status == STATUSES.index("failed")
+            bound = getattr(one, name)
+            rows.append(np.where(failed, np.where(np.isnan(bound), limit, bound), one.value))
+        ends.append(np.column_stack(rows))
+    low, high = ends
+    return (-high, -low) if metric.direction == "lower" else (low, high)
+
+
 def _cheapest_of_best(
     scores: Mapping[str, ScoreColumns], metric: Metric, best: Sequence[str], costs: Mapping[str, float], cost: str,
     n: int,
 ) -> Recommendation:     # fmt: skip
     if n < 2:
-        return Recommendation(None, "not enough data: fewer than two examples are scored in every trial")
-    if cost and not any(name in costs for name in best):
-        return Recommendation(None, f"none of those that may be the best has a {cost}")
-    if len(scores) == 1:
-        return Recommendation(best[0], "it is the only trial")
-    if len(best) == 1:
-        return Recommendation(best[0], f"it is the best, the confidence being 95 %, on {n:,} examples")
+        return Recommendation(None, "not enough data: no trial has two examples with a score")
     means = {one.trial: one for one in trial_means({name: scores[name] for name in best}, metric)}
+    failing = [name for name in best if means[name].counts["failed"] > MAX_FAILED * sum(means[name].counts.values())]
+    best = [name for name in best if name not in failing]
+    left_out = f"; left out, since calls failed: {', '.join(failing)}" if failing else ""
+    if not best:
+        return Recommendation(None, f"not enough data: too many calls of {', '.join(failing)} failed")
+    if cost and not any(name in costs for name in best):
+        return Recommendation(None, f"none of those that may be the best has a {cost}{left_out}")
+    if len(scores) == 1:
+        return Recommendation(best[0], f"it is the only complete trial, on {n:,} examples")
+    if len(best) == 1 and not failing:
+        return Recommendation(best[0], f"it is the best, the confidence being 95 %, on {n:,} examples")
     lower = metric.direction == "lower"
-    top = max(best, key=lambda name: (means[name].mean or 0.0) * (-1 if lower else 1))
+
+    def quality(name: str) -> float:
+        return (means[name].mean or 0.0) * (-1 if lower else 1)
+
+    top = max(best, key=quality)
     if not cost:
-        return Recommendation(top, f"the best by its mean of the {len(best)} that may be the best, on {n:,} examples")
-    taken = min((name for name in best if name in costs), key=lambda name: costs[name])
-    told = f"the cheapest by {cost} of the {len(best)} that may be the best, on {n:,} examples"
+        told = f"the best by its mean of the {len(best)} that may be the best, on {n:,} examples{left_out}"
+        return Recommendation(top, told)
+    least = min(costs[name] for name in best if name in costs)
+    alike = [name for name in best if name in costs and costs[name] <= least * (1 + ALIKE.get(cost, 0.02))]
+    taken = max(alike, key=quality)
+    told = f"the cheapest by {cost} of the {len(best)} that may be the best, on {n:,} examples{left_out}"
+    if len(alike) > 1:
+        told += f" ({len(alike)} cost about the same)"
     if taken == top:
         return Recommendation(taken, told)
     pair = {name: scores[name] for name in (taken, top)}
@@ -296,7 +335,8 @@ def _cheapest_of_best(
     if gap.difference and gap.difference_interval:
         ends = gap.difference_interval
         told += f"; {top} has {abs(gap.difference):.3f} {'less' if lower else 'more'}, which may be chance"
-        examples = max(n + 1, ceil(n * ((ends.high - ends.low) / 2 / abs(gap.difference)) ** 2))
+        wanted = ceil(n * (WIDER * (ends.high - ends.low) / 2 / abs(gap.difference)) ** 2)
+        examples = wanted if wanted > n else None
     return Recommendation(taken, told, examples)
 
 

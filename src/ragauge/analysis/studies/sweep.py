@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.studies.effects import ParameterEffect, interactions, parameter_effects
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, StudyKind, StudyTable, Told
+from ragauge.analysis.studies.objective import score_span
 from ragauge.data.identity import canonical
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse
@@ -95,13 +96,19 @@ def _winner(found: StudyFigures, values: _Values) -> Iterator[str]:
 
 def _effects(found: StudyFigures, values: _Values) -> Iterator[Told]:
     base = found.study.fixed.get("base") or {}
-    if not base or len(values.names) < 2:
+    if not base:
         return
     costs = {name: [found.costs(name).get(trial) for trial in values.names] for name in COSTS if name in found.measured}
     noise = float(found.study.fixed.get("noise", NOISE))
     effects = parameter_effects(
         values.parameters, values.own, values.metric, base, clusters=values.clusters, costs=costs, noise=noise
     )
+    there = {(one.parameter, canonical(one.value)) for one in effects}
+    effects += [     # values of which no trial was asked everything
+        ParameterEffect(name, value, base[name], 0)
+        for name, tried in found.study.space.items() for value in tried
+        if name in base and canonical(value) != canonical(base[name]) and (name, canonical(value)) not in there
+    ]     # fmt: skip
     if not effects:
         return
     heads = ("parameter", "value", "instead of", "pairs", str(values.metric), "95 %", *costs, "verdict")
@@ -153,7 +160,8 @@ def _idle(found: StudyFigures) -> Iterator[str]:
             np.array_equal(x, y, equal_nan=True)
             for one, other in pairs for x, y in zip(held[one], held[other], strict=True)
         )     # fmt: skip
-        if pairs and all(same):
+        some = any(len(x) >= 10 and not np.isnan(x).all() for columns in held.values() for x in columns)
+        if pairs and some and all(same):
             yield f"{name} changes no score in any pair of trials: does the system use it?"
 
 
@@ -169,7 +177,7 @@ def _segments(found: StudyFigures, values: _Values) -> Iterator[str]:
     level = 1 - 0.05 / len(found.masks)     # of all segments together
     for segment, mask in found.masks.items():
         clusters = None if values.clusters is None else values.clusters[mask]
-        stays = may_be_best(values.sign * values.own[mask], clusters, level=level)
+        stays = may_be_best(values.sign * values.own[mask], clusters, level=level, span=score_span(values.metric))
         if not stays[values.names.index(taken)]:
             others = [name for name, one in zip(values.names, stays, strict=True) if one]
             yield f"In {segment}, {taken} is surely not the best: {', '.join(others[:3])} may be."

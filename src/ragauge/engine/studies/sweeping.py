@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -95,8 +96,15 @@ async def conduct_sweep(
     if len(configurations) < 2:
         raise UsageError("sweep: one configuration alone is no sweep. Give a parameter a second value.")
     factory.check(tuple(plan.space.parameters))
-    _begin(how, fixed, fresh=fresh)
-    return await _Sweep(how, factory, plan, say).run(configurations)
+    ids = [example.query_id for example in how.eval_set]
+    if twice := [query_id for query_id, times in Counter(ids).items() if times > 1]:
+        told = f"{len(twice)} query_ids stand for several examples, such as {twice[0]!r}"
+        raise UsageError(f"sweep: {told}. Give each example its own.")
+    with how.store.held(f"sweep-{hashlib.sha256(how.study.encode()).hexdigest()[:16]}") as alone:
+        if not alone:
+            raise UsageError(f"the study {how.study} is being made by another process now. Wait for it, or stop it.")
+        _begin(how, fixed, fresh=fresh)
+        return await _Sweep(how, factory, plan, say).run(configurations)
 
 
 @dataclass
@@ -112,9 +120,11 @@ class _Sweep:
     async def run(self, configurations: Sequence[Parameters]) -> SweepLog:
         plan, eval_set = self.plan, self.how.eval_set
         raced = plan.raced and plan.design != "one_factor"
-        if raced and len(eval_set) < FEWEST:
-            self.log.notes.append(f"no race: the set has {len(eval_set)} examples, and a race begins at {FEWEST}")
         course = RaceCourse.of(eval_set, race=raced)
+        if raced and len(course.stops) < 2:
+            alone = "examples" if course.clusters is None else "examples, in clusters"
+            told = f"no race: the set has {len(eval_set)} {alone}, and a race needs more than {FEWEST} that stand alone"
+            self.log.notes.append(told)
         self.order = course.order
         try:
             if plan.design == "staged":
@@ -163,7 +173,7 @@ class _Sweep:
         return float(np.nanmean((low + high) / 2))
 
     def _looked(self, look: int, so_far: RaceResult, mine: Sequence[SystemTrial]) -> None:
-        if look == 1:
+        if look == 1 and max(so_far.counts.values(), default=0) >= FEWEST:
             self._find_idle(so_far, mine)
 
     def _find_idle(self, so_far: RaceResult, mine: Sequence[SystemTrial]) -> None:
@@ -209,7 +219,8 @@ class _Sweep:
         if not trial.run_id:
             return ()
         frame = trial.scores()
-        found = [Measurement("questions", float(count), "", n=count)]
+        asked = len(self.how.store.collecting.held(trial.run_id))
+        found = [Measurement("questions", float(asked), "", n=max(asked, count))]
         for name, unit in zip(COSTS, ("USD", "ms", "tokens"), strict=True):
             values = frame.filter((frame["metric"] == name) & (frame["status"] == "scored"))["value"]
             if len(values):
