@@ -117,13 +117,13 @@ def scores(card: ScorecardData) -> ReportTable:
     ]     # fmt: skip
     if wide:
         instead = f"{opened(JUDGED)}: {', '.join(f'{one.metric} {with_error(one)}' for one in wide)}"
-        heads.append(ReportColumn(JUDGED, whole=True, room=2, joins="named", tone="faint", instead=(instead,)))
+        heads.append(ReportColumn(JUDGED, whole=True, room=5, joins="named", tone="faint", instead=(instead,)))
     if changes:
         heads += [ReportColumn("change", whole=True, carried=True), ReportColumn("", whole=True, room=4, joins="after")]
     bounded = any(map(_bounds, card.summaries))
     heads += [
         ReportColumn("micro", "number", whole=True),
-        ReportColumn("counts", whole=True, room=5, instead=tuple(_alike(card)), carried=True, tone="faint"),
+        ReportColumn("counts", room=2, instead=tuple(_alike(card)), carried=True, tone="faint"),
         *((ReportColumn("with the failed ones", whole=True, room=6, joins="named", tone="faint"),) if bounded else ()),
     ]     # fmt: skip
     rows: list[tuple[TableCell, ...]] = []
