@@ -45,7 +45,7 @@ def ours(x: Scores, seed: int) -> tuple[set[int], int]:
     alive, asked, before, stops = np.arange(x.shape[1]), 0, 0, looks(len(x))
     for stop, alpha in zip(stops, spent([stop / len(x) for stop in stops]), strict=True):
         asked, before = asked + alive.size * (stop - before), stop
-        found = rivalries(x[:stop, alive], alpha=alpha, draws=1_000, seed=seed)
+        found = rivalries(x[:stop, alive], alpha=alpha, span=1.0, draws=1_000, seed=seed)
         alive = alive[[not one.beaten for one in found]]
     return set(alive.tolist()), asked
 

@@ -41,7 +41,7 @@ def raced(x: npt.NDArray[np.float64], seed: int) -> tuple[npt.NDArray[np.intp], 
     for stop, alpha in zip(stops, spent([stop / len(x) for stop in stops]), strict=True):
         asked += alive.size * (stop - before)
         before = stop
-        found = rivalries(x[:stop, alive], alpha=alpha, draws=1_000, seed=seed)
+        found = rivalries(x[:stop, alive], alpha=alpha, span=1.0, draws=1_000, seed=seed)
         alive = alive[[not one.beaten for one in found]]
     return alive, asked
 
