@@ -109,8 +109,8 @@ def grid_of(spec: str, *, portfolio: bool = False) -> list[dict[str, Any]]:
 
     A graph library of which no parameter is given starts with M, ef_construction and ef_search in 20 combinations.
 
-    >>> grid_of("hnswlib:M=16:ef_search=16,32")[1]
-    {'index': 'hnswlib', 'M': 16, 'ef_construction': 200, 'ef_search': 32}
+    >>> grid_of("faiss-hnsw:M=16:ef_search=16,32")[1]
+    {'index': 'faiss-hnsw', 'M': 16, 'ef_construction': 200, 'ef_search': 32}
 
     Raises:
         UsageError: a parameter without value. UnknownName: no such library or parameter.
