@@ -129,7 +129,7 @@ def test_libraries_cut(spec: str) -> None:
 
 
 @pytest.mark.realdata
-@pytest.mark.skipif(not CHROMA.is_dir(), reason="the public data is not there")
+@pytest.mark.skipif(not CHROMA.is_dir(), reason="reads the public data beside the repository, which is not there")
 def test_wrong_offsets_of_langchain_are_mended() -> None:
     """With a token length, add_start_index is missing or wrong for 399 of 1,408 chunks; all are found, in order.
 
@@ -381,7 +381,7 @@ def published(text: str, chunks: list[str], spans: list[tuple[int, int]]) -> flo
 
 
 @pytest.mark.realdata
-@pytest.mark.skipif(not CHROMA.is_dir(), reason="the public data is not there")
+@pytest.mark.skipif(not CHROMA.is_dir(), reason="reads the public data beside the repository, which is not there")
 @pytest.mark.parametrize(
     ("chunker", "size", "overlap", "mean", "spread"),
     [("recursive", 800, 400, 6.7, 5.2), ("token", 800, 400, 4.7, 3.1), ("recursive", 400, 200, 13.9, 10.4),
@@ -403,7 +403,7 @@ def test_published_precision_omega(chunker: str, size: int, overlap: int, mean: 
 
 
 @pytest.mark.realdata
-@pytest.mark.skipif(not CHROMA.is_dir(), reason="the public data is not there")
+@pytest.mark.skipif(not CHROMA.is_dir(), reason="reads the public data beside the repository, which is not there")
 def test_cutoff_and_budget_disagree(tmp_path: Path) -> None:
     """With BM25, k=5 prefers recursive 800/400 by 8 to 12 points of recall, and 1,024 tokens 200/0 by 5 to 9."""
     texts = corpora()
@@ -447,6 +447,6 @@ def test_what_decides_is_checked_first(
     """A metric that is not scored and a target that is no number are errors before the first trial."""
     store = f"sqlite:///{tmp_path / 'store.db'}"
     with pytest.raises(UsageError, match=message):
-        rg.chunking(*hubs, "token:size=8", k=[1], budget=[16], store=store, **how)  # type: ignore[arg-type]
+        rg.chunking(*hubs, "token:size=8", k=[1], budget=[16], store=store, **how)  # type: ignore[arg-type]     # wrong on purpose
     with pytest.raises(UnknownName, match="no study"):
         rg.open_study("chunking-questions", store=store)

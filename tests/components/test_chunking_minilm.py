@@ -62,8 +62,8 @@ def embed() -> Embed:
 @pytest.mark.prove
 @pytest.mark.realdata
 @pytest.mark.timeout(900)
-@pytest.mark.skipif(not CHROMA.is_dir(), reason="the public data is not there")
-@pytest.mark.skipif(not all(map(find_spec, NEEDED)), reason="the model is not installed")
+@pytest.mark.skipif(not CHROMA.is_dir(), reason="reads the public data beside the repository, which is not there")
+@pytest.mark.skipif(not all(map(find_spec, NEEDED)), reason="needs a model that no group installs: see above")
 @pytest.mark.parametrize(
     ("spec", "recall", "spread"),
     [("recursive:size=250:overlap=125", 78.7, 39.2), ("token:size=250:overlap=125", 82.4, 36.2),

@@ -118,7 +118,7 @@ class FaissIvf(_FaissIndex):
     def _parameters(self) -> Any:
         return self._faiss.SearchParametersIVF(nprobe=int(self._tuned["nprobe"]))
 
-    def imbalance(self) -> float | None:     # noqa: D102
+    def imbalance(self) -> float | None:     # noqa: D102 - as AnnIndex says
         return float(self._index.invlists.imbalance_factor())
 
 

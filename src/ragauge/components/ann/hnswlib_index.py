@@ -26,7 +26,7 @@ class HnswlibIndex(AnnIndex):
         self._library: Any = hnswlib
         self._index: Any = None
 
-    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:     # noqa: D102
+    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:     # noqa: D102 - as AnnIndex says
         given = {**self.defaults, **parameters}
         index = self._library.Index(space=metric, dim=vectors.shape[1])
         index.init_index(len(vectors), M=int(given["M"]), ef_construction=int(given["ef_construction"]), random_seed=7)
@@ -34,10 +34,10 @@ class HnswlibIndex(AnnIndex):
         index.set_num_threads(1)     # of a search
         self._index = index
 
-    def tune(self, **parameters: Any) -> None:     # noqa: D102
+    def tune(self, **parameters: Any) -> None:     # noqa: D102 - as AnnIndex says
         self._index.set_ef(int(parameters["ef_search"]))
 
-    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:     # noqa: D102
+    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:     # noqa: D102 - as AnnIndex says
         if passing is None:
             return self._index.knn_query(query, k)[0][0]
         while k:
@@ -47,5 +47,5 @@ class HnswlibIndex(AnnIndex):
                 k //= 2
         return ()
 
-    def size(self) -> int | None:     # noqa: D102
+    def size(self) -> int | None:     # noqa: D102 - as AnnIndex says
         return int(self._index.index_file_size())

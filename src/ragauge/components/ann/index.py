@@ -61,13 +61,13 @@ class AnnIndex:
 class NullIndex(AnnIndex):
     """Returns the first k rows without searching: its latency is what measuring costs."""
 
-    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:     # noqa: D102
+    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:     # noqa: D102 - as AnnIndex says
         import numpy as np
 
         del metric, parameters
         self._ids = np.arange(len(vectors))
 
-    def search(self, query: Any, k: int, passing: Mask | None = None) -> Ids:     # noqa: D102
+    def search(self, query: Any, k: int, passing: Mask | None = None) -> Ids:     # noqa: D102 - as AnnIndex says
         del query, passing
         return self._ids[:k]
 
@@ -78,10 +78,10 @@ class NamedIndex(AnnIndex):
     def __init__(self, made: Any) -> None:
         self._made = made() if isinstance(made, type) else made
 
-    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:     # noqa: D102
+    def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:     # noqa: D102 - as AnnIndex says
         self._made.build(vectors, metric=metric, **parameters)
 
-    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:     # noqa: D102
+    def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:     # noqa: D102 - as AnnIndex says
         return self._made.search(query, k, passing)
 
 

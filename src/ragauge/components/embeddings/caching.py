@@ -52,7 +52,7 @@ class _PaidCalls(ReplyWriter):
         """None: the cache was asked before."""
         return None
 
-    async def put(self, name: ModelName, ask: Ask, reply: Reply, call: Call) -> Reply:  # noqa: ARG002
+    async def put(self, name: ModelName, ask: Ask, reply: Reply, call: Call) -> Reply:  # noqa: ARG002 - kept by call
         """The reply itself."""
         self.record(call)
         return reply

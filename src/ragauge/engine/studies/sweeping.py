@@ -224,7 +224,7 @@ class _Sweep:
         for name, unit in zip(COSTS, ("USD", "ms", "tokens"), strict=True):
             values = frame.filter((frame["metric"] == name) & (frame["status"] == "scored"))["value"]
             if len(values):
-                found.append(Measurement(name, float(values.mean()), unit, n=len(values)))     # type: ignore[arg-type]
+                found.append(Measurement(name, float(values.mean()), unit, n=len(values)))     # type: ignore[arg-type]  # floats
         return tuple(found)
 
     def _count(self) -> None:

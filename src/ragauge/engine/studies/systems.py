@@ -227,7 +227,7 @@ def _function(target: Any, role: str) -> Callable[..., Any]:
     found = load(target) if isinstance(target, str) and is_named(target) else target
     if not callable(found):
         raise UsageError(f"sweep: {role} must be a function or module:name, got {target!r}.")
-    return found     # type: ignore[no-any-return]
+    return found     # type: ignore[no-any-return]     # a user's function
 
 
 def _check(function: Callable[..., Any], role: str, names: Collection[str], *, first: bool) -> None:

@@ -90,7 +90,7 @@ def bar_html(bar: Bar, link: str = "") -> Markup:
     parts.append(f'{line("reach", bar.low, bar.high)}<circle cx="{percent(bar.middle)}" cy="6" r="5"/>')
     rail, drawn = parts[0], "".join(parts[1:])
     return Markup('<svg class="track{}" aria-hidden="true">{}{}</svg>').format(  # our own markup
-        f" {bar.hue}" if bar.hue else "", Markup(rail), _aside(drawn, link, "examples")  # noqa: S704
+        f" {bar.hue}" if bar.hue else "", Markup(rail), _aside(drawn, link, "examples")  # noqa: S704 - our own marks
     )
 
 
@@ -177,9 +177,9 @@ def _part(cell: TableCell, column: ReportColumn, links: LinkResolver) -> Markup:
 
 def _content(cell: TableCell, links: LinkResolver) -> Markup:
     if isinstance(cell, Bar):
-        return bar_html(cell, links.link(*cell.to) if cell.to else "")     # type: ignore[arg-type]
+        return bar_html(cell, links.link(*cell.to) if cell.to else "")     # type: ignore[arg-type]  # kind, name
     if isinstance(cell, Lengths):
-        return lengths_html(cell, links.link(*cell.to) if cell.to else "")     # type: ignore[arg-type]
+        return lengths_html(cell, links.link(*cell.to) if cell.to else "")     # type: ignore[arg-type]  # kind, name
     return _words(cell, links)
 
 
@@ -193,7 +193,7 @@ def _phrase(phrase: Phrase, links: LinkResolver) -> Markup:
 
     lines = [phrase.text.strip()] if phrase.to else phrase.text.split("\n")
     text = Markup("<br>").join(map(breakable, lines))
-    text = linked(text, links.link(*phrase.to)) if phrase.to else text     # type: ignore[arg-type]
+    text = linked(text, links.link(*phrase.to)) if phrase.to else text     # type: ignore[arg-type]  # kind, name
     name = CLASSES.get(phrase.tone, "")
     if name == "strong":
         return Markup("<strong>{}</strong>").format(text)
