@@ -112,8 +112,6 @@ LIBRARY_CHUNKERS = (
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")     # of the libraries
 def test_libraries_cut(spec: str) -> None:
     """Classes of four libraries cut a text in several scripts; every chunk stands where it was found, none is lost."""
-    pytest.importorskip({"langchain": "langchain_text_splitters", "llamaindex": "llama_index"}.get(
-        spec.partition(":")[0], spec.partition(":")[0].replace("-", "_")))     # fmt: skip
     (parameters,) = grid_of(spec)
     if "headers_to_split_on" in parameters:
         parameters["headers_to_split_on"] = [("#", "h")]
@@ -135,7 +133,6 @@ def test_wrong_offsets_of_langchain_are_mended() -> None:
 
     Of the others 140 stand at another copy of their text, nearly all in one document that repeats its sections.
     """
-    pytest.importorskip("langchain_text_splitters")
     name = "langchain:RecursiveCharacterTextSplitter"
     how = {"chunk_size": 400, "chunk_overlap": 200, "length": "token", "add_start_index": True}
     cut = chunker_of({"chunker": name, **how})

@@ -177,9 +177,9 @@ def _part(cell: TableCell, column: ReportColumn, links: LinkResolver) -> Markup:
 
 def _content(cell: TableCell, links: LinkResolver) -> Markup:
     if isinstance(cell, Bar):
-        return bar_html(cell, links.link(*cell.to) if cell.to else "")     # type: ignore[arg-type]  # kind, name
+        return bar_html(cell, links.link(*cell.to) if cell.to else "")     # type: ignore[arg-type]  # `to` is (kind, name)
     if isinstance(cell, Lengths):
-        return lengths_html(cell, links.link(*cell.to) if cell.to else "")     # type: ignore[arg-type]  # kind, name
+        return lengths_html(cell, links.link(*cell.to) if cell.to else "")     # type: ignore[arg-type]  # `to` is (kind, name)
     return _words(cell, links)
 
 
@@ -193,7 +193,7 @@ def _phrase(phrase: Phrase, links: LinkResolver) -> Markup:
 
     lines = [phrase.text.strip()] if phrase.to else phrase.text.split("\n")
     text = Markup("<br>").join(map(breakable, lines))
-    text = linked(text, links.link(*phrase.to)) if phrase.to else text     # type: ignore[arg-type]  # kind, name
+    text = linked(text, links.link(*phrase.to)) if phrase.to else text     # type: ignore[arg-type]  # `to` is (kind, name)
     name = CLASSES.get(phrase.tone, "")
     if name == "strong":
         return Markup("<strong>{}</strong>").format(text)
