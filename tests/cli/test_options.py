@@ -14,19 +14,19 @@ from typer.main import get_command
 
 import ragauge as rg
 from ragauge import aio
-from ragauge.api import options
-from ragauge.api.inputs.calls import ModelCallOptions
+from ragauge.api import options, study_options
 from ragauge.api.queries import options as queries
 from ragauge.cli.main import app
 from ragauge.cli.options import typed_fields
 
-VERBS = ("compare", "confirm", "evaluate", "gate", "run")
+VERBS = ("ann", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run")
 STORED = ("log", "runs", "thresholds", "validate")                  # plain verbs alone: they read, and wait for nothing
 OPTIONS = [
-    kind for module in (options, queries) for name, kind in vars(module).items() if name.endswith("Options")
+    kind for module in (options, queries, study_options)
+    for name, kind in vars(module).items() if name.endswith("Options")
 ]     # fmt: skip
 SHOWN = {"as_json", "outputs", "quiet", "only_plan", "explain", "github", "help"}     # how a command tells its result
-PASSED = {"progress", "warn"}                                       # what receives lines where no terminal is
+PASSED = {"progress", "warn", "say"}                                       # what receives lines where no terminal is
 
 # verb -> (typed, in Python): options of the same meaning that are called otherwise on each side
 OTHERWISE: dict[str, tuple[set[str], set[str]]] = {
@@ -77,7 +77,7 @@ def test_typed_options_say_what_they_are_for(kind: type[Any]) -> None:
 def test_every_class_of_options_is_a_commands() -> None:
     """No class of options is left without a command that takes it."""
     source = "".join(path.read_text() for path in Path(options.__file__).parents[1].glob("cli/*.py"))
-    assert not [kind.__name__ for kind in OPTIONS if kind.__name__ not in source and kind is not ModelCallOptions]
+    assert not [kind.__name__ for kind in OPTIONS if kind.__name__ not in source and not kind.__subclasses__()]
 
 
 def test_compare_takes_its_options() -> None:

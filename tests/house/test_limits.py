@@ -20,14 +20,6 @@ MANY_ARGUMENTS: dict[str, str] = {     # "path:function" -> reason
     "src/ragauge/systems/pgvector.py:__init__": "a connection, then names in the user's own table",
     **dict.fromkeys(
         (
-            "src/ragauge/api/chunking.py:chunking", "src/ragauge/cli/chunking.py:chunking",
-            "src/ragauge/cli/study.py:show", "src/ragauge/api/studies.py:open_study",
-            "src/ragauge/cli/embeddings.py:embeddings",
-        ),
-        "its options are no dataclass yet",
-    ),
-    **dict.fromkeys(
-        (
             "src/ragauge/analysis/card.py:build", "src/ragauge/analysis/comparison/runs.py:findings_of",
             "src/ragauge/analysis/scores/arrays.py:placed", "src/ragauge/api/cards.py:card_of",
             "src/ragauge/data/readers/source.py:joined", "src/ragauge/engine/collect.py:collect",

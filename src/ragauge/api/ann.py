@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.options import AnnOptions
+from ragauge.api.threads import aside
 from ragauge.components.ann.exact import exact_neighbours
 
 if TYPE_CHECKING:
@@ -60,15 +59,10 @@ def ann(wanted: AnnOptions) -> StudyResult:
     name, store = wanted.name or f"ann-{label}", wanted.store
     queries = maker.eval_set(f"{label}-queries")
     conduct_study(name, maker, queries, grid, fresh=wanted.fresh, store=store, say=wanted.say)
-    return open_study(
-        name, base=wanted.base, target=wanted.target, cost=wanted.cost, log=wanted.log, store=store
-    )
+    return open_study(name, **{**wanted.reading, "metric": ""})
 
 
-@keywords(AnnOptions)
-async def ann_async(wanted: AnnOptions) -> StudyResult:
-    """As `ann`, in a thread: the loop goes on meanwhile."""
-    return await asyncio.to_thread(partial(ann, **vars(wanted)))
+ann_async = aside(ann)
 
 
 def _read(wanted: AnnOptions) -> tuple[Vectors, Vectors]:

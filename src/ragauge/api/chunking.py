@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.inputs.typed import keywords
+from ragauge.api.study_options import Chunker, ChunkingOptions, numbers
+from ragauge.api.threads import aside
 
 if TYPE_CHECKING:
     from ragauge.api.results.study import StudyResult
-    from ragauge.components.chunking.maker import ChunkingSettings
     from ragauge.data.example import EvalSet
 
-Chunker = str | Mapping[str, Any]
 
-
-def chunking(
-    set: Any, corpus: Any, chunker: Chunker | Sequence[Chunker], *,
-    retriever: Literal["bm25", "dense", "hybrid"] = "bm25", k: Sequence[int] = (1, 3, 5, 10, 15, 20),
-    budget: Sequence[int] = (512, 1024, 2048, 4096), fill: Literal["cut", "whole"] = "cut", allow_changed: bool = False,
-    price_of: str = "openai:text-embedding-3-small", name: str = "", fresh: bool = False,
-    metric: str = "", base: str = "", target: str | float | None = None, cost: str = "", log: bool = False,
-    store: str | None = None, say: Callable[[str], None] | None = None,
-) -> StudyResult:     # fmt: skip
+@keywords(ChunkingOptions)
+def chunking(wanted: ChunkingOptions) -> StudyResult:
     """Which way of cutting documents brings most of the evidence into the context, at what size of index.
 
     Every chunker is a trial of a study: the documents are cut, indexed and searched alike, and one ranking of each
     question answers every cutoff and budget. The same call continues a study that was stopped.
 
-    Args:
+    Options:
         set: questions with gold spans: an EvalSet, a file, a stored set, or Chroma's CSV.
         corpus: the documents: a folder of text files, a file or table with ids and texts, or a mapping.
         chunker: one or several, such as "token:size=200,400:overlap=0", lists multiplying to a grid; or the parameters
@@ -58,30 +51,19 @@ def chunking(
     from ragauge.components.chunking.maker import ChunkingMaker, ChunkingSettings
     from ragauge.data.readers.chroma import plain_texts
 
-    eval_set, texts = _with_gold(_set(set, store)), plain_texts(corpus)
-    settings = ChunkingSettings(retriever, tuple(k), tuple(budget), fill, allow_changed, price_of)
-    _check(settings, metric, target)
-    grid, called = _grid(chunker, texts), name or f"chunking-{eval_set.name}"
-    made = ChunkingMaker(texts, settings, eval_set)
-    conduct_study(called, made, eval_set, grid, fresh=fresh, store=store, say=say)
-    return open_study(called, metric=metric, base=base, target=target, cost=cost, log=log, store=store)
-
-
-async def chunking_async(set: Any, corpus: Any, chunker: Chunker | Sequence[Chunker], **how: Any) -> StudyResult:
-    """As `chunking`, in a thread: the loop goes on meanwhile."""
-    return await asyncio.to_thread(partial(chunking, set, corpus, chunker, **how))
-
-
-def _check(settings: ChunkingSettings, metric: str, target: str | float | None) -> None:
-    """What decides has to be scored: an error before the first trial, not after the last."""
-    from ragauge.analysis.studies.figures import target_of
-    from ragauge.errors import UnknownName
-    from ragauge.metrics.catalogue import parse
-
+    eval_set, texts = _with_gold(_set(wanted.set, wanted.store)), plain_texts(wanted.corpus)
+    cutoffs, budgets = numbers("-k", wanted.k), numbers("--budget", wanted.budget)
+    how = (wanted.fill, wanted.allow_changed, wanted.price_of)
+    settings = ChunkingSettings(wanted.retriever, cutoffs, budgets, *how)
     known = [str(one) for one in settings.metrics]
-    for name in filter(None, (metric, target_of(target)[0])):
-        if str(parse(name)) not in known:
-            raise UnknownName("metric of this study", name, known, "Add its cutoff to -k or its budget to --budget.")
+    wanted.refuse_unscored(known, "Add its cutoff to -k or its budget to --budget.")
+    grid, called = _grid(wanted.chunker, texts), wanted.name or f"chunking-{eval_set.name}"
+    made = ChunkingMaker(texts, settings, eval_set)
+    conduct_study(called, made, eval_set, grid, fresh=wanted.fresh, store=wanted.store, say=wanted.say)
+    return open_study(called, **wanted.reading)
+
+
+chunking_async = aside(chunking)
 
 
 def _grid(chunker: Chunker | Sequence[Chunker], documents: Mapping[str, str]) -> list[dict[str, Any]]:

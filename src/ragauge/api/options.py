@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ragauge.api.inputs.calls import ModelCallOptions
 from ragauge.api.inputs.typed import Baseline, Columns, Filter, Index, Metrics, Segments, Store, Typed
+from ragauge.api.study_options import MakeStudyOptions
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
@@ -291,7 +292,7 @@ class InitOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnnOptions:
+class AnnOptions(MakeStudyOptions):
     """Indexes to hold against exact search. Each field is an argument of `ann`, whose documentation explains it."""
 
     vectors: Annotated[
@@ -309,12 +310,3 @@ class AnnOptions:
     portfolio: Annotated[bool, Typed("OpenSearch's five settings of a graph.")] = False
     rounds: Annotated[int, Typed("How often every query is timed.", least=1)] = 3
     name: Annotated[str, Typed("Of the study; ann-FILE by default.")] = ""
-    fresh: Annotated[bool, Typed("Forget a study of this name first.")] = False
-    base: Annotated[str, Typed("The trial that others are held against.")] = ""
-    target: Annotated[
-        str | float | None, Typed("Take the cheapest that surely reaches it.", metavar="METRIC=x")
-    ] = None
-    cost: Annotated[str, Typed("The measurement that a trial costs.")] = ""
-    log: Annotated[bool, Typed("Look for the knee on the logarithm of the cost.")] = False
-    store: Store = None
-    say: Callable[[str], None] | None = None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.sources import store_url
+from ragauge.api.inputs.typed import keywords
+from ragauge.api.study_options import OpenStudyOptions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,13 +61,11 @@ def delete_study(name: str, *, store: str | None = None) -> int:
     return trials
 
 
-def open_study(
-    name: str, *, metric: str = "", base: str = "", target: str | float | None = None, cost: str = "",
-    log: bool = False, decide: Literal["interval", "point"] = "interval", store: str | None = None,
-) -> StudyResult:     # fmt: skip
+@keywords(OpenStudyOptions)
+def open_study(wanted: OpenStudyOptions) -> StudyResult:
     """A stored study with what its trials say together.
 
-    Args:
+    Options:
         name: of the study.
         metric: what decides; by default the kind's own.
         base: the trial that others are held against, by name.
@@ -85,8 +85,8 @@ def open_study(
     from ragauge.api.results.study import StudyResult
     from ragauge.store.open import open_store
 
-    with open_store(store_url(store)) as opened:
-        study = opened.studies.read(name)
+    with open_store(store_url(wanted.store)) as opened:
+        study = opened.studies.read(wanted.name)
         kind = kind_of(study.kind)
         scored = [trial for trial in study.trials if trial.state == "complete" and trial.run_id]
         judge = study.fixed.get("judge") or None     # scores by it, where the trials are judged
@@ -100,11 +100,13 @@ def open_study(
         segments = opened.runs.segments(scored[0].run_id).sort("query_id") if scored else None
     scores = {trial: ScoreArrays.of(frame) for trial, frame in frames.items()}
     figures = StudyFigures(study, kind, scores, names, _masks(segments))
+    asked = {key: value for key, value in wanted.reading.items() if key != "store"}
     objective, at = str(study.fixed.get("objective", "")), str(study.fixed.get("base_trial", ""))
-    if objective in names and not metric and not str(target or "").count("="):
-        metric = objective
-    base = base or (at if at in scores else "")
-    figures.ask(metric=metric, base=base, target=target, cost=cost, log=log, decide=decide)
+    if objective in names and not wanted.metric and not str(wanted.target or "").count("="):
+        asked["metric"] = objective
+    if not wanted.base and at in scores:
+        asked["base"] = at
+    figures.ask(**asked)
     return StudyResult(figures, opened.url)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
@@ -48,9 +48,8 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done,
 Outputs = Annotated[
     list[Path] | None, typer.Option("-o", "--output", help="Write a report: .html, .md, .json; scores: .jsonl, .csv.")
 ]
-Decide = Annotated[
-    Literal["interval", "point"],
-    typer.Option("--decide", help="What says which is worth its price: the interval, or the estimate alone."),
+StudyOutputs = Annotated[
+    list[Path] | None, typer.Option("-o", "--output", help="A file: .md, .html, .json, .csv.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragauge.api.study_options import OpenStudyOptions
 from ragauge.cli import options
 from ragauge.cli.output import show as shown
 from ragauge.cli.output import show_json
 from ragauge.text.messages import plural
+
+if TYPE_CHECKING:
+    from ragauge.api.results.study import StudyResult
 
 app = typer.Typer(help="Settings tried one against another, such as chunkers.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="A stored study.")]
@@ -39,50 +44,52 @@ def delete(name: Name, store: options.Store = "", yes: options.Yes = False) -> N
 
 
 @app.command()
-def show(
-    name: Name,
-    metric: Annotated[str, typer.Option("--metric", help="What decides.")] = "",
-    base: Annotated[str, typer.Option("--base", help="The trial that others are held against.")] = "",
-    target: Annotated[
-        str, typer.Option("--target", metavar="METRIC=x", help="Take the cheapest that surely reaches it.")
-    ] = "",
-    cost: Annotated[str, typer.Option("--cost", help="The measurement that a trial costs.")] = "",
-    log: Annotated[bool, typer.Option("--log", help="Look for the knee on the logarithm of the cost.")] = False,
-    decide: options.Decide = "interval",
-    store: options.Store = "",
-    as_json: options.Json = False,
-) -> None:
+@options.grouped
+def show(wanted: OpenStudyOptions, as_json: options.Json = False) -> None:
     """Show a study: its trials, which may be the best, which to take."""
     from ragauge.api.studies import open_study
 
-    found = open_study(
-        name, metric=metric, base=base, target=target or None, cost=cost, log=log, decide=decide, store=store or None
-    )
+    found = open_study(**vars(wanted))
     show_json(found.to_dict()) if as_json else shown(found.to_terminal())
 
 
 @app.command()
+@options.grouped
 def report(
-    name: Name,
-    output: Annotated[Path, typer.Option("-o", "--output", help="A file: .html, .md or .json.")],
-    metric: Annotated[str, typer.Option("--metric", help="What decides.")] = "",
-    base: Annotated[str, typer.Option("--base", help="The trial that others are held against.")] = "",
-    store: options.Store = "",
+    wanted: OpenStudyOptions,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="A file: .html, .md or .json."), options.Before("metric")
+    ],
 ) -> None:
     """Write a study's report."""
     from ragauge.api.studies import open_study
 
-    found = open_study(name, metric=metric, base=base, store=store or None)
-    typer.echo(f"wrote {found.save(output)}", err=True)
+    tell(f"wrote {open_study(**vars(wanted)).save(output)}")
 
 
 @app.command()
+@options.grouped
 def export(
-    name: Name,
-    output: Annotated[Path, typer.Option("-o", "--output", help="A file: .csv or .json.")],
-    store: options.Store = "",
+    wanted: OpenStudyOptions,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="A file: .csv or .json."), options.Before("metric")
+    ],
 ) -> None:
     """Write a study's trials, a row each: parameters, measurements, means."""
     from ragauge.api.studies import open_study
 
-    typer.echo(f"wrote {open_study(name, store=store or None).save(output)}", err=True)
+    tell(f"wrote {open_study(**vars(wanted)).save(output)}")
+
+
+def tell(line: str) -> None:
+    """What is done while a study is made, to stderr."""
+    typer.echo(line, err=True)
+
+
+def show_study(found: StudyResult, outputs: Sequence[Path] | None, *, as_json: bool) -> None:
+    """Writes and prints a study that was just made; exit code 1 where no trial is complete."""
+    for path in outputs or ():
+        tell(f"wrote {found.save(path)}")
+    show_json(found.to_dict()) if as_json else shown(found.to_terminal())
+    if not found.figures.complete:
+        raise typer.Exit(1)

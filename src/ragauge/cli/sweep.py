@@ -46,7 +46,7 @@ class SweepCommandOptions:
 
 @options.grouped
 def sweep(
-    wanted: SweepCommandOptions, outputs: options.Outputs = None, dry_run: options.DryRun = False,
+    wanted: SweepCommandOptions, outputs: options.StudyOutputs = None, dry_run: options.DryRun = False,
     as_json: options.Json = False, quiet: options.Quiet = False,
 ) -> None:     # fmt: skip
     """Try configurations of a system, stop asking what surely loses, and say which to take and how sure that is.

@@ -1,0 +1,215 @@
+"""The options of studies, declared once: fields are Python keywords and the command's options.
+
+Annotations are looked at, so they stand unquoted; what is imported for them alone is quoted.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from ragauge.api.inputs.calls import ModelCallOptions
+from ragauge.api.inputs.typed import Store, Typed
+from ragauge.errors import UnknownName, UsageError
+
+QUANTIZED = ("int8", "binary")
+PREFIX = "[EMBEDDER=]TEXT"
+Numbers = str | Sequence[int]
+Prefix = str | Sequence[str] | Mapping[str, str]
+Chunker = str | Mapping[str, Any]
+Decide = Literal["interval", "point"]
+DECIDE = Typed("What says which is worth its price: the interval, or the estimate alone.", kind=Decide)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadStudyOptions:
+    """How the trials of any study are read.
+
+    Attributes:
+        base: the trial that others are held against.
+        target: METRIC=x, or x of what decides: take the cheapest whose whole interval meets it.
+        cost: the measurement that says what a trial costs; by default the kind's own.
+        log: look for the knee on the logarithm of the cost.
+        store: URL of the store.
+    """
+
+    base: Annotated[str, Typed("The trial that others are held against.")] = ""
+    target: Annotated[
+        str | float | None, Typed("Take the cheapest that surely reaches it.", metavar="METRIC=x")
+    ] = None
+    cost: Annotated[str, Typed("The measurement that a trial costs.")] = ""
+    log: Annotated[bool, Typed("Look for the knee on the logarithm of the cost.")] = False
+    store: Store = None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """What `open_study` takes of them."""
+        taken = ("metric", "base", "target", "cost", "log", "decide", "store")
+        return {name: value for name, value in vars(self).items() if name in taken}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MakeStudyOptions(ReadStudyOptions):
+    """How the trials of any study are made.
+
+    Attributes:
+        fresh: forget a study of this name first.
+        say: told what is done, a line a trial.
+    """
+
+    fresh: Annotated[bool, Typed("Forget a study of this name first.")] = False
+    say: Callable[[str], None] | None = None
+
+    def refuse_unscored(self, known: Sequence[str], hint: str = "") -> None:
+        """What decides has to be scored: UnknownName before the first trial, not after the last."""
+        from ragauge.analysis.studies.figures import target_of
+        from ragauge.metrics.catalogue import parse
+
+        for name in filter(None, (getattr(self, "metric", ""), target_of(self.target)[0])):
+            if str(parse(name)) not in known:
+                raise UnknownName("metric of this study", name, known, hint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenStudyOptions(ReadStudyOptions):
+    """A stored study, and how it is read. Its documentation explains each field."""
+
+    name: Annotated[str, Typed("A stored study.", argument=True, metavar="NAME")] = field(kw_only=False)
+    metric: Annotated[str, Typed("What decides.")] = ""
+    decide: Annotated[Decide, DECIDE] = "interval"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkingOptions(MakeStudyOptions):
+    """What is cut how. Each field is an argument of `chunking`, whose documentation explains it."""
+
+    set: Annotated[
+        Any, Typed("Questions with gold spans; or Chroma's CSV.", argument=True, metavar="SET")
+    ] = field(kw_only=False)
+    corpus: Annotated[Any, Typed("A folder of text files, or a file with ids and texts.", "--corpus")] = field(
+        kw_only=False
+    )
+    chunker: Annotated[
+        Chunker | Sequence[Chunker],
+        Typed("Such as token:size=200,400:overlap=0; give several.", "--chunker", list[str]),
+    ] = field(kw_only=False)     # fmt: skip
+    retriever: Annotated[
+        Literal["bm25", "dense", "hybrid"], Typed("What ranks.", kind=Literal["bm25", "dense", "hybrid"])
+    ] = "bm25"
+    k: Annotated[Numbers, Typed("Numbers of chunks to look at.", "-k")] = "1,3,5,10,15,20"
+    budget: Annotated[Numbers, Typed("Numbers of tokens to look at.")] = "512,1024,2048,4096"
+    fill: Annotated[
+        Literal["cut", "whole"], Typed("cut shortens the last chunk.", kind=Literal["cut", "whole"])
+    ] = "cut"
+    allow_changed: Annotated[bool, Typed("Leave out chunks whose text is not in the document.")] = False
+    price_of: Annotated[
+        str, Typed("The embedding model whose price an index has.")
+    ] = "openai:text-embedding-3-small"
+    name: Annotated[str, Typed("Of the study; chunking-SET by default.")] = ""
+    metric: Annotated[str, Typed("What decides, such as token_iou:budget=1024.")] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingsOptions(ModelCallOptions, MakeStudyOptions):
+    """What is held against what. Each field is an argument of `embeddings`, whose documentation explains it."""
+
+    set: Annotated[
+        Any, Typed("Questions with relevant documents; a BEIR folder.", argument=True, metavar="SET")
+    ] = field(kw_only=False)
+    corpus: Annotated[
+        Any, Typed("A folder of text files or BEIR's, a file with ids, texts.", "--corpus")
+    ] = field(kw_only=False)
+    embedder: Annotated[
+        str | Sequence[str] | Mapping[str, Any],
+        Typed("local, provider:model, or module:name; give several.", "--embedder", list[str]),
+    ] = field(kw_only=False)     # fmt: skip
+    dimensions: Annotated[Numbers, Typed("The first so many numbers too: 256,128.")] = ""
+    quantize: Annotated[str | Sequence[str], Typed("Smaller numbers too: int8,binary.")] = ""
+    query_prefix: Annotated[
+        Prefix, Typed("What stands before each question.", kind=list[str] | None, metavar=PREFIX)
+    ] = ()
+    document_prefix: Annotated[
+        Prefix, Typed("What stands before each document.", kind=list[str] | None, metavar=PREFIX)
+    ] = ()
+    name: Annotated[str, Typed("Of the study; embeddings-SET by default.")] = ""
+    metric: Annotated[str, Typed("What decides; ndcg@10 by default.")] = ""
+    decide: Annotated[Decide, DECIDE] = "interval"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The embedders, each once."""
+        given = [self.embedder] if isinstance(self.embedder, str) else self.embedder
+        return tuple(dict.fromkeys(given))
+
+    @property
+    def objects(self) -> Mapping[str, Any]:
+        """Name -> function or object, of those that are given in Python."""
+        return self.embedder if isinstance(self.embedder, Mapping) else {}
+
+    @property
+    def grid(self) -> list[dict[str, Any]]:
+        """The parameters of every trial: BM25, then each embedder whole, shortened, and quantized.
+
+        Raises:
+            UnknownName: a precision that is not known, or a prefix for an embedder that is not named.
+            UsageError: dimensions below 1, two prefixes of one embedder, or no embedder.
+        """
+        if not self.names:
+            raise UsageError("embeddings: name at least one embedder, such as local.")
+        widths, precisions = numbers("--dimensions", self.dimensions), _precisions(self.quantize)
+        if any(one < 1 for one in widths):
+            raise UsageError(f"embeddings: dimensions must be at least 1, got {min(widths)}.")
+        before = {key: _prefixes(key, getattr(self, key), self.names) for key in ("query_prefix", "document_prefix")}
+        trials: list[dict[str, Any]] = [{"embedder": "bm25"}]
+        for name in self.names:
+            prefixes = {key: found for key, mine in before.items() if (found := mine.get(name))}
+            for dimensions in (None, *dict.fromkeys(widths)):
+                for precision in (None, *precisions):
+                    made = {"embedder": name, **prefixes, "dimensions": dimensions, "quantize": precision}
+                    trials.append({key: value for key, value in made.items() if value is not None})
+        return [one for n, one in enumerate(trials) if one not in trials[:n]]
+
+
+def numbers(option: str, given: Numbers) -> tuple[int, ...]:
+    """Whole numbers, as they are typed or as a sequence.
+
+    >>> numbers("-k", "1, 3,5")
+    (1, 3, 5)
+
+    Raises:
+        UsageError: something else; the option is named.
+    """
+    parts = [part for part in given.split(",") if part.strip()] if isinstance(given, str) else given
+    try:
+        return tuple(int(part) for part in parts)
+    except (TypeError, ValueError):
+        told = f"expected whole numbers, comma-separated, got {given!r}"
+        raise UsageError(f"{option}: {told}.") from None
+
+
+def _precisions(quantize: str | Sequence[str]) -> tuple[str, ...]:
+    from ragauge.api.inputs.sources import named
+
+    found: list[str] = []
+    for one in named(quantize):
+        if one not in QUANTIZED:
+            raise UnknownName("precision", one, QUANTIZED)
+        found += ("binary", "binary_rescored") if one == "binary" else (one,)
+    return tuple(dict.fromkeys(found))
+
+
+def _prefixes(key: str, given: Prefix, embedders: Sequence[str]) -> Mapping[str, str]:
+    """Embedder -> prefix; a text that names no embedder stands before the texts of all."""
+    if isinstance(given, Mapping):
+        for name in given:
+            if name not in embedders:
+                raise UnknownName("embedder with a prefix", name, embedders)
+        return given
+    found: dict[str, str] = {}
+    for text in [given] if isinstance(given, str) else given:
+        named = next((one for one in embedders if text.startswith(f"{one}=")), None)
+        mine = {named: text[len(named) + 1 :]} if named else dict.fromkeys(embedders, text)
+        if twice := [one for one in mine if one in found]:
+            option = f"--{key.replace('_', '-')}"
+            raise UsageError(f"{option}: {twice[0]} has two prefixes, {found[twice[0]]!r} and {mine[twice[0]]!r}.")
+        found |= mine
+    return found
